@@ -1,0 +1,1 @@
+"""The memory: its model, its rules, its stores, and the fast front that never imports cognee."""

@@ -1,0 +1,116 @@
+"""What a memory is. Plain data, shared by the store, the template, ranking and cognee's graph.
+
+All times are ISO 8601 text in UTC with ``Z``.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Literal
+
+MemoryKind = Literal["summary", "decision_record", "legacy"]
+Status = Literal["Draft", "Active", "Superseded", "DecisionRecord"]
+
+STATUS_WORDS: dict[str, Status] = {
+    "Draft": "Draft",
+    "Active": "Active",
+    "Final": "Active",  # another word for the same thing on every input
+    "Superseded": "Superseded",
+    "DecisionRecord": "DecisionRecord",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """What a summary points at, by kind. ``flat`` is the one list that the contract shows."""
+
+    files: tuple[str, ...] = ()
+    plans: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+    issues: tuple[str, ...] = ()
+
+    @property
+    def flat(self) -> tuple[str, ...]:
+        return self.files + self.plans + self.branches + self.issues
+
+
+@dataclass(frozen=True, slots=True)
+class TimeScope:
+    """The time that a conversation covered: free text, or its bounds and number of turns."""
+
+    text: str = ""
+    start: str | None = None
+    end: str | None = None
+    turn_count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The words of a structured memory: what was talked about, decided, asked and planned."""
+
+    topic: str
+    context: str
+    decisions: tuple[str, ...] = ()
+    rationale: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    references: References = field(default_factory=References)
+    time_scope: TimeScope = field(default_factory=TimeScope)
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What is known about a memory beside its words. ``None`` means not known."""
+
+    topic_id: str | None = None
+    session_id: str | None = None
+    plan_id: str | None = None
+    status: Status | None = None
+    created_at: str | None = None
+    updated_at: str | None = None
+    source_created_at: str | None = None
+    importance: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A stored memory. ``content`` is set for structured kinds, ``text`` for legacy ones."""
+
+    id: str
+    number: int
+    kind: MemoryKind
+    metadata: Metadata
+    stored_at: str
+    content: Content | None = None
+    text: str = ""
+    sources: tuple[str, ...] = ()
+
+
+_SLUG = re.compile(r"[a-z0-9][a-z0-9._-]{0,127}")
+_PLAN = re.compile(r"(?:plan[\s_-]*)?(\d+)(?![0-9])", re.IGNORECASE)
+
+
+def is_topic_id(text: str) -> bool:
+    """A UUID (which is one as well, in lower case) or a slug of at most 128 characters."""
+    return _SLUG.fullmatch(text) is not None
+
+
+def slug(topic: str) -> str:
+    """The topic id of a topic's title: ``Plan 014 – Summaries`` gives ``plan-014-summaries``.
+
+    A title without ASCII letters or digits gives ``topic-`` and eight hex digits of its digest.
+    """
+    plain = unicodedata.normalize("NFKD", topic).encode("ascii", "ignore").decode().lower()
+    found = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:128].rstrip("-")
+    return found or f"topic-{sha256(topic.encode()).hexdigest()[:8]}"
+
+
+def plan_key(plan_id: str | None) -> str | None:
+    """What makes two plan ids the same plan: ``014``, ``plan-014`` and ``014-some-title`` give ``014``."""
+    if plan_id is None:
+        return None
+    found = _PLAN.match(plan_id.strip())
+    return found.group(1) if found else plan_id.strip().lower()

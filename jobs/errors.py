@@ -1,0 +1,244 @@
+"""Every error that a person or a program can meet: one table, one exception.
+
+A code is stable: programs may compare it. The reaction says what the worker does with a job
+that met the error; the remediation tells a person what to do next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+
+class Reaction(Enum):
+    """What the worker does with a job whose attempt met the error."""
+
+    REJECT = "reject"  # the input can never become a job: keep the file, say why
+    RETRY = "retry"  # try again after a pause; the attempt counts towards max_attempts
+    WAIT = "wait"  # not the job's fault: try again after a pause, uncounted
+    GIVE_UP = "give up"  # trying again cannot help: end the job as failed
+
+
+@dataclass(frozen=True)
+class ErrorKind:
+    code: str
+    reaction: Reaction
+    cause: str
+    remediation: str
+
+
+def _table(*kinds: ErrorKind) -> dict[str, ErrorKind]:
+    return {kind.code: kind for kind in kinds}
+
+
+_R, _T, _W, _G = Reaction.REJECT, Reaction.RETRY, Reaction.WAIT, Reaction.GIVE_UP
+
+ERRORS: dict[str, ErrorKind] = _table(
+    # --- a file that cannot become a job ---
+    ErrorKind(
+        "NAME_INVALID", _R, "The file's name is not a job id.",
+        "Name the file <job_id>.json, where the id is 1 to 64 characters of a-z, 0-9, '-' and '_' and starts"
+        " with a letter or digit; a UUIDv7 is a good choice.",
+    ),
+    ErrorKind(
+        "FILE_UNSAFE", _R, "The entry is not a plain file of this user (a link, a device, a pipe, a folder).",
+        "Write a plain file and rename it into the inbox.",
+    ),
+    ErrorKind(
+        "FILE_TOO_LARGE", _R, "The file is larger than the limit for job files.",
+        "Split the content, or raise COGNEE_MEMORY_MAX_JOB_BYTES.",
+    ),
+    ErrorKind(
+        "JSON_INVALID", _R, "The file is not valid JSON in UTF-8.",
+        "Write the whole file under another name first, then rename it into the inbox.",
+    ),
+    ErrorKind(
+        "SCHEMA_VERSION_UNSUPPORTED", _R, "The job's schema_version is not one that this program reads.",
+        "Send schema_version 1, or update cognee-memory.",
+    ),
+    ErrorKind(
+        "JOB_INVALID", _R, "A field of the job is missing, unknown or of the wrong type.",
+        "Correct the named field; the JSON Schemas are in docs/schemas.",
+    ),
+    ErrorKind(
+        "KIND_UNKNOWN", _R, "There is no job kind of that name.",
+        "Use one of the kinds in docs/job-protocol.md.",
+    ),
+    ErrorKind(
+        "JOB_ID_CONFLICT", _R, "Another job with this id but other content was accepted before.",
+        "Use a new id. The first job's record is untouched.",
+    ),
+    ErrorKind(
+        "BACKLOG_FULL", _R, "Too many jobs are waiting.",
+        "Wait until the queue has shrunk and submit again, or raise COGNEE_MEMORY_MAX_ACTIVE_JOBS.",
+    ),
+    ErrorKind(
+        "DISK_FULL", _W, "The disk has too little free space.",
+        "Free some space. Accepted jobs wait and go on by themselves; rejected files must be dropped again.",
+    ),
+    ErrorKind(
+        "METADATA_BROKEN", _G, "The text has a metadata block, and a line of it cannot be read.",
+        "Correct the named line, or remove the whole block to store the text without metadata.",
+    ),
+    # --- running ---
+    ErrorKind(
+        "KIND_UNAVAILABLE", _G, "This version accepts jobs of the kind but cannot run them yet.",
+        "Update cognee-memory, then run: cognee-memory jobs retry <job_id>.",
+    ),
+    ErrorKind(
+        "EXPIRED", _G, "The job's expires_at passed before it could run.",
+        "Submit it again with a later expires_at, or without one.",
+    ),
+    ErrorKind(
+        "CHILD_DIED", _T, "The process that ran the job ended unexpectedly.",
+        "Nothing: the job is tried again. If it goes on, see the worker's log.",
+    ),
+    ErrorKind(
+        "POISON", _G, "The job ended its process again and again.",
+        "Look at the job's content and the worker's log before running it again.",
+    ),
+    ErrorKind(
+        "INTERNAL", _T, "An unexpected error; the worker's log has the traceback.",
+        "Run: cognee-memory jobs retry <job_id>. If it goes on, report it with the log.",
+    ),
+    ErrorKind(
+        "TEST_FAILURE", _G, "A noop job was asked to fail.", "Nothing: this is a test job.",
+    ),
+    ErrorKind(
+        "TEST_RETRY", _T, "A noop job was asked to fail for a while.", "Nothing: this is a test job.",
+    ),
+    # --- the stores ---
+    ErrorKind(
+        "GRAPH_UNAVAILABLE", _W, "cognee's knowledge graph cannot be opened.",
+        "The memory itself is stored and retrievable. Mend the permissions or files under .cognee_system; the"
+        " worker goes on by itself. If the files are lost, run: cognee-memory rebuild --what graph.",
+    ),
+    ErrorKind(
+        "GRAPH_WRITE_FAILED", _T, "cognee refused to write the memory into its knowledge graph.",
+        "The memory itself is stored and retrievable. See the worker's log for cognee's own message.",
+    ),
+    ErrorKind(
+        "STORE_BUSY", _W, "Another process is using the memory store.",
+        "Wait for the other process to end, or stop it.",
+    ),
+    ErrorKind(
+        "STORE_NEWER", _G, "The memory store was written by a newer version of cognee-memory.",
+        "Update cognee-memory. Nothing was changed.",
+    ),
+    ErrorKind(
+        "STORE_UNREADABLE", _W, "The memory store cannot be opened.",
+        "Check the permissions of .cognee_memory, and restore memory.db from a backup if it is damaged.",
+    ),
+    ErrorKind(
+        "EMBEDDER_MISMATCH", _G, "The store was made with another embedding model than the one configured.",
+        "Set the former model again, or embed everything anew: cognee-memory rebuild --what index.",
+    ),
+    ErrorKind(
+        "MODEL_MISSING", _W, "The embedding model is not on this machine.",
+        "Run: cognee-memory setup.",
+    ),
+    ErrorKind(
+        "MODEL_CORRUPT", _W, "The embedding model's files do not have the expected checksum.",
+        "Run: cognee-memory setup.",
+    ),
+    ErrorKind(
+        "EMBEDDING_FAILED", _T, "The embedding provider did not answer as it should.",
+        "Check EMBEDDING_ENDPOINT, EMBEDDING_MODEL and the key.",
+    ),
+    ErrorKind(
+        "EMBEDDING_CONFIG", _W, "The settings of the embedding provider do not fit together.",
+        "Correct EMBEDDING_PROVIDER, EMBEDDING_MODEL and EMBEDDING_DIMENSIONS: cognee-memory settings.",
+    ),
+    ErrorKind(
+        "MEMORY_NOT_FOUND", _G, "There is no memory with that id.", "List them: cognee-memory memories list.",
+    ),
+    ErrorKind(
+        "TOPIC_NOT_FOUND", _G, "There is no topic with that id.", "List them: cognee-memory topics.",
+    ),
+    ErrorKind(
+        "MEMORY_FORGOTTEN", _G, "The memory was forgotten after this job was accepted.",
+        "Submit the content again if it is to be stored anew.",
+    ),
+    # --- asking ---
+    ErrorKind(
+        "WORKSPACE_MISSING", _G, "There is no folder at the workspace path.",
+        "Check the path; it is the folder that is open in the editor.",
+    ),
+    ErrorKind(
+        "WORKSPACE_NOT_TRUSTED", _G, "The workspace holds jobs or memories that this user did not make here.",
+        "Look at .cognee_jobs and .cognee_memory, then run: cognee-memory trust.",
+    ),
+    ErrorKind(
+        "CONFIG_UNWRITABLE", _G, "The user's configuration folder cannot be written.",
+        "Make it writable, or set COGNEE_MEMORY_CONFIG_DIR to a folder that is.",
+    ),
+    ErrorKind(
+        "SETTING_INVALID", _G, "A setting has a value that cannot be read.",
+        "Correct it; see: cognee-memory settings.",
+    ),
+    ErrorKind(
+        "QUERY_EMPTY", _G, "The query holds no text.", "Ask with at least one word.",
+    ),
+    ErrorKind(
+        "ARGUMENT_INVALID", _G, "An argument is of the wrong form.", "See --help.",
+    ),
+    ErrorKind(
+        "JOB_NOT_FOUND", _G, "No record or waiting file has that job id.",
+        "Check the id: cognee-memory jobs list. Records of ended jobs are removed after some days.",
+    ),
+    ErrorKind(
+        "WORKER_RUNNING", _G, "Another worker works on this workspace.",
+        "Use it: cognee-memory worker status. Or stop it: cognee-memory worker stop.",
+    ),
+    ErrorKind(
+        "WORKER_NOT_RUNNING", _G, "No worker works on this workspace.",
+        "Start one: cognee-memory worker start.",
+    ),
+    ErrorKind(
+        "WORKER_START_FAILED", _G, "The worker could not be started.",
+        "Run it in the foreground to see why: cognee-memory worker.",
+    ),
+    ErrorKind(
+        "WAIT_TIMEOUT", _G, "The job had not ended when the waiting time was over.",
+        "The job goes on. Look again: cognee-memory jobs show <job_id>.",
+    ),
+)  # fmt: skip
+
+
+class JobError(Exception):
+    """An error of the table with what happened this time.
+
+    ``message`` tells a person what happened and what was kept; ``remediation`` defaults to the
+    table's; ``details`` holds values for programs (never secrets).
+    """
+
+    def __init__(
+        self, code: str, message: str = "", *, remediation: str = "", details: dict[str, Any] | None = None
+    ) -> None:
+        kind = ERRORS[code]
+        self.code = code
+        self.message = message or kind.cause
+        self.remediation = remediation or kind.remediation
+        self.details = details or {}
+        super().__init__(f"{code}: {self.message}")
+
+    @property
+    def reaction(self) -> Reaction:
+        return ERRORS[self.code].reaction
+
+    @property
+    def retryable(self) -> bool:
+        return self.reaction in (Reaction.RETRY, Reaction.WAIT)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The ``error`` object of a record."""
+        found: dict[str, Any] = {
+            "code": self.code,
+            "message": self.message,
+            "remediation": self.remediation,
+            "retryable": self.retryable,
+        }
+        if self.details:
+            found["details"] = self.details
+        return found

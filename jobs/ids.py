@@ -1,0 +1,27 @@
+"""Job ids: their form, and new ones."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import uuid
+
+_FORM = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)), *(f"lpt{n}" for n in range(10))]
+)
+
+
+def is_job_id(text: str) -> bool:
+    """Whether the text may name a job: lower case, 1 to 64 characters, no device name of Windows."""
+    return _FORM.fullmatch(text) is not None and text not in _DEVICES
+
+
+def new_job_id() -> str:
+    """A UUIDv7 (RFC 9562): ids made later sort later, to the millisecond."""
+    millis = time.time_ns() // 1_000_000
+    value = (millis & (2**48 - 1)) << 80 | int.from_bytes(os.urandom(10), "big")
+    value = value & ~(0xF << 76) | 0x7 << 76
+    value = value & ~(0x3 << 62) | 0x2 << 62
+    return str(uuid.UUID(int=value))

@@ -1,0 +1,149 @@
+"""Where everything lies in a workspace. The only module that knows the names of folders and files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import JobError
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The folder that is open in the editor, and what we keep in it."""
+
+    root: Path
+
+    @property
+    def spool(self) -> Spool:
+        return Spool(self.root / ".cognee_jobs")
+
+    @property
+    def memory(self) -> Path:
+        return self.root / ".cognee_memory"
+
+    @property
+    def memory_db(self) -> Path:
+        return self.memory / "memory.db"
+
+    @property
+    def vectors(self) -> Path:
+        return self.memory / "vectors"
+
+    @property
+    def store_lock(self) -> Path:
+        return self.memory / "lock"
+
+    @property
+    def cognee_system(self) -> Path:
+        return self.root / ".cognee_system"
+
+    @property
+    def cognee_data(self) -> Path:
+        return self.root / ".cognee_data"
+
+    @property
+    def set_aside(self) -> Path:
+        """Where damaged cognee stores are moved before they are rebuilt."""
+        return self.memory / "set-aside"
+
+    @property
+    def env_file(self) -> Path:
+        return self.root / ".env"
+
+    def marker(self, folder: Path) -> Path:
+        return folder / ".owner"
+
+
+@dataclass(frozen=True)
+class Spool:
+    """The folder of jobs; the inbox is the folder itself."""
+
+    root: Path
+
+    @property
+    def inbox(self) -> Path:
+        return self.root
+
+    @property
+    def active(self) -> Path:
+        return self.root / "active"
+
+    @property
+    def ended(self) -> Path:
+        return self.root / "ended"
+
+    @property
+    def rejected(self) -> Path:
+        return self.root / "rejected"
+
+    @property
+    def results(self) -> Path:
+        return self.root / "results"
+
+    @property
+    def control(self) -> Path:
+        return self.root / "control"
+
+    @property
+    def worker(self) -> Path:
+        return self.root / "worker"
+
+    @property
+    def heartbeat(self) -> Path:
+        return self.worker / "heartbeat.json"
+
+    @property
+    def lock(self) -> Path:
+        return self.worker / "lock"
+
+    @property
+    def queue_db(self) -> Path:
+        return self.worker / "queue.db"
+
+    @property
+    def log(self) -> Path:
+        return self.worker / "worker.log"
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        return (self.root, self.active, self.ended, self.rejected, self.results, self.control, self.worker)
+
+    def dropped(self, job_id: str) -> Path:
+        return self.inbox / f"{job_id}.json"
+
+    def dropping(self, job_id: str) -> Path:
+        """Where a drop is written before its rename: names with a leading dot are ignored."""
+        return self.inbox / f".{job_id}.tmp"
+
+    def copy(self, job_id: str) -> Path:
+        return self.active / f"{job_id}.json"
+
+    def ended_copy(self, job_id: str) -> Path:
+        return self.ended / f"{job_id}.json"
+
+    def record(self, job_id: str) -> Path:
+        return self.results / f"{job_id}.json"
+
+    def cancel(self, job_id: str) -> Path:
+        return self.control / f"cancel-{job_id}.json"
+
+    def retry(self, job_id: str) -> Path:
+        return self.control / f"retry-{job_id}.json"
+
+
+def find_workspace(path: str | Path | None, start: Path) -> Workspace:
+    """The workspace at ``path``, or the nearest parent of ``start`` with a spool or a ``.git``, else ``start``.
+
+    Raises WORKSPACE_MISSING when ``path`` is given and is no folder.
+    """
+    if path is not None:
+        root = Path(path).expanduser()
+        if not root.is_dir():
+            raise JobError("WORKSPACE_MISSING", f"There is no folder at {root}.")
+        return Workspace(root.resolve())
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        if (folder / ".cognee_jobs").is_dir() or (folder / ".git").exists():
+            return Workspace(folder)
+    return Workspace(start)
