@@ -59,7 +59,7 @@ def ignore_in_git(folder: Path) -> None:
         replace(path, b"*\n")
 
 
-def write_new(path: Path, data: bytes) -> None:
+def write_new(path: Path, data: bytes, *, synced: bool = True) -> None:
     """Write and sync a file that must not exist yet."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _BINARY, 0o600)
     try:
@@ -67,7 +67,8 @@ def write_new(path: Path, data: bytes) -> None:
             file.write(data)
         if not _WINDOWS:
             os.fchmod(descriptor, 0o600)
-        sync(descriptor)
+        if synced:
+            sync(descriptor)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -86,6 +87,13 @@ def replace(path: Path, data: bytes, *, durable: bool = True) -> None:
         raise
     if durable:
         sync_folder(path.parent)
+
+
+def replace_loosely(path: Path, data: bytes) -> None:
+    """Put ``data`` at ``path`` in one step for readers, without surviving a power cut."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    write_new(part, data, synced=False)
+    rename(part, path)
 
 
 def replace_many(items: Iterable[tuple[Path, bytes]]) -> None:

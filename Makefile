@@ -1,0 +1,52 @@
+# Everything runs in .venv, which the targets make themselves. Only Python 3.11+, a C compiler and make are needed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+MODEL_STAMP := $(VENV)/.model
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench schemas lock clean
+
+help: ## show this
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11, 3.12 or 3.13 is needed; this is %s. Say which: make PYTHON=python3.11" % sys.version.split()[0]) if not (3, 11) <= sys.version_info[:2] <= (3, 13) else None'
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP): requirements.lock pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(MODEL_STAMP): $(STAMP)
+	$(BIN)/cognee-memory setup
+	@touch $@
+
+setup: $(MODEL_STAMP) ## make the environment and fetch the embedding model
+
+demo: $(MODEL_STAMP) ## see it work: jobs dropped, worked off, and asked about
+	@$(BIN)/cognee-memory demo
+
+test: $(MODEL_STAMP) ## run the tests
+	$(BIN)/python -m pytest
+
+check: $(STAMP) ## lint and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(MODEL_STAMP) ## run the benchmarks and print their tables
+	$(BIN)/python -m benchmarks
+
+schemas: $(STAMP) ## write docs/schemas anew from the code
+	$(BIN)/python -m tools.schemas
+
+lock: $(STAMP) ## resolve the dependencies anew into requirements.lock
+	$(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+		--no-annotate --extra dev pyproject.toml --output-file requirements.lock
+
+clean: ## remove the environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

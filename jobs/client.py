@@ -1,0 +1,106 @@
+"""What an asker does: submit, status, wait, cancel. Files only; no process is needed to answer.
+
+Any program may do the same by hand: the protocol is in docs/job-protocol.md.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from . import clock, files, spool
+from .errors import JobError
+from .ids import is_job_id, new_job_id
+from .layout import Spool
+from .lock import is_held
+from .model import SCHEMA_VERSION, Record, encode, job_digest
+
+_FIRST_POLL_SECONDS = 0.005
+_LONGEST_POLL_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """A drop that is durable. ``sha256`` is what the record will carry if this job was accepted."""
+
+    job_id: str
+    sha256: str
+
+
+def submit(
+    place: Spool, kind: str, payload: dict[str, Any], *, job_id: str | None = None, **fields: Any
+) -> Submitted:
+    """Drop a job; returns when it would survive a power cut. ``fields`` are other fields of the job file.
+
+    Raises JOB_INVALID for an id that is none. Everything else is checked by the worker, whose answer is
+    the record (or the reason in ``rejected/``).
+    """
+    job_id = job_id or new_job_id()
+    if not is_job_id(job_id):
+        raise JobError("JOB_INVALID", f"{job_id!r} is no job id.")
+    job = {
+        "schema_version": SCHEMA_VERSION,
+        "job_id": job_id,
+        "kind": kind,
+        "payload": payload,
+        "submitted_at": clock.iso(clock.now()),
+        **fields,
+    }
+    spool.drop(place, job_id, encode(job))
+    return Submitted(job_id, job_digest(kind, payload))
+
+
+def status(place: Spool, job_id: str) -> Record | None:
+    """The record, read once. None while the dropped file waits for a worker.
+
+    Raises JOB_NOT_FOUND when there is neither.
+    """
+    record = spool.read_record(place, job_id)
+    if record is None and not place.dropped(job_id).exists():
+        record = spool.read_record(place, job_id)  # accepted between the two looks
+        if record is None:
+            raise JobError("JOB_NOT_FOUND", f"No job {job_id!r} is waiting, and there is no record of it.")
+    return record
+
+
+def wait(
+    place: Spool, job_id: str, seconds: float | None = None, seen: Callable[[Record | None], None] | None = None
+) -> Record:
+    """Poll until the job has ended; ``seen`` is called with each state that was read.
+
+    Raises WAIT_TIMEOUT, WORKER_NOT_RUNNING (nobody would ever end it) or JOB_NOT_FOUND.
+    """
+    deadline = None if seconds is None else time.monotonic() + seconds
+    pause, idle_looks = _FIRST_POLL_SECONDS, 0
+    while True:
+        record = status(place, job_id)
+        if seen is not None:
+            seen(record)
+        if record is not None and record.ended:
+            return record
+        if deadline is not None and time.monotonic() >= deadline:
+            state = record.state if record else "waiting in the inbox"
+            raise JobError("WAIT_TIMEOUT", f"Job {job_id} was {state} after {seconds:g} s.")
+        # A worker that is being started needs some seconds before it holds the lock.
+        idle_looks = 0 if is_held(place.lock) else idle_looks + 1
+        if idle_looks * pause > 10:
+            raise JobError("WORKER_NOT_RUNNING", f"Job {job_id} is safe, but no worker is there to run it.")
+        time.sleep(pause)
+        pause = min(_LONGEST_POLL_SECONDS, pause * 1.5)
+
+
+def cancel(place: Spool, job_id: str) -> Record | None:
+    """Ask for a job not to run. A waiting job ends as cancelled; a running one may be too late.
+
+    Returns the record as it stands now; a job still in the inbox is cancelled once it is accepted.
+    """
+    record = status(place, job_id)
+    if record is not None and record.ended:
+        return record
+    files.make_folder(place.control)
+    request = {"job_id": job_id, "generation": record.generation if record else 1}
+    files.replace(place.cancel(job_id), json.dumps(request).encode())
+    return record

@@ -1,0 +1,183 @@
+"""What a job and its record are: plain, immutable values."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Literal, get_args
+
+SCHEMA_VERSION = 1
+
+Kind = Literal[
+    "ingest", "cognify", "migrate", "compact", "restore", "forget", "set_status",
+    "ask", "import", "rebuild", "graph", "check", "noop",
+]  # fmt: skip
+KINDS: tuple[str, ...] = get_args(Kind)
+
+State = Literal["queued", "running", "retrying", "succeeded", "failed", "cancelled", "expired", "rejected"]
+ENDS: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "expired", "rejected"})
+
+AttemptOutcome = Literal["succeeded", "failed", "waiting", "interrupted", "crashed", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What was asked. ``payload`` has passed the model of its kind and holds snake_case names."""
+
+    job_id: str
+    kind: Kind
+    payload: dict[str, Any]
+    sha256: str
+    submitted_at: str | None = None
+    priority: int = 0
+    not_before: str | None = None
+    expires_at: str | None = None
+    max_attempts: int = 4
+    timeout_seconds: float | None = None
+    submitted_by: str | None = None
+    correlation_id: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The worker's own copy of the job, in the form of a job file."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "job_id": self.job_id,
+            "kind": self.kind,
+            "payload": self.payload,
+            "submitted_at": self.submitted_at,
+            "priority": self.priority,
+            "not_before": self.not_before,
+            "expires_at": self.expires_at,
+            "max_attempts": self.max_attempts,
+            "timeout_seconds": self.timeout_seconds,
+            "submitted_by": self.submitted_by,
+            "correlation_id": self.correlation_id,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try at a job. Waits in a row for the same reason are one entry; ``repeats`` counts them."""
+
+    number: int
+    started_at: str
+    finished_at: str | None = None
+    outcome: AttemptOutcome | None = None
+    error_code: str | None = None
+    repeats: int = 1
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "number": self.number,
+            "started_at": self.started_at,
+            "finished_at": self.finished_at,
+            "outcome": self.outcome,
+            "error_code": self.error_code,
+            "repeats": self.repeats,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The truth about a job's state: the file that an asker polls."""
+
+    job_id: str
+    kind: str | None
+    job_sha256: str | None
+    state: State
+    generation: int = 1
+    attempt: int = 0
+    max_attempts: int = 4
+    priority: int = 0
+    submitted_at: str | None = None
+    accepted_at: str | None = None
+    started_at: str | None = None
+    finished_at: str | None = None
+    next_attempt_at: str | None = None
+    expires_at: str | None = None
+    elapsed_ms: int | None = None
+    correlation_id: str | None = None
+    result: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None
+    attempts: tuple[Attempt, ...] = field(default=())
+
+    @property
+    def ended(self) -> bool:
+        return self.state in ENDS
+
+    @property
+    def success(self) -> bool | None:
+        return self.state == "succeeded" if self.ended else None
+
+    @property
+    def errors(self) -> int:
+        """Attempts that ended in an error: what ``max_attempts`` bounds."""
+        return sum(1 for attempt in self.attempts if attempt.outcome == "failed")
+
+    @property
+    def crashes(self) -> int:
+        """Attempts during which the child died with this job alone in it."""
+        return sum(1 for attempt in self.attempts if attempt.outcome == "crashed")
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "job_id": self.job_id,
+            "kind": self.kind,
+            "job_sha256": self.job_sha256,
+            "generation": self.generation,
+            "state": self.state,
+            "success": self.success,
+            "attempt": self.attempt,
+            "max_attempts": self.max_attempts,
+            "priority": self.priority,
+            "submitted_at": self.submitted_at,
+            "accepted_at": self.accepted_at,
+            "started_at": self.started_at,
+            "finished_at": self.finished_at,
+            "next_attempt_at": self.next_attempt_at,
+            "expires_at": self.expires_at,
+            "elapsed_ms": self.elapsed_ms,
+            "correlation_id": self.correlation_id,
+            "result": self.result,
+            "error": self.error,
+            "attempts": [attempt.as_dict() for attempt in self.attempts],
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Record:
+        """Read a record back. Raises KeyError, TypeError or ValueError for what is none."""
+        if data.get("schema_version") != SCHEMA_VERSION:
+            raise ValueError(f"unknown schema_version {data.get('schema_version')!r}")
+        known = {name: data[name] for name in cls.__slots__ if name in data and name != "attempts"}
+        attempts = tuple(Attempt(**attempt) for attempt in data.get("attempts", ()))
+        record = cls(attempts=attempts, **known)
+        if record.state not in get_args(State):
+            raise ValueError(f"unknown state {record.state!r}")
+        return record
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with sorted keys and no white space; whole floats are written as integers, as JavaScript does."""
+    return json.dumps(_whole(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _whole(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
+        return int(value)
+    return value
+
+
+def job_digest(kind: str, payload: dict[str, Any]) -> str:
+    """What makes two jobs the same: SHA-256 of the canonical JSON of kind and payload, as they were sent."""
+    return sha256(canonical_json({"kind": kind, "payload": payload}).encode()).hexdigest()
+
+
+def encode(value: dict[str, Any]) -> bytes:
+    """The bytes of a JSON file of ours."""
+    return (json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n").encode()

@@ -1,0 +1,134 @@
+"""From the bytes of a dropped file to a job, or to the reason why it cannot be one."""
+
+from __future__ import annotations
+
+import json
+import math
+from difflib import get_close_matches
+from typing import Any
+
+from .errors import JobError
+from .ids import is_job_id
+from .model import KINDS, SCHEMA_VERSION, Job, job_digest
+from .payloads import PAYLOADS, JobFile, check
+
+MAX_DEPTH = 32
+
+# A preview answers a person who waits; whole-store work can wait for everybody else.
+_PRIORITY = {"ask": 20, "set_status": 10, "forget": 10, "restore": 10, "ingest": 0, "noop": 0}
+_SLOW_PRIORITY = -10
+_PREVIEW_PRIORITY = 20
+
+
+def read_json(data: bytes) -> Any:
+    """Strict JSON: UTF-8 without BOM, no duplicate names, no NaN, no NUL, bounded depth and numbers.
+
+    Raises JSON_INVALID with a position where there is one.
+    """
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise JobError("JSON_INVALID", f"The file is not UTF-8: byte {error.start} cannot be read.") from None
+    if text.startswith("\ufeff"):
+        raise JobError("JSON_INVALID", "The file begins with a byte order mark; write UTF-8 without one.")
+    try:
+        value = json.loads(text, object_pairs_hook=_no_twins, parse_constant=_no_constant, parse_float=_finite)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise JobError("JSON_INVALID", f"The file is not valid JSON ({where}): {error.msg}.") from None
+    except RecursionError:
+        raise JobError("JSON_INVALID", f"The JSON is nested deeper than {MAX_DEPTH} levels.") from None
+    except ValueError as error:
+        raise JobError("JSON_INVALID", f"The file is not acceptable JSON: {error}.") from None
+    _walk(value, 1)
+    return value
+
+
+def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twin = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the name {twin!r} occurs twice in one object")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"the number {text[:40]} is too large")
+    return value
+
+
+def _walk(value: Any, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise JobError("JSON_INVALID", f"The JSON is nested deeper than {MAX_DEPTH} levels.")
+    if isinstance(value, str):
+        _check_text(value)
+    elif isinstance(value, int) and abs(value) > 2**63 - 1:
+        raise JobError("JSON_INVALID", "The JSON holds a number that is too large.")
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            _check_text(name)
+            _walk(item, depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            _walk(item, depth + 1)
+
+
+def _check_text(text: str) -> None:
+    if "\0" in text:
+        raise JobError("JSON_INVALID", "A text in the JSON holds a NUL character.")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise JobError("JSON_INVALID", "A text in the JSON holds half of a surrogate pair.") from None
+
+
+def parse_job(name: str, data: bytes, *, max_attempts: int = 4, test_jobs: bool = False) -> Job:
+    """The job in a file called ``<name>.json``.
+
+    Raises JSON_INVALID, SCHEMA_VERSION_UNSUPPORTED, KIND_UNKNOWN, JOB_INVALID. ``test_jobs`` lets the
+    kind ``noop`` pass.
+    """
+    value = read_json(data)
+    if not isinstance(value, dict):
+        raise JobError("JOB_INVALID", "The file holds JSON, but not an object.")
+    version = value.get("schema_version", value.get("schemaVersion"))
+    if version is not None and (isinstance(version, bool) or version != SCHEMA_VERSION):
+        raise JobError("SCHEMA_VERSION_UNSUPPORTED", f"The job has schema_version {str(version)[:40]!r}.")
+    kind = value.get("kind")
+    if isinstance(kind, str) and (kind not in KINDS or (kind == "noop" and not test_jobs)):
+        near = get_close_matches(kind, [k for k in KINDS if k != "noop"], n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise JobError("KIND_UNKNOWN", f"There is no job kind {kind[:64]!r}.{hint}")
+    file = check(JobFile, value)
+    assert isinstance(file, JobFile)
+    if file.job_id != name or not is_job_id(name):
+        raise JobError("JOB_INVALID", f"The field job_id is {file.job_id!r}, but the file is named {name!r}.")
+    payload = check(PAYLOADS[file.kind], file.payload, "payload").model_dump(exclude_none=True)
+    return Job(
+        job_id=file.job_id,
+        kind=file.kind,
+        payload=payload,
+        sha256=job_digest(file.kind, value["payload"]),
+        submitted_at=file.submitted_at,
+        priority=default_priority(file.kind, payload) if file.priority is None else file.priority,
+        not_before=file.not_before,
+        expires_at=file.expires_at,
+        max_attempts=max_attempts if file.max_attempts is None else file.max_attempts,
+        timeout_seconds=file.timeout_seconds,
+        submitted_by=file.submitted_by,
+        correlation_id=file.correlation_id,
+    )
+
+
+def default_priority(kind: str, payload: dict[str, Any]) -> int:
+    """Higher runs first: what a person waits for goes before whole-store work."""
+    if kind == "compact" and payload.get("preview"):
+        return _PREVIEW_PRIORITY
+    return _PRIORITY.get(kind, _SLOW_PRIORITY)

@@ -1,0 +1,306 @@
+"""The models at the door: the job file, and the payload of each kind.
+
+Names are snake_case; their camelCase forms are accepted and renamed. Unknown names are refused, with
+the nearest known one, so that a typing error does not pass silently.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    ValidationError,
+    model_validator,
+)
+from pydantic.alias_generators import to_snake
+from pydantic_core import ErrorDetails
+
+from . import clock
+from .errors import JobError
+from .model import Kind
+
+
+def _timestamp(text: str) -> str:
+    return clock.iso(clock.parse(text))
+
+
+def _topic_id(text: str) -> str:
+    text = text.lower() if re.fullmatch(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", text) else text
+    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,127}", text):
+        raise ValueError("a topic id is a UUID or a slug: a-z, 0-9, '.', '_', '-', at most 128 characters")
+    return text
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, (bool, str)):
+        raise ValueError("must be a number")
+    return value
+
+
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be empty")
+    return text
+
+
+Text = Annotated[str, Field(strict=True)]
+FilledText = Annotated[str, Field(strict=True), AfterValidator(_filled)]
+Timestamp = Annotated[str, Field(strict=True), AfterValidator(_timestamp)]
+TopicId = Annotated[str, Field(strict=True), AfterValidator(_topic_id)]
+ShortText = Annotated[str, Field(strict=True, min_length=1, max_length=256)]
+Importance = Annotated[float, BeforeValidator(_number), Field(ge=0, le=1)]
+Seconds = Annotated[float, BeforeValidator(_number), Field(gt=0, le=86_400)]
+IngestStatus = Literal["Draft", "Active", "Final", "Superseded"]
+
+
+class Model(BaseModel):
+    """Base of all models here: closed, and tolerant of camelCase."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _snake_case(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        renamed: dict[str, Any] = {}
+        for name, value in data.items():
+            snake = to_snake(name) if name not in cls.model_fields else name
+            target = snake if snake in cls.model_fields else name
+            if target in renamed:
+                raise ValueError(f"{target!r} is given twice, as snake_case and as camelCase")
+            renamed[target] = value
+        return renamed
+
+
+class TimeScope(Model):
+    start: Timestamp | None = None
+    end: Timestamp | None = None
+    turn_count: Annotated[StrictInt, Field(ge=0)] | None = None
+
+
+class Summary(Model):
+    """A structured summary of a conversation."""
+
+    topic: FilledText
+    context: FilledText
+    topic_id: TopicId | None = None
+    decisions: list[Text] | None = None
+    rationale: list[Text] | None = None
+    open_questions: list[Text] | None = None
+    next_steps: list[Text] | None = None
+    references: list[Text] | None = None
+    references_files: list[Text] | None = None
+    references_plans: list[Text] | None = None
+    references_branches: list[Text] | None = None
+    references_issues: list[Text] | None = None
+    time_scope: Text | TimeScope | None = None
+    session_id: ShortText | None = None
+    plan_id: ShortText | None = None
+    status: IngestStatus | None = None
+    created_at: Timestamp | None = None
+    updated_at: Timestamp | None = None
+    source_created_at: Timestamp | None = None
+    importance: Importance | None = None
+
+
+class Conversation(Model):
+    """One exchange, kept as a legacy memory."""
+
+    user_message: FilledText
+    assistant_message: FilledText
+    timestamp: Timestamp | None = None
+    importance: Importance | None = None
+
+
+class Ingest(Model):
+    """Exactly one of ``summary``, ``summary_text`` and ``conversation``."""
+
+    summary: Summary | None = None
+    summary_text: FilledText | None = None
+    conversation: Conversation | None = None
+    topic_id: TopicId | None = None
+    session_id: ShortText | None = None
+    plan_id: ShortText | None = None
+    status: IngestStatus | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Ingest:
+        given = [name for name in ("summary", "summary_text", "conversation") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError("exactly one of summary, summary_text and conversation must be given")
+        overrides = [n for n in ("topic_id", "session_id", "plan_id", "status") if getattr(self, n) is not None]
+        if overrides and given != ["summary_text"]:
+            raise ValueError(f"{overrides[0]!r} goes beside summary_text only")
+        return self
+
+
+class Cognify(Model):
+    texts: Annotated[list[FilledText], Field(min_length=1)] | None = None
+    paths: Annotated[list[FilledText], Field(min_length=1)] | None = None
+
+    @model_validator(mode="after")
+    def _not_both(self) -> Cognify:
+        if self.texts is not None and self.paths is not None:
+            raise ValueError("texts and paths exclude each other")
+        return self
+
+
+class Migrate(Model):
+    dry_run: StrictBool = False
+    limit: Annotated[StrictInt, Field(ge=1)] | None = None
+    undo: ShortText | None = None
+
+
+class Compact(Model):
+    topic_id: TopicId
+    preview: StrictBool = False
+    preview_digest: Annotated[str, Field(strict=True, pattern=r"^[0-9a-f]{64}$")] | None = None
+
+
+class Restore(Model):
+    decision_record_id: ShortText
+
+
+class Forget(Model):
+    memory_ids: Annotated[list[ShortText], Field(min_length=1)] | None = None
+    topic_id: TopicId | None = None
+
+    @model_validator(mode="after")
+    def _one_target(self) -> Forget:
+        if (self.memory_ids is None) == (self.topic_id is None):
+            raise ValueError("exactly one of memory_ids and topic_id must be given")
+        return self
+
+
+class SetStatus(Model):
+    memory_id: ShortText
+    status: IngestStatus
+
+
+class Ask(Model):
+    question: FilledText
+    top_k: Annotated[StrictInt, Field(ge=1, le=100)] = 10
+
+
+class Import(Model):
+    path: FilledText
+
+
+class Rebuild(Model):
+    what: Literal["index", "graph", "both"] = "both"
+
+
+class Nothing(Model):
+    """The payload of kinds that take none."""
+
+
+class Noop(Model):
+    sleep_ms: Annotated[StrictInt, Field(ge=0, le=600_000)] = 0
+    outcome: Literal["succeed", "fail", "retry", "crash"] = "succeed"
+
+
+PAYLOADS: dict[Kind, type[Model]] = {
+    "ingest": Ingest,
+    "cognify": Cognify,
+    "migrate": Migrate,
+    "compact": Compact,
+    "restore": Restore,
+    "forget": Forget,
+    "set_status": SetStatus,
+    "ask": Ask,
+    "import": Import,
+    "rebuild": Rebuild,
+    "graph": Nothing,
+    "check": Nothing,
+    "noop": Noop,
+}
+
+
+class JobFile(Model):
+    """The file that an asker drops."""
+
+    schema_version: Literal[1]
+    job_id: Annotated[str, Field(strict=True, pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
+    kind: Kind
+    payload: dict[str, Any]
+    submitted_at: Timestamp | None = None
+    priority: Annotated[StrictInt, Field(ge=-100, le=100)] | None = None
+    not_before: Timestamp | None = None
+    expires_at: Timestamp | None = None
+    max_attempts: Annotated[StrictInt, Field(ge=1, le=100)] | None = None
+    timeout_seconds: Seconds | None = None
+    submitted_by: ShortText | None = None
+    correlation_id: ShortText | None = None
+
+
+def check(model: type[Model], data: Any, where: str = "") -> Model:
+    """``data`` as the model, or JOB_INVALID naming the first wrong field and what to write instead."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        # A misspelt name explains a missing one, and the deepest place is nearest to the mistake.
+        found = sorted(error.errors(), key=lambda e: (e["type"] != "extra_forbidden", -len(e["loc"])))
+        raise JobError(
+            "JOB_INVALID",
+            _explain(model, found[0], data, where),
+            details={"fields": list(dict.fromkeys(_path(where, item["loc"], data) for item in found))[:20]},
+        ) from None
+
+
+def _path(where: str, location: tuple[int | str, ...], data: Any) -> str:
+    """The place in the input. Labels that pydantic adds for a union's branches are not in the input."""
+    path, here = where, data
+    for place, part in enumerate(location):
+        if isinstance(here, list) and isinstance(part, int) and part < len(here):
+            path, here = f"{path}[{part}]", here[part]
+        elif isinstance(here, dict):
+            name = next((n for n in here if n == part or to_snake(n) == part), None)
+            if name is None and place < len(location) - 1:
+                continue
+            path, here = (f"{path}.{part}" if path else str(part)), here.get(name)
+    return path
+
+
+def _explain(model: type[Model], first: ErrorDetails, data: Any, where: str) -> str:
+    path = _path(where, first["loc"], data) or "the job"
+    match first["type"]:
+        case "missing":
+            return f"The field {path} is missing."
+        case "extra_forbidden":
+            name = str(first["loc"][-1])
+            near = get_close_matches(name, _names_at(model, first["loc"][:-1]), n=1, cutoff=0.5)
+            return f"The field {path} is not known." + (f" Did you mean {near[0]!r}?" if near else "")
+        case "value_error":
+            return f"The field {path}: {first['ctx']['error'] if 'ctx' in first else first['msg']}."
+        case _:
+            return f"The field {path}: {first['msg'][0].lower()}{first['msg'][1:]}."
+
+
+def _names_at(model: type[Model], location: tuple[int | str, ...]) -> list[str]:
+    """The known names of the (sub)model at a place."""
+    found: type[Model] = model
+    for part in location:
+        field = found.model_fields.get(str(part))
+        if field is None:
+            continue
+        nested = [t for t in _types(field.annotation) if isinstance(t, type) and issubclass(t, Model)]
+        if nested:
+            found = nested[0]
+    return list(found.model_fields)
+
+
+def _types(annotation: Any) -> list[Any]:
+    arguments: list[Any] = list(getattr(annotation, "__args__", ()))
+    return [annotation, *(kind for argument in arguments for kind in _types(argument))]
+
+

@@ -1,0 +1,164 @@
+"""The job folder as a store: drop, accept, record, end, reject, list.
+
+Each function is one step of the protocol. The order of writes inside a step is what makes a crash
+between them harmless: copy before record, record before unlink, record before the copy's move.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from . import files
+from .errors import JobError
+from .layout import Spool
+from .model import Job, Record, encode
+
+RECORD_LIMIT = 64 * 1024 * 1024
+
+
+def prepare(spool: Spool) -> None:
+    """Create the folders, private to the user."""
+    for folder in spool.folders:
+        files.make_folder(folder)
+    files.ignore_in_git(spool.root)
+
+
+def drop(spool: Spool, job_id: str, data: bytes) -> Path:
+    """Put a job file into the inbox as the protocol asks: write, sync, rename."""
+    files.make_folder(spool.root)
+    part = spool.dropping(job_id)
+    part.unlink(missing_ok=True)
+    files.write_new(part, data)
+    files.rename(part, spool.dropped(job_id))
+    files.sync_folder(spool.inbox)
+    return spool.dropped(job_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something in the inbox: its path, and the job's name if the file's name has the right ending."""
+
+    path: Path
+    name: str | None
+
+
+def inbox(spool: Spool) -> list[Entry]:
+    """What waits in the inbox, oldest name first; the protocol's own folders and dot files are left out."""
+    own = {folder.name for folder in spool.folders}
+    found = []
+    with os.scandir(spool.inbox) as entries:
+        for entry in entries:
+            if entry.name.startswith(".") or entry.name in own:
+                continue
+            name = entry.name[:-5] if entry.name.endswith(".json") else None
+            found.append(Entry(Path(entry.path), name))
+    return sorted(found, key=lambda entry: entry.path.name)
+
+
+def accept(spool: Spool, accepted: Sequence[tuple[Job, Record]]) -> None:
+    """Make jobs ours: copies, then records, then the dropped files go. One sync serves each stage."""
+    files.replace_many((spool.copy(job.job_id), encode(job.as_dict())) for job, _ in accepted)
+    write_records(spool, [record for _, record in accepted])
+    for job, _ in accepted:
+        files.remove(spool.dropped(job.job_id))
+
+
+def write_records(spool: Spool, records: Iterable[Record]) -> None:
+    """Replace records durably; they share one folder sync."""
+    files.replace_many((spool.record(record.job_id), encode(record.as_dict())) for record in records)
+
+
+def end(spool: Spool, job_id: str) -> None:
+    """Move the copy of an ended job aside. Its record already says so, so this need not be durable."""
+    try:
+        files.rename(spool.copy(job_id), spool.ended_copy(job_id))
+    except FileNotFoundError:
+        pass  # a former try, or recovery, has moved it
+
+
+def reopen(spool: Spool, job_id: str) -> None:
+    """Bring the copy of a job back for its next generation; durable, since the record follows."""
+    if not spool.copy(job_id).exists():
+        files.rename(spool.ended_copy(job_id), spool.copy(job_id))
+    files.sync_folder(spool.active)
+
+
+def reject(spool: Spool, entry: Entry, error: JobError, record: Record | None, at: str) -> Path:
+    """Keep a file that cannot become a job in ``rejected/``, with the reason beside it.
+
+    The entry is moved, never opened: a link or a pipe stays what it is. Returns where it lies.
+    """
+    target, reason = _free_names(spool, entry.path.name)
+    explained: dict[str, Any] = {
+        "schema_version": 1,
+        "file": entry.path.name,
+        "kept_as": target.name,
+        "rejected_at": at,
+        "error": error.as_dict(),
+    }
+    files.replace(reason, encode(explained))
+    if record is not None:
+        write_records(spool, [record])
+    try:
+        files.rename(entry.path, target)
+    except FileNotFoundError:
+        pass  # taken back by its writer meanwhile; the reason stays
+    return target
+
+
+def _free_names(spool: Spool, name: str) -> tuple[Path, Path]:
+    stem = name.removesuffix(".json")
+    if len(os.fsencode(stem)) > 180:
+        stem = f"{stem[:40]}-{sha256(os.fsencode(stem)).hexdigest()[:16]}"
+    number = 1
+    while True:
+        target = spool.rejected / f"{stem}.{number}.json"
+        reason = spool.rejected / f"{stem}.{number}.reason.json"
+        if not os.path.lexists(target) and not os.path.lexists(reason):
+            return target, reason
+        number += 1
+
+
+def read_record(spool: Spool, job_id: str) -> Record | None:
+    """The record of a job, or None where there is none. Raises ValueError for a damaged one."""
+    try:
+        data, _ = files.read_plain(spool.record(job_id), RECORD_LIMIT)
+    except FileNotFoundError:
+        return None
+    try:
+        return Record.from_dict(json.loads(data))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{job_id}: not a record: {error!r}") from error
+
+
+def read_copy(spool: Spool, job_id: str, limit: int) -> bytes:
+    """The worker's own copy of a job that has not ended. Raises FileNotFoundError."""
+    return files.read_plain(spool.copy(job_id), limit)[0]
+
+
+def job_ids(folder: Path) -> Iterator[str]:
+    """The job ids of the files in a folder of the spool, in no order."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(".json") and not entry.name.startswith("."):
+                    yield entry.name[:-5]
+    except FileNotFoundError:
+        return
+
+
+def records(spool: Spool) -> Iterator[Record]:
+    """All readable records, in no order; a damaged one is left out (recovery reports it)."""
+    for job_id in job_ids(spool.results):
+        try:
+            record = read_record(spool, job_id)
+        except (ValueError, JobError):
+            continue
+        if record is not None:
+            yield record
