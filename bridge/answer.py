@@ -1,0 +1,76 @@
+"""The JSON envelope: one object on stdout, whole, whatever else this process prints.
+
+From ``claim_stdout`` on, the real stdout belongs to the answer; everything else that writes to stdout,
+at the level of file descriptors too, lands on stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from jobs.errors import ERRORS, JobError, Reaction
+
+_claimed: int | None = None
+
+
+def claim_stdout() -> None:
+    """Keep stdout for the answer. Idempotent."""
+    global _claimed
+    if _claimed is None:
+        sys.stdout.flush()
+        _claimed = os.dup(1)
+        os.dup2(2, 1)
+
+
+def send(value: dict[str, Any]) -> None:
+    """Write the answer, whole: a pipe takes 64 KiB at a time and may be slow.
+
+    A reader that has gone is no error of ours.
+    """
+    claim_stdout()
+    assert _claimed is not None
+    rest = memoryview(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+    try:
+        while rest:
+            rest = rest[os.write(_claimed, rest) :]
+    except BrokenPipeError:
+        pass
+
+
+DONE, FAILED, USAGE, NO_WORKER, REJECTED, TIMED_OUT = 0, 1, 2, 3, 4, 5
+
+_EXIT_CODES = {
+    "ARGUMENT_INVALID": USAGE,
+    "QUERY_EMPTY": USAGE,
+    "SETTING_INVALID": USAGE,
+    "WORKER_NOT_RUNNING": NO_WORKER,
+    "WORKER_START_FAILED": NO_WORKER,
+    "WAIT_TIMEOUT": TIMED_OUT,
+}
+
+
+def exit_code(value: dict[str, Any]) -> int:
+    """The process's exit status for an answer."""
+    if value["success"]:
+        return DONE
+    code = value["error_code"]
+    return REJECTED if ERRORS[code].reaction is Reaction.REJECT else _EXIT_CODES.get(code, FAILED)
+
+
+def success(**values: Any) -> dict[str, Any]:
+    return {"success": True, **values}
+
+
+def failure(error: JobError, **values: Any) -> dict[str, Any]:
+    """``error`` stays a string, as the retrieval contract has it; code and remedy stand beside it."""
+    return {
+        "success": False,
+        "error": error.message,
+        "error_code": error.code,
+        "remediation": error.remediation,
+        **({"error_details": error.details} if error.details else {}),
+        **values,
+    }

@@ -1,0 +1,52 @@
+"""The environment in which cognee runs: offline, silent, and nowhere but in the workspace.
+
+cognee configures itself from the environment at import, so the child process is started with this.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jobs.layout import Workspace
+
+from .settings import Settings, as_environment
+
+# An empty file: named explicitly, it keeps cognee from looking for a .env and letting it override.
+NO_ENV_FILE = Path(__file__).with_name("data") / "empty.env"
+
+_FIXED = {
+    "TELEMETRY_DISABLED": "1",
+    "COGNEE_TRACING_ENABLED": "false",
+    "COGNEE_SKIP_CONNECTION_TEST": "true",
+    "COGNEE_LOG_FILE": "false",
+    "COGNEE_ENV_FILE": str(NO_ENV_FILE),
+    "ENABLE_BACKEND_ACCESS_CONTROL": "false",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOG": "ERROR",
+    "CACHING": "false",
+    "LOG_LEVEL": "ERROR",
+    # The adapters' own subprocesses would double our child and outlive it.
+    "GRAPH_DATABASE_SUBPROCESS_ENABLED": "false",
+    "VECTOR_DB_SUBPROCESS_ENABLED": "false",
+    "TOKENIZERS_PARALLELISM": "false",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+}
+
+# Ours to say, whatever the surroundings had: a key must never meet an endpoint from elsewhere.
+_NOT_INHERITED = ("COGNEE_", "LLM_", "EMBEDDING_", "DATA_ROOT", "SYSTEM_ROOT", "CACHE_ROOT")
+
+
+def cognee_environment(settings: Settings, workspace: Workspace, inherited: dict[str, str]) -> dict[str, str]:
+    """The child's environment, from the one that was given to this process and our settings."""
+    found = {name: value for name, value in inherited.items() if not name.startswith(_NOT_INHERITED)}
+    found |= as_environment(settings) | _FIXED
+    found |= {
+        "SYSTEM_ROOT_DIRECTORY": str(workspace.cognee_system),
+        "DATA_ROOT_DIRECTORY": str(workspace.cognee_data),
+        "CACHE_ROOT_DIRECTORY": str(workspace.cognee_system / "cache"),
+        "COGNEE_LOGS_DIR": str(workspace.cognee_system / "logs"),
+        "COGNEE_REPOS_DIR": str(workspace.cognee_system / "repos"),
+    }
+    if settings.embedding_provider == "fastembed":
+        found |= {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(settings.cache_folder / "hub")}
+    return found

@@ -1,0 +1,306 @@
+"""The knowledge graph: the only module that imports cognee.
+
+Every memory is written as DataPoints under derived ids, so that writing it again changes nothing. cognee's
+embedding engine is given our own embedder and its cache: each text is embedded once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shutil
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import cognee.infrastructure.databases.vector.create_vector_engine
+from cognee.infrastructure.databases.graph import get_graph_engine
+from cognee.infrastructure.databases.graph.ladybug.adapter import LadybugAdapter
+from cognee.infrastructure.databases.vector import get_vector_engine_async
+from cognee.infrastructure.databases.vector.embeddings.EmbeddingEngine import EmbeddingEngine, EmbeddingResult
+from cognee.infrastructure.engine import DataPoint
+from cognee.modules.engine.operations.setup import setup
+from cognee.tasks.storage import add_data_points
+
+from jobs import files
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from . import critical, datapoints
+from .embedder import Embedder
+from .memory import Memory
+from .vectors import Vectors
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Opened = Literal["opened", "repaired", "set aside"]
+
+_BATCH = 100
+# What a kill inside a checkpoint leaves beside the graph; it opens again once both are gone.
+_CHECKPOINT_LEFTOVERS = (".shadow", ".wal.checkpoint")
+
+
+class _SharedEmbeddings(EmbeddingEngine):  # type: ignore[misc]
+    """cognee's embedding engine over our embedder and its cache."""
+
+    def __init__(self, embedder: Embedder, embed: Callable[[Sequence[str]], Vectors]) -> None:
+        self._embedder = embedder
+        self._embed = embed
+        self.model = embedder.identity
+        self.dimensions = embedder.dimensions
+        self.max_completion_tokens = 510
+
+    async def embed_text(self, text: list[str]) -> EmbeddingResult:
+        return EmbeddingResult([vector.tolist() for vector in self._embed(text)], tokens=0)
+
+    def get_vector_size(self) -> int:
+        return self.dimensions
+
+    def get_batch_size(self) -> int:
+        return _BATCH
+
+    async def input_limit(self) -> int | None:
+        return self.max_completion_tokens
+
+
+def _contract(model: type[datapoints._Node]) -> dict[str, Any]:
+    """What cognee is to know of a node: the fields to embed, and those that make its id."""
+    return {"index_fields": list(model.INDEX_FIELDS), "identity_fields": list(model.IDENTITY_FIELDS)}
+
+
+class Topic(datapoints.Topic, DataPoint):  # type: ignore[misc]
+    metadata: dict[str, Any] = _contract(datapoints.Topic)
+
+
+class Plan(datapoints.Plan, DataPoint):  # type: ignore[misc]
+    metadata: dict[str, Any] = _contract(datapoints.Plan)
+
+
+class Session(datapoints.Session, DataPoint):  # type: ignore[misc]
+    metadata: dict[str, Any] = _contract(datapoints.Session)
+
+
+class Decision(datapoints.Decision, DataPoint):  # type: ignore[misc]
+    metadata: dict[str, Any] = _contract(datapoints.Decision)
+    about: Topic | None = None
+    of_plan: Plan | None = None
+    of_session: Session | None = None
+
+
+class ConversationSummary(datapoints.ConversationSummary, DataPoint):  # type: ignore[misc]
+    metadata: dict[str, Any] = _contract(datapoints.ConversationSummary)
+    about: Topic | None = None
+    of_plan: Plan | None = None
+    of_session: Session | None = None
+    decided: list[Decision] = []
+
+
+class DecisionRecord(datapoints.DecisionRecord, DataPoint):  # type: ignore[misc]
+    metadata: dict[str, Any] = _contract(datapoints.DecisionRecord)
+    about: Topic | None = None
+    of_plan: Plan | None = None
+    decided: list[Decision] = []
+
+
+class LegacyMemory(datapoints.LegacyMemory, DataPoint):  # type: ignore[misc]
+    metadata: dict[str, Any] = _contract(datapoints.LegacyMemory)
+
+
+class CogneeStore:
+    """cognee's stores of one workspace, in a process that nobody else shares. Not thread-safe."""
+
+    def __init__(self, workspace: Workspace, embedder: Embedder, embed: Callable[[Sequence[str]], Vectors]) -> None:
+        self._workspace = workspace
+        self._runner = asyncio.Runner()
+        _give_embeddings(_SharedEmbeddings(embedder, embed))
+
+    def _run(self, work: Awaitable[T]) -> T:
+        async def awaited() -> T:
+            return await work
+
+        return self._runner.run(awaited())
+
+    def open(self) -> Opened:
+        """Open the graph. What a cut-off checkpoint left is repaired; a damaged file is set aside.
+
+        After "set aside" the graph is empty and every memory is owed to it. Raises GRAPH_UNAVAILABLE.
+        """
+        opened: Opened = "opened"
+        error = self._try_to_open()
+        if error is not None and _remove_leftovers(self._workspace):
+            opened, error = "repaired", self._try_to_open()
+        if error is not None and _is_damage(self._workspace, error):
+            set_aside(self._workspace, "graph-only", graph_only=True)
+            opened, error = "set aside", self._try_to_open()
+        if error is not None:
+            raise _unavailable(error) from error
+        return opened
+
+    def _try_to_open(self) -> Exception | None:
+        try:
+            self._run(self._open())
+        except Exception as error:  # cognee's stores raise what their engines raise
+            return error
+        return None
+
+    async def _open(self) -> None:
+        await setup()
+        graph = await get_graph_engine()
+        await graph.get_graph_counts()
+
+    def write(self, memories: Sequence[Memory]) -> None:
+        """Write memories with all their nodes and edges; again is the same as once.
+
+        Raises GRAPH_UNAVAILABLE when the stores are gone, GRAPH_WRITE_FAILED when cognee refuses.
+        """
+        if memories:
+            self._guarded(add_data_points([_data_point(memory) for memory in memories]))
+
+    def set_status(self, memory: Memory) -> None:
+        """Change a node's status without embedding anything."""
+        self._guarded(self._set_status(memory))
+
+    async def _set_status(self, memory: Memory) -> None:
+        graph = await get_graph_engine()
+        if not await graph.update_node(memory.id, {"status": memory.metadata.status}):
+            await add_data_points([_data_point(memory)])
+
+    def _guarded(self, work: Awaitable[object]) -> None:
+        try:
+            self._run(work)
+        except Exception as error:
+            log.exception("cognee refused a write")
+            gone = self._try_to_open()
+            if gone is not None:
+                raise _unavailable(gone) from error
+            raise JobError("GRAPH_WRITE_FAILED", f"cognee raised {type(error).__name__} while writing.") from error
+
+    def node(self, memory_id: str) -> dict[str, Any] | None:
+        """A node's properties as cognee has them."""
+
+        async def get() -> dict[str, Any] | None:
+            found: dict[str, Any] | None = await (await get_graph_engine()).get_node(memory_id)
+            return found
+
+        return self._run(get())
+
+    def neighbours(self, memory_id: str) -> list[tuple[str, dict[str, Any]]]:
+        """The edges of a node: relationship name and the node at the other end."""
+
+        async def get() -> list[tuple[str, dict[str, Any]]]:
+            edges = await (await get_graph_engine()).get_edges(memory_id)
+            return [(edge[1], edge[2] if edge[0].get("id") == memory_id else edge[0]) for edge in edges]
+
+        return self._run(get())
+
+    def search(self, text: str, collection: str, limit: int) -> list[tuple[str, float]]:
+        """cognee's own vector search: node ids and cosine distances, nearest first."""
+
+        async def find() -> list[tuple[str, float]]:
+            engine = await get_vector_engine_async()
+            found = await engine.search(collection, query_text=text, limit=limit)
+            return [(str(result.id), float(result.score)) for result in found]
+
+        return self._run(find())
+
+    def counts(self) -> tuple[int, int]:
+        """Nodes and edges in the graph."""
+
+        async def count() -> tuple[int, int]:
+            nodes, edges = await (await get_graph_engine()).get_graph_counts()
+            return int(nodes), int(edges)
+
+        return self._run(count())
+
+    def close(self) -> None:
+        """Checkpoint and close, where no kill may interfere."""
+
+        async def shut() -> None:
+            graph = await get_graph_engine()
+            if isinstance(graph, LadybugAdapter):
+                await graph.query("CHECKPOINT;")
+            await graph.close()
+            vector = await get_vector_engine_async()
+            await vector.close()
+
+        with critical.section():
+            try:
+                self._run(shut())
+            except Exception:
+                log.exception("the graph did not close cleanly")
+        self._runner.close()
+
+
+def _data_point(memory: Memory) -> Any:
+    """The DataPoint of a memory, with the nodes that it leads to."""
+    fields = datapoints.node_of(memory).model_dump()
+    if memory.content is None:
+        return LegacyMemory(id=memory.id, **fields)
+    links: dict[str, Any] = {}
+    for name, node_type, found in (
+        ("about", Topic, datapoints.topic_from(memory)),
+        ("of_plan", Plan, datapoints.plan_from(memory)),
+        ("of_session", Session, datapoints.session_from(memory)),
+    ):
+        if found is not None:
+            links[name] = node_type(**found.model_dump())
+    decided = [Decision(**decision.model_dump(), **links) for decision in datapoints.decisions_from(memory)]
+    node_type = DecisionRecord if memory.kind == "decision_record" else ConversationSummary
+    return node_type(id=memory.id, **fields, **links, decided=decided)
+
+
+async def _no_checkpoint(adapter: Any) -> None:
+    """cognee checkpoints inside its writes, where a kill would brick the graph. Its log is synced anyway;
+    ``close`` checkpoints in a declared section."""
+
+
+LadybugAdapter.checkpoint = _no_checkpoint
+
+
+def _give_embeddings(engine: _SharedEmbeddings) -> None:
+    """Hand our engine to the place where cognee makes its vector engine, which keeps one for good."""
+    module = sys.modules["cognee.infrastructure.databases.vector.create_vector_engine"]
+    module.get_embedding_engine = lambda: engine  # type: ignore[attr-defined]
+
+
+def _graph_files(workspace: Workspace) -> list[Path]:
+    return sorted((workspace.cognee_system / "databases").glob("cognee_graph_*"))
+
+
+def _remove_leftovers(workspace: Workspace) -> bool:
+    """Delete both leftovers of a cut-off checkpoint. Returns whether there was one."""
+    found = [path for path in _graph_files(workspace) if path.name.endswith(_CHECKPOINT_LEFTOVERS)]
+    for path in found:
+        log.warning("a checkpoint of the graph was cut off: removing %s", path.name)
+        files.remove(path)
+    return bool(found)
+
+
+def _is_damage(workspace: Workspace, error: Exception) -> bool:
+    """Whether the graph's own files are what is wrong: not permissions, not somebody's lock, not the disk."""
+    found = _graph_files(workspace)
+    if not found or isinstance(error, PermissionError) or "lock" in str(error).lower():
+        return False
+    return all(path.is_file() and os.access(path, os.R_OK | os.W_OK) for path in found)
+
+
+def set_aside(workspace: Workspace, label: str, *, graph_only: bool = False) -> None:
+    """Move cognee's graph (and its vectors) out of the way; they can be written anew from memory.db."""
+    target = workspace.set_aside / label.replace(":", "")
+    number = 1
+    while target.exists():
+        number += 1
+        target = target.with_name(f"{target.name.split('~')[0]}~{number}")
+    files.make_folder(target)
+    moved = _graph_files(workspace)
+    if not graph_only:
+        moved += sorted((workspace.cognee_system / "databases").glob("*.lancedb"))
+    for path in moved:
+        shutil.move(path, target / path.name)
+
+
+def _unavailable(error: Exception) -> JobError:
+    return JobError("GRAPH_UNAVAILABLE", f"cognee's knowledge graph cannot be opened: {type(error).__name__}: {str(error)[:200]}")

@@ -1,0 +1,141 @@
+"""memory.db: its tables, its format version, and how it is opened for writing and for reading."""
+
+from __future__ import annotations
+
+import sqlite3
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+from jobs import files
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+_FIRST_FORMAT = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- number is never reused; a passage of the memory is a row of the vector file in force
+CREATE TABLE memories (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    status TEXT,
+    topic_id TEXT,
+    session_id TEXT,
+    plan_id TEXT,
+    plan_key TEXT,
+    created_at TEXT,
+    updated_at TEXT,
+    source_created_at TEXT,
+    importance REAL,
+    stored_at TEXT NOT NULL,
+    origin_job TEXT,
+    hidden INTEGER NOT NULL DEFAULT 0,
+    body TEXT NOT NULL,
+    sources TEXT NOT NULL DEFAULT '[]',
+    passage_row INTEGER NOT NULL,
+    passage_count INTEGER NOT NULL
+);
+CREATE INDEX memories_topic ON memories (topic_id);
+
+-- what must not come back: ids only
+CREATE TABLE tombstones (id TEXT PRIMARY KEY, forgotten_at TEXT NOT NULL) WITHOUT ROWID;
+
+-- what is owed to the knowledge graph
+CREATE TABLE outbox (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    memory_id TEXT NOT NULL,
+    action TEXT NOT NULL,
+    added_at TEXT NOT NULL,
+    tries INTEGER NOT NULL DEFAULT 0,
+    last_error TEXT
+);
+
+-- each text is embedded once, whoever asks
+CREATE TABLE embeddings (
+    model TEXT NOT NULL,
+    text_sha256 BLOB NOT NULL,
+    vector BLOB NOT NULL,
+    PRIMARY KEY (model, text_sha256)
+) WITHOUT ROWID;
+
+CREATE VIRTUAL TABLE words USING fts5 (topic, body, tokenize = "porter unicode61 remove_diacritics 2");
+"""
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    connection.executescript("BEGIN IMMEDIATE;" + _FIRST_FORMAT)
+    connection.execute("INSERT INTO meta VALUES ('workspace_id', ?)", (str(uuid.uuid4()),))
+
+
+# A migration takes the database from the format of its place in the list to the next one.
+MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [_create]
+FORMAT = len(MIGRATIONS)
+
+
+def open_for_writing(workspace: Workspace) -> sqlite3.Connection:
+    """The one writer's connection (WAL, every commit synced), created or brought to the present format.
+
+    Raises STORE_NEWER, STORE_UNREADABLE.
+    """
+    path = workspace.memory_db
+    try:
+        if not path.exists():
+            files.replace(path, b"")  # created 0600 whatever the umask
+        connection = sqlite3.connect(path, isolation_level=None, timeout=10)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")
+        found = _format(connection, path)
+        for number in range(found, FORMAT):
+            if found:
+                _back_up(connection, path, number)
+            MIGRATIONS[number](connection)
+            connection.execute(f"PRAGMA user_version = {number + 1}")
+            connection.execute("COMMIT")
+    except sqlite3.DatabaseError as error:
+        raise JobError("STORE_UNREADABLE", f"{path} cannot be opened: {error}.") from error
+    except OSError as error:
+        raise JobError("STORE_UNREADABLE", f"{path} cannot be opened: {error.strerror}.") from error
+    return connection
+
+
+def open_for_reading(workspace: Workspace) -> sqlite3.Connection | None:
+    """A read-only connection, or None where nothing was ever stored.
+
+    Raises STORE_NEWER, STORE_UNREADABLE.
+    """
+    path = workspace.memory_db
+    if not path.exists() or path.stat().st_size == 0:
+        return None
+    try:
+        connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=5)
+        if _format(connection, path) == 0:  # the writer is just creating it
+            connection.close()
+            return None
+        return connection
+    except sqlite3.DatabaseError as error:
+        raise JobError("STORE_UNREADABLE", f"{path} cannot be opened: {error}.") from error
+
+
+def _format(connection: sqlite3.Connection, path: Path) -> int:
+    found: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    if found > FORMAT:
+        raise JobError("STORE_NEWER", f"{path} has format {found}; this program reads up to {FORMAT}.")
+    return found
+
+
+def _back_up(connection: sqlite3.Connection, path: Path, number: int) -> None:
+    copy = path.with_name(f"memory.format-{number}.db")
+    if not copy.exists():
+        connection.execute("VACUUM INTO ?", (str(copy),))
+        copy.chmod(0o600)
+
+
+def meta(connection: sqlite3.Connection, key: str) -> str | None:
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def set_meta(connection: sqlite3.Connection, key: str, value: str) -> None:
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))

@@ -1,0 +1,34 @@
+"""Making derived data anew from memory.db: the search index, the knowledge graph, or both."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from jobs import clock
+from jobs.errors import JobError
+from jobs.lifecycle import Failed, Succeeded
+
+from ..stores import Stores
+from . import Outcomes, Progress, Task
+
+
+def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    return {task.job_id: _one(task, stores, now, progress) for task in tasks}
+
+
+def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
+    what = task.payload["what"]
+    result: dict[str, Any] = {"what": what}
+    began = time.monotonic()
+    try:
+        if what in ("index", "both"):
+            result["passages"] = stores.store.rebuild_vectors()
+            result["memories"] = stores.store.rebuild_words()
+        if what in ("graph", "both"):
+            result["graph_memories"] = stores.rebuild_graph(clock.iso(now), progress)
+    except JobError as error:
+        return Failed(error)
+    return Succeeded({**result, "seconds": round(time.monotonic() - began, 3)})

@@ -1,0 +1,31 @@
+"""Changing a memory's status by hand: in the store at once, in the graph by the outbox."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+
+from jobs import clock
+from jobs.errors import JobError
+from jobs.lifecycle import Failed, Succeeded
+
+from ..memory import STATUS_WORDS
+from ..stores import Stores
+from . import Outcomes, Progress, Task
+
+
+def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    return {task.job_id: _one(task, stores, now) for task in tasks}
+
+
+def _one(task: Task, stores: Stores, now: datetime) -> Succeeded | Failed:
+    memory_id = task.payload["memory_id"]
+    try:
+        memory = stores.store.set_status(memory_id, STATUS_WORDS[task.payload["status"]], clock.iso(now))
+        errors = stores.pay([memory_id])
+    except JobError as error:
+        return Failed(error)
+    if memory_id in errors:
+        return Failed(errors[memory_id])
+    return Succeeded({"memory_id": memory.id, "memory_number": memory.number, **asdict(memory.metadata)})

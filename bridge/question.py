@@ -1,0 +1,149 @@
+"""A question to the memory: its arguments, their defaults and ranges, and how the answer was ranked."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from jobs import clock
+from jobs.errors import JobError
+
+from .memory import STATUS_WORDS, is_topic_id
+from .ranking import ALPHA_RANGE, BLEND_HALF_LIFE, HALF_LIFE_RANGE, PRESETS, Ranking, clamp
+from .search import Filters
+from .settings import Settings
+
+MAX_RESULTS_RANGE = (1, 1000)
+MAX_TOKENS_RANGE = (1, 1_000_000)
+
+_HISTORY = re.compile(r"\b(history|all summaries)\b", re.IGNORECASE)
+_BOOLEANS = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A checked question. ``include_superseded_reason`` says who asked for superseded memories."""
+
+    query: str
+    max_results: int
+    max_tokens: int
+    ranking: Ranking
+    preset: str
+    filters: Filters
+    include_superseded_reason: Literal["argument", "query", "status"] | None
+    legacy: Literal["mixed", "append"]
+    relevance_floor: float
+    warnings: tuple[str, ...]
+
+
+def ask(arguments: dict[str, Any], settings: Settings, now: datetime) -> Question:
+    """The question from raw arguments (text or numbers; ``None`` means not given).
+
+    Out of range is clamped and reported in ``warnings``. Raises ARGUMENT_INVALID for nonsense and
+    QUERY_EMPTY.
+    """
+    query = str(arguments.get("query") or "").strip()
+    if not query:
+        raise JobError("QUERY_EMPTY")
+    warnings: list[str] = []
+    preset = _choice(arguments, "preset", ("contract", "long-lived"), settings.ranking_preset)
+    mode = _choice(arguments, "ranking_mode", ("product", "blend"), settings.ranking_mode)
+    half_life, floor = PRESETS[preset]
+    if mode == "blend" and preset == "contract":
+        half_life = BLEND_HALF_LIFE
+    ranking = Ranking(
+        mode=mode,
+        half_life_days=_ranged(arguments, "half_life_days", settings.half_life_days, half_life, HALF_LIFE_RANGE, warnings),
+        recency_floor=_ranged(arguments, "recency_floor", settings.recency_floor, floor, (0.0, 1.0), warnings),
+        alpha=_ranged(arguments, "alpha", settings.alpha, 0.8, ALPHA_RANGE, warnings),
+        as_of=_moment(arguments.get("as_of"), now),
+    )
+    filters, reason = _filters(arguments, query)
+    return Question(
+        query=query,
+        max_results=int(_ranged(arguments, "max_results", settings.max_results, 5, MAX_RESULTS_RANGE, warnings, whole=True)),
+        max_tokens=int(_ranged(arguments, "max_tokens", settings.max_tokens, 2000, MAX_TOKENS_RANGE, warnings, whole=True)),
+        ranking=ranking,
+        preset=preset,
+        filters=filters,
+        include_superseded_reason=reason,
+        legacy=_choice(arguments, "legacy", ("mixed", "append"), "mixed"),
+        relevance_floor=settings.relevance_floor,
+        warnings=tuple(warnings),
+    )
+
+
+def _filters(
+    arguments: dict[str, Any], query: str
+) -> tuple[Filters, Literal["argument", "query", "status"] | None]:
+    status = arguments.get("status")
+    if status is not None:
+        if status not in STATUS_WORDS:
+            raise JobError("ARGUMENT_INVALID", f"status must be one of {', '.join(STATUS_WORDS)}, not {status!r}.")
+        status = STATUS_WORDS[status]
+    topic_id = arguments.get("topic_id")
+    if topic_id is not None and not is_topic_id(topic_id):
+        raise JobError("ARGUMENT_INVALID", f"topic_id {topic_id!r} is no topic id.")
+    asked = _boolean(arguments, "include_superseded")
+    reason: Literal["argument", "query", "status"] | None = None
+    if status == "Superseded":
+        reason = "status"
+    elif asked:
+        reason = "argument"
+    elif asked is None and _HISTORY.search(query):
+        reason = "query"
+    return Filters(reason is not None, status, topic_id, arguments.get("plan_id")), reason
+
+
+def _choice(arguments: dict[str, Any], name: str, options: tuple[str, ...], default: str) -> Any:
+    value = arguments.get(name)
+    if value is None:
+        return default
+    if value not in options:
+        raise JobError("ARGUMENT_INVALID", f"{name} must be one of {', '.join(options)}, not {value!r}.")
+    return value
+
+
+def _boolean(arguments: dict[str, Any], name: str) -> bool | None:
+    value = arguments.get(name)
+    if value is None or isinstance(value, bool):
+        return value
+    found = _BOOLEANS.get(str(value).strip().lower())
+    if found is None:
+        raise JobError("ARGUMENT_INVALID", f"{name} must be true or false, not {value!r}.")
+    return found
+
+
+def _ranged(
+    arguments: dict[str, Any],
+    name: str,
+    setting: float | None,
+    default: float,
+    limits: tuple[float, float],
+    warnings: list[str],
+    *,
+    whole: bool = False,
+) -> float:
+    value = arguments.get(name)
+    if value is None:
+        value = default if setting is None else setting
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if isinstance(value, bool) or math.isnan(number) or (whole and math.isfinite(number) and number % 1):
+        kind = "a whole number" if whole else "a number"
+        raise JobError("ARGUMENT_INVALID", f"{name} must be {kind}, not {value!r}.")
+    return clamp(name, number, *limits, warnings)
+
+
+def _moment(value: Any, now: datetime) -> datetime:
+    if value is None:
+        return now
+    try:
+        return clock.parse(str(value))
+    except ValueError:
+        raise JobError("ARGUMENT_INVALID", f"as_of must be an ISO 8601 time, not {value!r}.") from None

@@ -1,0 +1,196 @@
+"""Embedding behind an endpoint: the OpenAI protocol, Ollama's, and whatever else LiteLLM speaks.
+
+Requests go where cognee would send them with the same settings. An error is classed by what can
+be done about it; the key is in no message. Trying again is left to the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jobs.errors import JobError
+
+from .embedder import EmbeddingConfig, Matrix, embed_visible, normalised, wrong_dimensions
+from .tokens import LocalCount
+
+if TYPE_CHECKING:
+    import httpx
+
+BATCH_TEXTS = 32  # the most that common self-hosted servers take in one request; cognee's size too
+CONNECT_SECONDS, ANSWER_SECONDS = 10.0, 60.0
+_OPENAI = "https://api.openai.com/v1"
+_OLLAMA = "http://localhost:11434/api/embed"
+
+
+class _Remote:
+    """What embedders behind an endpoint share: batches, blank texts, the check of what came back."""
+
+    def __init__(self, config: EmbeddingConfig) -> None:
+        self.identity, self.dimensions = config.identity, config.dimensions
+        self._config = config
+        self._tokens = LocalCount(config.cache_dir)
+
+    @property
+    def tokenizer_name(self) -> str:
+        return self._tokens.name
+
+    def count_tokens(self, text: str) -> int:
+        return self._tokens.count(text)
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        return embed_visible(texts, self.dimensions, self._embed)
+
+    def _embed(self, texts: list[str]) -> Matrix:
+        batches = [texts[start : start + BATCH_TEXTS] for start in range(0, len(texts), BATCH_TEXTS)]
+        return np.concatenate([self._checked(self._ask(batch), len(batch)) for batch in batches])
+
+    def _ask(self, texts: list[str]) -> Any:
+        """The provider's vectors for one batch, in order, as they came."""
+        raise NotImplementedError
+
+    def _checked(self, came: Any, wanted: int) -> Matrix:
+        try:
+            vectors = np.array(came, np.float64)
+        except (TypeError, ValueError):
+            vectors = np.empty(0)
+        if vectors.ndim != 2 or len(vectors) != wanted or not np.isfinite(vectors).all():
+            raise JobError("EMBEDDING_FAILED", f"The provider did not send {wanted} vectors of numbers.")
+        if vectors.shape[1] != self.dimensions:
+            raise wrong_dimensions(self._config, vectors.shape[1])
+        return normalised(vectors)
+
+    def _failure(self, status: int, complaint: str, retry_after: str = "") -> JobError:
+        """The error for an HTTP status. ``complaint`` is the provider's own text."""
+        if status in (401, 403):  # its text may repeat the key
+            return JobError(
+                "EMBEDDING_CONFIG",
+                f"The embedding provider refused the key ({status}).",
+                remediation="Correct EMBEDDING_API_KEY (or LLM_API_KEY, which is used without it).",
+            )
+        if self._config.api_key:
+            complaint = complaint.replace(self._config.api_key, "***")
+        message = f"The embedding provider answered {status}: {complaint[:200] or 'no text'}"
+        if status == 404:
+            remedy = "Correct EMBEDDING_ENDPOINT and EMBEDDING_MODEL."
+            return JobError("EMBEDDING_CONFIG", message, remediation=remedy)
+        details = {"status": status} | ({"retry_after": retry_after} if retry_after else {})
+        return JobError("EMBEDDING_FAILED", message, details=details)
+
+
+class HttpEmbedder(_Remote):
+    """The OpenAI protocol (``openai``, ``openai_compatible``, ``custom``) and Ollama's, over HTTP.
+
+    Ollama cuts texts that are too long for the model; other servers may refuse them.
+    """
+
+    def __init__(self, config: EmbeddingConfig) -> None:
+        """Raises EMBEDDING_CONFIG when the settings name no usable endpoint."""
+        super().__init__(config)
+        self._url = _address(config)
+
+    @cached_property
+    def _client(self) -> httpx.Client:
+        import httpx
+
+        headers = {"Authorization": f"Bearer {self._config.api_key}"} if self._config.api_key else {}
+        return httpx.Client(headers=headers, timeout=httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS))
+
+    def _ask(self, texts: list[str]) -> Any:
+        import httpx
+
+        try:
+            answer = self._client.post(self._url, json=self._body(texts))
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeEncodeError) as error:
+            raise _unreachable(error) from None
+        try:
+            content = answer.json()
+        except ValueError:
+            content = None
+        if answer.status_code != 200:
+            pause = answer.headers.get("Retry-After", "")
+            raise self._failure(answer.status_code, _complaint(content), pause)
+        return _vectors(content)
+
+    def _body(self, texts: list[str]) -> dict[str, Any]:
+        name, dimensions = self._config.model, self._config.dimensions
+        if self._config.provider == "ollama":
+            native = {"truncate": True} if "/api/" in self._url else {}
+            return {"model": name, "input": texts, "dimensions": dimensions} | native
+        if self._config.provider != "openai_compatible":  # there a name may begin with its maker's
+            name = name.removeprefix("openai/")
+        body: dict[str, Any] = {"model": name, "input": texts, "encoding_format": "float"}
+        if "text-embedding-3" in name:  # the only models that can be asked for another length
+            body["dimensions"] = dimensions
+        return body
+
+
+class LiteLLMEmbedder(_Remote):
+    """Any other provider that LiteLLM knows. Its import takes seconds."""
+
+    def _ask(self, texts: list[str]) -> Any:
+        import litellm
+        import openai
+
+        try:
+            answer = litellm.embedding(
+                model=self._config.model,
+                input=texts,
+                api_key=self._config.api_key or None,
+                api_base=self._config.endpoint or None,
+                dimensions=self.dimensions,
+                drop_params=True,  # many models have one length only
+                timeout=ANSWER_SECONDS,
+            )
+        except openai.APIConnectionError as error:  # timeouts too
+            raise _unreachable(error) from None
+        except openai.OpenAIError as error:  # the base of LiteLLM's own exceptions
+            raise self._failure(int(getattr(error, "status_code", None) or 500), str(error)) from None
+        return _vectors(answer.model_dump())
+
+
+def _address(config: EmbeddingConfig) -> str:
+    """Where cognee would send the request: it treats each provider's endpoint in its own way."""
+    default = {"openai": _OPENAI, "ollama": _OLLAMA}.get(config.provider, "")
+    endpoint = (config.endpoint or default).rstrip("/")
+    if not endpoint.startswith(("http://", "https://")):
+        raise JobError(
+            "EMBEDDING_CONFIG",
+            f"The provider {config.provider} needs EMBEDDING_ENDPOINT, a URL that starts with http:// or https://.",
+            remediation="Set EMBEDDING_ENDPOINT.",
+        )
+    if config.provider == "ollama":
+        return endpoint
+    base = endpoint.removesuffix("/embeddings")
+    if config.provider == "openai_compatible" and not base.endswith("/v1"):
+        base += "/v1"
+    return f"{base}/embeddings"
+
+
+def _unreachable(error: Exception) -> JobError:
+    """Names the kind of error only: its text may hold the address, and that a password."""
+    kind = type(error).__name__
+    return JobError("EMBEDDING_FAILED", f"The embedding provider cannot be reached ({kind}).")
+
+
+def _vectors(content: Any) -> Any:
+    """The vectors in an answer of the OpenAI protocol or of Ollama's, in the order of the texts."""
+    if not isinstance(content, dict):
+        return None
+    if "embeddings" in content:
+        return content["embeddings"]
+    try:
+        return [item["embedding"] for item in sorted(content["data"], key=lambda item: item.get("index", 0))]
+    except (KeyError, TypeError, AttributeError):
+        return None
+
+
+def _complaint(content: Any) -> str:
+    """What the provider said went wrong, as far as the protocols have a place for it."""
+    error = content.get("error") if isinstance(content, dict) else None
+    if isinstance(error, dict):
+        error = error.get("message")
+    return error if isinstance(error, str) else ""

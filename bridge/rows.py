@@ -1,0 +1,76 @@
+"""A memory as a row of memory.db and back."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import asdict
+from typing import Any
+
+from .memory import Content, Memory, Metadata, References, TimeScope, plan_key
+
+COLUMNS = (
+    "number, id, kind, status, topic_id, session_id, plan_id, created_at, updated_at, source_created_at,"
+    " importance, stored_at, body, sources"
+)
+
+
+def body_of(content: Content | None, text: str) -> str:
+    """The words of a memory as JSON text."""
+    return json.dumps({"text": text} if content is None else asdict(content), ensure_ascii=False)
+
+
+def content_of(body: dict[str, Any]) -> Content:
+    lists = ("decisions", "rationale", "open_questions", "next_steps")
+    references = {name: tuple(items) for name, items in body["references"].items()}
+    return Content(
+        topic=body["topic"],
+        context=body["context"],
+        references=References(**references),
+        time_scope=TimeScope(**body["time_scope"]),
+        **{name: tuple(body[name]) for name in lists},
+    )
+
+
+def memory_of(row: sqlite3.Row | tuple[Any, ...]) -> Memory:
+    """The memory of a row selected with ``COLUMNS``."""
+    (number, memory_id, kind, status, topic_id, session_id, plan_id, created, updated, source, importance,
+     stored, body, sources) = row  # fmt: skip
+    words = json.loads(body)
+    return Memory(
+        id=memory_id,
+        number=number,
+        kind=kind,
+        metadata=Metadata(
+            topic_id=topic_id,
+            session_id=session_id,
+            plan_id=plan_id,
+            status=status,
+            created_at=created,
+            updated_at=updated,
+            source_created_at=source,
+            importance=importance,
+        ),
+        stored_at=stored,
+        content=None if kind == "legacy" else content_of(words),
+        text=words["text"] if kind == "legacy" else "",
+        sources=tuple(json.loads(sources)),
+    )
+
+
+def insert(
+    connection: sqlite3.Connection, memory: Memory, *, origin_job: str | None, passage_row: int, passage_count: int
+) -> None:
+    """Add a memory that has its number already."""
+    m = memory.metadata
+    connection.execute(
+        "INSERT INTO memories (number, id, kind, status, topic_id, session_id, plan_id, plan_key, created_at,"
+        " updated_at, source_created_at, importance, stored_at, origin_job, body, sources, passage_row,"
+        " passage_count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            memory.number, memory.id, memory.kind, m.status, m.topic_id, m.session_id, m.plan_id,
+            plan_key(m.plan_id), m.created_at, m.updated_at, m.source_created_at, m.importance,
+            memory.stored_at, origin_job, body_of(memory.content, memory.text),
+            json.dumps(list(memory.sources)), passage_row, passage_count,
+        ),
+    )  # fmt: skip

@@ -1,0 +1,244 @@
+"""Every setting: one table, read once. The only module that reads the environment.
+
+Order, first wins: command line, environment, the workspace's ``.env`` (ranking and limits; providers and
+keys only where the user trusts the workspace), the user's ``config.toml``, the default.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
+
+from jobs.errors import JobError
+
+if TYPE_CHECKING:
+    from .embedder import EmbeddingConfig
+
+PREFIX = "COGNEE_MEMORY_"
+APP = "cognee-memory"
+
+
+def _setting(default: Any, help: str, *, env: str = "", workspace: bool = False, secret: bool = False) -> Any:
+    return field(default=default, metadata={"help": help, "env": env, "workspace": workspace, "secret": secret})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The values in force. ``None`` means not set."""
+
+    config_dir: Path | None = _setting(None, "The user's configuration folder (default: the platform's).")
+    cache_dir: Path | None = _setting(None, "Where the embedding model lies (default: the platform's cache folder).")
+
+    max_job_bytes: int = _setting(1024 * 1024, "Largest job file, in bytes.", workspace=True)
+    max_active_jobs: int = _setting(10_000, "Most jobs that may wait or run; further drops are rejected.", workspace=True)
+    min_free_bytes: int = _setting(100 * 1024 * 1024, "Free disk space below which new drops are rejected.", workspace=True)
+    max_attempts: int = _setting(4, "Attempts of a job that ends in errors, unless the job says otherwise.", workspace=True)
+    partial_write_grace: float = _setting(2.0, "Seconds that an unparsable file may still be growing.", workspace=True)
+    rescan_seconds: float = _setting(2.0, "Pause between two looks at the inbox without an event.", workspace=True)
+    heartbeat_seconds: float = _setting(2.0, "Pause between two heartbeats without a change.", workspace=True)
+    batch_size: int = _setting(64, "Most ingest jobs that are embedded and written together.", workspace=True)
+    child_idle_seconds: float = _setting(300.0, "Idle time after which the child process is given back.", workspace=True)
+    test_jobs: bool = _setting(False, "Accept jobs of the kind noop.")
+
+    ranking_preset: Literal["contract", "long-lived"] = _setting(
+        "contract", "contract: half-life 7 days. long-lived: half-life 90 days, floor 0.85.", workspace=True
+    )
+    ranking_mode: Literal["product", "blend"] = _setting(
+        "product", "product: semantic * recency * status. blend: (a * semantic + (1 - a) * recency) * status.",
+        workspace=True,
+    )
+    half_life_days: float | None = _setting(None, "Half-life of recency in days, 0.5 to 90.", workspace=True)
+    recency_floor: float | None = _setting(None, "Lowest share that age leaves of a score, 0 to 1.", workspace=True)
+    alpha: float = _setting(0.8, "Weight of relevance in the blend, 0.6 to 0.95.", workspace=True)
+    relevance_floor: float = _setting(0.2, "Lowest semantic_score of a hit.", workspace=True)
+    max_results: int = _setting(5, "Most hits of one answer, 1 to 1000.", workspace=True)
+    max_tokens: int = _setting(2000, "Token budget of one answer.", workspace=True)
+
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = _setting("INFO", "How much the worker logs.", workspace=True)
+
+    embedding_provider: str = _setting("fastembed", "cognee's embedding provider; fastembed is local.", env="EMBEDDING_PROVIDER")
+    embedding_model: str = _setting(
+        "sentence-transformers/all-MiniLM-L6-v2", "The embedding model.", env="EMBEDDING_MODEL"
+    )
+    embedding_dimensions: int = _setting(384, "Length of an embedding.", env="EMBEDDING_DIMENSIONS")
+    embedding_endpoint: str | None = _setting(None, "Address of the embedding provider.", env="EMBEDDING_ENDPOINT")
+    embedding_api_key: str | None = _setting(None, "Its key.", env="EMBEDDING_API_KEY", secret=True)
+    llm_provider: str | None = _setting(None, "cognee's language model provider.", env="LLM_PROVIDER")
+    llm_model: str | None = _setting(None, "The language model.", env="LLM_MODEL")
+    llm_endpoint: str | None = _setting(None, "Address of the language model.", env="LLM_ENDPOINT")
+    llm_api_key: str | None = _setting(None, "Its key.", env="LLM_API_KEY", secret=True)
+
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False, metadata={"internal": True})
+
+    @property
+    def config_folder(self) -> Path:
+        if self.config_dir is not None:
+            return self.config_dir
+        from platformdirs import user_config_path
+
+        return user_config_path(APP, appauthor=False)
+
+    @property
+    def cache_folder(self) -> Path:
+        if self.cache_dir is not None:
+            return self.cache_dir
+        from platformdirs import user_cache_path
+
+        return user_cache_path(APP, appauthor=False)
+
+    @property
+    def embedding(self) -> EmbeddingConfig:
+        from .embedder import EmbeddingConfig
+
+        return EmbeddingConfig(
+            provider=self.embedding_provider,
+            model=self.embedding_model,
+            dimensions=self.embedding_dimensions,
+            endpoint=self.embedding_endpoint or "",
+            api_key=self.embedding_api_key or "",
+            cache_dir=self.cache_folder,
+        )
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the settings table. A secret's value is never in it."""
+
+    name: str
+    variable: str
+    value: str
+    source: str
+    help: str
+
+
+_TYPES = get_type_hints(Settings)
+_FIELDS = {f.name: f for f in fields(Settings) if not f.metadata.get("internal")}
+
+
+def variable(name: str) -> str:
+    """The environment variable of a setting."""
+    return _FIELDS[name].metadata["env"] or PREFIX + name.upper()
+
+
+def load(
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    workspace_env: Path | None = None,
+    trusted: bool = False,
+) -> Settings:
+    """The settings in force. ``None`` among the overrides means not given.
+
+    Raises SETTING_INVALID naming the variable and where it was set.
+    """
+    env = os.environ if environment is None else environment
+    layers: list[tuple[str, Mapping[str, Any]]] = [
+        ("command line", {k: v for k, v in (overrides or {}).items() if v is not None}),
+        ("environment", {name: env[variable(name)] for name in _FIELDS if env.get(variable(name), "") != ""}),
+        (".env of the workspace", _workspace_layer(workspace_env, trusted)),
+    ]
+    layers.append(("config.toml", _user_layer(layers)))
+    values: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    for name in _FIELDS:
+        for source, layer in layers:
+            if name in layer:
+                values[name], sources[name] = _convert(name, layer[name], source), source
+                break
+    for group in ("llm", "embedding"):
+        _same_source(group, values, sources)
+    return Settings(**values, sources=sources)
+
+
+def _workspace_layer(path: Path | None, trusted: bool) -> dict[str, str]:
+    if path is None or not path.is_file():
+        return {}
+    from dotenv import dotenv_values
+
+    found = dotenv_values(path, interpolate=False)
+    allowed = [
+        n for n, f in _FIELDS.items() if f.metadata["workspace"] or (trusted and f.metadata["env"])
+    ]
+    return {name: value for name in allowed if (value := found.get(variable(name)))}
+
+
+def _user_layer(upper: list[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
+    folder = next((layer["config_dir"] for _, layer in upper if "config_dir" in layer), None)
+    path = (Path(folder) if folder else Settings().config_folder) / "config.toml"
+    try:
+        with path.open("rb") as file:
+            found = tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise JobError("SETTING_INVALID", f"{path} cannot be read: {error}.") from None
+    unknown = sorted(set(found) - set(_FIELDS))
+    if unknown:
+        raise JobError("SETTING_INVALID", f"{path} has the unknown setting {unknown[0]!r}.")
+    return found
+
+
+def _same_source(group: str, values: dict[str, Any], sources: dict[str, str]) -> None:
+    """A key is only ever sent to an endpoint that came from the same place as the key."""
+    key, endpoint = f"{group}_api_key", f"{group}_endpoint"
+    if key in values and endpoint in values and sources[key] != sources[endpoint]:
+        order = ["command line", "environment", ".env of the workspace", "config.toml"]
+        weaker = max(key, endpoint, key=lambda name: order.index(sources[name]))
+        del values[weaker], sources[weaker]
+
+
+def _convert(name: str, value: Any, source: str) -> Any:
+    kind = _TYPES[name]
+    options = [k for k in get_args(kind) if k is not type(None)] if get_args(kind) else [kind]
+    try:
+        if isinstance(options[0], str):
+            if value not in options:
+                raise ValueError(f"must be one of {', '.join(options)}")
+            return value
+        kind = options[0]
+        if kind is bool:
+            return value if isinstance(value, bool) else _BOOLEANS[str(value).strip().lower()]
+        if kind in (int, float) and isinstance(value, bool):
+            raise ValueError("must be a number")
+        converted = kind(value)
+        if isinstance(converted, (int, float)) and not 0 <= converted < 1e15:
+            raise ValueError("must be a number of at least 0")
+        return Path(converted).expanduser() if kind is Path else converted
+    except (ValueError, TypeError, KeyError) as error:
+        why = f"must be true or false, not {value!r}" if isinstance(error, KeyError) else str(error)
+        raise JobError("SETTING_INVALID", f"{variable(name)} ({source}): {why}.") from None
+
+
+_BOOLEANS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+
+
+def table(settings: Settings) -> list[Row]:
+    """The table as it stands, with where each value came from."""
+    rows = []
+    for name, f in _FIELDS.items():
+        value = getattr(settings, name)
+        shown = "" if value is None else ("(set)" if f.metadata["secret"] else str(value))
+        if name in ("config_dir", "cache_dir") and value is None:
+            shown = str(settings.config_folder if name == "config_dir" else settings.cache_folder)
+        rows.append(Row(name, variable(name), shown, settings.sources.get(name, "default"), f.metadata["help"]))
+    return rows
+
+
+def default_of(name: str) -> Any:
+    default = _FIELDS[name].default
+    return None if default is MISSING else default
+
+
+def inherited_environment() -> dict[str, str]:
+    """The environment as it was given to this process, for a process that it starts."""
+    return dict(os.environ)
+
+
+def as_environment(settings: Settings) -> dict[str, str]:
+    """The settings in force as variables, for a process of ours that must see the same ones."""
+    values = {variable(name): getattr(settings, name) for name in _FIELDS}
+    return {name: str(value) for name, value in values.items() if value is not None}

@@ -1,0 +1,318 @@
+"""The memory store's writer: the truth about memories, in memory.db. Used by the child process alone.
+
+One transaction makes memories visible, whole, and adds to the outbox what is owed to the knowledge graph.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Literal
+
+import numpy as np
+
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lock import Lock
+
+from . import database, rows, vectors
+from .embedder import Embedder
+from .memory import Memory, Status
+from .passages import passages
+from .terms import indexed
+
+Action = Literal["write", "status", "delete"]
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """An entry of the outbox: what the knowledge graph has not been told yet."""
+
+    seq: int
+    memory_id: str
+    action: Action
+    tries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the store knows of an id: its number, and the job that brought it."""
+
+    number: int
+    origin_job: str | None
+
+
+class Store:
+    """Opens memory.db under a kernel lock of its own, so that no orphan writes beside a successor."""
+
+    def __init__(self, workspace: Workspace, embedder: Embedder) -> None:
+        self._lock = Lock(workspace.store_lock)
+        if not self._lock.acquire():
+            raise JobError("STORE_BUSY")
+        try:
+            self._workspace = workspace
+            self._embedder = embedder
+            self._connection = database.open_for_writing(workspace)
+            self._check_embedder()
+            self._check_vectors()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def close(self) -> None:
+        self._connection.close()
+        self._lock.release()
+
+    @property
+    def workspace_id(self) -> str:
+        return self._meta("workspace_id")
+
+    def _meta(self, key: str) -> str:
+        value = database.meta(self._connection, key)
+        assert value is not None, key
+        return value
+
+    def _check_embedder(self) -> None:
+        recorded = database.meta(self._connection, "embedder")
+        if recorded is None:
+            with self._transaction():
+                database.set_meta(self._connection, "embedder", self._embedder.identity)
+                database.set_meta(self._connection, "dimensions", str(self._embedder.dimensions))
+                database.set_meta(self._connection, "vector_generation", "1")
+                database.set_meta(self._connection, "vector_rows", "0")
+        elif recorded != self._embedder.identity:
+            raise JobError(
+                "EMBEDDER_MISMATCH",
+                f"The store was made with {recorded}; the settings name {self._embedder.identity}. Nothing was changed.",
+            )
+
+    def _check_vectors(self) -> None:
+        """A missing or short vector file is made again from the embeddings in memory.db."""
+        found = vectors.open_rows(
+            self._workspace.vectors, int(self._meta("vector_generation")), self._rows(), self._embedder.dimensions
+        )
+        if found is None:
+            self.rebuild_vectors()
+
+    def _rows(self) -> int:
+        return int(self._meta("vector_rows"))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    # --- embeddings: each text once ---
+
+    def embed(self, texts: Sequence[str]) -> vectors.Vectors:
+        """Vectors of the texts, from the cache where they are known; new ones are kept. Shape (n, dimensions)."""
+        keys = [sha256(text.encode()).digest() for text in texts]
+        known = self._cached(keys)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if missing:
+            made = self._embedder.embed(list(missing.values()))
+            fresh = dict(zip(missing, made, strict=True))
+            self._keep(fresh)
+            known |= fresh
+        found = np.empty((len(texts), self._embedder.dimensions), dtype=np.float32)
+        for place, key in enumerate(keys):
+            found[place] = known[key]
+        return found
+
+    def _cached(self, keys: Sequence[bytes]) -> dict[bytes, vectors.Vector]:
+        found: dict[bytes, vectors.Vector] = {}
+        wanted = list(dict.fromkeys(keys))
+        for start in range(0, len(wanted), 500):
+            part = wanted[start : start + 500]
+            marks = ", ".join("?" * len(part))
+            query = f"SELECT text_sha256, vector FROM embeddings WHERE model = ? AND text_sha256 IN ({marks})"  # noqa: S608 - marks only
+            for key, blob in self._connection.execute(query, (self._embedder.identity, *part)):
+                found[key] = np.frombuffer(blob, dtype="<f4")
+        return found
+
+    def _keep(self, fresh: dict[bytes, vectors.Vector]) -> None:
+        made = [(self._embedder.identity, key, vector.astype("<f4").tobytes()) for key, vector in fresh.items()]
+        insert = "INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)"
+        if self._connection.in_transaction:
+            self._connection.executemany(insert, made)
+        else:
+            with self._transaction():
+                self._connection.executemany(insert, made)
+
+    # --- memories ---
+
+    def known(self, memory_id: str) -> Known | None:
+        row = self._connection.execute(
+            "SELECT number, origin_job FROM memories WHERE id = ?", (memory_id,)
+        ).fetchone()
+        return None if row is None else Known(*row)
+
+    def forgotten_at(self, memory_id: str) -> str | None:
+        row = self._connection.execute(
+            "SELECT forgotten_at FROM tombstones WHERE id = ?", (memory_id,)
+        ).fetchone()
+        return None if row is None else str(row[0])
+
+    def get(self, memory_id: str) -> Memory | None:
+        row = self._connection.execute(
+            f"SELECT {rows.COLUMNS} FROM memories WHERE id = ?",  # noqa: S608 - a constant
+            (memory_id,),
+        ).fetchone()
+        return None if row is None else rows.memory_of(row)
+
+    def add(self, memories: Sequence[tuple[Memory, str | None]], now: str) -> list[Memory]:
+        """Add new memories (with the job that brought each) in one transaction; returns them numbered.
+
+        The vectors are on the disk before the transaction that names them.
+        """
+        if not memories:
+            return []
+        parts = [[passage.text for passage in passages(memory)] for memory, _ in memories]
+        first = self._rows()
+        matrix = self.embed([text for texts in parts for text in texts])
+        vectors.append(self._workspace.vectors, int(self._meta("vector_generation")), first, matrix)
+        added = []
+        with self._transaction():
+            number = self._last_number()
+            row = first
+            for (memory, origin), texts in zip(memories, parts, strict=True):
+                number += 1
+                numbered = replace(memory, number=number)
+                rows.insert(
+                    self._connection, numbered, origin_job=origin, passage_row=row, passage_count=len(texts)
+                )
+                self._index_words(numbered)
+                self._owe(memory.id, "write", now)
+                row += len(texts)
+                added.append(numbered)
+            database.set_meta(self._connection, "vector_rows", str(row))
+        return added
+
+    def _last_number(self) -> int:
+        row = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'memories'").fetchone()
+        return 0 if row is None else int(row[0])
+
+    def _index_words(self, memory: Memory) -> None:
+        topic = memory.content.topic if memory.content else ""
+        body = passages(memory)[0].text
+        self._connection.execute(
+            "INSERT INTO words (rowid, topic, body) VALUES (?, ?, ?)", (memory.number, indexed(topic), indexed(body))
+        )
+
+    def set_status(self, memory_id: str, status: Status, now: str) -> Memory:
+        """Change a structured memory's status; nothing is embedded again. Raises MEMORY_NOT_FOUND."""
+        found = self.get(memory_id)
+        if found is None or found.kind == "legacy":
+            what = "is a legacy memory, which has no status" if found else "is not in the store"
+            raise JobError("MEMORY_NOT_FOUND", f"{memory_id!r} {what}.")
+        with self._transaction():
+            self._connection.execute(
+                "UPDATE memories SET status = ?, updated_at = ? WHERE id = ?", (status, now, memory_id)
+            )
+            self._owe(memory_id, "status", now)
+        changed = self.get(memory_id)
+        assert changed is not None
+        return changed
+
+    # --- the outbox ---
+
+    def _owe(self, memory_id: str, action: Action, now: str) -> None:
+        self._connection.execute(
+            "INSERT INTO outbox (memory_id, action, added_at) VALUES (?, ?, ?)", (memory_id, action, now)
+        )
+
+    def owed(self, limit: int, memory_ids: Sequence[str] | None = None, *, untried: bool = False) -> list[Owed]:
+        """What the graph is owed, oldest first: of the given memories, or what was never refused yet."""
+        query, arguments = "SELECT seq, memory_id, action, tries FROM outbox WHERE 1", list[object]()
+        if memory_ids is not None:
+            query += f" AND memory_id IN ({', '.join('?' * len(memory_ids))})"
+            arguments += memory_ids
+        if untried:
+            query += " AND tries = 0"
+        return [Owed(*row) for row in self._connection.execute(query + " ORDER BY seq LIMIT ?", (*arguments, limit))]
+
+    def owed_count(self) -> int:
+        return int(self._connection.execute("SELECT count(*) FROM outbox").fetchone()[0])
+
+    def paid(self, entries: Sequence[Owed]) -> None:
+        with self._transaction():
+            self._connection.executemany("DELETE FROM outbox WHERE seq = ?", [(entry.seq,) for entry in entries])
+
+    def not_paid(self, entry: Owed, error: str) -> None:
+        with self._transaction():
+            self._connection.execute(
+                "UPDATE outbox SET tries = tries + 1, last_error = ? WHERE seq = ?", (error[:500], entry.seq)
+            )
+
+    def owe_everything(self, now: str) -> int:
+        """Put every memory into the outbox: the graph is to be written anew. Returns how many."""
+        with self._transaction():
+            self._connection.execute("DELETE FROM outbox")
+            done = self._connection.execute(
+                "INSERT INTO outbox (memory_id, action, added_at) SELECT id, 'write', ? FROM memories ORDER BY number",
+                (now,),
+            )
+            return done.rowcount
+
+    # --- derived data ---
+
+    def rebuild_vectors(self) -> int:
+        """Write a new generation of the vector file beside the old one and switch to it. Returns its rows.
+
+        Embeddings come from the cache; only what is missing there is embedded again.
+        """
+        generation = int(self._meta("vector_generation")) + 1
+        vectors.path_of(self._workspace.vectors, generation).unlink(missing_ok=True)
+        numbers: list[int] = [r[0] for r in self._connection.execute("SELECT number FROM memories ORDER BY number")]
+        row = 0
+        places: list[tuple[int, int, int]] = []
+        for start in range(0, len(numbers), 500):
+            chunk = numbers[start : start + 500]
+            texts: list[str] = []
+            for memory in self._numbered(chunk):
+                found = [passage.text for passage in passages(memory)]
+                places.append((row + len(texts), len(found), memory.number))
+                texts += found
+            vectors.append(self._workspace.vectors, generation, row, self.embed(texts))
+            row += len(texts)
+        if not numbers:
+            empty = np.empty((0, self._embedder.dimensions), dtype=np.float32)
+            vectors.append(self._workspace.vectors, generation, 0, empty)
+        with self._transaction():
+            self._connection.executemany(
+                "UPDATE memories SET passage_row = ?, passage_count = ? WHERE number = ?", places
+            )
+            database.set_meta(self._connection, "vector_generation", str(generation))
+            database.set_meta(self._connection, "vector_rows", str(row))
+        vectors.drop_other_generations(self._workspace.vectors, generation)
+        return row
+
+    def rebuild_words(self) -> int:
+        """Fill the full-text index anew, in one transaction. Returns how many memories it holds."""
+        numbers: list[int] = [r[0] for r in self._connection.execute("SELECT number FROM memories ORDER BY number")]
+        with self._transaction():
+            self._connection.execute("DELETE FROM words")
+            for start in range(0, len(numbers), 500):
+                for memory in self._numbered(numbers[start : start + 500]):
+                    self._index_words(memory)
+        return len(numbers)
+
+    def _numbered(self, numbers: Sequence[int]) -> list[Memory]:
+        marks = ", ".join("?" * len(numbers))
+        query = f"SELECT {rows.COLUMNS} FROM memories WHERE number IN ({marks}) ORDER BY number"  # noqa: S608 - marks only
+        return [rows.memory_of(row) for row in self._connection.execute(query, list(numbers))]
+
+    def checkpoint(self) -> None:
+        """Fold the write-ahead log into the database where no reader is in the way."""
+        try:
+            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        except sqlite3.OperationalError:
+            pass  # a reader holds it; the next one does it

@@ -1,0 +1,160 @@
+"""The child's stores, each opened when it is first needed: memory.db at once, cognee only for the graph.
+
+Pays the outbox: what memory.db has committed is carried over to the knowledge graph.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from jobs import clock
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from .embedder import Embedder, create
+from .memory import Memory
+from .settings import Settings
+from .store import Owed, Store
+
+if TYPE_CHECKING:
+    from .cognee_store import CogneeStore
+
+log = logging.getLogger(__name__)
+
+_LOCK_PATIENCE_SECONDS = 15.0  # a former worker's child may still be closing its stores
+_TOGETHER = 100  # memories of one write of the graph
+
+
+class Stores:
+    """A context: on leaving it, what was opened is closed in order."""
+
+    def __init__(self, workspace: Workspace, settings: Settings) -> None:
+        self._workspace = workspace
+        self._settings = settings
+        self._embedder: Embedder | None = None
+        self._store: Store | None = None
+        self._graph: CogneeStore | None = None
+
+    def __enter__(self) -> Stores:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._graph is not None:
+            self._graph.close()
+        if self._store is not None:
+            self._store.checkpoint()
+            self._store.close()
+
+    @property
+    def embedder(self) -> Embedder:
+        if self._embedder is None:
+            self._embedder = create(self._settings.embedding, bulk=True)
+        return self._embedder
+
+    @property
+    def store(self) -> Store:
+        """Raises STORE_BUSY, STORE_NEWER, STORE_UNREADABLE, EMBEDDER_MISMATCH, MODEL_MISSING."""
+        if self._store is None:
+            deadline = time.monotonic() + _LOCK_PATIENCE_SECONDS
+            while True:
+                try:
+                    self._store = Store(self._workspace, self.embedder)
+                    break
+                except JobError as error:
+                    if error.code != "STORE_BUSY" or time.monotonic() > deadline:
+                        raise
+                    time.sleep(0.1)
+        return self._store
+
+    @property
+    def graph(self) -> CogneeStore:
+        """Raises GRAPH_UNAVAILABLE."""
+        if self._graph is None:
+            from .cognee_store import CogneeStore  # seconds and hundreds of megabytes
+
+            graph = CogneeStore(self._workspace, self.embedder, self.store.embed)
+            if graph.open() == "set aside":
+                owed = self.store.owe_everything(clock.iso(clock.now()))
+                log.warning("the graph did not open: set aside, to be written anew from %d memories", owed)
+            self._graph = graph
+        return self._graph
+
+    def graph_lag(self) -> int | None:
+        """How many changes the graph has not been told yet; None while the store is not open."""
+        return None if self._store is None else self._store.owed_count()
+
+    def pay(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
+        """Bring the graph up to date with the memories, and with what else is owed as far as it goes.
+
+        Returns the errors of those of the memories that cognee refused. Raises GRAPH_UNAVAILABLE.
+        """
+        errors: dict[str, JobError] = {}
+        ids = list(dict.fromkeys(memory_ids))
+        if self.store.owed_count() == 0:
+            return errors
+        graph = self.graph  # opening it may put everything into the outbox, so it comes first
+        for start in range(0, len(ids), _TOGETHER):
+            part = ids[start : start + _TOGETHER]
+            while entries := self.store.owed(_TOGETHER, [i for i in part if i not in errors]):
+                errors |= self._pay_entries(graph, entries)
+        self._pay_rest(graph)
+        return errors
+
+    def _pay_rest(self, graph: CogneeStore) -> None:
+        """Entries of earlier jobs and of a rebuilt graph; what was refused once waits for its own job."""
+        while entries := self.store.owed(_TOGETHER, untried=True):
+            self._pay_entries(graph, entries)
+
+    def _pay_entries(self, graph: CogneeStore, entries: Sequence[Owed]) -> dict[str, JobError]:
+        """Pay what can be paid. After a refusal of many, each is tried alone, so that one bad one fails alone."""
+        try:
+            self._tell(graph, entries)
+        except JobError as error:
+            if error.code == "GRAPH_UNAVAILABLE":
+                self._graph = None
+                raise
+            if len(entries) > 1:
+                errors: dict[str, JobError] = {}
+                for entry in entries:
+                    errors |= self._pay_entries(graph, [entry])
+                return errors
+            self.store.not_paid(entries[0], error.code)
+            return {entries[0].memory_id: error}
+        self.store.paid(entries)
+        return {}
+
+    def _tell(self, graph: CogneeStore, entries: Sequence[Owed]) -> None:
+        memories: dict[str, Memory] = {}
+        for entry in entries:
+            memory = self.store.get(entry.memory_id)
+            if memory is not None:
+                memories[memory.id] = memory
+        whole = [memories[e.memory_id] for e in entries if e.action == "write" and e.memory_id in memories]
+        graph.write(list({memory.id: memory for memory in whole}.values()))
+        written = {memory.id for memory in whole}
+        for entry in entries:
+            if entry.action == "status" and entry.memory_id in memories and entry.memory_id not in written:
+                graph.set_status(memories[entry.memory_id])
+
+    def rebuild_graph(self, now: str, progress: Callable[[dict[str, Any]], None]) -> int:
+        """Write the whole graph anew from memory.db; what cognee held is set aside. Returns the memories written."""
+        from .cognee_store import set_aside
+
+        if self._graph is not None:
+            self._graph.close()
+            self._graph = None
+        set_aside(self._workspace, now)
+        total = self.store.owe_everything(now)
+        done = 0
+        graph = self.graph
+        while entries := self.store.owed(_TOGETHER, untried=True):
+            self._pay_entries(graph, entries)
+            done += len(entries)
+            progress({"done": done, "total": total, "message": "writing the knowledge graph"})
+        return total - self.store.owed_count()

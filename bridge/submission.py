@@ -1,0 +1,108 @@
+"""Turning what a person or a script says into a dropped job, and seeing to it that a worker runs it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from jobs import client, launch
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from . import answer, trust
+from .settings import Settings
+
+
+def submit(
+    workspace: Workspace,
+    settings: Settings,
+    kind: str,
+    payload: dict[str, Any],
+    *,
+    start: bool = True,
+    wait_seconds: float | None = None,
+    wait: bool = False,
+    **fields: Any,
+) -> dict[str, Any]:
+    """Drop a job, then look for a worker and start one if none lives: in this order no job is stranded.
+
+    Returns the envelope with the job's id, and with its record when ``wait``.
+    """
+    from jobs.payloads import PAYLOADS, check  # pydantic: only those who submit pay for it
+
+    if kind in PAYLOADS:
+        check(PAYLOADS[kind], payload, "payload")  # type: ignore[index]
+    trust.require(workspace, settings.config_folder)
+    dropped = client.submit(workspace.spool, kind, payload, **fields)
+    started = launch.start(workspace) if start else False
+    found = answer.success(
+        job_id=dropped.job_id, job_sha256=dropped.sha256, kind=kind, worker_started=started
+    )
+    if not wait:
+        return found
+    record = client.wait(workspace.spool, dropped.job_id, wait_seconds)
+    if record.state != "succeeded":
+        error = record.error or {"code": "INTERNAL", "message": f"The job ended as {record.state}."}
+        raise JobError(
+            error["code"], error["message"], remediation=error.get("remediation", ""),
+            details={"job_id": record.job_id, "state": record.state},
+        )
+    return found | {"state": record.state, "result": record.result, "elapsed_ms": record.elapsed_ms}
+
+
+def ingest_payload(
+    *,
+    summary: bool = False,
+    summary_json: str | None = None,
+    user_message: str | None = None,
+    assistant_message: str | None = None,
+    importance: str | float | None = None,
+    timestamp: str | None = None,
+    topic_id: str | None = None,
+    session_id: str | None = None,
+    plan_id: str | None = None,
+    status: str | None = None,
+) -> dict[str, Any]:
+    """The payload of an ingest job from a command line's arguments. Raises ARGUMENT_INVALID."""
+    labels = {"topic_id": topic_id, "session_id": session_id, "plan_id": plan_id, "status": status}
+    given = {name: value for name, value in labels.items() if value is not None}
+    if summary_json is not None:
+        found = read_json_argument(summary_json)
+        return {"summary": found | given}
+    if summary:
+        text = assistant_message or user_message
+        if not text:
+            raise JobError("ARGUMENT_INVALID", "With --summary the assistant message must hold the summary's text.")
+        return {"summary_text": text, **given}
+    if given:
+        raise JobError("ARGUMENT_INVALID", f"--{next(iter(given)).replace('_', '-')} goes with --summary.")
+    if not user_message or not assistant_message:
+        raise JobError("ARGUMENT_INVALID", "A conversation needs the user's and the assistant's message.")
+    conversation: dict[str, Any] = {"user_message": user_message, "assistant_message": assistant_message}
+    if importance is not None:
+        try:
+            conversation["importance"] = float(importance)
+        except ValueError:
+            raise JobError("ARGUMENT_INVALID", f"importance must be a number of 0 to 1, not {importance!r}.") from None
+    if timestamp is not None:
+        conversation["timestamp"] = timestamp
+    return {"conversation": conversation}
+
+
+def read_json_argument(text: str) -> dict[str, Any]:
+    """A JSON object given as text, as a file's path, or as ``-`` for standard input."""
+    try:
+        if text == "-":
+            source = sys.stdin.buffer.read().decode()
+        elif text.lstrip().startswith("{"):
+            source = text
+        else:
+            source = Path(text).read_text("utf-8")
+        value = json.loads(source)
+    except (OSError, ValueError) as error:
+        raise JobError("ARGUMENT_INVALID", f"The JSON cannot be read: {error}.") from None
+    if not isinstance(value, dict):
+        raise JobError("ARGUMENT_INVALID", "The JSON must be an object.")
+    return value

@@ -1,0 +1,130 @@
+"""Whether this user made a workspace's folders: a clone may carry jobs and memories of someone else.
+
+A random id is written to the user's own configuration folder first, then into the folders. A folder
+with an id that the user's configuration does not know stays closed until ``trust``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jobs import clock, files, spool
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from .settings import Settings, load
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is known about a workspace: ``owner`` is its marker's id where the user's own list has it."""
+
+    owner: str | None
+    trusted: bool
+    foreign: str | None  # why it stays closed, if it does
+
+
+def standing(workspace: Workspace, config_folder: Path) -> Standing:
+    """Look, change nothing."""
+    known: dict[str, bool] = {}
+    for folder in _guarded(workspace):
+        if not files.owned_by_user(folder):
+            return Standing(None, False, f"{folder.name} belongs to another user.")
+        marker = _read_marker(workspace, folder)
+        listed = _listed(config_folder, marker)
+        if marker is not None and listed is not None:
+            known[marker] = listed
+        elif not _is_harmless(workspace, folder):
+            return Standing(None, False, f"{folder.name} was not made by this user on this machine.")
+    owner = next(iter(known), None)
+    return Standing(owner, all(known.values()) and bool(known), None)
+
+
+def require(workspace: Workspace, config_folder: Path) -> Standing:
+    """The standing, or WORKSPACE_NOT_TRUSTED with what was found."""
+    found = standing(workspace, config_folder)
+    if found.foreign is not None:
+        raise JobError("WORKSPACE_NOT_TRUSTED", f"{workspace.root}: {found.foreign} Nothing in it was read or changed.")
+    return found
+
+
+def settings_of(workspace: Workspace, overrides: Mapping[str, Any] | None = None) -> Settings:
+    """The settings in force in a workspace, with what its own ``.env`` may say.
+
+    Raises WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
+    """
+    found = require(workspace, load(overrides).config_folder)
+    return load(overrides, workspace_env=workspace.env_file, trusted=found.trusted)
+
+
+def adopt(workspace: Workspace, config_folder: Path, *, trusted: bool | None = None) -> None:
+    """Mark the workspace's folders as this user's, creating them. Idempotent.
+
+    Raises WORKSPACE_NOT_TRUSTED (unless ``trusted`` is given: the user said so) and CONFIG_UNWRITABLE.
+    """
+    found = standing(workspace, config_folder) if trusted is not None else require(workspace, config_folder)
+    owner = found.owner or secrets.token_hex(16)
+    if found.owner is None or trusted is not None:
+        _enlist(config_folder, owner, workspace, bool(trusted) if trusted is not None else found.trusted)
+    spool.prepare(workspace.spool)
+    for folder in (workspace.spool.root, workspace.memory, workspace.cognee_system, workspace.cognee_data):
+        files.make_folder(folder)
+        files.ignore_in_git(folder)
+        if _read_marker(workspace, folder) != owner:
+            files.replace(workspace.marker(folder), owner.encode())
+
+
+def _guarded(workspace: Workspace) -> list[Path]:
+    every = (workspace.spool.root, workspace.memory, workspace.cognee_system, workspace.cognee_data)
+    return [folder for folder in every if folder.is_symlink() or folder.exists()]
+
+
+def _is_harmless(workspace: Workspace, folder: Path) -> bool:
+    """An unmarked spool that holds only waiting jobs, or an empty folder, may be adopted."""
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    if folder != workspace.spool.root:
+        return not any(entry.name != ".gitignore" for entry in folder.iterdir())
+    own = [f for f in workspace.spool.folders[1:] if f not in (workspace.spool.worker, workspace.spool.control)]
+    return not any(any(sub.iterdir()) for sub in own if sub.is_dir() or sub.is_symlink())
+
+
+def _read_marker(workspace: Workspace, folder: Path) -> str | None:
+    with contextlib.suppress(OSError, JobError):
+        text = files.read_plain(workspace.marker(folder), 256)[0].decode("ascii", "replace").strip()
+        if re.fullmatch(r"[0-9a-f]{32}", text):
+            return text
+    return None
+
+
+def _list_entry(config_folder: Path, owner: str) -> Path:
+    return config_folder / "workspaces" / f"{owner}.json"
+
+
+def _listed(config_folder: Path, owner: str | None) -> bool | None:
+    """Whether the user's list has the id: None if not, else whether it says trusted."""
+    if owner is None:
+        return None
+    try:
+        return bool(json.loads(_list_entry(config_folder, owner).read_bytes())["trusted"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _enlist(config_folder: Path, owner: str, workspace: Workspace, trusted: bool) -> None:
+    entry = {"trusted": trusted, "first_path": str(workspace.root), "written_at": clock.iso(clock.now())}
+    path = _list_entry(config_folder, owner)
+    try:
+        files.make_folder(path.parent)
+        files.replace(path, json.dumps(entry).encode())
+    except OSError as error:
+        raise JobError("CONFIG_UNWRITABLE", f"{path.parent} cannot be written: {error.strerror}.") from error

@@ -1,0 +1,63 @@
+"""The vector file: one float32 row for each passage, in immutable generations, memory-mapped.
+
+Rows are appended at the row count that memory.db has committed, synced, and only then committed there; a
+reader maps no more than that. Nothing is truncated or rewritten under a reader.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from jobs import files
+
+Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
+
+_ITEM = 4
+
+
+def path_of(folder: Path, generation: int) -> Path:
+    return folder / f"{generation:08d}.f32"
+
+
+def append(folder: Path, generation: int, committed_rows: int, rows: Vectors) -> None:
+    """Write rows behind the committed ones; what an aborted append left there is overwritten."""
+    files.make_folder(folder)
+    path = path_of(folder, generation)
+    is_new = not path.exists()
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+    try:
+        with os.fdopen(descriptor, "r+b", closefd=False) as file:
+            file.seek(committed_rows * rows.shape[1] * _ITEM)
+            file.write(np.ascontiguousarray(rows, dtype="<f4").tobytes())
+        files.sync(descriptor)
+    finally:
+        os.close(descriptor)
+    if is_new:
+        files.sync_folder(folder)
+
+
+def open_rows(folder: Path, generation: int, row_count: int, dimensions: int) -> Vectors | None:
+    """The committed rows, mapped read-only, or None when the file is missing or too short."""
+    path = path_of(folder, generation)
+    try:
+        if path.stat().st_size < row_count * dimensions * _ITEM:
+            return None
+    except FileNotFoundError:
+        return None
+    if row_count == 0:
+        return np.empty((0, dimensions), dtype=np.float32)
+    return np.memmap(path, dtype="<f4", mode="r", shape=(row_count, dimensions))
+
+
+def drop_other_generations(folder: Path, kept: int) -> None:
+    """Remove the files of former generations; a reader that has one mapped keeps its pages."""
+    for path in folder.glob("*.f32"):
+        if path != path_of(folder, kept):
+            try:
+                files.remove(path)
+            except PermissionError:
+                pass  # Windows keeps a mapped file; the next rebuild tries again

@@ -1,0 +1,1 @@
+"""The process: watching, queueing, running, recovering; and the operators' command line."""

@@ -1,0 +1,8 @@
+"""``python -m worker``: the worker in the foreground, or detached by whoever started it."""
+
+import sys
+
+from .process import main
+
+if __name__ == "__main__":
+    sys.exit(main())

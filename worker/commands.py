@@ -1,0 +1,280 @@
+"""What each command does: from parsed arguments to an envelope. Nothing is printed here."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bridge import answer, listing, trust
+from bridge.settings import Settings, load, table
+from bridge.submission import ingest_payload, read_json_argument, submit
+from jobs import client, files, launch, spool
+from jobs.errors import JobError
+from jobs.layout import Workspace, find_workspace
+from jobs.model import Record
+
+Envelope = dict[str, Any]
+
+
+def run(given: argparse.Namespace) -> Envelope:
+    """Carry a command out. Raises JobError."""
+    verb = getattr(given, "verb", None)
+    return _COMMANDS[given.command if verb is None else f"{given.command} {verb}"](given)
+
+
+def _workspace(given: argparse.Namespace) -> Workspace:
+    return find_workspace(given.workspace, Path.cwd())
+
+
+def _open(given: argparse.Namespace) -> tuple[Workspace, Settings]:
+    workspace = _workspace(given)
+    return workspace, trust.settings_of(workspace)
+
+
+# --- start and see ---
+
+
+def demo(given: argparse.Namespace) -> Envelope:
+    from .demo import demo as play
+
+    return play(load(), keep=given.keep, quiet=given.json)
+
+
+def setup(given: argparse.Namespace) -> Envelope:
+    from .setup_view import provision_with_bar
+
+    folder = provision_with_bar(load().cache_folder, Path(given.source) if given.source else None)
+    return answer.success(model_folder=str(folder))
+
+
+def settings(given: argparse.Namespace) -> Envelope:
+    _, found = _open(given)
+    return answer.success(settings=[row.__dict__ for row in table(found)])
+
+
+def trust_workspace(given: argparse.Namespace) -> Envelope:
+    workspace = _workspace(given)
+    trust.adopt(workspace, load().config_folder, trusted=True)
+    return answer.success(workspace=str(workspace.root), trusted=True)
+
+
+def status(given: argparse.Namespace) -> Envelope:
+    workspace, _ = _open(given)
+    return answer.success(
+        workspace=str(workspace.root),
+        worker=_worker_status(workspace),
+        memory=listing.counts(workspace),
+        waiting_in_inbox=len(spool.inbox(workspace.spool)) if workspace.spool.root.is_dir() else 0,
+    )
+
+
+def _worker_status(workspace: Workspace) -> dict[str, Any]:
+    alive = launch.is_alive(workspace)
+    try:
+        heartbeat = json.loads(files.read_plain(workspace.spool.heartbeat, spool.RECORD_LIMIT)[0])
+    except (OSError, ValueError, JobError):
+        heartbeat = None
+    return {"alive": alive, "heartbeat": heartbeat}
+
+
+# --- the process ---
+
+
+def worker_run(given: argparse.Namespace) -> Envelope:
+    from .process import serve
+
+    workspace, found = _open(given)
+    serve(workspace, found, foreground=True)
+    return answer.success(stopped=True)
+
+
+def worker_start(given: argparse.Namespace) -> Envelope:
+    workspace, _ = _open(given)
+    started = launch.start(workspace)
+    return answer.success(started=started, worker=_worker_status(workspace))
+
+
+def worker_stop(given: argparse.Namespace) -> Envelope:
+    """SIGTERM to the process that holds the lock; it finishes what runs. Returns when it has gone."""
+    workspace, _ = _open(given)
+    heartbeat = _worker_status(workspace)
+    if not heartbeat["alive"] or heartbeat["heartbeat"] is None:
+        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
+    os.kill(heartbeat["heartbeat"]["pid"], signal.SIGTERM)
+    while launch.is_alive(workspace):
+        time.sleep(0.05)
+    return answer.success(stopped=True)
+
+
+def worker_restart(given: argparse.Namespace) -> Envelope:
+    if launch.is_alive(_workspace(given)):
+        worker_stop(given)
+    return worker_start(given)
+
+
+def worker_status(given: argparse.Namespace) -> Envelope:
+    workspace, _ = _open(given)
+    found = _worker_status(workspace)
+    if not found["alive"]:
+        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
+    return answer.success(worker=found)
+
+
+def worker_logs(given: argparse.Namespace) -> Envelope:
+    workspace, _ = _open(given)
+    path = workspace.spool.log
+    lines = path.read_text("utf-8", "replace").splitlines()[-given.lines :] if path.exists() else []
+    return answer.success(log=str(path), lines=lines)
+
+
+# --- jobs ---
+
+
+def ingest(given: argparse.Namespace) -> Envelope:
+    workspace, found = _open(given)
+    messages = [*given.messages, None, None]
+    payload = ingest_payload(
+        summary=given.summary,
+        summary_json=given.summary_json,
+        user_message=messages[0],
+        assistant_message=messages[1],
+        importance=given.importance,
+        timestamp=given.timestamp,
+        topic_id=given.topic_id,
+        session_id=given.session_id,
+        plan_id=given.plan_id,
+        status=given.status,
+    )
+    return _submit(given, workspace, found, "ingest", payload, job_id=given.job_id)
+
+
+def submit_file(given: argparse.Namespace) -> Envelope:
+    workspace, found = _open(given)
+    job = read_json_argument(given.file)
+    kind, payload = job.pop("kind", None), job.pop("payload", None)
+    if not isinstance(kind, str) or not isinstance(payload, dict):
+        raise JobError("JOB_INVALID", "The file needs a kind and a payload.")
+    job.pop("schema_version", None)
+    return _submit(given, workspace, found, kind, payload, **job)
+
+
+def rebuild(given: argparse.Namespace) -> Envelope:
+    workspace, found = _open(given)
+    return _submit(given, workspace, found, "rebuild", {"what": given.what})
+
+
+def set_status(given: argparse.Namespace) -> Envelope:
+    workspace, found = _open(given)
+    payload = {"memory_id": given.memory_id, "status": given.status}
+    return _submit(given, workspace, found, "set_status", payload)
+
+
+def _submit(
+    given: argparse.Namespace, workspace: Workspace, found: Settings, kind: str, payload: dict[str, Any], **fields: Any
+) -> Envelope:
+    fields.setdefault("submitted_by", "cli")
+    return submit(
+        workspace, found, kind, payload,
+        start=not given.no_start, wait=given.wait, wait_seconds=given.timeout, **fields,
+    )  # fmt: skip
+
+
+def jobs_list(given: argparse.Namespace) -> Envelope:
+    workspace, _ = _open(given)
+    found = [r for r in spool.records(workspace.spool) if given.state in (None, r.state)]
+    found.sort(key=lambda r: (r.accepted_at or r.finished_at or "", r.job_id), reverse=True)
+    return answer.success(jobs=[_brief(record) for record in found[: given.limit]], total=len(found))
+
+
+def _brief(record: Record) -> dict[str, Any]:
+    whole = record.as_dict()
+    names = ("job_id", "kind", "state", "success", "attempt", "accepted_at", "finished_at", "next_attempt_at", "elapsed_ms", "error")
+    return {name: whole[name] for name in names}
+
+
+def jobs_show(given: argparse.Namespace) -> Envelope:
+    workspace, _ = _open(given)
+    record = client.status(workspace.spool, given.job_id)
+    return answer.success(job=record.as_dict() if record else {"job_id": given.job_id, "state": "in the inbox"})
+
+
+def jobs_wait(given: argparse.Namespace) -> Envelope:
+    workspace, _ = _open(given)
+    return answer.success(job=client.wait(workspace.spool, given.job_id, given.timeout).as_dict())
+
+
+def jobs_cancel(given: argparse.Namespace) -> Envelope:
+    workspace, _ = _open(given)
+    record = client.cancel(workspace.spool, given.job_id)
+    ended = record is not None and record.ended
+    return answer.success(job_id=given.job_id, requested=not ended, state=record.state if record else "in the inbox")
+
+
+def jobs_retry(given: argparse.Namespace) -> Envelope:
+    workspace, _ = _open(given)
+    record = client.status(workspace.spool, given.job_id)
+    if record is None or record.state not in ("failed", "cancelled", "expired"):
+        state = record.state if record else "still in the inbox"
+        raise JobError("ARGUMENT_INVALID", f"Job {given.job_id} is {state}; only failed, cancelled and expired jobs run again.")
+    request = {"job_id": record.job_id, "generation": record.generation}
+    files.replace(workspace.spool.retry(record.job_id), json.dumps(request).encode())
+    return answer.success(job_id=record.job_id, requested=True, worker_started=launch.start(workspace))
+
+
+# --- memories ---
+
+
+def retrieve(given: argparse.Namespace) -> Envelope:
+    from bridge.arguments import retrieve_values
+    from bridge.retrieve import respond
+
+    return respond(given.workspace, retrieve_values(given))
+
+
+def memories_list(given: argparse.Namespace) -> Envelope:
+    workspace, _ = _open(given)
+    return answer.success(memories=listing.memories(workspace, given.limit, given.topic_id))
+
+
+def memories_show(given: argparse.Namespace) -> Envelope:
+    workspace, _ = _open(given)
+    return answer.success(memory=listing.memory(workspace, given.memory))
+
+
+def topics(given: argparse.Namespace) -> Envelope:
+    workspace, _ = _open(given)
+    return answer.success(topics=listing.topics(workspace))
+
+
+_COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
+    "demo": demo,
+    "setup": setup,
+    "settings": settings,
+    "trust": trust_workspace,
+    "status": status,
+    "worker run": worker_run,
+    "worker start": worker_start,
+    "worker stop": worker_stop,
+    "worker restart": worker_restart,
+    "worker status": worker_status,
+    "worker logs": worker_logs,
+    "ingest": ingest,
+    "submit": submit_file,
+    "rebuild": rebuild,
+    "jobs list": jobs_list,
+    "jobs show": jobs_show,
+    "jobs wait": jobs_wait,
+    "jobs cancel": jobs_cancel,
+    "jobs retry": jobs_retry,
+    "retrieve": retrieve,
+    "memories list": memories_list,
+    "memories show": memories_show,
+    "memories set-status": set_status,
+    "topics": topics,
+}

@@ -1,0 +1,169 @@
+"""The demo: one software project's weeks as job files, a real worker, and questions to the memory."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import datetime, timedelta
+from importlib.resources import files as resources
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from bridge import answer
+from bridge.question import ask
+from bridge.retrieve import retrieve
+from bridge.settings import Settings
+from jobs import client, clock, launch
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.model import Record
+
+from . import display
+
+_PATIENCE_SECONDS = 120.0
+_LOOK_SECONDS = 0.05
+
+
+def demo(settings: Settings, *, keep: bool, quiet: bool) -> dict[str, Any]:
+    """Play it in a new workspace, which is removed afterwards unless ``keep``. Returns what was measured."""
+    console = Console(quiet=quiet, highlight=False)
+    script = json.loads(resources("worker").joinpath("data/demo.json").read_text("utf-8"))
+    root = Path(tempfile.mkdtemp(prefix="cognee-memory-demo-"))
+    workspace = Workspace(root)
+    worker = None
+    try:
+        console.print(f"[bold]{script['project']}[/bold]: {script['about']}")
+        console.print(f"Workspace: {root}\n")
+        worker = _start_worker(workspace)
+        began = time.monotonic()
+        ids = [_drop(workspace, job, clock.now()) for job in script["jobs"]]
+        console.print(f"Dropped {len(ids)} job files into .cognee_jobs/ by rename; the worker takes them up.")
+        records = _follow(workspace, ids, console)
+        seconds = time.monotonic() - began
+        memories = sum(1 for record in records if record.state == "succeeded")
+        console.print(f"{memories} of {len(ids)} are in the memory and in cognee's graph after {seconds:.1f} s.\n")
+        answers = _ask_all(workspace, settings, script, console)
+    finally:
+        code = _stop_worker(worker)
+        if not keep:
+            shutil.rmtree(root, ignore_errors=True)
+    console.print(f"The worker has ended cleanly (exit status {code})." if code == 0 else f"The worker ended with {code}.")
+    if keep:
+        console.print(f"Play on: cognee-memory retrieve --workspace {root} \"your question\"")
+    return answer.success(
+        workspace=str(root) if keep else None,
+        jobs=len(ids),
+        succeeded=memories,
+        seconds=round(seconds, 1),
+        worker_exit_status=code,
+        answers=answers,
+    )
+
+
+def _start_worker(workspace: Workspace) -> subprocess.Popen[bytes]:
+    """A worker of our own, in the foreground of nobody: the demo ends it."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "worker", "--workspace", str(workspace.root), "--detached"],
+        cwd=workspace.root.anchor,
+        stdin=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while not launch.is_alive(workspace):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise JobError("WORKER_START_FAILED", f"See {workspace.spool.log}.")
+        time.sleep(_LOOK_SECONDS)
+    return process
+
+
+def _stop_worker(process: subprocess.Popen[bytes] | None) -> int | None:
+    if process is None:
+        return None
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+    return process.wait(_PATIENCE_SECONDS)
+
+
+def _drop(workspace: Workspace, job: dict[str, Any], now: datetime) -> str:
+    """Drop one job of the script, its days turned into dates."""
+    then = clock.iso(now - timedelta(days=job["days_ago"]))
+    payload = dict(job["payload"])
+    if "summary" in payload:
+        payload["summary"] = {**payload["summary"], "created_at": then}
+    else:
+        payload["conversation"] = {**payload["conversation"], "timestamp": then}
+    return client.submit(workspace.spool, "ingest", payload, submitted_by="demo").job_id
+
+
+def _follow(workspace: Workspace, ids: list[str], console: Console) -> list[Record]:
+    """Poll the records as an asker does, showing how many have ended."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("working off", total=len(ids))
+        while True:
+            found = [client.status(workspace.spool, job_id) for job_id in ids]
+            ended = [record for record in found if record is not None and record.ended]
+            bar.update(task, completed=len(ended))
+            if len(ended) == len(ids):
+                return ended
+            if time.monotonic() > deadline:
+                raise JobError("WAIT_TIMEOUT", f"{len(ids) - len(ended)} of the demo's jobs have not ended.")
+            time.sleep(_LOOK_SECONDS)
+
+
+def _ask_all(
+    workspace: Workspace, settings: Settings, script: dict[str, Any], console: Console
+) -> list[dict[str, Any]]:
+    answers = []
+    for question in script["questions"]:
+        found = _ask(workspace, settings, question["ask"], console, question["why"])
+        answers.append({"question": question["ask"], "preset": "contract", **found})
+    first = answers[0]
+    if first["results"]:
+        console.print("The first answer's first hit as JSON, as an agent gets it:")
+        console.print_json(json.dumps(first["results"][0]))
+        console.print()
+    again = script["long_lived_question"]
+    before = next(found for found in answers if found["question"] == again)
+    after = _ask(workspace, settings, again, console, "the same with --preset long-lived", preset="long-lived")
+    answers.append({"question": again, "preset": "long-lived", **after})
+    console.print(_what_changed(before["results"], after["results"]))
+    console.print()
+    return answers
+
+
+def _ask(
+    workspace: Workspace, settings: Settings, text: str, console: Console, why: str, preset: str | None = None
+) -> dict[str, Any]:
+    console.print(f"[bold]{text}[/bold]  [dim]({why})[/dim]")
+    began = time.monotonic()
+    found = retrieve(workspace, ask({"query": text, "preset": preset}, settings, clock.now()), settings)
+    if not console.quiet:
+        display.hits(found, clock.parse(found["as_of"]))
+        console.print(f"[dim]{len(found['results'])} of {found['total_results']} shown, {(time.monotonic() - began) * 1000:.0f} ms[/dim]\n")
+    return found
+
+
+def _what_changed(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> str:
+    """One sentence on what the other preset brought up."""
+    places = {hit["memory_id"]: place for place, hit in enumerate(before, 1)}
+    risen = [
+        (places.get(hit["memory_id"], len(before) + 1) - place, place, hit) for place, hit in enumerate(after, 1)
+    ]
+    gain, place, hit = max(risen, key=lambda item: item[0])
+    if gain <= 0:
+        return "The order stayed as it was."
+    was = f"was {places[hit['memory_id']]}." if hit["memory_id"] in places else "was not among the hits"
+    title = hit["topic"] or hit["summary_text"][:60]
+    return (
+        f"What changed: with a half-life of 90 days and a floor of 0.85, age takes away at most 15 % of a score, so"
+        f" “{title}” is now number {place}; it {was}."
+    )

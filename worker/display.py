@@ -1,0 +1,216 @@
+"""Answers for people: tables and lines on a terminal, plain text in a pipe."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from jobs import clock
+
+Envelope = dict[str, Any]
+
+
+def show(given: argparse.Namespace, found: Envelope) -> None:
+    """Print an answer; an error goes to stderr with what to do next."""
+    if not found["success"]:
+        print(f"{found['error_code']}: {found['error']}", file=sys.stderr)  # noqa: T201
+        if found["remediation"]:
+            print(f"What to do: {found['remediation']}", file=sys.stderr)  # noqa: T201
+        return
+    verb = getattr(given, "verb", None)
+    name = str(given.command) if verb is None else f"{given.command} {verb}"
+    _VIEWS.get(name, _plain)(found)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
+    """A table as wide as it needs; in a pipe, the columns are separated by tabs."""
+    if not sys.stdout.isatty():
+        for row in (columns, *rows):
+            print("\t".join(row))  # noqa: T201
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        made.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*(cell.replace("[", r"\[") for cell in row))
+    Console().print(made)
+
+
+def say(text: str = "") -> None:
+    print(text)  # noqa: T201
+
+
+def age(text: str | None, now: datetime) -> str:
+    """How long ago a time was, in the largest unit that gives at least one."""
+    if text is None:
+        return "-"
+    seconds = max(0.0, (now - clock.parse(text)).total_seconds())
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def hits(found: Envelope, now: datetime) -> None:
+    """Rank, score and its three factors, topic, status and age of each hit."""
+    rows = [
+        (
+            str(rank),
+            f"{hit['score']:.3f}",
+            f"{hit['semantic_score']:.3f}",
+            f"{hit['recency_multiplier']:.3f}",
+            f"{hit['status_multiplier']:.1f}",
+            (hit["topic"] or hit["summary_text"].replace("\n", " "))[:48],
+            hit["status"] or "[Legacy]",
+            age(hit["source_created_at"] or hit["created_at"], now),
+        )
+        for rank, hit in enumerate(found["results"], 1)
+    ]
+    columns = ("#", "score", "relevance", "recency", "status ×", "topic", "status", "age")
+    table(columns, rows, right=columns[:5] + ("age",))
+
+
+def _retrieve(found: Envelope) -> None:
+    if not found["results"]:
+        say("No memory fits the question.")
+    else:
+        hits(found, clock.parse(found["as_of"]))
+    for warning in found["warnings"]:
+        say(f"Note: {warning}.")
+
+
+def _jobs(found: Envelope) -> None:
+    now = clock.now()
+    rows = [
+        (
+            job["job_id"],
+            job["kind"] or "-",
+            job["state"],
+            str(job["attempt"]),
+            age(job["accepted_at"] or job["finished_at"], now),
+            job["error"]["code"] if job["error"] else "",
+        )
+        for job in found["jobs"]
+    ]
+    table(("job", "kind", "state", "attempt", "age", "error"), rows, right=("attempt", "age"))
+    if found["total"] > len(rows):
+        say(f"{found['total'] - len(rows)} more: --limit {found['total']}")
+
+
+def _job(found: Envelope) -> None:
+    job = found["job"]
+    for name, value in job.items():
+        if value not in (None, [], {}) and name not in ("attempts", "error", "result", "schema_version"):
+            say(f"{name:16} {value}")
+    for name, value in (job.get("result") or {}).items():
+        say(f"result.{name:9} {value}")
+    for attempt in job.get("attempts", ()):
+        times = f" x{attempt['repeats']}" if attempt["repeats"] > 1 else ""
+        say(f"attempt {attempt['number']:<8} {attempt['outcome'] or 'running'} {attempt['error_code'] or ''}{times}")
+    if job.get("error"):
+        say(f"{job['error']['code']}: {job['error']['message']}")
+        say(f"What to do: {job['error']['remediation']}")
+
+
+def _status(found: Envelope) -> None:
+    say(f"workspace  {found['workspace']}")
+    _worker(found)
+    memory = found["memory"]
+    say(f"memory     {memory['memories']} memories; the graph is {memory['graph_lag']} behind")
+    if found["waiting_in_inbox"]:
+        say(f"inbox      {found['waiting_in_inbox']} files wait for a worker")
+
+
+def _worker(found: Envelope) -> None:
+    worker = found["worker"]
+    beat = worker["heartbeat"] or {}
+    if not worker["alive"]:
+        say("worker     not running")
+        return
+    say(f"worker     {beat.get('state', 'starting')}, pid {beat.get('pid')}, up {beat.get('uptime_seconds', 0):.0f} s")
+    counts = ", ".join(f"{count} {state}" for state, count in beat.get("counts", {}).items() if count)
+    say(f"queue      {counts or 'empty'}")
+    for running in beat.get("in_flight", ()):
+        progress = running["progress"] or {}
+        say(f"running    {running['kind']} {running['job_id']} (+{running['jobs'] - 1}) {progress.get('message', '')}")
+
+
+def _memories(found: Envelope) -> None:
+    now = clock.now()
+    rows = [
+        (str(m["memory_number"]), m["title"][:60], m["topic_id"] or "-", m["status"] or "[Legacy]",
+         age(m["created_at"] or m["stored_at"], now), m["memory_id"])
+        for m in found["memories"]
+    ]  # fmt: skip
+    table(("#", "title", "topic", "status", "age", "id"), rows, right=("#", "age"))
+
+
+def _memory(found: Envelope) -> None:
+    say(f"memory {found['memory']['memory_number']} {found['memory']['memory_id']}")
+    say()
+    say(found["memory"]["summary_text"])
+
+
+def _topics(found: Envelope) -> None:
+    now = clock.now()
+    rows = [
+        (t["topic_id"], str(t["memories"]), str(t["active"]), str(t["characters"]), age(t["oldest"], now),
+         age(t["newest"], now), "compact" if t["worth_compacting"] else "")
+        for t in found["topics"]
+    ]  # fmt: skip
+    columns = ("topic", "memories", "active", "characters", "oldest", "newest", "")
+    table(columns, rows, right=columns[1:6])
+
+
+def _settings(found: Envelope) -> None:
+    rows = [(row["variable"], row["value"], row["source"], row["help"]) for row in found["settings"]]
+    table(("variable", "value", "from", "meaning"), rows)
+
+
+def _submitted(found: Envelope) -> None:
+    say(f"{found.get('state', 'submitted')} {found['job_id']}")
+    for name, value in (found.get("result") or {}).items():
+        if value is not None:
+            say(f"  {name:18} {value}")
+
+
+def _logs(found: Envelope) -> None:
+    for line in found["lines"]:
+        say(line)
+
+
+def _plain(found: Envelope) -> None:
+    for name, value in found.items():
+        if name != "success":
+            say(f"{name}: {value}")
+
+
+_VIEWS: dict[str, Callable[[Envelope], None]] = {
+    "demo": lambda found: None,
+    "setup": lambda found: say(f"The embedding model lies in {found['model_folder']}."),
+    "retrieve": _retrieve,
+    "jobs list": _jobs,
+    "jobs show": _job,
+    "jobs wait": _job,
+    "status": _status,
+    "worker start": _worker,
+    "worker restart": _worker,
+    "worker status": _worker,
+    "worker logs": _logs,
+    "worker run": lambda found: None,
+    "memories list": _memories,
+    "memories show": _memory,
+    "memories set-status": _submitted,
+    "topics": _topics,
+    "settings": _settings,
+    "ingest": _submitted,
+    "submit": _submitted,
+    "rebuild": _submitted,
+}

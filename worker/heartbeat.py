@@ -1,0 +1,121 @@
+"""The heartbeat: what the worker is doing, in a file that anybody may read at any time.
+
+Whether a worker lives is decided by its lock; this file says how it is.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from jobs import clock, files
+from jobs.layout import Spool
+from jobs.model import encode
+
+from .ledger import Ledger
+from .runner import Runner
+
+WorkerState = Literal["starting", "ready", "draining", "paused", "exiting", "stopped"]
+
+_SHORTEST_PAUSE_SECONDS = 0.1  # many changes in a row are one rewrite
+
+
+def boot_id() -> str | None:
+    """What tells one run of the machine from the next, where the system says it."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except OSError:
+        return None
+
+
+class Heartbeat:
+    """Rewrites the file every few seconds, and soon after ``poke``."""
+
+    def __init__(
+        self, place: Spool, facts: dict[str, Any], pause_seconds: float, look: Callable[[], dict[str, Any]]
+    ) -> None:
+        self._place = place
+        self._pause = pause_seconds
+        self._look = look
+        self._state: WorkerState = "starting"
+        self._began = time.monotonic()
+        self._facts = {
+            "schema_version": 1,
+            "worker_id": secrets.token_hex(8),
+            "pid": os.getpid(),
+            "boot_id": boot_id(),
+            "started_at": clock.iso(clock.now()),
+            **facts,
+        }
+        self._poked = threading.Event()
+        self._stopped = threading.Event()
+        self._writing = threading.Lock()
+        self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+
+    def start(self) -> None:
+        self.write()
+        self._thread.start()
+
+    def poke(self) -> None:
+        """Something changed that an asker cares about."""
+        self._poked.set()
+
+    def state(self, state: WorkerState) -> None:
+        self._state = state
+        self.write()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._poked.set()
+        self._thread.join()
+        self.state("stopped")
+
+    def write(self) -> None:
+        with self._writing:
+            value = {
+                **self._facts,
+                "state": self._state,
+                "heartbeat_at": clock.iso(clock.now()),
+                "uptime_seconds": round(time.monotonic() - self._began, 1),
+                **self._look(),
+            }
+            try:
+                files.replace_loosely(self._place.heartbeat, encode(value))
+            except OSError:
+                pass  # a full disk: the file's age tells
+
+    def _beat(self) -> None:
+        while not self._stopped.is_set():
+            self._poked.wait(self._pause)
+            self._poked.clear()
+            self.write()
+            self._stopped.wait(_SHORTEST_PAUSE_SECONDS)
+
+
+def describe(ledger: Ledger, runner: Runner) -> dict[str, Any]:
+    """The part of the heartbeat that changes."""
+    now = clock.now()
+    waiting = [r.accepted_at for r in ledger.live() if r.state in ("queued", "retrying") and r.accepted_at]
+    oldest = min((clock.parse(text) for text in waiting), default=None)
+    running = runner.running
+    return {
+        "counts": ledger.counts(),
+        "oldest_waiting_seconds": None if oldest is None else round((now - oldest).total_seconds(), 1),
+        "in_flight": []
+        if running is None
+        else [
+            {
+                "job_id": running.job_id,
+                "kind": running.kind,
+                "jobs": running.jobs,
+                "seconds": round((now - running.started_at).total_seconds(), 1),
+                "progress": running.progress,
+            }
+        ],
+        "graph_lag": runner.graph_lag,
+    }

@@ -1,0 +1,177 @@
+"""From what lies in the inbox to accepted jobs: the one reader of dropped files.
+
+The decision is a pure function of the file, the record under its name and the room there is.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from jobs import clock, files, lifecycle, spool
+from jobs.errors import JobError
+from jobs.ids import is_job_id
+from jobs.layout import Spool
+from jobs.model import Job, Record
+from jobs.parse import parse_job
+
+from .ledger import Ledger
+
+log = logging.getLogger(__name__)
+
+_TOGETHER = 64  # jobs that share the syncs of one acceptance
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    job: Job
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """The same job again: nothing to do but to take the file away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    error: JobError
+
+
+Verdict = Accept | Duplicate | Reject
+
+
+def decide(job: Job, earlier: Record | None, room: int, free_bytes: int, min_free_bytes: int) -> Verdict:
+    """What to do with a well-formed job, given the record under its id and the room that is left."""
+    if earlier is not None and earlier.state != "rejected":
+        if earlier.job_sha256 == job.sha256:
+            return Duplicate()
+        return Reject(
+            JobError("JOB_ID_CONFLICT", f"The id {job.job_id!r} belongs to another job, which is {earlier.state}.")
+        )
+    if room <= 0:
+        return Reject(JobError("BACKLOG_FULL"))
+    if free_bytes < min_free_bytes:
+        mib = free_bytes // (1024 * 1024)
+        return Reject(JobError("DISK_FULL", f"The disk has {mib} MiB left; {min_free_bytes // (1024 * 1024)} are kept free."))
+    return Accept(job, earlier.generation + 1 if earlier else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What intake heeds, from the settings."""
+
+    max_job_bytes: int
+    max_active_jobs: int
+    min_free_bytes: int
+    max_attempts: int
+    partial_write_grace: float
+    test_jobs: bool
+
+
+class Intake:
+    """Looks at the inbox when told to; not thread-safe, one thread calls it."""
+
+    def __init__(
+        self,
+        place: Spool,
+        ledger: Ledger,
+        limits: Limits,
+        enqueue: Callable[[str, int], None],
+        now: Callable[[], datetime] = clock.now,
+    ) -> None:
+        self._place = place
+        self._ledger = ledger
+        self._limits = limits
+        self._enqueue = enqueue
+        self._now = now
+        self._growing: dict[str, tuple[tuple[int, int], float]] = {}
+
+    @property
+    def waits_for_growing_files(self) -> bool:
+        """Whether a file is there that may still be in the middle of being written."""
+        return bool(self._growing)
+
+    def look(self) -> int:
+        """Work off the inbox as it is now. Returns how many jobs were accepted."""
+        accepted = 0
+        entries = spool.inbox(self._place)
+        self._growing = {name: seen for name, seen in self._growing.items() if any(e.path.name == name for e in entries)}
+        for start in range(0, len(entries), _TOGETHER):
+            accepted += self._take(entries[start : start + _TOGETHER])
+        return accepted
+
+    def _take(self, entries: list[spool.Entry]) -> int:
+        verdicts: list[tuple[Job, Record]] = []
+        room = self._limits.max_active_jobs - self._ledger.count()
+        free = shutil.disk_usage(self._place.root).free
+        for entry in entries:
+            try:
+                job = self._read(entry)
+                verdict = decide(job, self._earlier(job.job_id), room - len(verdicts), free, self._limits.min_free_bytes)
+            except FileNotFoundError:
+                continue
+            except JobError as error:
+                if not self._may_still_grow(entry, error):
+                    self._reject(entry, error)
+                continue
+            match verdict:
+                case Accept(job, generation):
+                    verdicts.append((job, lifecycle.accept(job, self._now(), generation)))
+                case Duplicate():
+                    files.remove(entry.path)
+                case Reject(error):
+                    self._reject(entry, error)
+        if verdicts:
+            self._ledger.accept(verdicts)
+            for job, record in verdicts:
+                log.info("accepted job_id=%s kind=%s", job.job_id, job.kind)
+                if lifecycle.is_due(record, self._now()):
+                    self._enqueue(record.job_id, record.priority)
+        return len(verdicts)
+
+    def _read(self, entry: spool.Entry) -> Job:
+        if entry.name is None or not is_job_id(entry.name):
+            raise JobError("NAME_INVALID", f"{entry.path.name[:100]!r} does not name a job.")
+        data, _ = files.read_plain(entry.path, self._limits.max_job_bytes)
+        return parse_job(
+            entry.name, data, max_attempts=self._limits.max_attempts, test_jobs=self._limits.test_jobs
+        )
+
+    def _earlier(self, job_id: str) -> Record | None:
+        try:
+            return self._ledger.find(job_id)
+        except ValueError as error:
+            raise JobError("JOB_ID_CONFLICT", f"The record under the id {job_id!r} is damaged.") from error
+
+    def _may_still_grow(self, entry: spool.Entry, error: JobError) -> bool:
+        """A writer that does not rename is tolerated: wait until size and time have stood still."""
+        if error.code != "JSON_INVALID":
+            return False
+        try:
+            status = entry.path.lstat()
+        except FileNotFoundError:
+            return True
+        stamp = (status.st_size, status.st_mtime_ns)
+        seen = self._growing.get(entry.path.name)
+        if seen is None or seen[0] != stamp:
+            self._growing[entry.path.name] = (stamp, time.monotonic())
+            return True
+        return time.monotonic() - seen[1] < self._limits.partial_write_grace
+
+    def _reject(self, entry: spool.Entry, error: JobError) -> None:
+        self._growing.pop(entry.path.name, None)
+        record = None
+        if entry.name is not None and is_job_id(entry.name) and error.code != "JOB_ID_CONFLICT":
+            earlier = self._earlier(entry.name)
+            if earlier is None or earlier.state == "rejected":
+                record = lifecycle.refuse(
+                    entry.name, error, self._now(), earlier.generation + 1 if earlier else 1
+                )
+        kept = spool.reject(self._place, entry, error, record, clock.iso(self._now()))
+        log.warning("rejected file=%r code=%s kept=%s", os.fsdecode(entry.path.name)[:100], error.code, kept.name)

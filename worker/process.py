@@ -1,0 +1,183 @@
+"""The worker's composition root: what is started in which order, and how it ends."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import logging.handlers
+import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from bridge import trust
+from bridge.settings import Settings
+from jobs import clock
+from jobs.errors import JobError
+from jobs.layout import Workspace, find_workspace
+from jobs.lock import Lock
+
+from . import recovery
+from .child import Child
+from .control import Control
+from .heartbeat import Heartbeat, describe
+from .intake import Intake, Limits
+from .ledger import Ledger
+from .queue import Queue
+from .runner import Runner
+from .timetable import Timetable
+from .version import VERSION
+from .watcher import Watcher
+
+log = logging.getLogger(__name__)
+
+_LOG_BYTES, _LOG_FILES = 5 * 1024 * 1024, 3
+_GROWING_PAUSE_SECONDS = 0.25
+
+
+class Worker:
+    """One workspace's worker. ``run`` returns after ``stop``; the caller holds the lock."""
+
+    def __init__(self, workspace: Workspace, settings: Settings) -> None:
+        self._settings = settings
+        place = workspace.spool
+        self._wake = threading.Event()
+        self._stop = threading.Event()
+        self._ledger = Ledger(place, recovery.recover(place, clock.now()), changed=self._changed)
+        self._child = Child(workspace, settings)
+        self._runner = Runner(
+            place,
+            self._ledger,
+            self._child,
+            batch_size=settings.batch_size,
+            enqueue=self._enqueue,
+            changed=self._changed,
+        )
+        self._queue = Queue(place.queue_db, self._runner.look)
+        limits = Limits(
+            max_job_bytes=settings.max_job_bytes,
+            max_active_jobs=settings.max_active_jobs,
+            min_free_bytes=settings.min_free_bytes,
+            max_attempts=settings.max_attempts,
+            partial_write_grace=settings.partial_write_grace,
+            test_jobs=settings.test_jobs,
+        )
+        self._intake = Intake(place, self._ledger, limits, self._enqueue)
+        self._control = Control(place, self._ledger, self._enqueue)
+        self._timetable = Timetable(self._ledger, self._enqueue)
+        self._watcher = Watcher([place.inbox, place.control], self._wake)
+        facts = {
+            "version": VERSION,
+            "workspace": str(workspace.root),
+            "embedder": f"{settings.embedding_provider}/{settings.embedding_model}",
+            "llm_configured": settings.llm_api_key is not None or settings.llm_endpoint is not None,
+            "http": None,
+        }
+        self._heartbeat = Heartbeat(
+            place, facts, settings.heartbeat_seconds, lambda: describe(self._ledger, self._runner)
+        )
+
+    def _enqueue(self, job_id: str, priority: int) -> None:
+        self._queue.put(job_id, priority)
+
+    def _changed(self) -> None:
+        heartbeat = getattr(self, "_heartbeat", None)
+        if heartbeat is not None:
+            heartbeat.poke()
+
+    def stop(self) -> None:
+        """Finish what runs, begin nothing more. Safe to call from a signal handler."""
+        self._stop.set()
+        self._runner.stopping.set()
+        self._wake.set()
+
+    def run(self) -> None:
+        """Work until ``stop``."""
+        self._heartbeat.start()
+        for record in self._ledger.live():
+            if record.next_attempt_at is None:
+                self._enqueue(record.job_id, record.priority)
+        self._watcher.start()
+        self._queue.start()
+        log.info("ready: %d jobs taken up", self._ledger.count())
+        self._heartbeat.state("ready")
+        try:
+            while not self._stop.is_set():
+                self._wake.clear()
+                self._look()
+                self._wake.wait(self._pause())
+        finally:
+            self._heartbeat.state("exiting")
+            self._runner.stopping.set()
+            self._watcher.stop()
+            self._queue.stop()
+            self._child.stop()
+            self._heartbeat.stop()
+            log.info("stopped")
+
+    def _look(self) -> None:
+        try:
+            self._intake.look()
+            self._control.look()
+            self._timetable.look()
+            self._child.give_back_if_idle(self._settings.child_idle_seconds)
+        except OSError as error:
+            # A full disk or an unreadable folder: what is not accepted waits, and the next look goes on.
+            log.error("the spool cannot be worked on: %s", error)
+
+    def _pause(self) -> float:
+        longest = self._settings.rescan_seconds
+        if self._intake.waits_for_growing_files:
+            longest = min(longest, _GROWING_PAUSE_SECONDS)
+        return self._timetable.seconds_to_next(longest)
+
+
+def serve(workspace: Workspace, settings: Settings, *, foreground: bool) -> int:
+    """Take the lock, work until a signal, let go. Raises WORKER_RUNNING, WORKSPACE_NOT_TRUSTED."""
+    os.umask(0o077)
+    trust.adopt(workspace, settings.config_folder)
+    lock = Lock(workspace.spool.lock)
+    if not lock.acquire():
+        raise JobError("WORKER_RUNNING", f"Another worker works on {workspace.root}.")
+    with lock:
+        _log_to(workspace.spool.log, settings.log_level, foreground=foreground)
+        worker = Worker(workspace, settings)
+
+        def on_signal(number: int, frame: FrameType | None) -> None:
+            worker.stop()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, on_signal)
+        worker.run()
+    return 0
+
+
+def _log_to(path: Path, level: str, *, foreground: bool) -> None:
+    rotated = logging.handlers.RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=_LOG_FILES, encoding="utf-8")
+    path.chmod(0o600)
+    handlers: list[logging.Handler] = [rotated]
+    if foreground:
+        handlers.append(logging.StreamHandler(sys.stderr))
+    logging.basicConfig(
+        level=level, handlers=handlers, format="%(asctime)s %(levelname)-7s %(name)s %(message)s", force=True
+    )
+    logging.getLogger("huey").setLevel(logging.WARNING)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """``python -m worker``: used to start a detached worker."""
+    parser = argparse.ArgumentParser(prog="python -m worker")
+    parser.add_argument("--workspace", required=True)
+    parser.add_argument("--detached", action="store_true")
+    given = parser.parse_args(argv)
+    try:
+        workspace = find_workspace(given.workspace, Path.cwd())
+        settings = trust.settings_of(workspace)
+        return serve(workspace, settings, foreground=not given.detached)
+    except JobError as error:
+        print(f"{error.message} {error.remediation}", file=sys.stderr)  # noqa: T201 - the asker reads it
+        return 1
+

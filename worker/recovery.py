@@ -1,0 +1,177 @@
+"""What a stop at any moment may have left, and how each of it is mended. Running it twice equals once.
+
+The decision is a table over (record, where the copy lies, whether the dropped file is still there).
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from jobs import clock, files, lifecycle, spool
+from jobs.errors import JobError
+from jobs.ids import is_job_id
+from jobs.layout import Spool
+from jobs.model import Record
+from jobs.parse import parse_job
+
+log = logging.getLogger(__name__)
+
+RecordIs = Literal["absent", "damaged", "waiting", "running", "ended"]
+CopyIs = Literal["absent", "active", "ended"]
+Repair = Literal[
+    "nothing",  # all is well, or intake goes on by itself
+    "take up",  # a waiting job: live again
+    "interrupt",  # its attempt died with the former worker: waiting again
+    "bring back",  # its replay was cut off before the copy had moved
+    "put away",  # it ended before its copy was moved aside
+    "drop copy",  # accepting was cut off; the dropped file is still there and is accepted anew
+    "accept copy",  # accepting was cut off, and the copy is all there is
+    "give up",  # a live record without a copy: say so
+    "set aside",  # a damaged record that stands for nothing
+]
+
+REPAIRS: dict[tuple[RecordIs, CopyIs, bool], Repair] = {
+    ("absent", "absent", True): "nothing",
+    ("absent", "active", True): "drop copy",
+    ("absent", "active", False): "accept copy",
+    ("absent", "ended", True): "nothing",
+    ("absent", "ended", False): "nothing",
+    ("damaged", "absent", True): "set aside",
+    ("damaged", "absent", False): "set aside",
+    ("damaged", "active", True): "accept copy",
+    ("damaged", "active", False): "accept copy",
+    ("damaged", "ended", True): "set aside",
+    ("damaged", "ended", False): "set aside",
+    ("waiting", "active", True): "take up",
+    ("waiting", "active", False): "take up",
+    ("waiting", "ended", True): "bring back",
+    ("waiting", "ended", False): "bring back",
+    ("waiting", "absent", True): "give up",
+    ("waiting", "absent", False): "give up",
+    ("running", "active", True): "interrupt",
+    ("running", "active", False): "interrupt",
+    ("running", "ended", True): "bring back",
+    ("running", "ended", False): "bring back",
+    ("running", "absent", True): "give up",
+    ("running", "absent", False): "give up",
+    ("ended", "active", True): "put away",
+    ("ended", "active", False): "put away",
+    ("ended", "ended", True): "nothing",
+    ("ended", "ended", False): "nothing",
+    ("ended", "absent", True): "nothing",
+    ("ended", "absent", False): "nothing",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One job as the files show it."""
+
+    job_id: str
+    record: Record | None
+    record_is: RecordIs
+    copy_is: CopyIs
+    dropped: bool
+
+    @property
+    def repair(self) -> Repair:
+        return REPAIRS[self.record_is, self.copy_is, self.dropped]
+
+
+def recover(place: Spool, now: datetime) -> list[Record]:
+    """Mend everything; returns the live records, all of them waiting. Call it with the worker's lock held."""
+    _remove_parts(place)
+    live = []
+    for found in survey(place):
+        record = _mend(place, found, now)
+        if record is not None:
+            live.append(record)
+    return live
+
+
+def survey(place: Spool) -> list[Found]:
+    """What the files show, changing nothing."""
+    active, ended = set(spool.job_ids(place.active)), set(spool.job_ids(place.ended))
+    dropped = set(spool.job_ids(place.inbox))
+    found = []
+    for job_id in sorted(set(spool.job_ids(place.results)) | active):
+        if not is_job_id(job_id):
+            continue
+        record: Record | None = None
+        record_is: RecordIs
+        try:
+            record = spool.read_record(place, job_id)
+        except (ValueError, JobError):
+            record_is = "damaged"
+        else:
+            if record is None:
+                record_is = "absent"
+            elif record.ended:
+                record_is = "ended"
+            else:
+                record_is = "running" if record.state == "running" else "waiting"
+        copy_is: CopyIs = "active" if job_id in active else "ended" if job_id in ended else "absent"
+        found.append(Found(job_id, record, record_is, copy_is, job_id in dropped))
+    return found
+
+
+def _mend(place: Spool, found: Found, now: datetime) -> Record | None:
+    """Carry out the repair; returns the record if the job is live."""
+    if found.repair not in ("nothing", "take up"):
+        log.warning("recovery: %s job_id=%s (record %s, copy %s)", found.repair, found.job_id, found.record_is, found.copy_is)
+    match found.repair:
+        case "nothing":
+            return None
+        case "take up":
+            return found.record
+        case "interrupt" | "bring back":
+            assert found.record is not None
+            record = found.record
+            if found.repair == "bring back":
+                spool.reopen(place, found.job_id)
+            if record.state == "running":
+                record = lifecycle.step(record, lifecycle.Interrupted(), now)
+                spool.write_records(place, [record])
+            return record
+        case "put away":
+            spool.end(place, found.job_id)
+            return None
+        case "drop copy":
+            files.remove(place.copy(found.job_id))
+            return None
+        case "accept copy":
+            return _accept_copy(place, found.job_id, now)
+        case "give up":
+            assert found.record is not None
+            error = JobError("JOB_NOT_FOUND", "The worker's copy of the job is gone.", remediation="Submit the job anew.")
+            record = found.record
+            if record.state != "running":
+                record = lifecycle.step(record, lifecycle.Started(), now)
+            spool.write_records(place, [lifecycle.step(record, lifecycle.Failed(error), now)])
+            return None
+        case "set aside":
+            entry = spool.Entry(place.record(found.job_id), found.job_id)
+            error = JobError("JSON_INVALID", "The record was damaged and stood for no job.")
+            spool.reject(place, entry, error, None, clock.iso(now))
+            return None
+
+
+def _accept_copy(place: Spool, job_id: str, now: datetime) -> Record | None:
+    try:
+        job = parse_job(job_id, spool.read_copy(place, job_id, spool.RECORD_LIMIT), test_jobs=True)
+    except JobError as error:
+        spool.reject(place, spool.Entry(place.copy(job_id), job_id), error, None, clock.iso(now))
+        return None
+    record = lifecycle.accept(job, now)
+    spool.write_records(place, [record])
+    return record
+
+
+def _remove_parts(place: Spool) -> None:
+    """Unfinished writes of the former worker; other writers' parts in the inbox are theirs."""
+    for folder in (place.active, place.ended, place.results, place.rejected, place.worker):
+        for part in folder.glob(".*.tmp"):
+            files.remove(part)
