@@ -12,7 +12,9 @@ class Parser(argparse.ArgumentParser):
     """Reports wrong usage as an error of ours instead of ending the process without an answer."""
 
     def error(self, message: str) -> NoReturn:
-        raise JobError("ARGUMENT_INVALID", f"{message[:1].upper()}{message[1:]}.", remediation=f"See {self.prog} --help.")
+        raise JobError(
+            "ARGUMENT_INVALID", f"{message[:1].upper()}{message[1:]}.", remediation=f"See {self.prog} --help."
+        )
 
 
 def add_workspace(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +45,11 @@ def add_retrieve_options(parser: argparse.ArgumentParser) -> None:
     for flag, metavar, text in _RETRIEVE_NAMED:
         parser.add_argument(flag, metavar=metavar, help=text)
     parser.add_argument(
-        "--include-superseded", nargs="?", const="true", metavar="true|false", help="show superseded memories as well"
+        "--include-superseded",
+        nargs="?",
+        const="true",
+        metavar="true|false",
+        help="show superseded memories as well",
     )
     parser.add_argument("--preset", metavar="contract|long-lived", help="half-life and floor by name")
     parser.add_argument("--ranking-mode", metavar="product|blend", help="how the factors are combined")
@@ -100,14 +106,19 @@ def add_ingest_options(parser: argparse.ArgumentParser) -> None:
 
 def ingest_arguments(argv: list[str]) -> argparse.Namespace:
     """The arguments of ``ingest.py``: workspace, user message, assistant message, importance."""
-    parser = Parser(prog="ingest.py", description="Submit a conversation or a summary to the memory; print the job's id.")
+    parser = Parser(
+        prog="ingest.py", description="Submit a conversation or a summary to the memory; print the job's id."
+    )
     add_workspace(parser)
     add_ingest_options(parser)
     parser.add_argument("--summary", action="store_true", help="the assistant message is the text of a summary")
     parser.add_argument("--importance", metavar="SHARE", help="0 to 1")
     parser.add_argument("--wait", action="store_true", help="wait until the job has ended")
     parser.add_argument(
-        "positional", nargs="*", metavar="WORKSPACE USER_MESSAGE ASSISTANT_MESSAGE [IMPORTANCE]", help="by position"
+        "positional",
+        nargs="*",
+        metavar="WORKSPACE USER_MESSAGE ASSISTANT_MESSAGE [IMPORTANCE]",
+        help="by position",
     )
     parsed = parser.parse_args(argv)
     names = ("workspace", "user_message", "assistant_message", "importance")

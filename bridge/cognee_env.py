@@ -24,7 +24,7 @@ _FIXED = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "LITELLM_LOG": "ERROR",
     "CACHING": "false",
-    "LOG_LEVEL": "ERROR",
+    "LOG_LEVEL": "CRITICAL",
     # The adapters' own subprocesses would double our child and outlive it.
     "GRAPH_DATABASE_SUBPROCESS_ENABLED": "false",
     "VECTOR_DB_SUBPROCESS_ENABLED": "false",

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-import cognee.infrastructure.databases.vector.create_vector_engine
+import cognee.infrastructure.databases.vector.create_vector_engine  # noqa: F401 - reached through sys.modules
 from cognee.infrastructure.databases.graph import get_graph_engine
 from cognee.infrastructure.databases.graph.ladybug.adapter import LadybugAdapter
 from cognee.infrastructure.databases.vector import get_vector_engine_async
@@ -31,9 +31,15 @@ from jobs.layout import Workspace
 from . import critical, datapoints
 from .embedder import Embedder
 from .memory import Memory
+from .trace import LOG_FORMAT, trace
 from .vectors import Vectors
 
 log = logging.getLogger(__name__)
+
+# cognee takes over logging at import, with tracebacks that show code and values: take it back.
+logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format=LOG_FORMAT, force=True)
+logging.getLogger("cognee").setLevel(logging.CRITICAL)
+sys.excepthook = sys.__excepthook__
 
 T = TypeVar("T")
 Opened = Literal["opened", "repaired", "set aside"]
@@ -172,7 +178,7 @@ class CogneeStore:
         try:
             self._run(work)
         except Exception as error:
-            log.exception("cognee refused a write")
+            log.error("cognee refused a write: %s", trace(error))
             gone = self._try_to_open()
             if gone is not None:
                 raise _unavailable(gone) from error
@@ -229,16 +235,15 @@ class CogneeStore:
         with critical.section():
             try:
                 self._run(shut())
-            except Exception:
-                log.exception("the graph did not close cleanly")
+            except Exception as error:
+                log.error("the graph did not close cleanly: %s", trace(error))
         self._runner.close()
 
 
 def _data_point(memory: Memory) -> Any:
     """The DataPoint of a memory, with the nodes that it leads to."""
-    fields = datapoints.node_of(memory).model_dump()
     if memory.content is None:
-        return LegacyMemory(id=memory.id, **fields)
+        return LegacyMemory(id=memory.id, **datapoints.legacy_from(memory).model_dump())
     links: dict[str, Any] = {}
     for name, node_type, found in (
         ("about", Topic, datapoints.topic_from(memory)),
@@ -248,8 +253,10 @@ def _data_point(memory: Memory) -> Any:
         if found is not None:
             links[name] = node_type(**found.model_dump())
     decided = [Decision(**decision.model_dump(), **links) for decision in datapoints.decisions_from(memory)]
-    node_type = DecisionRecord if memory.kind == "decision_record" else ConversationSummary
-    return node_type(id=memory.id, **fields, **links, decided=decided)
+    links["decided"] = decided
+    if memory.kind == "decision_record":
+        return DecisionRecord(id=memory.id, **datapoints.record_from(memory).model_dump(), **links)
+    return ConversationSummary(id=memory.id, **datapoints.summary_from(memory).model_dump(), **links)
 
 
 async def _no_checkpoint(adapter: Any) -> None:
@@ -303,4 +310,7 @@ def set_aside(workspace: Workspace, label: str, *, graph_only: bool = False) -> 
 
 
 def _unavailable(error: Exception) -> JobError:
-    return JobError("GRAPH_UNAVAILABLE", f"cognee's knowledge graph cannot be opened: {type(error).__name__}: {str(error)[:200]}")
+    return JobError(
+        "GRAPH_UNAVAILABLE",
+        f"cognee's knowledge graph cannot be opened: {type(error).__name__}: {str(error)[:200]}",
+    )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 if __package__ in (None, ""):  # python bridge/ingest.py
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
-    __package__ = "bridge"  # noqa: A001
+    __package__ = "bridge"
 
 from collections.abc import Sequence
 

@@ -14,7 +14,10 @@ Packed = tuple[Memory, Factors, str, int]
 
 
 def pack(
-    ranked: Iterable[tuple[Memory, Factors]], text_of: Callable[[Memory], str], count: CountTokens, budget: int
+    ranked: Iterable[tuple[Memory, Factors]],
+    text_of: Callable[[Memory], str],
+    count: CountTokens,
+    budget: int,
 ) -> list[Packed]:
     """The first hits that fit, with text and token count each.
 

@@ -56,7 +56,9 @@ def ask(arguments: dict[str, Any], settings: Settings, now: datetime) -> Questio
         half_life = BLEND_HALF_LIFE
     ranking = Ranking(
         mode=mode,
-        half_life_days=_ranged(arguments, "half_life_days", settings.half_life_days, half_life, HALF_LIFE_RANGE, warnings),
+        half_life_days=_ranged(
+            arguments, "half_life_days", settings.half_life_days, half_life, HALF_LIFE_RANGE, warnings
+        ),
         recency_floor=_ranged(arguments, "recency_floor", settings.recency_floor, floor, (0.0, 1.0), warnings),
         alpha=_ranged(arguments, "alpha", settings.alpha, 0.8, ALPHA_RANGE, warnings),
         as_of=_moment(arguments.get("as_of"), now),
@@ -64,8 +66,12 @@ def ask(arguments: dict[str, Any], settings: Settings, now: datetime) -> Questio
     filters, reason = _filters(arguments, query)
     return Question(
         query=query,
-        max_results=int(_ranged(arguments, "max_results", settings.max_results, 5, MAX_RESULTS_RANGE, warnings, whole=True)),
-        max_tokens=int(_ranged(arguments, "max_tokens", settings.max_tokens, 2000, MAX_TOKENS_RANGE, warnings, whole=True)),
+        max_results=int(
+            _ranged(arguments, "max_results", settings.max_results, 5, MAX_RESULTS_RANGE, warnings, whole=True)
+        ),
+        max_tokens=int(
+            _ranged(arguments, "max_tokens", settings.max_tokens, 2000, MAX_TOKENS_RANGE, warnings, whole=True)
+        ),
         ranking=ranking,
         preset=preset,
         filters=filters,
@@ -76,9 +82,7 @@ def ask(arguments: dict[str, Any], settings: Settings, now: datetime) -> Questio
     )
 
 
-def _filters(
-    arguments: dict[str, Any], query: str
-) -> tuple[Filters, Literal["argument", "query", "status"] | None]:
+def _filters(arguments: dict[str, Any], query: str) -> tuple[Filters, Literal["argument", "query", "status"] | None]:
     status = arguments.get("status")
     if status is not None:
         if status not in STATUS_WORDS:

@@ -59,7 +59,12 @@ def memory_of(row: sqlite3.Row | tuple[Any, ...]) -> Memory:
 
 
 def insert(
-    connection: sqlite3.Connection, memory: Memory, *, origin_job: str | None, passage_row: int, passage_count: int
+    connection: sqlite3.Connection,
+    memory: Memory,
+    *,
+    origin_job: str | None,
+    passage_row: int,
+    passage_count: int,
 ) -> None:
     """Add a memory that has its number already."""
     m = memory.metadata

@@ -35,7 +35,8 @@ class Filters:
     plan_id: str | None = None
 
     def sql(self) -> tuple[str, list[Any]]:
-        clauses, arguments = ["hidden = 0"], []
+        clauses = ["hidden = 0"]
+        arguments: list[Any] = []
         if self.status is not None:
             clauses.append("status = ?")
             arguments.append(self.status)
@@ -111,7 +112,8 @@ class Snapshot:
         attainable = (_K1 + 1) * sum(self._idf(term) for term in terms)
         match = " OR ".join(term.match for term in terms)
         found = self._connection.execute(
-            "SELECT rowid, -bm25(words, ?, ?) FROM words WHERE words MATCH ?", (_TOPIC_WEIGHT, _BODY_WEIGHT, match)
+            "SELECT rowid, -bm25(words, ?, ?) FROM words WHERE words MATCH ?",
+            (_TOPIC_WEIGHT, _BODY_WEIGHT, match),
         )
         return {number: min(1.0, score / attainable) for number, score in found}
 

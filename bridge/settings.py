@@ -34,21 +34,30 @@ class Settings:
     cache_dir: Path | None = _setting(None, "Where the embedding model lies (default: the platform's cache folder).")
 
     max_job_bytes: int = _setting(1024 * 1024, "Largest job file, in bytes.", workspace=True)
-    max_active_jobs: int = _setting(10_000, "Most jobs that may wait or run; further drops are rejected.", workspace=True)
-    min_free_bytes: int = _setting(100 * 1024 * 1024, "Free disk space below which new drops are rejected.", workspace=True)
-    max_attempts: int = _setting(4, "Attempts of a job that ends in errors, unless the job says otherwise.", workspace=True)
+    max_active_jobs: int = _setting(
+        10_000, "Most jobs that may wait or run; further drops are rejected.", workspace=True
+    )
+    min_free_bytes: int = _setting(
+        100 * 1024 * 1024, "Free disk space below which new drops are rejected.", workspace=True
+    )
+    max_attempts: int = _setting(
+        4, "Attempts of a job that ends in errors, unless the job says otherwise.", workspace=True
+    )
     partial_write_grace: float = _setting(2.0, "Seconds that an unparsable file may still be growing.", workspace=True)
     rescan_seconds: float = _setting(2.0, "Pause between two looks at the inbox without an event.", workspace=True)
     heartbeat_seconds: float = _setting(2.0, "Pause between two heartbeats without a change.", workspace=True)
     batch_size: int = _setting(64, "Most ingest jobs that are embedded and written together.", workspace=True)
-    child_idle_seconds: float = _setting(300.0, "Idle time after which the child process is given back.", workspace=True)
+    child_idle_seconds: float = _setting(
+        300.0, "Idle time after which the child process is given back.", workspace=True
+    )
     test_jobs: bool = _setting(False, "Accept jobs of the kind noop.")
 
     ranking_preset: Literal["contract", "long-lived"] = _setting(
         "contract", "contract: half-life 7 days. long-lived: half-life 90 days, floor 0.85.", workspace=True
     )
     ranking_mode: Literal["product", "blend"] = _setting(
-        "product", "product: semantic * recency * status. blend: (a * semantic + (1 - a) * recency) * status.",
+        "product",
+        "product: semantic * recency * status. blend: (a * semantic + (1 - a) * recency) * status.",
         workspace=True,
     )
     half_life_days: float | None = _setting(None, "Half-life of recency in days, 0.5 to 90.", workspace=True)
@@ -58,9 +67,13 @@ class Settings:
     max_results: int = _setting(5, "Most hits of one answer, 1 to 1000.", workspace=True)
     max_tokens: int = _setting(2000, "Token budget of one answer.", workspace=True)
 
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = _setting("INFO", "How much the worker logs.", workspace=True)
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = _setting(
+        "INFO", "How much the worker logs.", workspace=True
+    )
 
-    embedding_provider: str = _setting("fastembed", "cognee's embedding provider; fastembed is local.", env="EMBEDDING_PROVIDER")
+    embedding_provider: str = _setting(
+        "fastembed", "cognee's embedding provider; fastembed is local.", env="EMBEDDING_PROVIDER"
+    )
     embedding_model: str = _setting(
         "sentence-transformers/all-MiniLM-L6-v2", "The embedding model.", env="EMBEDDING_MODEL"
     )
@@ -160,9 +173,7 @@ def _workspace_layer(path: Path | None, trusted: bool) -> dict[str, str]:
     from dotenv import dotenv_values
 
     found = dotenv_values(path, interpolate=False)
-    allowed = [
-        n for n, f in _FIELDS.items() if f.metadata["workspace"] or (trusted and f.metadata["env"])
-    ]
+    allowed = [n for n, f in _FIELDS.items() if f.metadata["workspace"] or (trusted and f.metadata["env"])]
     return {name: value for name in allowed if (value := found.get(variable(name)))}
 
 
@@ -213,7 +224,16 @@ def _convert(name: str, value: Any, source: str) -> Any:
         raise JobError("SETTING_INVALID", f"{variable(name)} ({source}): {why}.") from None
 
 
-_BOOLEANS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+_BOOLEANS = {
+    "1": True,
+    "true": True,
+    "yes": True,
+    "on": True,
+    "0": False,
+    "false": False,
+    "no": False,
+    "off": False,
+}
 
 
 def table(settings: Settings) -> list[Row]:

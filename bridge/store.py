@@ -86,13 +86,17 @@ class Store:
         elif recorded != self._embedder.identity:
             raise JobError(
                 "EMBEDDER_MISMATCH",
-                f"The store was made with {recorded}; the settings name {self._embedder.identity}. Nothing was changed.",
+                f"The store was made with {recorded}; the settings name {self._embedder.identity}."
+                " Nothing was changed.",
             )
 
     def _check_vectors(self) -> None:
         """A missing or short vector file is made again from the embeddings in memory.db."""
         found = vectors.open_rows(
-            self._workspace.vectors, int(self._meta("vector_generation")), self._rows(), self._embedder.dimensions
+            self._workspace.vectors,
+            int(self._meta("vector_generation")),
+            self._rows(),
+            self._embedder.dimensions,
         )
         if found is None:
             self.rebuild_vectors()
@@ -150,15 +154,11 @@ class Store:
     # --- memories ---
 
     def known(self, memory_id: str) -> Known | None:
-        row = self._connection.execute(
-            "SELECT number, origin_job FROM memories WHERE id = ?", (memory_id,)
-        ).fetchone()
+        row = self._connection.execute("SELECT number, origin_job FROM memories WHERE id = ?", (memory_id,)).fetchone()
         return None if row is None else Known(*row)
 
     def forgotten_at(self, memory_id: str) -> str | None:
-        row = self._connection.execute(
-            "SELECT forgotten_at FROM tombstones WHERE id = ?", (memory_id,)
-        ).fetchone()
+        row = self._connection.execute("SELECT forgotten_at FROM tombstones WHERE id = ?", (memory_id,)).fetchone()
         return None if row is None else str(row[0])
 
     def get(self, memory_id: str) -> Memory | None:
@@ -186,9 +186,7 @@ class Store:
             for (memory, origin), texts in zip(memories, parts, strict=True):
                 number += 1
                 numbered = replace(memory, number=number)
-                rows.insert(
-                    self._connection, numbered, origin_job=origin, passage_row=row, passage_count=len(texts)
-                )
+                rows.insert(self._connection, numbered, origin_job=origin, passage_row=row, passage_count=len(texts))
                 self._index_words(numbered)
                 self._owe(memory.id, "write", now)
                 row += len(texts)
@@ -204,7 +202,8 @@ class Store:
         topic = memory.content.topic if memory.content else ""
         body = passages(memory)[0].text
         self._connection.execute(
-            "INSERT INTO words (rowid, topic, body) VALUES (?, ?, ?)", (memory.number, indexed(topic), indexed(body))
+            "INSERT INTO words (rowid, topic, body) VALUES (?, ?, ?)",
+            (memory.number, indexed(topic), indexed(body)),
         )
 
     def set_status(self, memory_id: str, status: Status, now: str) -> Memory:

@@ -33,20 +33,20 @@ def submit(
     from jobs.payloads import PAYLOADS, check  # pydantic: only those who submit pay for it
 
     if kind in PAYLOADS:
-        check(PAYLOADS[kind], payload, "payload")  # type: ignore[index]
+        check(PAYLOADS[kind], payload, "payload")
     trust.require(workspace, settings.config_folder)
     dropped = client.submit(workspace.spool, kind, payload, **fields)
     started = launch.start(workspace) if start else False
-    found = answer.success(
-        job_id=dropped.job_id, job_sha256=dropped.sha256, kind=kind, worker_started=started
-    )
+    found = answer.success(job_id=dropped.job_id, job_sha256=dropped.sha256, kind=kind, worker_started=started)
     if not wait:
         return found
     record = client.wait(workspace.spool, dropped.job_id, wait_seconds)
     if record.state != "succeeded":
         error = record.error or {"code": "INTERNAL", "message": f"The job ended as {record.state}."}
         raise JobError(
-            error["code"], error["message"], remediation=error.get("remediation", ""),
+            error["code"],
+            error["message"],
+            remediation=error.get("remediation", ""),
             details={"job_id": record.job_id, "state": record.state},
         )
     return found | {"state": record.state, "result": record.result, "elapsed_ms": record.elapsed_ms}

@@ -152,13 +152,16 @@ def _read(lines: list[str], block: int) -> Enriched:
             where = BLOCK
         elif heading:
             where = headings.get(heading[1].strip(), _LOOSE)
-            bodies[where] = [*_trimmed(bodies[where]), "", *([line] if where == _LOOSE else [])]
+            _part(bodies[where])
+            if where == _LOOSE:
+                bodies[where].append(line)
         elif where == BLOCK:
             numbered.append((number, line))
         else:
             bodies[where].append(line)
     metadata, strange = read_metadata(numbered, (block + 1, lines[block]))
-    bodies["context"] = [*_trimmed(bodies["context"]), "", *strange, *bodies.pop(_LOOSE)]
+    _part(bodies["context"])
+    bodies["context"] += [*strange, *bodies.pop(_LOOSE)]
     sources = read_items(bodies.pop("sources", []))
     return Enriched(content_of(topic, bodies), metadata, version, kind, sources)
 
@@ -180,12 +183,11 @@ def _opening(lines: list[str], loose: list[str]) -> tuple[str, MemoryKind, str]:
     return version or VERSION, "decision_record" if record else "summary", topic or ""
 
 
-def _trimmed(lines: list[str]) -> list[str]:
-    """The lines without the blank ones at the end."""
-    count = len(lines)
-    while count and not lines[count - 1].strip():
-        count -= 1
-    return lines[:count]
+def _part(lines: list[str]) -> None:
+    """End the lines with exactly one blank one."""
+    while lines and not lines[-1].strip():
+        lines.pop()
+    lines.append("")
 
 
 def _refuse_newer(version: str, number: int, line: str) -> None:

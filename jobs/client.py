@@ -30,9 +30,7 @@ class Submitted:
     sha256: str
 
 
-def submit(
-    place: Spool, kind: str, payload: dict[str, Any], *, job_id: str | None = None, **fields: Any
-) -> Submitted:
+def submit(place: Spool, kind: str, payload: dict[str, Any], *, job_id: str | None = None, **fields: Any) -> Submitted:
     """Drop a job; returns when it would survive a power cut. ``fields`` are other fields of the job file.
 
     Raises JOB_INVALID for an id that is none. Everything else is checked by the worker, whose answer is
@@ -67,7 +65,10 @@ def status(place: Spool, job_id: str) -> Record | None:
 
 
 def wait(
-    place: Spool, job_id: str, seconds: float | None = None, seen: Callable[[Record | None], None] | None = None
+    place: Spool,
+    job_id: str,
+    seconds: float | None = None,
+    seen: Callable[[Record | None], None] | None = None,
 ) -> Record:
     """Poll until the job has ended; ``seen`` is called with each state that was read.
 

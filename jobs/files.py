@@ -143,9 +143,7 @@ def read_plain(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
         if not _WINDOWS and (status.st_uid != os.getuid() or status.st_nlink != 1):
             raise JobError("FILE_UNSAFE", f"{path.name} belongs to another user or has a second name.")
         if status.st_size > limit:
-            raise JobError(
-                "FILE_TOO_LARGE", f"{path.name} has {status.st_size:,} bytes; the limit is {limit:,}."
-            )
+            raise JobError("FILE_TOO_LARGE", f"{path.name} has {status.st_size:,} bytes; the limit is {limit:,}.")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             data = file.read(limit + 1)
         if len(data) > limit:

@@ -8,9 +8,7 @@ import time
 import uuid
 
 _FORM = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-_DEVICES = frozenset(
-    ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)), *(f"lpt{n}" for n in range(10))]
-)
+_DEVICES = frozenset(["con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)), *(f"lpt{n}" for n in range(10))])
 
 
 def is_job_id(text: str) -> bool:

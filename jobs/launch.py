@@ -55,4 +55,3 @@ def start(workspace: Workspace, wait_seconds: float = 20.0) -> bool:
             raise JobError("WORKER_START_FAILED", "The worker ended at once: " + (" ".join(said) or "it said nothing."))
         time.sleep(0.02)
     raise JobError("WORKER_START_FAILED", f"The worker was not there after {wait_seconds:g} s.")
-

@@ -165,9 +165,7 @@ def _step(record: Record, event: Event, now: datetime, jitter: float) -> Record:
         case Crashed():
             done = _finish_attempt(record, "crashed", "CHILD_DIED", at)
             poisonous = done.crashes >= MAX_CRASHES
-            return _again_or_failed(
-                done, JobError("POISON" if poisonous else "CHILD_DIED"), not poisonous, now, jitter
-            )
+            return _again_or_failed(done, JobError("POISON" if poisonous else "CHILD_DIED"), not poisonous, now, jitter)
         case Interrupted():
             return replace(_finish_attempt(record, "interrupted", None, at), state="queued", next_attempt_at=None)
         case Cancelled():

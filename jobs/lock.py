@@ -38,7 +38,9 @@ class Lock:
     def acquire(self) -> bool:
         """Take the lock if it is free; False when another process holds it."""
         descriptor = os.open(
-            self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0), 0o600
+            self._path,
+            os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0),
+            0o600,
         )
         if not _take(descriptor):
             os.close(descriptor)

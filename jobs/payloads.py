@@ -302,5 +302,3 @@ def _names_at(model: type[Model], location: tuple[int | str, ...]) -> list[str]:
 def _types(annotation: Any) -> list[Any]:
     arguments: list[Any] = list(getattr(annotation, "__args__", ()))
     return [annotation, *(kind for argument in arguments for kind in _types(argument))]
-
-

@@ -44,7 +44,9 @@ class Child:
         process = self._process
         return process.pid if process is not None and process.poll() is None else None
 
-    def ask(self, request: dict[str, Any], progress: Callable[[dict[str, Any]], None] = lambda _: None) -> dict[str, Any]:
+    def ask(
+        self, request: dict[str, Any], progress: Callable[[dict[str, Any]], None] = lambda _: None
+    ) -> dict[str, Any]:
         """Send a request and wait for its answer; messages of progress are passed on meanwhile.
 
         Raises ChildDied when the process ends first.

@@ -19,6 +19,7 @@ from bridge import critical
 from bridge.operations import Progress, Task, run
 from bridge.settings import load
 from bridge.stores import Stores
+from bridge.trace import LOG_FORMAT, trace
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -33,7 +34,7 @@ def main() -> int:
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s %(message)s")
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format=LOG_FORMAT)
     requests: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
     busy = threading.Event()
     threading.Thread(target=_read_requests, args=(requests, busy), daemon=True).start()
@@ -72,10 +73,13 @@ def _answer(kind: str, tasks: list[Task], stores: Stores, progress: Progress) ->
         outcomes = {task.job_id: Failed(error) for task in tasks}
     except Exception as error:
         # The traceback goes to the log; a record gets no more than the kind of error, which holds no text.
-        log.exception("operation %s failed", kind)
+        log.error("operation %s failed: %s", kind, trace(error))
         failure = JobError("INTERNAL", f"The operation {kind!r} met an unexpected {type(error).__name__}.")
         outcomes = {task.job_id: Failed(failure) for task in tasks}
-    return {"outcomes": {job_id: encode(outcome) for job_id, outcome in outcomes.items()}, "graph_lag": stores.graph_lag()}
+    return {
+        "outcomes": {job_id: encode(outcome) for job_id, outcome in outcomes.items()},
+        "graph_lag": stores.graph_lag(),
+    }
 
 
 def encode(outcome: Succeeded | Failed) -> dict[str, Any]:

@@ -56,7 +56,9 @@ def parser() -> argparse.ArgumentParser:
         made.add_argument("--timeout", type=float, metavar="SECONDS", help="how long to wait (default: until it ends)")
 
     ingest = add("ingest", "submit a conversation or a summary; returns at once with the job's id")
-    ingest.add_argument("messages", nargs="*", metavar="MESSAGE", help="the user's message and the assistant's, or a summary")
+    ingest.add_argument(
+        "messages", nargs="*", metavar="MESSAGE", help="the user's message and the assistant's, or a summary"
+    )
     ingest.add_argument("--summary", action="store_true", help="the message is the text of a summary")
     ingest.add_argument("--importance", metavar="SHARE", help="of a conversation: 0 to 1")
     add_ingest_options(ingest)

@@ -176,7 +176,12 @@ def set_status(given: argparse.Namespace) -> Envelope:
 
 
 def _submit(
-    given: argparse.Namespace, workspace: Workspace, found: Settings, kind: str, payload: dict[str, Any], **fields: Any
+    given: argparse.Namespace,
+    workspace: Workspace,
+    found: Settings,
+    kind: str,
+    payload: dict[str, Any],
+    **fields: Any,
 ) -> Envelope:
     fields.setdefault("submitted_by", "cli")
     return submit(
@@ -194,7 +199,18 @@ def jobs_list(given: argparse.Namespace) -> Envelope:
 
 def _brief(record: Record) -> dict[str, Any]:
     whole = record.as_dict()
-    names = ("job_id", "kind", "state", "success", "attempt", "accepted_at", "finished_at", "next_attempt_at", "elapsed_ms", "error")
+    names = (
+        "job_id",
+        "kind",
+        "state",
+        "success",
+        "attempt",
+        "accepted_at",
+        "finished_at",
+        "next_attempt_at",
+        "elapsed_ms",
+        "error",
+    )
     return {name: whole[name] for name in names}
 
 
@@ -221,7 +237,10 @@ def jobs_retry(given: argparse.Namespace) -> Envelope:
     record = client.status(workspace.spool, given.job_id)
     if record is None or record.state not in ("failed", "cancelled", "expired"):
         state = record.state if record else "still in the inbox"
-        raise JobError("ARGUMENT_INVALID", f"Job {given.job_id} is {state}; only failed, cancelled and expired jobs run again.")
+        raise JobError(
+            "ARGUMENT_INVALID",
+            f"Job {given.job_id} is {state}; only failed, cancelled and expired jobs run again.",
+        )
     request = {"job_id": record.job_id, "generation": record.generation}
     files.replace(workspace.spool.retry(record.job_id), json.dumps(request).encode())
     return answer.success(job_id=record.job_id, requested=True, worker_started=launch.start(workspace))

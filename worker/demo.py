@@ -55,9 +55,11 @@ def demo(settings: Settings, *, keep: bool, quiet: bool) -> dict[str, Any]:
         code = _stop_worker(worker)
         if not keep:
             shutil.rmtree(root, ignore_errors=True)
-    console.print(f"The worker has ended cleanly (exit status {code})." if code == 0 else f"The worker ended with {code}.")
+    console.print(
+        f"The worker has ended cleanly (exit status {code})." if code == 0 else f"The worker ended with {code}."
+    )
     if keep:
-        console.print(f"Play on: cognee-memory retrieve --workspace {root} \"your question\"")
+        console.print(f'Play on: cognee-memory retrieve --workspace {root} "your question"')
     return answer.success(
         workspace=str(root) if keep else None,
         jobs=len(ids),
@@ -148,16 +150,17 @@ def _ask(
     found = retrieve(workspace, ask({"query": text, "preset": preset}, settings, clock.now()), settings)
     if not console.quiet:
         display.hits(found, clock.parse(found["as_of"]))
-        console.print(f"[dim]{len(found['results'])} of {found['total_results']} shown, {(time.monotonic() - began) * 1000:.0f} ms[/dim]\n")
+        took = (time.monotonic() - began) * 1000
+        console.print(
+            f"[dim]{len(found['results'])} of {found['total_results']} shown, {took:.0f} ms[/dim]\n"
+        )
     return found
 
 
 def _what_changed(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> str:
     """One sentence on what the other preset brought up."""
     places = {hit["memory_id"]: place for place, hit in enumerate(before, 1)}
-    risen = [
-        (places.get(hit["memory_id"], len(before) + 1) - place, place, hit) for place, hit in enumerate(after, 1)
-    ]
+    risen = [(places.get(hit["memory_id"], len(before) + 1) - place, place, hit) for place, hit in enumerate(after, 1)]
     gain, place, hit = max(risen, key=lambda item: item[0])
     if gain <= 0:
         return "The order stayed as it was."

@@ -74,7 +74,7 @@ def hits(found: Envelope, now: datetime) -> None:
         for rank, hit in enumerate(found["results"], 1)
     ]
     columns = ("#", "score", "relevance", "recency", "status ×", "topic", "status", "age")
-    table(columns, rows, right=columns[:5] + ("age",))
+    table(columns, rows, right=(*columns[:5], "age"))
 
 
 def _retrieve(found: Envelope) -> None:

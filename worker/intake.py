@@ -58,7 +58,9 @@ def decide(job: Job, earlier: Record | None, room: int, free_bytes: int, min_fre
         return Reject(JobError("BACKLOG_FULL"))
     if free_bytes < min_free_bytes:
         mib = free_bytes // (1024 * 1024)
-        return Reject(JobError("DISK_FULL", f"The disk has {mib} MiB left; {min_free_bytes // (1024 * 1024)} are kept free."))
+        return Reject(
+            JobError("DISK_FULL", f"The disk has {mib} MiB left; {min_free_bytes // (1024 * 1024)} are kept free.")
+        )
     return Accept(job, earlier.generation + 1 if earlier else 1)
 
 
@@ -101,7 +103,9 @@ class Intake:
         """Work off the inbox as it is now. Returns how many jobs were accepted."""
         accepted = 0
         entries = spool.inbox(self._place)
-        self._growing = {name: seen for name, seen in self._growing.items() if any(e.path.name == name for e in entries)}
+        self._growing = {
+            name: seen for name, seen in self._growing.items() if any(e.path.name == name for e in entries)
+        }
         for start in range(0, len(entries), _TOGETHER):
             accepted += self._take(entries[start : start + _TOGETHER])
         return accepted
@@ -113,7 +117,9 @@ class Intake:
         for entry in entries:
             try:
                 job = self._read(entry)
-                verdict = decide(job, self._earlier(job.job_id), room - len(verdicts), free, self._limits.min_free_bytes)
+                verdict = decide(
+                    job, self._earlier(job.job_id), room - len(verdicts), free, self._limits.min_free_bytes
+                )
             except FileNotFoundError:
                 continue
             except JobError as error:
@@ -125,8 +131,8 @@ class Intake:
                     verdicts.append((job, lifecycle.accept(job, self._now(), generation)))
                 case Duplicate():
                     files.remove(entry.path)
-                case Reject(error):
-                    self._reject(entry, error)
+                case Reject(reason):
+                    self._reject(entry, reason)
         if verdicts:
             self._ledger.accept(verdicts)
             for job, record in verdicts:
@@ -139,9 +145,7 @@ class Intake:
         if entry.name is None or not is_job_id(entry.name):
             raise JobError("NAME_INVALID", f"{entry.path.name[:100]!r} does not name a job.")
         data, _ = files.read_plain(entry.path, self._limits.max_job_bytes)
-        return parse_job(
-            entry.name, data, max_attempts=self._limits.max_attempts, test_jobs=self._limits.test_jobs
-        )
+        return parse_job(entry.name, data, max_attempts=self._limits.max_attempts, test_jobs=self._limits.test_jobs)
 
     def _earlier(self, job_id: str) -> Record | None:
         try:
@@ -170,8 +174,6 @@ class Intake:
         if entry.name is not None and is_job_id(entry.name) and error.code != "JOB_ID_CONFLICT":
             earlier = self._earlier(entry.name)
             if earlier is None or earlier.state == "rejected":
-                record = lifecycle.refuse(
-                    entry.name, error, self._now(), earlier.generation + 1 if earlier else 1
-                )
+                record = lifecycle.refuse(entry.name, error, self._now(), earlier.generation + 1 if earlier else 1)
         kept = spool.reject(self._place, entry, error, record, clock.iso(self._now()))
         log.warning("rejected file=%r code=%s kept=%s", os.fsdecode(entry.path.name)[:100], error.code, kept.name)

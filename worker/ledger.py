@@ -60,8 +60,8 @@ class Ledger:
     def counts(self) -> dict[str, int]:
         """Jobs by state: the live ones now, the ended ones since this worker's start."""
         with self._lock:
-            found = Counter(record.state for record in self._live.values())
-            return {**{state: 0 for state in ("queued", "running", "retrying")}, **found, **self._ended}
+            found: Counter[str] = Counter(record.state for record in self._live.values())
+            return {**dict.fromkeys(("queued", "running", "retrying"), 0), **found, **self._ended}
 
     def due(self, kind: str, limit: int) -> list[Record]:
         """Waiting jobs of a kind that may start now, in the order in which they would."""
@@ -120,7 +120,8 @@ class Ledger:
                 spool.reopen(self._place, job_id)
             except lifecycle.IllegalTransition:
                 raise JobError(
-                    "ARGUMENT_INVALID", f"Job {job_id} is {record.state}; only failed, cancelled and expired jobs run again."
+                    "ARGUMENT_INVALID",
+                    f"Job {job_id} is {record.state}; only failed, cancelled and expired jobs run again.",
                 ) from None
             except FileNotFoundError:
                 raise JobError("JOB_NOT_FOUND", f"The copy of job {job_id} was removed; submit it anew.") from None

@@ -180,4 +180,3 @@ def main(argv: Sequence[str] | None = None) -> int:
     except JobError as error:
         print(f"{error.message} {error.remediation}", file=sys.stderr)  # noqa: T201 - the asker reads it
         return 1
-

@@ -51,7 +51,7 @@ class WakingStorage(SqliteStorage):  # type: ignore[misc]
 
     def dequeue(self) -> bytes | None:
         with self._filled:
-            found = super().dequeue()
+            found: bytes | None = super().dequeue()
             if found is None and self._filled.wait(_LOOK_AGAIN_SECONDS):
                 found = super().dequeue()
             return found
@@ -94,7 +94,9 @@ class Queue:
 
     def start(self) -> None:
         """Begin consuming, in one thread."""
-        self._consumer = _QuietConsumer(self._huey, workers=1, worker_type="thread", periodic=False, check_worker_health=True)
+        self._consumer = _QuietConsumer(
+            self._huey, workers=1, worker_type="thread", periodic=False, check_worker_health=True
+        )
         self._consumer.start()
 
     def stop(self) -> None:

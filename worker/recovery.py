@@ -121,7 +121,13 @@ def survey(place: Spool) -> list[Found]:
 def _mend(place: Spool, found: Found, now: datetime) -> Record | None:
     """Carry out the repair; returns the record if the job is live."""
     if found.repair not in ("nothing", "take up"):
-        log.warning("recovery: %s job_id=%s (record %s, copy %s)", found.repair, found.job_id, found.record_is, found.copy_is)
+        log.warning(
+            "recovery: %s job_id=%s (record %s, copy %s)",
+            found.repair,
+            found.job_id,
+            found.record_is,
+            found.copy_is,
+        )
     match found.repair:
         case "nothing":
             return None
@@ -146,7 +152,9 @@ def _mend(place: Spool, found: Found, now: datetime) -> Record | None:
             return _accept_copy(place, found.job_id, now)
         case "give up":
             assert found.record is not None
-            error = JobError("JOB_NOT_FOUND", "The worker's copy of the job is gone.", remediation="Submit the job anew.")
+            error = JobError(
+                "JOB_NOT_FOUND", "The worker's copy of the job is gone.", remediation="Submit the job anew."
+            )
             record = found.record
             if record.state != "running":
                 record = lifecycle.step(record, lifecycle.Started(), now)

@@ -98,7 +98,9 @@ class Runner:
             except (OSError, JobError) as error:
                 log.error("job_id=%s copy unreadable: %s", record.job_id, error)
                 lost[record.job_id] = JobError(
-                    "JOB_NOT_FOUND", "The worker's copy of the job cannot be read.", remediation="Submit the job anew."
+                    "JOB_NOT_FOUND",
+                    "The worker's copy of the job cannot be read.",
+                    remediation="Submit the job anew.",
                 )
                 continue
             tasks.append(
@@ -150,7 +152,7 @@ class Runner:
         if len(ids) == 1:
             return {job_id: lifecycle.Crashed() for job_id in ids}
         half = max(1, len(ids) // 2)
-        self._suspects |= {job_id: half for job_id in ids}
+        self._suspects |= dict.fromkeys(ids, half)
         return {job_id: lifecycle.Interrupted() for job_id in ids}
 
     def _progress(self, progress: dict[str, Any]) -> None:

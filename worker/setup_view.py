@@ -5,17 +5,31 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 
 from bridge import provision
 
 
 def provision_with_bar(cache_dir: Path, source: Path | None) -> Path:
-    """The model's folder, after bringing it there if need be. Raises MODEL_MISSING, MODEL_CORRUPT, DISK_FULL."""
+    """The model's folder, after bringing it there if need be.
+
+    Raises MODEL_MISSING, MODEL_CORRUPT, DISK_FULL.
+    """
     console = Console(stderr=True)
     columns = (
-        TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn(),
-    )  # fmt: skip
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("looking", total=None)
 

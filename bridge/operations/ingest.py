@@ -68,9 +68,7 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     return outcomes
 
 
-def _store(
-    prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dict[str, Succeeded | Failed]
-) -> set[str]:
+def _store(prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dict[str, Succeeded | Failed]) -> set[str]:
     """Add what is new; returns the jobs whose memory was there before, or is brought by another job."""
     new: dict[str, tuple[Memory, str]] = {}
     duplicates: set[str] = set()
@@ -116,13 +114,11 @@ def prepare(task: Task, workspace_id: str, now: str) -> Prepared:
     if "conversation" in payload:
         said = payload["conversation"]
         text = render_conversation(
-            Conversation(
-                said["user_message"], said["assistant_message"], said.get("timestamp"), said.get("importance")
-            )
+            Conversation(said["user_message"], said["assistant_message"], said.get("timestamp"), said.get("importance"))
         )
         known = Metadata(created_at=said.get("timestamp"), importance=said.get("importance"))
         return _legacy(task, text, known, workspace_id, now)
-    labels = {name: payload[name] for name in ("topic_id", "session_id", "plan_id") if name in payload}
+    labels: dict[str, Any] = {name: payload[name] for name in ("topic_id", "session_id", "plan_id") if name in payload}
     if "status" in payload:
         labels["status"] = STATUS_WORDS[payload["status"]]
     match parse(payload["summary_text"]):
@@ -159,7 +155,15 @@ def _structured(summary: dict[str, Any]) -> tuple[Content, Metadata]:
         references=references,
         time_scope=TimeScope(**scope) if isinstance(scope, dict) else TimeScope(text=scope),
     )
-    names = ("topic_id", "session_id", "plan_id", "created_at", "updated_at", "source_created_at", "importance")
+    names = (
+        "topic_id",
+        "session_id",
+        "plan_id",
+        "created_at",
+        "updated_at",
+        "source_created_at",
+        "importance",
+    )
     metadata = Metadata(**{name: summary[name] for name in names if name in summary})
     if "status" in summary:
         metadata = replace(metadata, status=STATUS_WORDS[summary["status"]])

@@ -73,7 +73,11 @@ class CogneeProcess:
         with suppress(BrokenPipeError):
             asked.write(name + "\n")
             asked.flush()
-        answer = answers.readline()
+        try:
+            answer = answers.readline()
+        except BaseException:  # a timeout: the next answer would be taken for that of another fact
+            self.process.kill()
+            raise
         if not answer:
             pytest.fail("the process ended: " + self.errors.read_text()[-4000:], pytrace=False)
         failure = json.loads(answer)
@@ -584,7 +588,7 @@ async def test_cognee_deletes_the_log_of_a_graph_in_use_if_the_path_has_the_lett
             LadybugAdapter(str(graph))
         assert not log.exists()
     finally:
-        await holder.communicate()
+        await holder.communicate(b"")
 
 
 # --- cognee.add and cognee.search ------------------------------------------------------------------------

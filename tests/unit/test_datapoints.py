@@ -132,8 +132,8 @@ def test_every_index_field_holds_one_string_and_every_identity_field_exists(mode
 def test_no_field_takes_a_name_of_cognees_own_with_another_type(model) -> None:  # type: ignore[no-untyped-def]
     own = {
         "id", "ontology_valid", "ontology_uri", "version", "topological_rank", "metadata", "type",
-        "belongs_to_set", "source_pipeline", "source_task", "source_node_set", "source_user", "source_content_hash",
-        "feedback_weight", "importance_weight",
+        "belongs_to_set", "source_pipeline", "source_task", "source_node_set", "source_user",
+        "source_content_hash", "feedback_weight", "importance_weight",
     }  # fmt: skip
     assert own.isdisjoint(model.model_fields)
     assert model.model_fields["created_at"].annotation is int
