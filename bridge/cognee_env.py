@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jobs.layout import Workspace
 
+from .model import hub_cache, model_folder
 from .settings import Settings, as_environment
 
 # An empty file: named explicitly, it keeps cognee from looking for a .env and letting it override.
@@ -19,6 +20,7 @@ _FIXED = {
     "COGNEE_TRACING_ENABLED": "false",
     "COGNEE_SKIP_CONNECTION_TEST": "true",
     "COGNEE_LOG_FILE": "false",
+    "COGNEE_LOG_SEARCH_HISTORY": "false",
     "COGNEE_ENV_FILE": str(NO_ENV_FILE),
     "ENABLE_BACKEND_ACCESS_CONTROL": "false",
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -33,12 +35,21 @@ _FIXED = {
 }
 
 # Ours to say, whatever the surroundings had: a key must never meet an endpoint from elsewhere.
-_NOT_INHERITED = ("COGNEE_", "LLM_", "EMBEDDING_", "DATA_ROOT", "SYSTEM_ROOT", "CACHE_ROOT")
+# Nor may a setting for another cognee move the stores, or a tracer carry texts away.
+_NOT_INHERITED = (
+    "COGNEE_", "LLM_", "EMBEDDING_", "DATA_ROOT", "SYSTEM_ROOT", "CACHE_", "DB_", "GRAPH_", "VECTOR_", "STORAGE_",
+    "KUZU_", "MIGRATION_", "MOCK_EMBEDDING", "FASTEMBED_", "HUGGINGFACE_", "LANGFUSE_", "OTEL_", "LOG_",
+    "USE_UNIFIED_PROVIDER", "MONITORING_TOOL", "ENV",
+)  # fmt: skip
 
 
 def cognee_environment(settings: Settings, workspace: Workspace, inherited: dict[str, str]) -> dict[str, str]:
     """The child's environment, from the one that was given to this process and our settings."""
     found = {name: value for name, value in inherited.items() if not name.startswith(_NOT_INHERITED)}
+    found |= {
+        "COGNEE_MEMORY_CONFIG_DIR": str(settings.config_folder),
+        "COGNEE_MEMORY_CACHE_DIR": str(settings.cache_folder),
+    }
     found |= as_environment(settings) | _FIXED
     found |= {
         "SYSTEM_ROOT_DIRECTORY": str(workspace.cognee_system),
@@ -46,7 +57,9 @@ def cognee_environment(settings: Settings, workspace: Workspace, inherited: dict
         "CACHE_ROOT_DIRECTORY": str(workspace.cognee_system / "cache"),
         "COGNEE_LOGS_DIR": str(workspace.cognee_system / "logs"),
         "COGNEE_REPOS_DIR": str(workspace.cognee_system / "repos"),
+        # The graph's engine makes a folder in the user's home, and no setting of its own stops it.
+        "HOME": str(workspace.cognee_system / "home"),
     }
     if settings.embedding_provider == "fastembed":
-        found |= {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(settings.cache_folder / "hub")}
+        found |= {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(hub_cache(model_folder(settings.cache_folder)))}
     return found

@@ -16,15 +16,17 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import cognee.infrastructure.databases.vector.create_vector_engine  # noqa: F401 - reached through sys.modules
+import ladybug
 from cognee.infrastructure.databases.graph import get_graph_engine
 from cognee.infrastructure.databases.graph.ladybug.adapter import LadybugAdapter
 from cognee.infrastructure.databases.vector import get_vector_engine_async
 from cognee.infrastructure.databases.vector.embeddings.EmbeddingEngine import EmbeddingEngine, EmbeddingResult
-from cognee.infrastructure.engine import DataPoint
+from cognee.infrastructure.engine import DataPoint, Edge
 from cognee.modules.engine.operations.setup import setup
 from cognee.tasks.storage import add_data_points
+from pydantic import SkipValidation
 
-from jobs import files
+from jobs import clock, files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -45,6 +47,8 @@ T = TypeVar("T")
 Opened = Literal["opened", "repaired", "set aside"]
 
 _BATCH = 100
+_GRAPH_FILE = "cognee_graph_ladybug"
+_PROBE_BUFFER_BYTES = 256 * 1024 * 1024
 # What a kill inside a checkpoint leaves beside the graph; it opens again once both are gone.
 _CHECKPOINT_LEFTOVERS = (".shadow", ".wal.checkpoint")
 
@@ -89,26 +93,28 @@ class Session(datapoints.Session, DataPoint):  # type: ignore[misc]
     metadata: dict[str, Any] = _contract(datapoints.Session)
 
 
-class Decision(datapoints.Decision, DataPoint):  # type: ignore[misc]
+# A link is cognee's pair of an Edge and one node or several.
+Link = tuple[Edge, Any] | None
+
+
+class _Linked(DataPoint):  # type: ignore[misc]
+    about: SkipValidation[Link] = None
+    of_plan: SkipValidation[Link] = None
+    of_session: SkipValidation[Link] = None
+
+
+class Decision(datapoints.Decision, _Linked):
     metadata: dict[str, Any] = _contract(datapoints.Decision)
-    about: Topic | None = None
-    of_plan: Plan | None = None
-    of_session: Session | None = None
 
 
-class ConversationSummary(datapoints.ConversationSummary, DataPoint):  # type: ignore[misc]
+class ConversationSummary(datapoints.ConversationSummary, _Linked):
     metadata: dict[str, Any] = _contract(datapoints.ConversationSummary)
-    about: Topic | None = None
-    of_plan: Plan | None = None
-    of_session: Session | None = None
-    decided: list[Decision] = []
+    decided: SkipValidation[Link] = None
 
 
-class DecisionRecord(datapoints.DecisionRecord, DataPoint):  # type: ignore[misc]
+class DecisionRecord(datapoints.DecisionRecord, _Linked):
     metadata: dict[str, Any] = _contract(datapoints.DecisionRecord)
-    about: Topic | None = None
-    of_plan: Plan | None = None
-    decided: list[Decision] = []
+    decided: SkipValidation[Link] = None
 
 
 class LegacyMemory(datapoints.LegacyMemory, DataPoint):  # type: ignore[misc]
@@ -122,6 +128,7 @@ class CogneeStore:
         self._workspace = workspace
         self._runner = asyncio.Runner()
         _give_embeddings(_SharedEmbeddings(embedder, embed))
+        LadybugAdapter.checkpoint = _no_checkpoint
 
     def _run(self, work: Awaitable[T]) -> T:
         async def awaited() -> T:
@@ -135,12 +142,13 @@ class CogneeStore:
         After "set aside" the graph is empty and every memory is owed to it. Raises GRAPH_UNAVAILABLE.
         """
         opened: Opened = "opened"
-        error = self._try_to_open()
+        error = _probe(self._workspace)
         if error is not None and _remove_leftovers(self._workspace):
-            opened, error = "repaired", self._try_to_open()
+            opened, error = "repaired", _probe(self._workspace)
         if error is not None and _is_damage(self._workspace, error):
-            set_aside(self._workspace, "graph-only", graph_only=True)
-            opened, error = "set aside", self._try_to_open()
+            set_aside(self._workspace, f"graph-{clock.iso(clock.now())}", graph_only=True)
+            opened, error = "set aside", None
+        error = error or self._try_to_open()
         if error is not None:
             raise _unavailable(error) from error
         return opened
@@ -163,7 +171,7 @@ class CogneeStore:
         Raises GRAPH_UNAVAILABLE when the stores are gone, GRAPH_WRITE_FAILED when cognee refuses.
         """
         if memories:
-            self._guarded(add_data_points([_data_point(memory) for memory in memories]))
+            self._guarded(add_data_points([data_point(memory) for memory in memories]))
 
     def set_status(self, memory: Memory) -> None:
         """Change a node's status without embedding anything."""
@@ -172,7 +180,7 @@ class CogneeStore:
     async def _set_status(self, memory: Memory) -> None:
         graph = await get_graph_engine()
         if not await graph.update_node(memory.id, {"status": memory.metadata.status}):
-            await add_data_points([_data_point(memory)])
+            await add_data_points([data_point(memory)])
 
     def _guarded(self, work: Awaitable[object]) -> None:
         try:
@@ -240,7 +248,7 @@ class CogneeStore:
         self._runner.close()
 
 
-def _data_point(memory: Memory) -> Any:
+def data_point(memory: Memory) -> Any:
     """The DataPoint of a memory, with the nodes that it leads to."""
     if memory.content is None:
         return LegacyMemory(id=memory.id, **datapoints.legacy_from(memory).model_dump())
@@ -251,20 +259,24 @@ def _data_point(memory: Memory) -> Any:
         ("of_session", Session, datapoints.session_from(memory)),
     ):
         if found is not None:
-            links[name] = node_type(**found.model_dump())
+            links[name] = _link(name, node_type(**found.model_dump()))
     decided = [Decision(**decision.model_dump(), **links) for decision in datapoints.decisions_from(memory)]
-    links["decided"] = decided
+    if decided:
+        links["decided"] = _link("decided", decided)
     if memory.kind == "decision_record":
         return DecisionRecord(id=memory.id, **datapoints.record_from(memory).model_dump(), **links)
     return ConversationSummary(id=memory.id, **datapoints.summary_from(memory).model_dump(), **links)
 
 
+def _link(name: str, target: Any) -> Link:
+    """An edge whose text is its name. cognee would make one of both nodes' texts, embed it for each edge, and
+    keep it in an index where a forgotten memory would live on."""
+    return (Edge(relationship_type=name, edge_text=name.replace("_", " ")), target)
+
+
 async def _no_checkpoint(adapter: Any) -> None:
     """cognee checkpoints inside its writes, where a kill would brick the graph. Its log is synced anyway;
     ``close`` checkpoints in a declared section."""
-
-
-LadybugAdapter.checkpoint = _no_checkpoint
 
 
 def _give_embeddings(engine: _SharedEmbeddings) -> None:
@@ -274,7 +286,26 @@ def _give_embeddings(engine: _SharedEmbeddings) -> None:
 
 
 def _graph_files(workspace: Workspace) -> list[Path]:
-    return sorted((workspace.cognee_system / "databases").glob("cognee_graph_*"))
+    return sorted((workspace.cognee_system / "databases").glob(f"{_GRAPH_FILE}*"))
+
+
+def _probe(workspace: Workspace) -> Exception | None:
+    """Open the graph's file with its own engine and close it; returns what went wrong.
+
+    cognee must not be the first to try: an error whose text holds "wal", in the path even, makes it delete the
+    graph's log, and others make it install an old version of the engine.
+    """
+    path = workspace.cognee_system / "databases" / _GRAPH_FILE
+    if not path.exists():
+        return None
+    try:
+        with critical.section():
+            database = ladybug.Database(str(path), buffer_pool_size=_PROBE_BUFFER_BYTES)
+            database.init_database()
+            database.close()
+    except Exception as error:  # the engine raises RuntimeError for everything
+        return error
+    return None
 
 
 def _remove_leftovers(workspace: Workspace) -> bool:
@@ -289,7 +320,7 @@ def _remove_leftovers(workspace: Workspace) -> bool:
 def _is_damage(workspace: Workspace, error: Exception) -> bool:
     """Whether the graph's own files are what is wrong: not permissions, not somebody's lock, not the disk."""
     found = _graph_files(workspace)
-    if not found or isinstance(error, PermissionError) or "lock" in str(error).lower():
+    if not found or isinstance(error, PermissionError) or "Could not set lock on file" in str(error):
         return False
     return all(path.is_file() and os.access(path, os.R_OK | os.W_OK) for path in found)
 

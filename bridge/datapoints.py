@@ -46,10 +46,14 @@ class _Node(BaseModel):
 
 
 class _Structured(_Node):
-    INDEX_FIELDS: ClassVar[tuple[str, ...]] = ("topic", "summary_text")
+    """``name`` and ``description`` are what cognee shows of a node when it answers from the graph."""
+
+    INDEX_FIELDS: ClassVar[tuple[str, ...]] = ("summary_text",)
 
     memory_id: str
     memory_number: int
+    name: str
+    description: str
     topic: str
     topic_id: str
     session_id: str | None = None
@@ -145,6 +149,7 @@ class Session(_Node):
     IDENTITY_FIELDS: ClassVar[tuple[str, ...]] = ("session_id",)
 
     session_id: str
+    name: str
 
 
 def summary_from(memory: Memory) -> ConversationSummary:
@@ -213,7 +218,7 @@ def plan_from(memory: Memory) -> Plan | None:
 
 def session_from(memory: Memory) -> Session | None:
     session_id = memory.metadata.session_id
-    return Session(**_times(memory), session_id=session_id) if session_id else None
+    return Session(**_times(memory), session_id=session_id, name=f"Session {session_id}") if session_id else None
 
 
 def _content(memory: Memory) -> Content:
@@ -230,6 +235,8 @@ def _shared(memory: Memory, content: Content) -> dict[str, Any]:
         **_times(memory),
         "memory_id": memory.id,
         "memory_number": memory.number,
+        "name": content.topic,
+        "description": content.context,
         "topic": content.topic,
         "topic_id": _topic_id(memory, content),
         "session_id": memory.metadata.session_id,

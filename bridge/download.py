@@ -87,7 +87,7 @@ def _append(client: httpx.Client, url: str, part: Path, size: int, report: Calla
             raise DownloadFailed(f"{_host(url)} sent another range than was asked for")
         done = start if goes_on else 0
         with part.open("ab" if goes_on else "wb") as file:
-            for chunk in answer.iter_raw(1 << 18):
+            for chunk in answer.iter_raw():
                 file.write(chunk)
                 done += len(chunk)
                 report(min(done, size))

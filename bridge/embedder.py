@@ -122,7 +122,6 @@ def normalised(vectors: NDArray[Any]) -> Matrix:
 def wrong_dimensions(config: EmbeddingConfig, found: int) -> JobError:
     return JobError(
         "EMBEDDING_CONFIG",
-        f"The model {config.model} makes vectors of {found} numbers, but EMBEDDING_DIMENSIONS is"
-        f" {config.dimensions}.",
+        f"The model {config.model} makes vectors of {found} numbers, but EMBEDDING_DIMENSIONS is {config.dimensions}.",
         remediation=f"Set EMBEDDING_DIMENSIONS={found}.",
     )

@@ -20,7 +20,9 @@ from .embedder import EmbeddingConfig, Matrix, embed_visible, normalised, wrong_
 from .tokens import LocalCount, WordPieces
 
 # Padded tokens in one run: larger batches fall out of the processor's cache, smaller ones starve it.
-BATCH_TOKENS = 512
+BATCH_TOKENS = 384
+# The shortest text of a batch has at least this part of the longest one's tokens: padding costs as much.
+FILLED = 0.8
 
 
 class OnnxEmbedder:
@@ -77,11 +79,15 @@ class OnnxEmbedder:
 
 
 def plan_batches(lengths: Sequence[int]) -> list[list[int]]:
-    """Rows of similar length together, the longest first, each batch within BATCH_TOKENS once padded."""
+    """Rows of similar length together, the longest first, each batch within BATCH_TOKENS once padded.
+
+    A text longer than that is a batch of its own.
+    """
     batches: list[list[int]] = []
     longest = 0
     for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
-        if batches and longest * (len(batches[-1]) + 1) <= BATCH_TOKENS:
+        fits = bool(batches) and longest * (len(batches[-1]) + 1) <= BATCH_TOKENS
+        if fits and lengths[row] >= FILLED * longest:
             batches[-1].append(row)
         else:
             batches.append([row])

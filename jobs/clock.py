@@ -11,10 +11,9 @@ def now() -> datetime:
 
 def iso(moment: datetime) -> str:
     """``2026-11-20T20:00:00.123Z``; whole seconds are written without a fraction."""
-    moment = moment.astimezone(UTC)
-    text = moment.strftime("%Y-%m-%dT%H:%M:%S")
-    millis = moment.microsecond // 1000
-    return f"{text}.{millis:03d}Z" if millis else f"{text}Z"
+    moment = moment.astimezone(UTC).replace(tzinfo=None)
+    # Not strftime: its %Y writes the year 999 without a leading zero, which nobody can read back.
+    return moment.isoformat(timespec="milliseconds" if moment.microsecond >= 1000 else "seconds") + "Z"
 
 
 def parse(text: str) -> datetime:

@@ -48,7 +48,7 @@ def make_folder(folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not _WINDOWS:
         mode = stat.S_IMODE(folder.stat().st_mode)
-        if mode & 0o077:
+        if mode & 0o777 != 0o700:
             folder.chmod(0o700)
 
 
@@ -140,7 +140,8 @@ def read_plain(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise JobError("FILE_UNSAFE", f"{path.name} is not a plain file.")
-        if not _WINDOWS and (status.st_uid != os.getuid() or status.st_nlink != 1):
+        # No name at all is well: the file was replaced after we had opened it, and we read the old one.
+        if not _WINDOWS and (status.st_uid != os.getuid() or status.st_nlink > 1):
             raise JobError("FILE_UNSAFE", f"{path.name} belongs to another user or has a second name.")
         if status.st_size > limit:
             raise JobError("FILE_TOO_LARGE", f"{path.name} has {status.st_size:,} bytes; the limit is {limit:,}.")

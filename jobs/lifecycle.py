@@ -183,6 +183,7 @@ def _step(record: Record, event: Event, now: datetime, jitter: float) -> Record:
                 started_at=None,
                 finished_at=None,
                 next_attempt_at=None,
+                expires_at=None,  # the operator's word is later than the asker's: else it would expire again
                 elapsed_ms=None,
                 result=None,
                 error=None,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 from types import TracebackType
 
 if sys.platform == "win32":
     import msvcrt
 
-    def _take(descriptor: int) -> bool:
+    def _take(descriptor: int, *, shared: bool = False) -> bool:
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -20,12 +21,16 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _take(descriptor: int) -> bool:
+    def _take(descriptor: int, *, shared: bool = False) -> bool:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         return True
+
+
+# Who only looks (``is_held``) has the lock for some microseconds, and must not be taken for a holder.
+_PROBE_PAUSES_SECONDS = (0.001, 0.002, 0.005, 0.01)
 
 
 class Lock:
@@ -37,16 +42,15 @@ class Lock:
 
     def acquire(self) -> bool:
         """Take the lock if it is free; False when another process holds it."""
-        descriptor = os.open(
-            self._path,
-            os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0),
-            0o600,
-        )
-        if not _take(descriptor):
-            os.close(descriptor)
-            return False
-        self._descriptor = descriptor
-        return True
+        descriptor = _open(self._path)
+        for pause in (*_PROBE_PAUSES_SECONDS, None):
+            if _take(descriptor):
+                self._descriptor = descriptor
+                return True
+            if pause is not None:
+                time.sleep(pause)
+        os.close(descriptor)
+        return False
 
     def release(self) -> None:
         if self._descriptor is not None:
@@ -66,8 +70,13 @@ def is_held(path: Path) -> bool:
     """Whether some process holds the lock. A missing file means nobody does."""
     if not path.exists():
         return False
-    lock = Lock(path)
-    if lock.acquire():
-        lock.release()
-        return False
-    return True
+    descriptor = _open(path)
+    try:
+        return not _take(descriptor, shared=True)  # shared: two that look do not take each other for a holder
+    finally:
+        os.close(descriptor)
+
+
+def _open(path: Path) -> int:
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    return os.open(path, flags, 0o600)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
+from decimal import Decimal
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
@@ -23,11 +25,15 @@ AttemptOutcome = Literal["succeeded", "failed", "waiting", "interrupted", "crash
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What was asked. ``payload`` has passed the model of its kind and holds snake_case names."""
+    """What was asked. ``payload`` has passed the model of its kind and holds snake_case names.
+
+    ``sent`` is the payload as the asker wrote it: what the digest is of, and what the copy keeps.
+    """
 
     job_id: str
     kind: Kind
     payload: dict[str, Any]
+    sent: dict[str, Any]
     sha256: str
     submitted_at: str | None = None
     priority: int = 0
@@ -44,7 +50,7 @@ class Job:
             "schema_version": SCHEMA_VERSION,
             "job_id": self.job_id,
             "kind": self.kind,
-            "payload": self.payload,
+            "payload": self.sent,
             "submitted_at": self.submitted_at,
             "priority": self.priority,
             "not_before": self.not_before,
@@ -159,18 +165,34 @@ class Record:
 
 
 def canonical_json(value: Any) -> str:
-    """JSON with sorted keys and no white space; whole floats are written as integers, as JavaScript does."""
-    return json.dumps(_whole(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    """JSON with sorted keys and no white space, byte for byte what JavaScript would write (RFC 8785).
 
-
-def _whole(value: Any) -> Any:
+    Raises ValueError for numbers that JSON does not have.
+    """
     if isinstance(value, dict):
-        return {key: _whole(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_whole(item) for item in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
-        return int(value)
-    return value
+        # JavaScript sorts by UTF-16 code units.
+        names = sorted(value, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+        return "{" + ",".join(f"{canonical_json(name)}:{canonical_json(value[name])}" for name in names) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(map(canonical_json, value)) + "]"
+    if isinstance(value, float) and math.isfinite(value):
+        return _number(value)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _number(value: float) -> str:
+    """A float as ECMAScript's Number::toString writes it: 1.0 as ``1``, 1e-05 as ``0.00001``."""
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    text, point = "".join(map(str, digits)), len(digits) + int(exponent)
+    if not value:
+        return "0"
+    if 0 < point <= 21:
+        shown = text.ljust(point, "0") if len(text) <= point else f"{text[:point]}.{text[point:]}"
+    elif -6 < point <= 0:
+        shown = f"0.{'0' * -point}{text}"
+    else:
+        shown = f"{text[0]}{'.' if text[1:] else ''}{text[1:]}e{point - 1:+d}"
+    return f"-{shown}" if sign else shown
 
 
 def job_digest(kind: str, payload: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from difflib import get_close_matches
 from typing import Any
 
@@ -47,9 +48,8 @@ def read_json(data: bytes) -> Any:
 def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twin = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the name {twin!r} occurs twice in one object")
+        twin = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the name {twin[:64]!r} occurs twice in one object")
     return found
 
 
@@ -115,7 +115,8 @@ def parse_job(name: str, data: bytes, *, max_attempts: int = 4, test_jobs: bool 
         job_id=file.job_id,
         kind=file.kind,
         payload=payload,
-        sha256=job_digest(file.kind, value["payload"]),
+        sent=file.payload,
+        sha256=job_digest(file.kind, file.payload),
         submitted_at=file.submitted_at,
         priority=default_priority(file.kind, payload) if file.priority is None else file.priority,
         not_before=file.not_before,

@@ -21,7 +21,8 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
-from pydantic.alias_generators import to_snake
+from pydantic.alias_generators import to_camel
+from pydantic.config import JsonDict
 from pydantic_core import ErrorDetails
 
 from . import clock
@@ -52,14 +53,33 @@ def _filled(text: str) -> str:
     return text
 
 
+# What a validator of ours checks, the JSON Schemas say as a pattern.
+_FILLED_PATTERN = r"\S"
+_TOPIC_ID_PATTERN = r"^([a-z0-9][a-z0-9._-]{0,127}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$"
+
 Text = Annotated[str, Field(strict=True)]
-FilledText = Annotated[str, Field(strict=True), AfterValidator(_filled)]
-Timestamp = Annotated[str, Field(strict=True), AfterValidator(_timestamp)]
-TopicId = Annotated[str, Field(strict=True), AfterValidator(_topic_id)]
+FilledText = Annotated[str, Field(strict=True, json_schema_extra={"pattern": _FILLED_PATTERN}), AfterValidator(_filled)]
+Timestamp = Annotated[
+    str, Field(strict=True, description="ISO 8601; without an offset it is UTC."), AfterValidator(_timestamp)
+]
+TopicId = Annotated[
+    str,
+    Field(
+        strict=True,
+        description="A UUID, or a slug such as plan-014-summaries.",
+        json_schema_extra={"pattern": _TOPIC_ID_PATTERN},
+    ),
+    AfterValidator(_topic_id),
+]
 ShortText = Annotated[str, Field(strict=True, min_length=1, max_length=256)]
-Importance = Annotated[float, BeforeValidator(_number), Field(ge=0, le=1)]
-Seconds = Annotated[float, BeforeValidator(_number), Field(gt=0, le=86_400)]
+Importance = Annotated[float, Field(ge=0, le=1), BeforeValidator(_number)]
+Seconds = Annotated[float, Field(gt=0, le=86_400), BeforeValidator(_number)]
 IngestStatus = Literal["Draft", "Active", "Final", "Superseded"]
+
+
+def _given(name: str) -> JsonDict:
+    """A JSON Schema: the field is there, and not null, which equals absent."""
+    return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
 
 
 class Model(BaseModel):
@@ -72,10 +92,10 @@ class Model(BaseModel):
     def _snake_case(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
+        known = {to_camel(name): name for name in cls.model_fields}
         renamed: dict[str, Any] = {}
         for name, value in data.items():
-            snake = to_snake(name) if name not in cls.model_fields else name
-            target = snake if snake in cls.model_fields else name
+            target = str(known.get(name, name))
             if target in renamed:
                 raise ValueError(f"{target!r} is given twice, as snake_case and as camelCase")
             renamed[target] = value
@@ -83,6 +103,8 @@ class Model(BaseModel):
 
 
 class TimeScope(Model):
+    """The time that a conversation covered."""
+
     start: Timestamp | None = None
     end: Timestamp | None = None
     turn_count: Annotated[StrictInt, Field(ge=0)] | None = None
@@ -122,11 +144,27 @@ class Conversation(Model):
     importance: Importance | None = None
 
 
+_LABELS = ("topic_id", "session_id", "plan_id", "status")
+
+
 class Ingest(Model):
-    """Exactly one of ``summary``, ``summary_text`` and ``conversation``."""
+    """Exactly one of ``summary``, ``summary_text`` and ``conversation``.
+
+    The other fields go beside ``summary_text`` only, and win over what the text says.
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [_given("summary"), _given("summary_text"), _given("conversation")],
+            "if": {"anyOf": [_given(name) for name in _LABELS]},
+            "then": _given("summary_text"),
+        }
+    )
 
     summary: Summary | None = None
-    summary_text: FilledText | None = None
+    summary_text: FilledText | None = Field(
+        default=None, description="A summary as text: the enriched template, a plain summary, or any words."
+    )
     conversation: Conversation | None = None
     topic_id: TopicId | None = None
     session_id: ShortText | None = None
@@ -138,13 +176,17 @@ class Ingest(Model):
         given = [name for name in ("summary", "summary_text", "conversation") if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError("exactly one of summary, summary_text and conversation must be given")
-        overrides = [n for n in ("topic_id", "session_id", "plan_id", "status") if getattr(self, n) is not None]
+        overrides = [n for n in _LABELS if getattr(self, n) is not None]
         if overrides and given != ["summary_text"]:
             raise ValueError(f"{overrides[0]!r} goes beside summary_text only")
         return self
 
 
 class Cognify(Model):
+    """Texts, or files of the workspace, or neither: then all raw memories that were not cognified yet."""
+
+    model_config = ConfigDict(json_schema_extra={"not": {"allOf": [_given("texts"), _given("paths")]}})
+
     texts: Annotated[list[FilledText], Field(min_length=1)] | None = None
     paths: Annotated[list[FilledText], Field(min_length=1)] | None = None
 
@@ -156,22 +198,34 @@ class Cognify(Model):
 
 
 class Migrate(Model):
+    """Turning legacy memories into structured ones."""
+
     dry_run: StrictBool = False
     limit: Annotated[StrictInt, Field(ge=1)] | None = None
-    undo: ShortText | None = None
+    undo: ShortText | None = Field(default=None, description="The id of the receipt of a migration to take back.")
 
 
 class Compact(Model):
+    """Merging a topic's summaries into a decision record, or showing what that would give."""
+
     topic_id: TopicId
     preview: StrictBool = False
-    preview_digest: Annotated[str, Field(strict=True, pattern=r"^[0-9a-f]{64}$")] | None = None
+    preview_digest: Annotated[str, Field(strict=True, pattern=r"^[0-9a-f]{64}$")] | None = Field(
+        default=None, description="The preview to apply; without one the summaries of now are compacted."
+    )
 
 
 class Restore(Model):
+    """Taking a compaction back."""
+
     decision_record_id: ShortText
 
 
 class Forget(Model):
+    """Exactly one of ``memory_ids`` and ``topic_id``: the memories to delete."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [_given("memory_ids"), _given("topic_id")]})
+
     memory_ids: Annotated[list[ShortText], Field(min_length=1)] | None = None
     topic_id: TopicId | None = None
 
@@ -183,20 +237,28 @@ class Forget(Model):
 
 
 class SetStatus(Model):
+    """Changing a memory's status by hand."""
+
     memory_id: ShortText
     status: IngestStatus
 
 
 class Ask(Model):
+    """A question to the knowledge graph."""
+
     question: FilledText
     top_k: Annotated[StrictInt, Field(ge=1, le=100)] = 10
 
 
 class Import(Model):
-    path: FilledText
+    """Taking in an export."""
+
+    path: FilledText = Field(description="A file inside the workspace.")
 
 
 class Rebuild(Model):
+    """Making derived data anew."""
+
     what: Literal["index", "graph", "both"] = "both"
 
 
@@ -205,6 +267,8 @@ class Nothing(Model):
 
 
 class Noop(Model):
+    """For tests of the engine; accepted only where the setting for test jobs is on."""
+
     sleep_ms: Annotated[StrictInt, Field(ge=0, le=600_000)] = 0
     outcome: Literal["succeed", "fail", "retry", "crash"] = "succeed"
 
@@ -230,17 +294,23 @@ class JobFile(Model):
     """The file that an asker drops."""
 
     schema_version: Literal[1]
-    job_id: Annotated[str, Field(strict=True, pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
+    job_id: Annotated[str, Field(strict=True, pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")] = Field(
+        description="Equal to the file's name without .json, and none of Windows' device names."
+    )
     kind: Kind
     payload: dict[str, Any]
     submitted_at: Timestamp | None = None
-    priority: Annotated[StrictInt, Field(ge=-100, le=100)] | None = None
-    not_before: Timestamp | None = None
-    expires_at: Timestamp | None = None
-    max_attempts: Annotated[StrictInt, Field(ge=1, le=100)] | None = None
-    timeout_seconds: Seconds | None = None
+    priority: Annotated[StrictInt, Field(ge=-100, le=100)] | None = Field(
+        default=None, description="Higher runs first; the default depends on the kind."
+    )
+    not_before: Timestamp | None = Field(default=None, description="The job does not start before. ISO 8601.")
+    expires_at: Timestamp | None = Field(default=None, description="The job does not start after. ISO 8601.")
+    max_attempts: Annotated[StrictInt, Field(ge=1, le=100)] | None = Field(
+        default=None, description="How many attempts may end in an error."
+    )
+    timeout_seconds: Seconds | None = Field(default=None, description="Longest time of one attempt.")
     submitted_by: ShortText | None = None
-    correlation_id: ShortText | None = None
+    correlation_id: ShortText | None = Field(default=None, description="Comes back in the record.")
 
 
 def check(model: type[Model], data: Any, where: str = "") -> Model:
@@ -253,7 +323,7 @@ def check(model: type[Model], data: Any, where: str = "") -> Model:
         raise JobError(
             "JOB_INVALID",
             _explain(model, found[0], data, where),
-            details={"fields": list(dict.fromkeys(_path(where, item["loc"], data) for item in found))[:20]},
+            details={"fields": list(dict.fromkeys(_path(where, item["loc"], data) for item in found[:20]))},
         ) from None
 
 
@@ -264,11 +334,15 @@ def _path(where: str, location: tuple[int | str, ...], data: Any) -> str:
         if isinstance(here, list) and isinstance(part, int) and part < len(here):
             path, here = f"{path}[{part}]", here[part]
         elif isinstance(here, dict):
-            name = next((n for n in here if n == part or to_snake(n) == part), None)
-            if name is None and place < len(location) - 1:
+            name = part if part in here else to_camel(str(part))
+            if name not in here and place < len(location) - 1:
                 continue
-            path, here = (f"{path}.{part}" if path else str(part)), here.get(name)
+            path, here = (f"{path}." if path else "") + _short(str(part)), here.get(name)
     return path
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 64 else f"{name[:63]}…"
 
 
 def _explain(model: type[Model], first: ErrorDetails, data: Any, where: str) -> str:

@@ -94,10 +94,12 @@ def reject(spool: Spool, entry: Entry, error: JobError, record: Record | None, a
 
     The entry is moved, never opened: a link or a pipe stays what it is. Returns where it lies.
     """
-    target, reason = _free_names(spool, entry.path.name)
+    # A name need not be text on every system; what cannot be shown is replaced.
+    name = os.fsencode(entry.path.name).decode("utf-8", "replace")
+    target, reason = _free_names(spool, name)
     explained: dict[str, Any] = {
         "schema_version": 1,
-        "file": entry.path.name,
+        "file": name,
         "kept_as": target.name,
         "rejected_at": at,
         "error": error.as_dict(),
@@ -132,9 +134,12 @@ def read_record(spool: Spool, job_id: str) -> Record | None:
     except FileNotFoundError:
         return None
     try:
-        return Record.from_dict(json.loads(data))
-    except (KeyError, TypeError, AttributeError) as error:
+        record = Record.from_dict(json.loads(data))
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{job_id}: not a record: {error!r}") from error
+    if record.job_id != job_id:
+        raise ValueError(f"{job_id}: the record of another job, {record.job_id!r}")
+    return record
 
 
 def read_copy(spool: Spool, job_id: str, limit: int) -> bytes:

@@ -20,7 +20,7 @@ from jobs.lifecycle import Failed, Succeeded
 from jobs.model import canonical_json
 
 from ..conversation import Conversation, render_conversation
-from ..memory import STATUS_WORDS, Content, Memory, MemoryKind, Metadata, References, TimeScope, slug
+from ..memory import STATUS_WORDS, Content, Memory, MemoryKind, Metadata, References, TimeScope, is_topic_id, slug
 from ..references import split
 from ..sections import normalise
 from ..stores import Stores
@@ -122,7 +122,15 @@ def prepare(task: Task, workspace_id: str, now: str) -> Prepared:
     if "status" in payload:
         labels["status"] = STATUS_WORDS[payload["status"]]
     match parse(payload["summary_text"]):
-        case Enriched(content, metadata):
+        case Enriched(content, metadata, kind=kind):
+            if kind != "summary" or metadata.status == "DecisionRecord":
+                raise JobError(
+                    "JOB_INVALID",
+                    "The text is a decision record; those come from compaction or import only.",
+                    remediation="Ingest the summaries and compact their topic.",
+                )
+            if metadata.topic_id is not None and not is_topic_id(metadata.topic_id):
+                metadata = replace(metadata, topic_id=slug(metadata.topic_id))
             return _prepared(task, content, replace(metadata, **labels), workspace_id, now)
         case Plain(content):
             return _prepared(task, content, Metadata(**labels), workspace_id, now)

@@ -87,6 +87,8 @@ class CogneeProcess:
 
 @pytest.fixture(scope="module")
 def cognee_process(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iterator[CogneeProcess]:
+    from bridge.model import hub_cache, model_folder  # not at the top: the child cannot import it
+
     root = tmp_path_factory.mktemp("cognee")
     for name in ("home", "tmp", "project"):
         (root / name).mkdir()
@@ -100,7 +102,7 @@ def cognee_process(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) 
         "DATA_ROOT_DIRECTORY": str(root / "data"),
         "CACHE_ROOT_DIRECTORY": str(root / "system" / "cache"),
         "COGNEE_ENV_FILE": str(root / "empty.env"),
-        "HF_HUB_CACHE": str(model_cache / "hub"),
+        "HF_HUB_CACHE": str(hub_cache(model_folder(model_cache))),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     errors = root / "stderr.txt"
@@ -130,6 +132,7 @@ class Lab:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.graph_file = root / "system" / "databases" / "cognee_graph_ladybug"
         self.lookups: list[str] = []
         self.embedded: list[str] = []
         self.embedding_fails = False
@@ -180,11 +183,22 @@ class Lab:
     async def texts(self, collection: str) -> list[str]:
         return [row["payload"]["text"] for row in await self.rows(collection)]
 
-    def files_holding(self, text: str) -> set[str]:
-        """First folder or file, below the stores' folder, of each file that holds this text."""
+    async def files_holding(self, text: str) -> set[str]:
+        """First folder or file, below the stores' folder, of each file that holds this text.
+
+        Another process looks: to read the graph's file in this one would drop its lock (see below).
+        """
         stores = self.root / "system" / "databases"
-        held = (path for path in stores.rglob("*") if path.is_file() and text.encode() in path.read_bytes())
-        return {path.relative_to(stores).parts[0] for path in held}
+        script = (
+            "import pathlib, sys; root, text = pathlib.Path(sys.argv[1]), sys.argv[2].encode()\n"
+            "for path in root.rglob('*'):\n"
+            "    if path.is_file() and text in path.read_bytes(): print(path.relative_to(root).parts[0])"
+        )
+        found = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", script, str(stores), text, stdout=asyncio.subprocess.PIPE
+        )
+        names, _ = await found.communicate()
+        return set(names.decode().split())
 
 
 def models() -> SimpleNamespace:
@@ -521,7 +535,7 @@ async def test_deleted_text_is_still_in_the_files_of_both_stores(lab: Lab) -> No
     await lab.vectors.delete_data_points("Decision_text", [point.id])
     await lab.graph.checkpoint()
     assert await lab.rows("Decision_text", point) == []
-    left = await asyncio.to_thread(lab.files_holding, point.text)
+    left = await lab.files_holding(point.text)
     assert left >= {"cognee.lancedb", "cognee_graph_ladybug"}
 
 
@@ -543,16 +557,41 @@ async def test_the_graph_is_written_before_the_vectors_and_writing_again_mends_i
     assert len(await lab.rows("Decision_text", point)) == 1
 
 
-@fact
-async def test_a_second_process_cannot_open_the_graph_even_to_read(lab: Lab) -> None:
-    path = lab.root / "system" / "databases" / "cognee_graph_ladybug"
-    script = f"import ladybug; ladybug.Database({str(path)!r}, read_only=True).init_database()"
-    second = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+async def open_elsewhere(path: Path, *, read_only: bool) -> str:
+    """What a second process says that opens this graph and counts its nodes."""
+    script = (
+        f"import ladybug; database = ladybug.Database({str(path)!r}, read_only={read_only})\n"
+        "print('nodes', ladybug.Connection(database).execute('MATCH (n) RETURN count(*)').get_next()[0])"
     )
-    _, errors = await second.communicate()
-    assert second.returncode != 0
-    assert b"Could not set lock on file" in errors
+    second = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+    )
+    said, _ = await second.communicate()
+    return said.decode()
+
+
+@fact
+async def test_a_second_process_cannot_open_the_graph_to_write(lab: Lab) -> None:
+    await lab.add([lab.models.Decision(text="This process holds the graph")])
+    assert "Could not set lock on file" in await open_elsewhere(lab.graph_file, read_only=False)
+
+
+@fact
+async def test_a_second_process_can_open_the_graph_read_only_which_cognee_never_does(lab: Lab) -> None:
+    await lab.add([lab.models.Decision(text="This process still holds the graph")])
+    nodes, _ = await lab.graph.get_graph_counts()
+    assert f"nodes {nodes}" in await open_elsewhere(lab.graph_file, read_only=True)
+
+
+@fact
+async def test_the_lock_is_lost_when_its_holder_closes_any_other_descriptor_of_the_file(lab: Lab) -> None:
+    import ladybug
+
+    graph = lab.root / "graph"
+    with ladybug.Database(str(graph)):
+        assert "Could not set lock on file" in await open_elsewhere(graph, read_only=False)
+        await asyncio.to_thread(graph.read_bytes)
+        assert "nodes 0" in await open_elsewhere(graph, read_only=False)
 
 
 HOLDER = """
@@ -663,10 +702,8 @@ async def test_cognee_stores_every_query_unless_told_not_to(lab: Lab) -> None:
     history = sys.modules["cognee.modules.search.operations.log_query"]
 
     async def ask(question: str) -> set[str]:
-        await lab.cognee.search(
-            question, query_type=lab.cognee.SearchType.GRAPH_COMPLETION, only_context=True
-        )
-        return await asyncio.to_thread(lab.files_holding, question)
+        await lab.cognee.search(question, query_type=lab.cognee.SearchType.GRAPH_COMPLETION, only_context=True)
+        return await lab.files_holding(question)
 
     await lab.add([lab.models.Summary(summary_text="History", in_topic=lab.models.Topic(name="Queries"))])
     assert await ask("an unrecorded question") == set()

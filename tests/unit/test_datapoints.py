@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -54,9 +55,7 @@ RECORD = Memory(
     CONTENT,
     sources=("id-1", "id-0"),
 )
-LEGACY = Memory(
-    "id-3", 3, "legacy", Metadata(importance=0.25), "2025-11-18T00:00:00Z", text="User asked: Why?"
-)
+LEGACY = Memory("id-3", 3, "legacy", Metadata(importance=0.25), "2025-11-18T00:00:00Z", text="User asked: Why?")
 MODELS = [
     ConversationSummary,
     DecisionRecord,
@@ -122,14 +121,14 @@ def test_a_legacy_memory_becomes_a_node_of_its_text_dated_when_it_was_stored() -
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_every_index_field_holds_one_string_and_every_identity_field_exists(model) -> None:  # type: ignore[no-untyped-def]
+def test_every_index_field_holds_one_string_and_every_identity_field_exists(model: type[Any]) -> None:
     assert all(model.model_fields[name].annotation is str for name in model.INDEX_FIELDS)
     assert len(model.IDENTITY_FIELDS) == 1
     assert model.model_fields[model.IDENTITY_FIELDS[0]].annotation is str
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_no_field_takes_a_name_of_cognees_own_with_another_type(model) -> None:  # type: ignore[no-untyped-def]
+def test_no_field_takes_a_name_of_cognees_own_with_another_type(model: type[Any]) -> None:
     own = {
         "id", "ontology_valid", "ontology_uri", "version", "topological_rank", "metadata", "type",
         "belongs_to_set", "source_pipeline", "source_task", "source_node_set", "source_user",

@@ -1,0 +1,1 @@
+"""Benchmarks: programs that print tables of ratios, each measured side by side in one run."""

@@ -1,0 +1,73 @@
+"""Summaries of an imagined project, as many as wanted, the same for the same seed."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+_PARTS = (
+    "the sync engine", "the invoice renderer", "the import wizard", "token renewal", "the search index", "the tray helper",
+    "the release pipeline", "crash reporting", "the settings page", "rate limiting", "the audit log", "offline edits",
+    "the migration runner", "file uploads", "the webhook sender", "time zones", "the permissions model", "the cache layer",
+)  # fmt: skip
+_PROBLEMS = (
+    "lost its place after a restart", "was slow with ten thousand rows", "showed stale totals", "failed without a message",
+    "retried for ever when the server said no", "kept a file handle open", "ordered results differently on each machine",
+    "sent the same request twice", "used more memory than the whole editor", "broke on paths with spaces",
+)  # fmt: skip
+_CAUSES = (
+    "a lock was taken in two orders", "the clock was read twice", "a default had changed", "an index was missing",
+    "the callback ran on another thread", "the header was dropped by the proxy", "a test fixture hid the real value",
+    "the schema allowed null", "the retry had no jitter", "two writers shared one file",
+)  # fmt: skip
+_CHOICES = (
+    "Write {noun} to an append-only table", "Move {noun} behind one interface", "Keep {noun} in memory for {n} minutes",
+    "Limit {noun} to {n} at a time", "Store {noun} as UTC with the offset beside it", "Reject {noun} larger than {n} MiB",
+    "Log {noun} by id and never by content", "Rename `{ident}` to `{ident}_v{n}`", "Drop support for {noun} before version {n}",
+    "Call `{ident}()` from the main loop alone",
+)  # fmt: skip
+_NOUNS = ("entries", "sessions", "uploads", "drafts", "tokens", "events", "rows", "snapshots", "messages", "patches")
+_VERBS = ("load", "flush", "merge", "parse", "render", "resolve", "check", "apply", "split", "encode")
+_REASONS = (
+    "It is the only place where both ids are known.", "A wrong value there cannot be repaired afterwards.",
+    "The cost shows up in every request otherwise.", "Users noticed the difference within a day.",
+    "It can be taken back without a migration.", "The other way needs a second round trip.",
+)  # fmt: skip
+
+
+def summaries(count: int, seed: int = 7, newest: datetime | None = None) -> list[dict[str, Any]]:
+    """``count`` ingest payloads of about 120 words: two or three sentences, three decisions, two reasons, steps."""
+    dice = random.Random(seed)
+    newest = newest or datetime(2026, 11, 1, tzinfo=UTC)
+    found = []
+    for number in range(count):
+        part, other = dice.sample(_PARTS, 2)
+        ident = f"{dice.choice(_VERBS)}_{dice.choice(_NOUNS)}"
+        context = (
+            f"We looked at {part} because it {dice.choice(_PROBLEMS)} in build {number}. The reason was that"
+            f" {dice.choice(_CAUSES)}, which only shows when {other} is busy. The error E{1000 + number} names the"
+            f" place, and the fix touches `{ident}` in src/{part.split()[-1]}/{ident}.py."
+        )
+        decisions = [
+            choice.format(noun=dice.choice(_NOUNS), n=dice.randint(2, 60), ident=ident) + f" in {dice.choice(_PARTS)}."
+            for choice in dice.sample(_CHOICES, 3)
+        ]
+        created = newest - timedelta(hours=3 * (count - number))
+        found.append(
+            {
+                "summary": {
+                    "topic": f"{part.removeprefix('the ').capitalize()} {number % 40}",
+                    "context": context,
+                    "decisions": decisions,
+                    "rationale": dice.sample(_REASONS, 2),
+                    "open_questions": [f"Does {other} need the same change before release {number % 12}?"],
+                    "next_steps": [f"Add a test for `{ident}` with {dice.randint(3, 90)} {dice.choice(_NOUNS)}."],
+                    "references": [f"src/{part.split()[-1]}/{ident}.py", f"#{200 + number}"],
+                    "session_id": f"2026-session-{number // 4}",
+                    "plan_id": f"{number % 9 + 1:03d}",
+                    "created_at": created.isoformat(),
+                }
+            }
+        )
+    return found

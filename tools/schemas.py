@@ -1,0 +1,229 @@
+"""docs/schemas: JSON Schemas, TypeScript types and golden examples, all made from the code.
+
+    python -m tools.schemas            write them
+    python -m tools.schemas --check    say which are not as the code would make them; exit status 1 if any
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema
+
+from bridge import schema as answers
+from bridge.memory import MemoryKind, Status
+from jobs import schema as shapes
+from jobs.model import ENDS, KINDS, AttemptOutcome, State
+from jobs.payloads import PAYLOADS, JobFile
+
+from . import examples
+from .typescript import TypeScript, comment
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "schemas"
+TYPES = "cognee-memory.d.ts"
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_BY_HAND = {"README.md"}
+
+_CAMEL = """\
+/** `some_name` as `someName`. */
+export type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : S;
+
+/** A job file may have camelCase names throughout: `Camel<JobFile<"ingest">>`. */
+export type Camel<T> = T extends readonly (infer Item)[]
+  ? Camel<Item>[]
+  : T extends object
+    ? { [Name in keyof T as Name extends string ? CamelCase<Name> : Name]: Camel<T[Name]> }
+    : T;
+"""
+
+
+class _Untitled(GenerateJsonSchema):
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def definition(model: type[BaseModel], name: str, shared: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a model, under a name. What it refers to goes to ``shared``."""
+    found = _tidy(model.model_json_schema(schema_generator=_Untitled))
+    shared |= found.pop("$defs", {})
+    about = found.pop("description", None)
+    return {"title": name, **({"description": about} if about else {}), **{k: v for k, v in found.items() if k != "title"}}
+
+
+def _tidy(schema: Any, *, names: bool = False) -> Any:
+    """Without empty defaults, which stand for absence; with Markdown's backticks. ``names``: keys are fields."""
+    if isinstance(schema, list):
+        return [_tidy(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    tidy: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "default" and not names and value in (None, [], {}):
+            continue
+        if key == "description" and not names:
+            value = value.replace("``", "`")
+        tidy[key] = _tidy(value, names=key in ("properties", "$defs"))
+    return tidy
+
+
+def payload_name(kind: str) -> str:
+    return "".join(part.capitalize() for part in kind.split("_")) + "Payload"
+
+
+def job_schema() -> dict[str, Any]:
+    """The job file, with the payload that goes with each kind."""
+    shared: dict[str, Any] = {}
+    job = definition(JobFile, "JobFile", shared)
+    for kind, model in PAYLOADS.items():
+        shared[payload_name(kind)] = definition(model, payload_name(kind), shared)
+    job["allOf"] = [_where({"kind": [kind]}, payload=_ref(payload_name(kind))) for kind in PAYLOADS]
+    return {**job, "$defs": shared}
+
+
+def record_schema() -> dict[str, Any]:
+    """The record, with what goes with each state, and the result that goes with each kind."""
+    shared: dict[str, Any] = {}
+    record = definition(shapes.JobRecord, "JobRecord", shared)
+    for model in answers.RESULTS.values():
+        shared[model.__name__] = definition(model, model.__name__, shared)
+    null, error = {"type": "null"}, _ref("JobError")
+    live, ends = sorted(set(get_args(State)) - ENDS), sorted(ENDS)
+    unhappy = sorted(ENDS - {"succeeded"})
+    record["allOf"] = [
+        _where({"state": live}, success=null, finished_at=null, result=null, elapsed_ms=null),
+        _where({"state": ends}, success={"type": "boolean"}, finished_at={"type": "string"}, next_attempt_at=null),
+        _where({"state": ["succeeded"]}, success={"const": True}, error=null, result={"type": "object"}),
+        _where({"state": unhappy}, success={"const": False}, result=null),
+        _where({"state": ["retrying", "failed", "expired", "rejected"]}, error=error),
+        _where({"state": ["retrying"]}, next_attempt_at={"type": "string"}),
+        *(
+            _where({"kind": [kind], "state": ["succeeded"]}, result=_ref(model.__name__))
+            for kind, model in answers.RESULTS.items()
+        ),
+    ]
+    return {**record, "$defs": shared}
+
+
+def response_schema() -> dict[str, Any]:
+    shared: dict[str, Any] = {}
+    for model in (answers.RetrievalSuccess, answers.RetrievalFailure):
+        shared[model.__name__] = definition(model, model.__name__, shared)
+    return {
+        "title": "RetrievalResponse",
+        "description": "What retrieval writes: an answer, or an error.",
+        "oneOf": [_ref("RetrievalSuccess"), _ref("RetrievalFailure")],
+        "$defs": shared,
+    }
+
+
+def _ref(name: str) -> dict[str, str]:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _where(given: Mapping[str, list[str]], **fields: Any) -> dict[str, Any]:
+    """If each given field has one of the values, then the other fields are as described."""
+    condition = {name: {"const": v[0]} if len(v) == 1 else {"enum": v} for name, v in given.items()}
+    return {"if": {"properties": condition, "required": list(condition)}, "then": {"properties": fields}}
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """Every schema by the name of its file, each complete in itself."""
+    found = {"job": job_schema(), "record": record_schema(), "retrieval-response": response_schema()}
+    alone: list[tuple[str, type[BaseModel], str]] = [
+        *((f"payload.{kind}", model, payload_name(kind)) for kind, model in PAYLOADS.items()),
+        *((f"result.{kind}", model, model.__name__) for kind, model in answers.RESULTS.items()),
+        ("heartbeat", shapes.Heartbeat, "Heartbeat"),
+        ("reason", shapes.RejectionReason, "RejectionReason"),
+        ("control", shapes.ControlRequest, "ControlRequest"),
+    ]
+    for file, model, name in alone:
+        shared: dict[str, Any] = {}
+        schema = definition(model, name, shared)
+        found[file] = {**schema, "$defs": shared} if shared else schema
+    return {
+        f"{file}.schema.json": {"$schema": _DIALECT, "$id": f"urn:cognee-memory:1:{file}", **schema}
+        for file, schema in found.items()
+    }
+
+
+def types() -> str:
+    """The TypeScript declarations of everything that the schemas describe."""
+    known: dict[str, Any] = {}
+    for schema in schemas().values():
+        known |= schema.get("$defs", {})
+        known[schema["title"]] = schema
+    script = TypeScript(
+        {
+            "Kind": KINDS,
+            "State": get_args(State),
+            "AttemptOutcome": get_args(AttemptOutcome),
+            "Status": get_args(Status),
+            "MemoryType": get_args(MemoryKind),
+        }
+    )
+    job = known.pop("JobFile")
+    own = {name: field for name, field in job["properties"].items() if name not in ("kind", "payload")}
+    payloads = "".join(f"  {kind}: {payload_name(kind)};\n" for kind in PAYLOADS)
+    results = "".join(f"  {kind}: {model.__name__};\n" for kind, model in answers.RESULTS.items())
+    parts = [
+        "// Made from the code by `python -m tools.schemas`: do not edit.\n",
+        script.names(),
+        f"{comment('The payload of each kind.')}export interface Payloads {{\n{payloads}}}\n",
+        f"{comment('The result of each kind, as far as it has one yet.')}export interface Results {{\n{results}}}\n",
+        f"{comment('The fields that a job file of any kind has.')}export interface JobFields {{\n"
+        f"{script.fields({**job, 'properties': own})}}}\n",
+        f"{comment(job['description'])}export type JobFile<K extends Kind = Kind> = K extends Kind\n"
+        "  ? JobFields & { kind: K; payload: Payloads[K] }\n  : never;\n",
+        *(script.declaration(name, known[name]) for name in sorted(known)),
+        _CAMEL,
+    ]
+    return "\n".join(parts)
+
+
+def documents() -> dict[str, str]:
+    """Every generated file by its path below docs/schemas."""
+    return {
+        **{name: json.dumps(schema, indent=2, ensure_ascii=False) + "\n" for name, schema in schemas().items()},
+        TYPES: types(),
+        **{f"examples/{name}": text for name, text in examples.files().items()},
+    }
+
+
+def stale(folder: Path, wanted: Mapping[str, str]) -> Iterator[str]:
+    """The files that are missing, other than they should be, or too many."""
+    found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    for name in sorted((found.keys() - _BY_HAND) | wanted.keys()):
+        if name not in wanted or name not in found or found[name].read_text("utf-8") != wanted[name]:
+            yield name
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.schemas", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing; exit status 1 if a file is not current")
+    check = parser.parse_args().check
+    wanted = documents()
+    changed = list(stale(FOLDER, wanted))
+    for name in changed:
+        print(f"{'not current' if check else 'written' if name in wanted else 'removed'}: docs/schemas/{name}")
+        if check:
+            continue
+        path = FOLDER / name
+        if name in wanted:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(wanted[name], "utf-8", newline="\n")
+        else:
+            path.unlink()
+    return 1 if check and changed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
