@@ -7,33 +7,71 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 _PARTS = (
-    "the sync engine", "the invoice renderer", "the import wizard", "token renewal", "the search index", "the tray helper",
-    "the release pipeline", "crash reporting", "the settings page", "rate limiting", "the audit log", "offline edits",
-    "the migration runner", "file uploads", "the webhook sender", "time zones", "the permissions model", "the cache layer",
-)  # fmt: skip
+    "the sync engine",
+    "the invoice renderer",
+    "the import wizard",
+    "token renewal",
+    "the search index",
+    "the tray helper",
+    "the release pipeline",
+    "crash reporting",
+    "the settings page",
+    "rate limiting",
+    "the audit log",
+    "offline edits",
+    "the migration runner",
+    "file uploads",
+    "the webhook sender",
+    "time zones",
+    "the permissions model",
+    "the cache layer",
+)
 _PROBLEMS = (
-    "lost its place after a restart", "was slow with ten thousand rows", "showed stale totals", "failed without a message",
-    "retried for ever when the server said no", "kept a file handle open", "ordered results differently on each machine",
-    "sent the same request twice", "used more memory than the whole editor", "broke on paths with spaces",
-)  # fmt: skip
+    "lost its place after a restart",
+    "was slow with ten thousand rows",
+    "showed stale totals",
+    "failed without a message",
+    "retried for ever when the server said no",
+    "kept a file handle open",
+    "ordered results differently on each machine",
+    "sent the same request twice",
+    "used more memory than the whole editor",
+    "broke on paths with spaces",
+)
 _CAUSES = (
-    "a lock was taken in two orders", "the clock was read twice", "a default had changed", "an index was missing",
-    "the callback ran on another thread", "the header was dropped by the proxy", "a test fixture hid the real value",
-    "the schema allowed null", "the retry had no jitter", "two writers shared one file",
-)  # fmt: skip
+    "a lock was taken in two orders",
+    "the clock was read twice",
+    "a default had changed",
+    "an index was missing",
+    "the callback ran on another thread",
+    "the header was dropped by the proxy",
+    "a test fixture hid the real value",
+    "the schema allowed null",
+    "the retry had no jitter",
+    "two writers shared one file",
+)
 _CHOICES = (
-    "Write {noun} to an append-only table", "Move {noun} behind one interface", "Keep {noun} in memory for {n} minutes",
-    "Limit {noun} to {n} at a time", "Store {noun} as UTC with the offset beside it", "Reject {noun} larger than {n} MiB",
-    "Log {noun} by id and never by content", "Rename `{ident}` to `{ident}_v{n}`", "Drop support for {noun} before version {n}",
+    "Write {noun} to an append-only table",
+    "Move {noun} behind one interface",
+    "Keep {noun} in memory for {n} minutes",
+    "Limit {noun} to {n} at a time",
+    "Store {noun} as UTC with the offset beside it",
+    "Reject {noun} larger than {n} MiB",
+    "Log {noun} by id and never by content",
+    "Rename `{ident}` to `{ident}_v{n}`",
+    "Drop support for {noun} before version {n}",
     "Call `{ident}()` from the main loop alone",
-)  # fmt: skip
+)
 _NOUNS = ("entries", "sessions", "uploads", "drafts", "tokens", "events", "rows", "snapshots", "messages", "patches")
 _VERBS = ("load", "flush", "merge", "parse", "render", "resolve", "check", "apply", "split", "encode")
 _REASONS = (
-    "It is the only place where both ids are known.", "A wrong value there cannot be repaired afterwards.",
-    "The cost shows up in every request otherwise.", "Users noticed the difference within a day.",
-    "It can be taken back without a migration.", "The other way needs a second round trip.",
-)  # fmt: skip
+    "It is the only place where both ids are known.",
+    "A wrong value there cannot be repaired afterwards.",
+    "The cost shows up in every request otherwise.",
+    "Users noticed the difference within a day.",
+    "It can be taken back without a migration.",
+    "The other way needs a second round trip.",
+)
 
 
 def summaries(count: int, seed: int = 7, newest: datetime | None = None) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ MAX_RESULTS_RANGE = (1, 1000)
 MAX_TOKENS_RANGE = (1, 1_000_000)
 
 _HISTORY = re.compile(r"\b(history|all summaries)\b", re.IGNORECASE)
+_UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")  # stored in lower case
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
 
 
@@ -89,8 +90,10 @@ def _filters(arguments: dict[str, Any], query: str) -> tuple[Filters, Literal["a
             raise JobError("ARGUMENT_INVALID", f"status must be one of {', '.join(STATUS_WORDS)}, not {status!r}.")
         status = STATUS_WORDS[status]
     topic_id = arguments.get("topic_id")
-    if topic_id is not None and not is_topic_id(topic_id):
-        raise JobError("ARGUMENT_INVALID", f"topic_id {topic_id!r} is no topic id.")
+    if topic_id is not None:
+        topic_id = topic_id.lower() if _UUID.fullmatch(topic_id) else topic_id
+        if not is_topic_id(topic_id):
+            raise JobError("ARGUMENT_INVALID", f"topic_id {topic_id!r} is no topic id.")
     asked = _boolean(arguments, "include_superseded")
     reason: Literal["argument", "query", "status"] | None = None
     if status == "Superseded":

@@ -23,7 +23,8 @@ APP = "cognee-memory"
 
 
 def _setting(default: Any, help: str, *, env: str = "", workspace: bool = False, secret: bool = False) -> Any:
-    return field(default=default, metadata={"help": help, "env": env, "workspace": workspace, "secret": secret})
+    known = {"help": help, "env": env, "workspace": workspace, "secret": secret}
+    return field(default=default, repr=not secret, metadata=known)
 
 
 @dataclass(frozen=True)
@@ -215,6 +216,10 @@ def _convert(name: str, value: Any, source: str) -> Any:
             return value if isinstance(value, bool) else _BOOLEANS[str(value).strip().lower()]
         if kind in (int, float) and isinstance(value, bool):
             raise ValueError("must be a number")
+        if kind is int and isinstance(value, float) and not value.is_integer():
+            raise ValueError(f"must be a whole number, not {value!r}")
+        if kind is str and not isinstance(value, str):
+            raise ValueError("must be a text")
         converted = kind(value)
         if isinstance(converted, (int, float)) and not 0 <= converted < 1e15:
             raise ValueError("must be a number of at least 0")

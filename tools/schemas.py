@@ -1,7 +1,7 @@
 """docs/schemas: JSON Schemas, TypeScript types and golden examples, all made from the code.
 
-    python -m tools.schemas            write them
-    python -m tools.schemas --check    say which are not as the code would make them; exit status 1 if any
+python -m tools.schemas            write them
+python -m tools.schemas --check    say which are not as the code would make them; exit status 1 if any
 """
 
 from __future__ import annotations
@@ -56,7 +56,11 @@ def definition(model: type[BaseModel], name: str, shared: dict[str, Any]) -> dic
     found = _tidy(model.model_json_schema(schema_generator=_Untitled))
     shared |= found.pop("$defs", {})
     about = found.pop("description", None)
-    return {"title": name, **({"description": about} if about else {}), **{k: v for k, v in found.items() if k != "title"}}
+    return {
+        "title": name,
+        **({"description": about} if about else {}),
+        **{k: v for k, v in found.items() if k != "title"},
+    }
 
 
 def _tidy(schema: Any, *, names: bool = False) -> Any:

@@ -1,0 +1,23 @@
+"""``python -m benchmarks [NAME ...]``: all of them, or those named."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from . import ingest_rate, memory, retrieve_cold
+
+BENCHMARKS: dict[str, Callable[[], None]] = {
+    "retrieve_cold": retrieve_cold.main,
+    "ingest_rate": ingest_rate.main,
+    "memory": memory.main,
+}
+
+
+def main() -> None:
+    for name in sys.argv[1:] or BENCHMARKS:
+        BENCHMARKS[name]()
+
+
+if __name__ == "__main__":
+    main()

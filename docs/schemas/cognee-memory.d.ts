@@ -1,0 +1,581 @@
+// Made from the code by `python -m tools.schemas`: do not edit.
+
+export type Kind =
+  | "ingest"
+  | "cognify"
+  | "migrate"
+  | "compact"
+  | "restore"
+  | "forget"
+  | "set_status"
+  | "ask"
+  | "import"
+  | "rebuild"
+  | "graph"
+  | "check"
+  | "noop";
+
+export type State =
+  | "queued"
+  | "running"
+  | "retrying"
+  | "succeeded"
+  | "failed"
+  | "cancelled"
+  | "expired"
+  | "rejected";
+
+export type AttemptOutcome =
+  | "succeeded"
+  | "failed"
+  | "waiting"
+  | "interrupted"
+  | "crashed"
+  | "cancelled";
+
+export type Status = "Draft" | "Active" | "Superseded" | "DecisionRecord";
+
+export type MemoryType = "summary" | "decision_record" | "legacy";
+
+/** The payload of each kind. */
+export interface Payloads {
+  ingest: IngestPayload;
+  cognify: CognifyPayload;
+  migrate: MigratePayload;
+  compact: CompactPayload;
+  restore: RestorePayload;
+  forget: ForgetPayload;
+  set_status: SetStatusPayload;
+  ask: AskPayload;
+  import: ImportPayload;
+  rebuild: RebuildPayload;
+  graph: GraphPayload;
+  check: CheckPayload;
+  noop: NoopPayload;
+}
+
+/** The result of each kind, as far as it has one yet. */
+export interface Results {
+  ingest: IngestResult;
+  set_status: SetStatusResult;
+  rebuild: RebuildResult;
+  noop: NoopResult;
+}
+
+/** The fields that a job file of any kind has. */
+export interface JobFields {
+  schema_version: 1;
+  /** Equal to the file's name without .json, and none of Windows' device names. */
+  job_id: string;
+  /** ISO 8601; without an offset it is UTC. */
+  submitted_at?: string | null;
+  /** Higher runs first; the default depends on the kind. */
+  priority?: number | null;
+  /** The job does not start before. ISO 8601. */
+  not_before?: string | null;
+  /** The job does not start after. ISO 8601. */
+  expires_at?: string | null;
+  /** How many attempts may end in an error. */
+  max_attempts?: number | null;
+  /** Longest time of one attempt. */
+  timeout_seconds?: number | null;
+  submitted_by?: string | null;
+  /** Comes back in the record. */
+  correlation_id?: string | null;
+}
+
+/** The file that an asker drops. */
+export type JobFile<K extends Kind = Kind> = K extends Kind
+  ? JobFields & { kind: K; payload: Payloads[K] }
+  : never;
+
+/** A question to the knowledge graph. */
+export interface AskPayload {
+  question: string;
+  /** Default: 10. */
+  top_k?: number;
+}
+
+/** One try at a job. Waits in a row for the same reason are one entry. */
+export interface Attempt {
+  number: number;
+  started_at: string;
+  finished_at: string | null;
+  /** Null while the attempt runs. Only `failed` counts towards `max_attempts`. */
+  outcome: AttemptOutcome | null;
+  error_code: ErrorCode | null;
+  /** How many waits in a row this entry stands for. */
+  repeats: number;
+}
+
+/** The payload of kinds that take none. */
+export type CheckPayload = { [name: string]: never };
+
+/** Texts, or files of the workspace, or neither: then all raw memories that were not cognified yet. */
+export interface CognifyPayload {
+  texts?: string[] | null;
+  paths?: string[] | null;
+}
+
+/** Merging a topic's summaries into a decision record, or showing what that would give. */
+export interface CompactPayload {
+  /** A UUID, or a slug such as plan-014-summaries. */
+  topic_id: string;
+  /** Default: false. */
+  preview?: boolean;
+  /** The preview to apply; without one the summaries of now are compacted. */
+  preview_digest?: string | null;
+}
+
+/** A request to the worker: `control/cancel-<job_id>.json` or `control/retry-<job_id>.json`. */
+export interface ControlRequest {
+  job_id: string;
+  /** The generation that is meant. A request for another one is ignored; null means whichever there is. */
+  generation?: number | null;
+}
+
+/** One exchange, kept as a legacy memory. */
+export interface Conversation {
+  user_message: string;
+  assistant_message: string;
+  /** ISO 8601; without an offset it is UTC. */
+  timestamp?: string | null;
+  importance?: number | null;
+}
+
+/** Jobs by state: those that have not ended, and those that ended since the worker's start, where any did. */
+export interface Counts {
+  queued: number;
+  running: number;
+  retrying: number;
+  /** Default: 0. */
+  succeeded?: number;
+  /** Default: 0. */
+  failed?: number;
+  /** Default: 0. */
+  cancelled?: number;
+  /** Default: 0. */
+  expired?: number;
+}
+
+export type ErrorCode =
+  | "ARGUMENT_INVALID"
+  | "BACKLOG_FULL"
+  | "CHILD_DIED"
+  | "CONFIG_UNWRITABLE"
+  | "DISK_FULL"
+  | "EMBEDDER_MISMATCH"
+  | "EMBEDDING_CONFIG"
+  | "EMBEDDING_FAILED"
+  | "EXPIRED"
+  | "FILE_TOO_LARGE"
+  | "FILE_UNSAFE"
+  | "GRAPH_UNAVAILABLE"
+  | "GRAPH_WRITE_FAILED"
+  | "INTERNAL"
+  | "JOB_ID_CONFLICT"
+  | "JOB_INVALID"
+  | "JOB_NOT_FOUND"
+  | "JSON_INVALID"
+  | "KIND_UNAVAILABLE"
+  | "KIND_UNKNOWN"
+  | "MEMORY_FORGOTTEN"
+  | "MEMORY_NOT_FOUND"
+  | "METADATA_BROKEN"
+  | "MODEL_CORRUPT"
+  | "MODEL_MISSING"
+  | "NAME_INVALID"
+  | "POISON"
+  | "QUERY_EMPTY"
+  | "SCHEMA_VERSION_UNSUPPORTED"
+  | "SETTING_INVALID"
+  | "STORE_BUSY"
+  | "STORE_NEWER"
+  | "STORE_UNREADABLE"
+  | "TEST_FAILURE"
+  | "TEST_RETRY"
+  | "TOPIC_NOT_FOUND"
+  | "WAIT_TIMEOUT"
+  | "WORKER_NOT_RUNNING"
+  | "WORKER_RUNNING"
+  | "WORKER_START_FAILED"
+  | "WORKSPACE_MISSING"
+  | "WORKSPACE_NOT_TRUSTED"
+  | (string & {});
+
+/** Exactly one of `memory_ids` and `topic_id`: the memories to delete. */
+export interface ForgetPayload {
+  memory_ids?: string[] | null;
+  /** A UUID, or a slug such as plan-014-summaries. */
+  topic_id?: string | null;
+}
+
+/** The payload of kinds that take none. */
+export type GraphPayload = { [name: string]: never };
+
+/** How the worker is: `worker/heartbeat.json`. Whether it lives is decided by the lock, not by this file. */
+export interface Heartbeat {
+  schema_version: 1;
+  worker_id: string;
+  pid: number;
+  /** Tells one run of the machine from the next, where the system says it. */
+  boot_id: string | null;
+  version: string;
+  workspace: string;
+  embedder: string;
+  llm_configured: boolean;
+  http: Http | null;
+  started_at: string;
+  state: "starting" | "ready" | "draining" | "paused" | "exiting" | "stopped";
+  heartbeat_at: string;
+  uptime_seconds: number;
+  counts: Counts;
+  oldest_waiting_seconds: number | null;
+  in_flight: InFlight[];
+  /** How many changes the knowledge graph has not been told yet; null while that is not known. */
+  graph_lag: number | null;
+}
+
+/** Where the worker's page is. */
+export interface Http {
+  url: string;
+  token_file: string;
+}
+
+/** Taking in an export. */
+export interface ImportPayload {
+  /** A file inside the workspace. */
+  path: string;
+}
+
+/** What the worker is busy with. */
+export interface InFlight {
+  /** The first of the jobs that run together. */
+  job_id: string;
+  kind: Kind;
+  /** How many jobs run together. */
+  jobs: number;
+  seconds: number;
+  progress: Progress | null;
+}
+
+/**
+ * Exactly one of `summary`, `summary_text` and `conversation`.
+ *
+ * The other fields go beside `summary_text` only, and win over what the text says.
+ */
+export interface IngestPayload {
+  summary?: Summary | null;
+  /** A summary as text: the enriched template, a plain summary, or any words. */
+  summary_text?: string | null;
+  conversation?: Conversation | null;
+  /** A UUID, or a slug such as plan-014-summaries. */
+  topic_id?: string | null;
+  session_id?: string | null;
+  plan_id?: string | null;
+  status?: "Draft" | "Active" | "Final" | "Superseded" | null;
+}
+
+/** The memory as it is stored, which for a duplicate may differ from what the job said. */
+export interface IngestResult {
+  memory_id: string;
+  memory_number: number;
+  topic_id: string | null;
+  session_id: string | null;
+  plan_id: string | null;
+  status: Status | null;
+  created_at: string | null;
+  updated_at: string | null;
+  source_created_at: string | null;
+  importance: number | null;
+  memory_type: MemoryType;
+  topic: string | null;
+  /** Whether the memory was there before, or came with another job. */
+  duplicate: boolean;
+  ingested_chars: number;
+  timings_ms: IngestTimings;
+}
+
+/** Where the time went, in milliseconds, for all the jobs that ran together. */
+export interface IngestTimings {
+  store: number;
+  graph: number;
+  jobs_together: number;
+}
+
+/** What went wrong, and what to do next. */
+export interface JobError {
+  /** Stable: programs may compare it. */
+  code: ErrorCode;
+  /** What happened this time, for a person. Holds no secrets. */
+  message: string;
+  /** What a person can do about it. */
+  remediation: string;
+  /** Whether the same job may succeed later without a change. */
+  retryable: boolean;
+  /** Values for programs, such as `fields` or `line`. Absent where there are none. */
+  details?: { [name: string]: unknown };
+}
+
+/** The truth about a job's state: `results/<job_id>.json`, always replaced whole. */
+export interface JobRecord {
+  schema_version: 1;
+  job_id: string;
+  /** Null for a file that could not become a job. */
+  kind: Kind | null;
+  /** The digest of kind and payload as they were sent; null as `kind` is. */
+  job_sha256: string | null;
+  /** Rises by one when a job is run again after its end. Within one, time does not run backwards. */
+  generation: number;
+  state: State;
+  /** Null until an end. */
+  success: boolean | null;
+  /** The number of the latest attempt; 0 before the first. */
+  attempt: number;
+  max_attempts: number;
+  priority: number;
+  submitted_at: string | null;
+  accepted_at: string | null;
+  /** The start of the first attempt. */
+  started_at: string | null;
+  finished_at: string | null;
+  /** A waiting job does not start before. */
+  next_attempt_at: string | null;
+  expires_at: string | null;
+  /** From the first start to the end. */
+  elapsed_ms: number | null;
+  correlation_id: string | null;
+  /** What the kind gives back; null unless the job succeeded. */
+  result: { [name: string]: unknown } | null;
+  /** The latest error; null after a success. */
+  error: JobError | null;
+  attempts: Attempt[];
+}
+
+/** Turning legacy memories into structured ones. */
+export interface MigratePayload {
+  /** Default: false. */
+  dry_run?: boolean;
+  limit?: number | null;
+  /** The id of the receipt of a migration to take back. */
+  undo?: string | null;
+}
+
+/** For tests of the engine; accepted only where the setting for test jobs is on. */
+export interface NoopPayload {
+  /** Default: 0. */
+  sleep_ms?: number;
+  /** Default: "succeed". */
+  outcome?: "succeed" | "fail" | "retry" | "crash";
+}
+
+/** Nothing. */
+export type NoopResult = { [name: string]: never };
+
+/** How far a running job has come. */
+export interface Progress {
+  done: number;
+  total: number;
+  message: string;
+}
+
+/** How the hits were ranked, after clamping. */
+export interface RankingUsed {
+  preset: "contract" | "long-lived";
+  mode: "product" | "blend";
+  half_life_days: number;
+  recency_floor: number;
+  /** The weight of relevance in the blend. */
+  alpha: number;
+  /** The lowest `semantic_score` of a hit. */
+  relevance_floor: number;
+}
+
+/** Making derived data anew. */
+export interface RebuildPayload {
+  /** Default: "both". */
+  what?: "index" | "graph" | "both";
+}
+
+/** What was made anew. Counts of what was not asked for are absent. */
+export interface RebuildResult {
+  what: "index" | "graph" | "both";
+  /** Default: 0. */
+  passages?: number;
+  /** Default: 0. */
+  memories?: number;
+  /** Default: 0. */
+  graph_memories?: number;
+  seconds: number;
+}
+
+/** Why a file was moved to `rejected/`: `<name>.<n>.reason.json` beside it. */
+export interface RejectionReason {
+  schema_version: 1;
+  /** The name under which it was dropped. */
+  file: string;
+  /** The name under which it lies in `rejected/`. */
+  kept_as: string;
+  rejected_at: string;
+  error: JobError;
+}
+
+/** Taking a compaction back. */
+export interface RestorePayload {
+  decision_record_id: string;
+}
+
+/** No answer, and why. */
+export interface RetrievalFailure {
+  success: false;
+  error: string;
+  error_code: ErrorCode;
+  remediation: string;
+  /** Values for programs. Absent where there are none. */
+  error_details?: { [name: string]: unknown };
+  results: RetrievalHit[];
+  total_results: 0;
+  total_tokens: 0;
+}
+
+/**
+ * One memory that answers the question.
+ *
+ * A legacy memory has null metadata, except its importance, and none of the structured fields.
+ */
+export interface RetrievalHit {
+  memory_id: string;
+  memory_number: number;
+  memory_type: MemoryType;
+  /** The memory as markdown, rendered from its fields as they are now. */
+  summary_text: string;
+  /** Alias of `summary_text`. */
+  text: string;
+  /** What the hits are ordered by: semantic_score * recency_multiplier * status_multiplier, or the blend. */
+  score: number;
+  /** Alias of `score`. */
+  final_score: number;
+  /** Alias of `score`. */
+  relevance_score: number;
+  /** How well meaning and words fit the query; absolute, whatever else was found. */
+  semantic_score: number;
+  /** The part of meaning. */
+  vector_score: number;
+  /** The part of words. */
+  lexical_score: number;
+  recency_multiplier: number;
+  /** Alias of `recency_multiplier`. */
+  recency_score: number;
+  status_multiplier: number;
+  tokens: number;
+  topic: string | null;
+  topic_id: string | null;
+  plan_id: string | null;
+  session_id: string | null;
+  status: Status | null;
+  source_created_at: string | null;
+  created_at: string | null;
+  updated_at: string | null;
+  importance: number | null;
+  decisions?: string[];
+  rationale?: string[];
+  open_questions?: string[];
+  next_steps?: string[];
+  references?: string[];
+  /** The ids of the memories that a decision record merged; absent in any other hit. */
+  compaction_source?: string[];
+}
+
+/** What retrieval writes: an answer, or an error. */
+export type RetrievalResponse = RetrievalSuccess | RetrievalFailure;
+
+/** An answer; it may hold no hits. */
+export interface RetrievalSuccess {
+  success: true;
+  /** Highest score first. */
+  results: RetrievalHit[];
+  /** The length of `results`. */
+  result_count: number;
+  /** How many memories were relevant enough, those that did not fit included. */
+  total_results: number;
+  total_tokens: number;
+  half_life_days: number;
+  include_superseded: boolean;
+  /** Who asked for superseded memories. */
+  include_superseded_reason: "argument" | "query" | "status" | null;
+  /** The time at which ages were measured. */
+  as_of: string;
+  ranking: RankingUsed;
+  /** Whose tokens were counted; null where nothing was. */
+  tokenizer: string | null;
+  warnings: string[];
+}
+
+/** Changing a memory's status by hand. */
+export interface SetStatusPayload {
+  memory_id: string;
+  status: "Draft" | "Active" | "Final" | "Superseded";
+}
+
+/** The memory's metadata after the change. */
+export interface SetStatusResult {
+  memory_id: string;
+  memory_number: number;
+  topic_id: string | null;
+  session_id: string | null;
+  plan_id: string | null;
+  status: Status | null;
+  created_at: string | null;
+  updated_at: string | null;
+  source_created_at: string | null;
+  importance: number | null;
+}
+
+/** A structured summary of a conversation. */
+export interface Summary {
+  topic: string;
+  context: string;
+  /** A UUID, or a slug such as plan-014-summaries. */
+  topic_id?: string | null;
+  decisions?: string[] | null;
+  rationale?: string[] | null;
+  open_questions?: string[] | null;
+  next_steps?: string[] | null;
+  references?: string[] | null;
+  references_files?: string[] | null;
+  references_plans?: string[] | null;
+  references_branches?: string[] | null;
+  references_issues?: string[] | null;
+  time_scope?: string | TimeScope | null;
+  session_id?: string | null;
+  plan_id?: string | null;
+  status?: "Draft" | "Active" | "Final" | "Superseded" | null;
+  /** ISO 8601; without an offset it is UTC. */
+  created_at?: string | null;
+  /** ISO 8601; without an offset it is UTC. */
+  updated_at?: string | null;
+  /** ISO 8601; without an offset it is UTC. */
+  source_created_at?: string | null;
+  importance?: number | null;
+}
+
+/** The time that a conversation covered. */
+export interface TimeScope {
+  /** ISO 8601; without an offset it is UTC. */
+  start?: string | null;
+  /** ISO 8601; without an offset it is UTC. */
+  end?: string | null;
+  turn_count?: number | null;
+}
+
+/** `some_name` as `someName`. */
+export type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : S;
+
+/** A job file may have camelCase names throughout: `Camel<JobFile<"ingest">>`. */
+export type Camel<T> = T extends readonly (infer Item)[]
+  ? Camel<Item>[]
+  : T extends object
+    ? { [Name in keyof T as Name extends string ? CamelCase<Name> : Name]: Camel<T[Name]> }
+    : T;

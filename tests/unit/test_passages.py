@@ -1,0 +1,88 @@
+"""What of a memory is embedded."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bridge.memory import Content, Memory, Metadata
+from bridge.passages import Passage, passages, sentences, whole_text
+
+
+def summary(**fields: object) -> Memory:
+    content = Content(**{"topic": "Ranking", "context": "Hits are ordered.", **fields})  # type: ignore[arg-type]
+    return Memory("id", 1, "summary", Metadata(status="Active"), "2026-11-01T00:00:00Z", content)
+
+
+def legacy(text: str) -> Memory:
+    return Memory("id", 1, "legacy", Metadata(), "2026-11-01T00:00:00Z", text=text)
+
+
+def test_a_summary_gives_its_whole_topic_sentences_decisions_and_details() -> None:
+    memory = summary(
+        context="Hits are ordered. By a product.",
+        decisions=("Use a product", "Round it"),
+        rationale=("It can be explained",),
+        open_questions=("Which half-life?",),
+        next_steps=("Measure",),
+    )
+    assert passages(memory) == [
+        Passage("whole", whole_text(memory)),
+        Passage("topic", "Ranking"),
+        Passage("sentence", "Hits are ordered."),
+        Passage("sentence", "By a product."),
+        Passage("decision", "Use a product"),
+        Passage("decision", "Round it"),
+        Passage("detail", "It can be explained"),
+        Passage("detail", "Which half-life?"),
+        Passage("detail", "Measure"),
+    ]
+
+
+def test_a_legacy_memory_gives_its_text_and_its_sentences() -> None:
+    found = passages(legacy("First thing. Second thing.\n\n- third"))
+    assert [passage.kind for passage in found] == ["whole", "sentence", "sentence", "sentence"]
+    assert [passage.text for passage in found[1:]] == ["First thing.", "Second thing.", "- third"]
+
+
+def test_the_same_words_are_one_passage_and_the_first_kind_wins() -> None:
+    found = passages(summary(topic="Use a product", context="Use a product", decisions=("Use a product",)))
+    assert [passage.kind for passage in found if passage.text == "Use a product"] == ["topic"]
+
+
+def test_a_short_legacy_text_is_one_passage() -> None:
+    assert passages(legacy("One line")) == [Passage("whole", "One line")]
+
+
+def test_a_very_long_legacy_text_gives_a_bounded_number_of_passages() -> None:
+    found = passages(legacy("\n".join(f"Line {number} of the log" for number in range(500))))
+    assert len(found) == 61
+
+
+def test_the_whole_text_says_nothing_of_status_and_dates() -> None:
+    """A change of status must not need another embedding."""
+    memory = summary()
+    assert "Active" not in whole_text(memory)
+    assert "2026" not in whole_text(memory)
+
+
+def test_sentences_end_at_marks_and_at_line_ends() -> None:
+    text = 'It works (see "A."). Then it stops! Why?\nNobody knows... or v1.2 of it.'
+    assert sentences(text) == ['It works (see "A.").', "Then it stops!", "Why?", "Nobody knows... or v1.2 of it."]
+
+
+@given(st.text())
+def test_no_sentence_is_empty_and_none_is_invented(text: str) -> None:
+    for sentence in sentences(text):
+        assert sentence
+        assert sentence == sentence.strip()
+        assert sentence in text
+
+
+@given(st.text(min_size=1).filter(str.strip))
+def test_the_whole_comes_first_and_no_passage_twice(text: str) -> None:
+    """Relevance takes the first row of a memory for its whole."""
+    found = passages(legacy(text))
+    assert found[0].kind == "whole"
+    words = [passage.text.strip() for passage in found]
+    assert len(words) == len(set(words))

@@ -1,0 +1,181 @@
+"""A question's arguments: their defaults, ranges and nonsense."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bridge.question import Question, ask
+from bridge.search import Filters
+from bridge.settings import Settings
+from jobs.errors import JobError
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def asked(query: Any = "why", settings: Settings | None = None, **arguments: Any) -> Question:
+    return ask({"query": query, **arguments}, settings or Settings(), NOW)
+
+
+def refused(**arguments: Any) -> JobError:
+    with pytest.raises(JobError) as caught:
+        asked(**arguments)
+    return caught.value
+
+
+def test_the_defaults_are_those_of_the_contract() -> None:
+    found = asked("  why?  ")
+    assert found.query == "why?"
+    assert (found.max_results, found.max_tokens, found.preset, found.legacy) == (5, 2000, "contract", "mixed")
+    assert (found.ranking.mode, found.ranking.half_life_days, found.ranking.recency_floor) == ("product", 7.0, 0.0)
+    assert found.ranking.as_of == NOW
+    assert found.filters == Filters()
+    assert found.include_superseded_reason is None
+    assert found.warnings == ()
+
+
+@pytest.mark.parametrize("query", [None, "", "  \n"])
+def test_a_query_without_text_is_refused(query: str | None) -> None:
+    assert refused(query=query).code == "QUERY_EMPTY"
+
+
+def test_the_long_lived_preset_is_a_half_life_of_ninety_days_above_a_floor() -> None:
+    found = asked(preset="long-lived")
+    assert (found.ranking.half_life_days, found.ranking.recency_floor) == (90.0, 0.85)
+
+
+def test_an_argument_wins_over_the_preset_and_the_settings() -> None:
+    settings = Settings(half_life_days=30.0, recency_floor=0.3, max_results=9, max_tokens=99)
+    found = asked(settings=settings, preset="long-lived", half_life_days="14", max_results=3)
+    assert found.ranking.half_life_days == 14.0
+    assert found.ranking.recency_floor == 0.3
+    assert (found.max_results, found.max_tokens) == (3, 99)
+
+
+def test_the_settings_choose_preset_and_mode() -> None:
+    found = asked(settings=Settings(ranking_preset="long-lived", ranking_mode="blend", alpha=0.7))
+    assert (found.preset, found.ranking.mode, found.ranking.alpha) == ("long-lived", "blend", 0.7)
+    assert found.ranking.half_life_days == 90.0
+
+
+def test_the_blend_has_a_half_life_of_thirty_days_of_its_own() -> None:
+    assert asked(ranking_mode="blend").ranking.half_life_days == 30.0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kept"),
+    [
+        ("max_results", 0, 1),
+        ("max_results", "5000", 1000),
+        ("max_tokens", -1, 1),
+        ("max_tokens", 10**9, 1_000_000),
+        ("half_life_days", "0.1", 0.5),
+        ("half_life_days", 1000, 90.0),
+        ("half_life_days", "inf", 90.0),
+        ("recency_floor", -0.5, 0.0),
+        ("alpha", 1, 0.95),
+        ("alpha", 0, 0.6),
+    ],
+)
+def test_what_is_out_of_range_is_clamped_and_reported(name: str, value: Any, kept: float) -> None:
+    found = asked(**{name: value})
+    target = found if name.startswith("max_") else found.ranking
+    assert getattr(target, name) == kept
+    (warning,) = found.warnings
+    assert warning.startswith(f"{name} ")
+
+
+def test_a_setting_out_of_range_is_clamped_and_reported_as_well() -> None:
+    found = asked(settings=Settings(half_life_days=400.0))
+    assert found.ranking.half_life_days == 90.0
+    assert found.warnings == ("half_life_days 400 is outside 0.5..90; 90 was used",)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_results", "many"),
+        ("max_results", "2.5"),
+        ("max_results", True),
+        ("max_results", "nan"),
+        ("max_tokens", []),
+        ("half_life_days", "week"),
+        ("half_life_days", ""),
+        ("alpha", "nan"),
+        ("include_superseded", "perhaps"),
+        ("preset", "forever"),
+        ("ranking_mode", "magic"),
+        ("legacy", "hidden"),
+        ("status", "Done"),
+        ("topic_id", "No Topic!"),
+        ("as_of", "yesterday"),
+        ("as_of", "9999-12-31T23:59:59-12:00"),
+    ],
+)
+def test_nonsense_is_refused_by_name(name: str, value: Any) -> None:
+    error = refused(**{name: value})
+    assert error.code == "ARGUMENT_INVALID"
+    assert error.message.startswith(f"{name} ")
+
+
+def test_whole_numbers_may_be_written_with_a_fraction_of_nought() -> None:
+    found = asked(max_results=3.0, max_tokens="100.0")
+    assert (found.max_results, found.max_tokens) == (3, 100)
+    assert isinstance(found.max_results, int)
+
+
+def test_as_of_is_read_with_its_offset() -> None:
+    assert asked(as_of="2026-11-01T02:00:00+02:00").ranking.as_of == datetime(2026, 11, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("query", "arguments", "reason"),
+    [
+        ("what was decided", {}, None),
+        ("the history of the queue", {}, "query"),
+        ("Show All Summaries", {}, "query"),
+        ("prehistory", {}, None),
+        ("historical queue", {}, None),
+        ("the history of the queue", {"include_superseded": "false"}, None),
+        ("the history of the queue", {"include_superseded": True}, "argument"),
+        ("what was decided", {"include_superseded": "true"}, "argument"),
+        ("what was decided", {"include_superseded": "1"}, "argument"),
+        ("what was decided", {"include_superseded": " YES "}, "argument"),
+        ("what was decided", {"status": "Superseded"}, "status"),
+        ("what was decided", {"status": "Superseded", "include_superseded": "no"}, "status"),
+        ("what was decided", {"status": "Active"}, None),
+    ],
+)
+def test_superseded_memories_are_shown_to_who_asks_for_them(
+    query: str, arguments: dict[str, Any], reason: str | None
+) -> None:
+    found = asked(query, **arguments)
+    assert found.include_superseded_reason == reason
+    assert found.filters.include_superseded is (reason is not None)
+
+
+def test_final_is_another_word_for_active() -> None:
+    assert asked(status="Final").filters.status == "Active"
+
+
+def test_filters_are_passed_on() -> None:
+    found = asked(topic_id="job-queue", plan_id="plan-014", status="DecisionRecord")
+    assert found.filters == Filters(False, "DecisionRecord", "job-queue", "plan-014")
+
+
+def test_a_topic_id_that_is_a_uuid_may_be_written_in_capitals() -> None:
+    """Job files accept it so, and store it in lower case."""
+    found = asked(topic_id="0193C7A2-0000-7000-8000-00000000ABCD")
+    assert found.filters.topic_id == "0193c7a2-0000-7000-8000-00000000abcd"
+
+
+@given(st.dictionaries(st.sampled_from(["max_results", "alpha", "as_of", "status", "topic_id", "preset"]), st.text()))
+def test_no_text_whatever_gives_anything_but_a_question_or_a_refusal(arguments: dict[str, str]) -> None:
+    try:
+        asked(**arguments)
+    except JobError as error:
+        assert error.code == "ARGUMENT_INVALID"

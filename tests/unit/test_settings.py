@@ -1,0 +1,272 @@
+"""Which value of a setting is in force, and where it came from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bridge.settings import Settings, as_environment, default_of, load, table, variable
+from jobs.errors import JobError
+
+
+class Sources:
+    """The four places that a value may come from."""
+
+    def __init__(self, folder: Path) -> None:
+        self.config = folder / "config"
+        self.config.mkdir()
+        self.env_file = folder / ".env"
+        self.environment = {"COGNEE_MEMORY_CONFIG_DIR": str(self.config)}
+
+    def toml(self, text: str) -> None:
+        (self.config / "config.toml").write_text(text, "utf-8")
+
+    def dotenv(self, text: str) -> None:
+        self.env_file.write_text(text, "utf-8")
+
+    def load(self, *, trusted: bool = False, **overrides: Any) -> Settings:
+        return load(overrides, environment=self.environment, workspace_env=self.env_file, trusted=trusted)
+
+    def refused(self, *, trusted: bool = False, **overrides: Any) -> JobError:
+        with pytest.raises(JobError) as caught:
+            self.load(trusted=trusted, **overrides)
+        assert caught.value.code == "SETTING_INVALID"
+        return caught.value
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Sources:
+    return Sources(tmp_path)
+
+
+def test_without_any_source_the_defaults_are_in_force(sources: Sources) -> None:
+    found = sources.load()
+    assert (found.max_results, found.batch_size, found.test_jobs) == (5, 64, False)
+    assert found.embedding_model == "sentence-transformers/all-MiniLM-L6-v2"
+    assert found.sources == {"config_dir": "environment"}
+
+
+def test_each_source_gives_way_to_the_one_before_it(sources: Sources) -> None:
+    sources.toml("max_results = 2")
+    assert sources.load().max_results == 2
+    sources.dotenv("COGNEE_MEMORY_MAX_RESULTS=3")
+    assert sources.load().max_results == 3
+    sources.environment["COGNEE_MEMORY_MAX_RESULTS"] = "4"
+    assert sources.load().max_results == 4
+    found = sources.load(max_results=6)
+    assert found.max_results == 6
+    assert found.sources["max_results"] == "command line"
+
+
+def test_the_source_of_each_value_is_known(sources: Sources) -> None:
+    sources.toml("max_results = 2\nmax_tokens = 50")
+    sources.dotenv("COGNEE_MEMORY_MAX_RESULTS=3\nCOGNEE_MEMORY_ALPHA=0.7")
+    found = sources.load()
+    assert dict(found.sources) == {
+        "config_dir": "environment",
+        "max_results": ".env of the workspace",
+        "max_tokens": "config.toml",
+        "alpha": ".env of the workspace",
+    }
+
+
+def test_what_is_none_or_empty_is_not_given(sources: Sources) -> None:
+    sources.toml("max_results = 2")
+    sources.environment["COGNEE_MEMORY_MAX_RESULTS"] = ""
+    assert sources.load(max_results=None).max_results == 2
+
+
+def test_text_becomes_the_type_of_the_setting(sources: Sources) -> None:
+    sources.environment |= {
+        "COGNEE_MEMORY_TEST_JOBS": " Yes ",
+        "COGNEE_MEMORY_RESCAN_SECONDS": "0.5",
+        "COGNEE_MEMORY_CACHE_DIR": "~/models",
+        "COGNEE_MEMORY_HALF_LIFE_DAYS": "30",
+    }
+    found = sources.load()
+    assert (found.test_jobs, found.rescan_seconds, found.half_life_days) == (True, 0.5, 30.0)
+    assert found.cache_dir == Path.home() / "models"
+    assert found.cache_folder == Path.home() / "models"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("COGNEE_MEMORY_MAX_RESULTS", "many", "invalid literal"),
+        ("COGNEE_MEMORY_MAX_RESULTS", "2.5", "invalid literal"),
+        ("COGNEE_MEMORY_MAX_RESULTS", "-1", "at least 0"),
+        ("COGNEE_MEMORY_RESCAN_SECONDS", "nan", "at least 0"),
+        ("COGNEE_MEMORY_RESCAN_SECONDS", "inf", "at least 0"),
+        ("COGNEE_MEMORY_TEST_JOBS", "perhaps", "true or false"),
+        ("COGNEE_MEMORY_RANKING_PRESET", "forever", "one of contract, long-lived"),
+        ("COGNEE_MEMORY_LOG_LEVEL", "LOUD", "one of DEBUG"),
+    ],
+)
+def test_a_value_that_cannot_be_read_is_refused_with_its_variable_and_source(
+    sources: Sources, name: str, value: str, why: str
+) -> None:
+    sources.environment[name] = value
+    error = sources.refused()
+    assert error.message.startswith(f"{name} (environment): ")
+    assert why in error.message
+
+
+@pytest.mark.parametrize("value", ["2.5", "true", '"two"', "[2]", "nan"])
+def test_the_configuration_file_is_checked_as_strictly(sources: Sources, value: str) -> None:
+    sources.toml(f"max_results = {value}")
+    assert "COGNEE_MEMORY_MAX_RESULTS (config.toml)" in sources.refused().message
+
+
+def test_text_settings_of_the_configuration_file_must_be_text(sources: Sources) -> None:
+    sources.toml("embedding_model = ['a', 'b']")
+    assert "EMBEDDING_MODEL (config.toml)" in sources.refused().message
+
+
+def test_an_unknown_name_in_the_configuration_file_is_refused(sources: Sources) -> None:
+    sources.toml("max_result = 2")
+    assert "'max_result'" in sources.refused().message
+
+
+def test_a_broken_configuration_file_is_refused_with_its_path(sources: Sources) -> None:
+    sources.toml("max_results = ")
+    assert str(sources.config / "config.toml") in sources.refused().message
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_a_workspace_may_set_ranking_and_limits(sources: Sources, trusted: bool) -> None:
+    sources.dotenv("COGNEE_MEMORY_HALF_LIFE_DAYS=30\nCOGNEE_MEMORY_MAX_ACTIVE_JOBS=7")
+    found = sources.load(trusted=trusted)
+    assert (found.half_life_days, found.max_active_jobs) == (30.0, 7)
+
+
+PROVIDERS = """
+EMBEDDING_PROVIDER=openai
+EMBEDDING_MODEL=theirs
+EMBEDDING_ENDPOINT=https://elsewhere.example
+EMBEDDING_API_KEY=their-key
+LLM_ENDPOINT=https://elsewhere.example
+LLM_API_KEY=their-key
+COGNEE_MEMORY_TEST_JOBS=1
+COGNEE_MEMORY_CONFIG_DIR=/elsewhere
+COGNEE_MEMORY_CACHE_DIR=/elsewhere
+"""
+
+
+def test_a_workspace_that_is_not_trusted_may_not_set_providers_and_keys(sources: Sources) -> None:
+    sources.dotenv(PROVIDERS)
+    found = sources.load()
+    assert found == load(environment=sources.environment)
+    assert (found.embedding_provider, found.embedding_endpoint, found.llm_endpoint) == ("fastembed", None, None)
+
+
+def test_a_trusted_workspace_may_set_providers_and_keys_but_not_where_things_lie(sources: Sources) -> None:
+    sources.dotenv(PROVIDERS)
+    found = sources.load(trusted=True)
+    assert (found.embedding_provider, found.embedding_api_key, found.llm_api_key) == ("openai", "their-key", "their-key")
+    assert (found.config_dir, found.cache_dir, found.test_jobs) == (sources.config, None, False)
+
+
+def test_a_value_of_the_workspace_is_taken_literally(sources: Sources) -> None:
+    """Nothing of the user's environment may be pulled into a value, as $NAME would."""
+    sources.dotenv("LLM_MODEL=${LLM_API_KEY}\nCOGNEE_MEMORY_MAX_RESULTS=3")
+    sources.environment["LLM_API_KEY"] = "secret"
+    assert sources.load(trusted=True).llm_model == "${LLM_API_KEY}"
+
+
+@pytest.mark.parametrize("group", ["llm", "embedding"])
+def test_a_key_never_meets_an_endpoint_from_another_source(sources: Sources, group: str) -> None:
+    sources.dotenv(f"{group.upper()}_ENDPOINT=https://elsewhere.example")
+    sources.environment[f"{group.upper()}_API_KEY"] = "my-key"
+    found = sources.load(trusted=True)
+    assert getattr(found, f"{group}_api_key") == "my-key"
+    assert getattr(found, f"{group}_endpoint") is None
+    assert f"{group}_endpoint" not in found.sources
+
+
+def test_the_weaker_of_key_and_endpoint_gives_way(sources: Sources) -> None:
+    sources.toml('llm_api_key = "from the file"\nllm_endpoint = "https://file.example"')
+    sources.environment["LLM_ENDPOINT"] = "https://environment.example"
+    found = sources.load()
+    assert (found.llm_endpoint, found.llm_api_key) == ("https://environment.example", None)
+
+
+def test_key_and_endpoint_of_one_source_stay_together(sources: Sources) -> None:
+    sources.toml('llm_api_key = "from the file"\nllm_endpoint = "https://file.example"')
+    found = sources.load()
+    assert (found.llm_endpoint, found.llm_api_key) == ("https://file.example", "from the file")
+
+
+def test_a_separation_survives_the_way_into_a_process_of_ours(sources: Sources) -> None:
+    """The child reads the configuration file again: the endpoint that lost must not come back beside the key."""
+    sources.toml('llm_endpoint = "https://file.example"')
+    sources.environment["LLM_API_KEY"] = "my-key"
+    first = sources.load()
+    again = load(environment=as_environment(first))
+    assert (again.llm_api_key, again.llm_endpoint) == ("my-key", None)
+    assert again == first
+
+
+def test_the_settings_survive_the_way_into_a_process_of_ours(sources: Sources) -> None:
+    sources.environment |= {"COGNEE_MEMORY_TEST_JOBS": "1", "COGNEE_MEMORY_RANKING_MODE": "blend", "LLM_MODEL": "m"}
+    first = sources.load(max_results=7, half_life_days=3.25)
+    assert load(environment=as_environment(first)) == first
+
+
+def test_a_secret_is_never_shown(sources: Sources) -> None:
+    sources.environment |= {"LLM_API_KEY": "sk-secret-1", "EMBEDDING_API_KEY": "sk-secret-2"}
+    found = sources.load()
+    shown = {row.name: row for row in table(found)}
+    assert "sk-secret" not in str(table(found))
+    assert (shown["llm_api_key"].value, shown["llm_api_key"].source) == ("(set)", "environment")
+
+
+def test_a_secret_is_not_in_the_text_of_the_settings(sources: Sources) -> None:
+    """What a log line or a traceback would show."""
+    sources.environment |= {"LLM_API_KEY": "sk-secret-1", "EMBEDDING_API_KEY": "sk-secret-2"}
+    found = sources.load()
+    assert "sk-secret" not in repr(found)
+    assert "sk-secret" not in repr(found.embedding)
+
+
+def test_the_value_of_a_secret_is_not_in_the_error_about_it(sources: Sources) -> None:
+    sources.toml("llm_api_key = ['sk-secret-1']")
+    assert "sk-secret" not in sources.refused().message
+
+
+def test_the_table_shows_every_setting_with_its_variable_and_meaning(sources: Sources) -> None:
+    rows = table(sources.load(max_results=7))
+    by_name = {row.name: row for row in rows}
+    assert (by_name["max_results"].value, by_name["max_results"].source) == ("7", "command line")
+    assert by_name["max_tokens"].source == "default"
+    assert by_name["config_dir"].value == str(sources.config)
+    assert by_name["cache_dir"].value != ""
+    assert all(row.help.endswith(".") or row.help.endswith("status.") for row in rows), "each has a sentence"
+    assert len({row.variable for row in rows}) == len(rows)
+
+
+def test_variables_have_the_prefix_or_are_cognees_own() -> None:
+    assert variable("max_results") == "COGNEE_MEMORY_MAX_RESULTS"
+    assert variable("llm_api_key") == "LLM_API_KEY"
+    for row in table(Settings(config_dir=Path("x"), cache_dir=Path("x"))):
+        assert row.variable.startswith(("COGNEE_MEMORY_", "LLM_", "EMBEDDING_"))
+
+
+def test_the_default_of_a_setting_can_be_asked_for() -> None:
+    assert default_of("max_results") == 5
+    assert default_of("llm_api_key") is None
+
+
+def test_folders_default_to_those_of_the_platform() -> None:
+    found = Settings()
+    assert found.config_folder.name == "cognee-memory"
+    assert found.cache_folder.name == "cognee-memory"
+
+
+def test_the_embedding_settings_become_one_configuration() -> None:
+    found = Settings(embedding_provider="openai", embedding_model="m", embedding_dimensions=8, embedding_api_key="k")
+    config = found.embedding
+    assert (config.provider, config.model, config.dimensions, config.api_key, config.endpoint) == (
+        "openai", "m", 8, "k", "",
+    )  # fmt: skip
