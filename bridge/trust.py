@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import secrets
 from collections.abc import Mapping
@@ -37,11 +38,12 @@ def standing(workspace: Workspace, config_folder: Path) -> Standing:
     for folder in _guarded(workspace):
         if not files.owned_by_user(folder):
             return Standing(None, False, f"{folder.name} belongs to another user.")
+        harmless = _is_harmless(workspace, folder)  # looked at first: another process may just be adopting it
         marker = _read_marker(workspace, folder)
         listed = _listed(config_folder, marker)
         if marker is not None and listed is not None:
             known[marker] = listed
-        elif not _is_harmless(workspace, folder):
+        elif not harmless:
             return Standing(None, False, f"{folder.name} was not made by this user on this machine.")
     owner = next(iter(known), None)
     return Standing(owner, all(known.values()) and bool(known), None)
@@ -81,6 +83,13 @@ def adopt(workspace: Workspace, config_folder: Path, *, trusted: bool | None = N
             files.replace(workspace.marker(folder), owner.encode())
 
 
+def disown(workspace: Workspace, config_folder: Path) -> None:
+    """Take the workspace off the user's list: for one that is about to be removed."""
+    owner = standing(workspace, config_folder).owner
+    if owner is not None:
+        files.remove(_list_entry(config_folder, owner))
+
+
 def _guarded(workspace: Workspace) -> list[Path]:
     every = (workspace.spool.root, workspace.memory, workspace.cognee_system, workspace.cognee_data)
     return [folder for folder in every if folder.is_symlink() or folder.exists()]
@@ -92,8 +101,17 @@ def _is_harmless(workspace: Workspace, folder: Path) -> bool:
         return False
     if folder != workspace.spool.root:
         return not any(entry.name != ".gitignore" for entry in folder.iterdir())
-    own = [f for f in workspace.spool.folders[1:] if f not in (workspace.spool.worker, workspace.spool.control)]
-    return not any(any(sub.iterdir()) for sub in own if sub.is_dir() or sub.is_symlink())
+    return all(_is_unused(workspace, sub) for sub in workspace.spool.folders[1:] if os.path.lexists(sub))
+
+
+def _is_unused(workspace: Workspace, sub: Path) -> bool:
+    """Whether a folder of the spool holds no more than asking and starting leave there. A link could lead our
+    writes, and our clearing away, anywhere."""
+    if sub.is_symlink() or not sub.is_dir():
+        return False
+    if sub in (workspace.spool.control, workspace.spool.worker):
+        return all(entry.is_file() and not entry.is_symlink() for entry in sub.iterdir())
+    return not any(sub.iterdir())
 
 
 def _read_marker(workspace: Workspace, folder: Path) -> str | None:

@@ -83,7 +83,7 @@ def _given(name: str) -> JsonDict:
 
 
 class Model(BaseModel):
-    """Base of all models here: closed, and tolerant of camelCase."""
+    """Base of all models here: closed, tolerant of camelCase, and null equals absent in optional fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -99,7 +99,11 @@ class Model(BaseModel):
             if target in renamed:
                 raise ValueError(f"{target!r} is given twice, as snake_case and as camelCase")
             renamed[target] = value
-        return renamed
+        return {name: value for name, value in renamed.items() if value is not None or not cls._is_optional(name)}
+
+    @classmethod
+    def _is_optional(cls, name: str) -> bool:
+        return name in cls.model_fields and not cls.model_fields[name].is_required()
 
 
 class TimeScope(Model):
@@ -200,7 +204,7 @@ class Cognify(Model):
 class Migrate(Model):
     """Turning legacy memories into structured ones."""
 
-    dry_run: StrictBool = False
+    dry_run: StrictBool | None = False
     limit: Annotated[StrictInt, Field(ge=1)] | None = None
     undo: ShortText | None = Field(default=None, description="The id of the receipt of a migration to take back.")
 
@@ -209,7 +213,7 @@ class Compact(Model):
     """Merging a topic's summaries into a decision record, or showing what that would give."""
 
     topic_id: TopicId
-    preview: StrictBool = False
+    preview: StrictBool | None = False
     preview_digest: Annotated[str, Field(strict=True, pattern=r"^[0-9a-f]{64}$")] | None = Field(
         default=None, description="The preview to apply; without one the summaries of now are compacted."
     )
@@ -247,7 +251,7 @@ class Ask(Model):
     """A question to the knowledge graph."""
 
     question: FilledText
-    top_k: Annotated[StrictInt, Field(ge=1, le=100)] = 10
+    top_k: Annotated[StrictInt, Field(ge=1, le=100)] | None = 10
 
 
 class Import(Model):
@@ -259,7 +263,7 @@ class Import(Model):
 class Rebuild(Model):
     """Making derived data anew."""
 
-    what: Literal["index", "graph", "both"] = "both"
+    what: Literal["index", "graph", "both"] | None = "both"
 
 
 class Nothing(Model):
@@ -269,8 +273,8 @@ class Nothing(Model):
 class Noop(Model):
     """For tests of the engine; accepted only where the setting for test jobs is on."""
 
-    sleep_ms: Annotated[StrictInt, Field(ge=0, le=600_000)] = 0
-    outcome: Literal["succeed", "fail", "retry", "crash"] = "succeed"
+    sleep_ms: Annotated[StrictInt, Field(ge=0, le=600_000)] | None = 0
+    outcome: Literal["succeed", "fail", "retry", "crash"] | None = "succeed"
 
 
 PAYLOADS: dict[Kind, type[Model]] = {

@@ -22,10 +22,15 @@ JobId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 Count = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(ge=0)]
 
-# A reader must expect codes of later versions as well.
 ErrorCode = TypeAliasType(
     "ErrorCode",
-    Annotated[str, Field(json_schema_extra={"anyOf": [{"enum": sorted(ERRORS)}, {"pattern": "^[A-Z][A-Z_]*[A-Z]$"}]})],
+    Annotated[
+        str,
+        Field(
+            description="Stable: programs may compare it. The codes of this version, or one of a later version.",
+            json_schema_extra={"anyOf": [{"enum": sorted(ERRORS)}, {"pattern": "^[A-Z][A-Z_]*[A-Z]$"}]},
+        ),
+    ],
 )
 
 
@@ -39,7 +44,6 @@ class JobError(Shape):
     """What went wrong, and what to do next."""
 
     code: ErrorCode
-    """Stable: programs may compare it."""
     message: str
     """What happened this time, for a person. Holds no secrets."""
     remediation: str

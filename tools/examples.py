@@ -7,6 +7,7 @@ clocks, what a model measures) is put in.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -118,9 +119,8 @@ def records(jobs: dict[str, dict[str, Any]]) -> dict[str, Record]:
         "Line 8 cannot be read, the status is none of Draft, Active, Superseded: - Status: Done",
         details={"line": 8, "text": "- Status: Done"},
     )
-    text = lifecycle.step(
-        lifecycle.accept(_parsed(jobs["ingest-summary-text"]), seconds(0.02)), Started(), seconds(0.05)
-    )
+    text = lifecycle.accept(_parsed(jobs["ingest-summary-text"]), seconds(0.02))
+    text = lifecycle.step(text, Started(), seconds(0.05))
     return {
         "queued": queued,
         "running": running,
@@ -155,8 +155,6 @@ def _ingested(job: Job) -> dict[str, Any]:
 
 
 def _numbered(memory: Memory, number: int) -> Memory:
-    from dataclasses import replace
-
     return replace(memory, number=number)
 
 
@@ -193,7 +191,7 @@ def _heartbeat(place: Spool, running: Record) -> dict[str, Any]:
     runner = cast(Runner, SimpleNamespace(running=busy, graph_lag=0))
     heartbeat = Heartbeat(place, facts, 2.0, lambda: describe(Ledger(place, [running]), runner))
     heartbeat.state("ready")
-    found = _read(place.heartbeat)
+    found: dict[str, Any] = _read(place.heartbeat)
     fixed = {
         "worker_id": "9c1f0a7be2d34856",
         "pid": 4711,
@@ -296,16 +294,12 @@ def digests(jobs: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     asked: list[tuple[str, str, dict[str, Any]]] = [
         ("no fields", "check", {}),
         ("names are sorted, at every depth", "migrate", {"limit": 10, "dry_run": True}),
-        (
-            "camelCase is another payload, since the digest is of what was sent",
-            "migrate",
-            {"limit": 10, "dryRun": True},
-        ),
-        ("null is sent, so it counts", "rebuild", {"what": None}),
+        ("camelCase is another payload: what was sent counts", "migrate", {"limit": 10, "dryRun": True}),
+        ("so is null, though it means the same as an absent field", "migrate", {"limit": 10, "dry_run": None}),
         ("numbers are as JavaScript writes them", "ingest", {"conversation": {**CONVERSATION, "importance": 1.0}}),
         ("small numbers as well", "ingest", {"conversation": {**CONVERSATION, "importance": 0.000001}}),
         (
-            "text is UTF-8, and only quotes, backslashes and control characters are escaped",
+            "text is UTF-8; quotes, backslashes and control characters alone are escaped",
             "ingest",
             {"conversation": {"user_message": 'Größe? "5\u2009µm" 🙂', "assistant_message": "a\\b\n\tc\u0001/\u2028"}},
         ),

@@ -20,7 +20,7 @@ from bridge import schema as answers
 from bridge.memory import MemoryKind, Status
 from jobs import schema as shapes
 from jobs.model import ENDS, KINDS, AttemptOutcome, State
-from jobs.payloads import PAYLOADS, JobFile
+from jobs.payloads import PAYLOADS, JobFile, Model
 
 from . import examples
 from .typescript import TypeScript, comment
@@ -53,29 +53,28 @@ class _Untitled(GenerateJsonSchema):
 
 def definition(model: type[BaseModel], name: str, shared: dict[str, Any]) -> dict[str, Any]:
     """The schema of a model, under a name. What it refers to goes to ``shared``."""
-    found = _tidy(model.model_json_schema(schema_generator=_Untitled))
+    found = _tidy(model.model_json_schema(schema_generator=_Untitled), asked=issubclass(model, Model))
     shared |= found.pop("$defs", {})
-    about = found.pop("description", None)
-    return {
-        "title": name,
-        **({"description": about} if about else {}),
-        **{k: v for k, v in found.items() if k != "title"},
-    }
+    head = {"title": name, "description": found.get("description")}
+    return {key: value for key, value in (head | {**found, **head}).items() if value is not None}
 
 
-def _tidy(schema: Any, *, names: bool = False) -> Any:
-    """Without empty defaults, which stand for absence; with Markdown's backticks. ``names``: keys are fields."""
+def _tidy(schema: Any, *, asked: bool, names: bool = False) -> Any:
+    """Descriptions with Markdown's backticks, and no defaults that only stand for absence.
+
+    ``asked``: the schema is of what an asker writes. ``names``: the keys are names of fields.
+    """
     if isinstance(schema, list):
-        return [_tidy(item) for item in schema]
+        return [_tidy(item, asked=asked) for item in schema]
     if not isinstance(schema, dict):
         return schema
     tidy: dict[str, Any] = {}
     for key, value in schema.items():
-        if key == "default" and not names and value in (None, [], {}):
+        if key == "default" and not names and (value is None or not asked):
             continue
         if key == "description" and not names:
             value = value.replace("``", "`")
-        tidy[key] = _tidy(value, names=key in ("properties", "$defs"))
+        tidy[key] = _tidy(value, asked=asked, names=key in ("properties", "$defs"))
     return tidy
 
 
@@ -174,7 +173,9 @@ def types() -> str:
             "MemoryType": get_args(MemoryKind),
         }
     )
-    job = known.pop("JobFile")
+    job, record = known.pop("JobFile"), known.pop("JobRecord")
+    result = {"result": {**record["properties"]["result"], "anyOf": [_ref("Result"), {"type": "null"}]}}
+    record = {**record, "properties": record["properties"] | result}
     own = {name: field for name, field in job["properties"].items() if name not in ("kind", "payload")}
     payloads = "".join(f"  {kind}: {payload_name(kind)};\n" for kind in PAYLOADS)
     results = "".join(f"  {kind}: {model.__name__};\n" for kind, model in answers.RESULTS.items())
@@ -187,6 +188,7 @@ def types() -> str:
         f"{script.fields({**job, 'properties': own})}}}\n",
         f"{comment(job['description'])}export type JobFile<K extends Kind = Kind> = K extends Kind\n"
         "  ? JobFields & { kind: K; payload: Payloads[K] }\n  : never;\n",
+        script.declaration("JobRecord<Result = { [name: string]: unknown }>", record),
         *(script.declaration(name, known[name]) for name in sorted(known)),
         _CAMEL,
     ]

@@ -17,7 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bridge import answer
+from bridge import answer, trust
 from bridge.question import ask
 from bridge.retrieve import retrieve
 from bridge.settings import Settings
@@ -27,6 +27,7 @@ from jobs.layout import Workspace
 from jobs.model import Record
 
 from . import display
+from .setup_view import provision_with_bar
 
 _PATIENCE_SECONDS = 120.0
 _LOOK_SECONDS = 0.05
@@ -34,7 +35,8 @@ _LOOK_SECONDS = 0.05
 
 def demo(settings: Settings, *, keep: bool, quiet: bool) -> dict[str, Any]:
     """Play it in a new workspace, which is removed afterwards unless ``keep``. Returns what was measured."""
-    console = Console(quiet=quiet, highlight=False)
+    console = Console(quiet=quiet, highlight=False, soft_wrap=True)
+    provision_with_bar(settings.cache_folder, None)
     script = json.loads(resources("worker").joinpath("data/demo.json").read_text("utf-8"))
     root = Path(tempfile.mkdtemp(prefix="cognee-memory-demo-"))
     workspace = Workspace(root)
@@ -54,6 +56,7 @@ def demo(settings: Settings, *, keep: bool, quiet: bool) -> dict[str, Any]:
     finally:
         code = _stop_worker(worker)
         if not keep:
+            trust.disown(workspace, settings.config_folder)
             shutil.rmtree(root, ignore_errors=True)
     console.print(
         f"The worker has ended cleanly (exit status {code})." if code == 0 else f"The worker ended with {code}."
@@ -128,14 +131,15 @@ def _ask_all(
     for question in script["questions"]:
         found = _ask(workspace, settings, question["ask"], console, question["why"])
         answers.append({"question": question["ask"], "preset": "contract", **found})
-    first = answers[0]
-    if first["results"]:
-        console.print("The first answer's first hit as JSON, as an agent gets it:")
-        console.print_json(json.dumps(first["results"][0]))
-        console.print()
+    shortest = min((found for found in answers if found["results"]), key=lambda found: found["total_tokens"])
+    console.print(f"The whole answer to “{shortest['question']}”, as an agent gets it:")
+    console.print_json(json.dumps({k: v for k, v in shortest.items() if k not in ("question", "preset")}))
+    console.print()
     again = script["long_lived_question"]
     before = next(found for found in answers if found["question"] == again)
-    after = _ask(workspace, settings, again, console, "the same with --preset long-lived", preset="long-lived")
+    after = _ask(
+        workspace, settings, again, console, "The same once more, with --preset long-lived.", preset="long-lived"
+    )
     answers.append({"question": again, "preset": "long-lived", **after})
     console.print(_what_changed(before["results"], after["results"]))
     console.print()
@@ -145,15 +149,13 @@ def _ask_all(
 def _ask(
     workspace: Workspace, settings: Settings, text: str, console: Console, why: str, preset: str | None = None
 ) -> dict[str, Any]:
-    console.print(f"[bold]{text}[/bold]  [dim]({why})[/dim]")
+    console.print(f"[bold]{text}[/bold]\n[dim]{why}[/dim]")
     began = time.monotonic()
     found = retrieve(workspace, ask({"query": text, "preset": preset}, settings, clock.now()), settings)
     if not console.quiet:
         display.hits(found, clock.parse(found["as_of"]))
         took = (time.monotonic() - began) * 1000
-        console.print(
-            f"[dim]{len(found['results'])} of {found['total_results']} shown, {took:.0f} ms[/dim]\n"
-        )
+        console.print(f"[dim]{len(found['results'])} of {found['total_results']} shown, {took:.0f} ms[/dim]\n")
     return found
 
 

@@ -26,10 +26,13 @@ def show(given: argparse.Namespace, found: Envelope) -> None:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
-    """A table as wide as it needs; in a pipe, the columns are separated by tabs."""
+    """A table as wide as it needs; in a pipe, plain columns two spaces apart."""
     if not sys.stdout.isatty():
+        widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
         for row in (columns, *rows):
-            print("\t".join(row))  # noqa: T201
+            cells = zip(columns, row, widths, strict=True)
+            line = (cell.rjust(width) if column in right else cell.ljust(width) for column, cell, width in cells)
+            print("  ".join(line).rstrip())  # noqa: T201
         return
     from rich import box
     from rich.console import Console

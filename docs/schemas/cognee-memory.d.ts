@@ -89,11 +89,46 @@ export type JobFile<K extends Kind = Kind> = K extends Kind
   ? JobFields & { kind: K; payload: Payloads[K] }
   : never;
 
+/** The truth about a job's state: `results/<job_id>.json`, always replaced whole. */
+export interface JobRecord<Result = { [name: string]: unknown }> {
+  schema_version: 1;
+  job_id: string;
+  /** Null for a file that could not become a job. */
+  kind: Kind | null;
+  /** The digest of kind and payload as they were sent; null as `kind` is. */
+  job_sha256: string | null;
+  /** Rises by one when a job is run again after its end. Within one, time does not run backwards. */
+  generation: number;
+  state: State;
+  /** Null until an end. */
+  success: boolean | null;
+  /** The number of the latest attempt; 0 before the first. */
+  attempt: number;
+  max_attempts: number;
+  priority: number;
+  submitted_at: string | null;
+  accepted_at: string | null;
+  /** The start of the first attempt. */
+  started_at: string | null;
+  finished_at: string | null;
+  /** A waiting job does not start before. */
+  next_attempt_at: string | null;
+  expires_at: string | null;
+  /** From the first start to the end. */
+  elapsed_ms: number | null;
+  correlation_id: string | null;
+  /** What the kind gives back; null unless the job succeeded. */
+  result: Result | null;
+  /** The latest error; null after a success. */
+  error: JobError | null;
+  attempts: Attempt[];
+}
+
 /** A question to the knowledge graph. */
 export interface AskPayload {
   question: string;
   /** Default: 10. */
-  top_k?: number;
+  top_k?: number | null;
 }
 
 /** One try at a job. Waits in a row for the same reason are one entry. */
@@ -122,7 +157,7 @@ export interface CompactPayload {
   /** A UUID, or a slug such as plan-014-summaries. */
   topic_id: string;
   /** Default: false. */
-  preview?: boolean;
+  preview?: boolean | null;
   /** The preview to apply; without one the summaries of now are compacted. */
   preview_digest?: string | null;
 }
@@ -148,16 +183,13 @@ export interface Counts {
   queued: number;
   running: number;
   retrying: number;
-  /** Default: 0. */
   succeeded?: number;
-  /** Default: 0. */
   failed?: number;
-  /** Default: 0. */
   cancelled?: number;
-  /** Default: 0. */
   expired?: number;
 }
 
+/** Stable: programs may compare it. The codes of this version, or one of a later version. */
 export type ErrorCode =
   | "ARGUMENT_INVALID"
   | "BACKLOG_FULL"
@@ -305,7 +337,6 @@ export interface IngestTimings {
 
 /** What went wrong, and what to do next. */
 export interface JobError {
-  /** Stable: programs may compare it. */
   code: ErrorCode;
   /** What happened this time, for a person. Holds no secrets. */
   message: string;
@@ -317,45 +348,10 @@ export interface JobError {
   details?: { [name: string]: unknown };
 }
 
-/** The truth about a job's state: `results/<job_id>.json`, always replaced whole. */
-export interface JobRecord {
-  schema_version: 1;
-  job_id: string;
-  /** Null for a file that could not become a job. */
-  kind: Kind | null;
-  /** The digest of kind and payload as they were sent; null as `kind` is. */
-  job_sha256: string | null;
-  /** Rises by one when a job is run again after its end. Within one, time does not run backwards. */
-  generation: number;
-  state: State;
-  /** Null until an end. */
-  success: boolean | null;
-  /** The number of the latest attempt; 0 before the first. */
-  attempt: number;
-  max_attempts: number;
-  priority: number;
-  submitted_at: string | null;
-  accepted_at: string | null;
-  /** The start of the first attempt. */
-  started_at: string | null;
-  finished_at: string | null;
-  /** A waiting job does not start before. */
-  next_attempt_at: string | null;
-  expires_at: string | null;
-  /** From the first start to the end. */
-  elapsed_ms: number | null;
-  correlation_id: string | null;
-  /** What the kind gives back; null unless the job succeeded. */
-  result: { [name: string]: unknown } | null;
-  /** The latest error; null after a success. */
-  error: JobError | null;
-  attempts: Attempt[];
-}
-
 /** Turning legacy memories into structured ones. */
 export interface MigratePayload {
   /** Default: false. */
-  dry_run?: boolean;
+  dry_run?: boolean | null;
   limit?: number | null;
   /** The id of the receipt of a migration to take back. */
   undo?: string | null;
@@ -364,9 +360,9 @@ export interface MigratePayload {
 /** For tests of the engine; accepted only where the setting for test jobs is on. */
 export interface NoopPayload {
   /** Default: 0. */
-  sleep_ms?: number;
+  sleep_ms?: number | null;
   /** Default: "succeed". */
-  outcome?: "succeed" | "fail" | "retry" | "crash";
+  outcome?: "succeed" | "fail" | "retry" | "crash" | null;
 }
 
 /** Nothing. */
@@ -394,17 +390,14 @@ export interface RankingUsed {
 /** Making derived data anew. */
 export interface RebuildPayload {
   /** Default: "both". */
-  what?: "index" | "graph" | "both";
+  what?: "index" | "graph" | "both" | null;
 }
 
 /** What was made anew. Counts of what was not asked for are absent. */
 export interface RebuildResult {
   what: "index" | "graph" | "both";
-  /** Default: 0. */
   passages?: number;
-  /** Default: 0. */
   memories?: number;
-  /** Default: 0. */
   graph_memories?: number;
   seconds: number;
 }
