@@ -23,6 +23,8 @@ def claim_stdout() -> None:
         sys.stdout.flush()
         _claimed = os.dup(1)
         os.dup2(2, 1)
+        if sys.platform != "win32":
+            os.set_blocking(_claimed, True)  # a parent may have handed over a pipe that refuses to wait
 
 
 def send(value: dict[str, Any]) -> None:

@@ -341,7 +341,8 @@ def set_aside(workspace: Workspace, label: str, *, graph_only: bool = False) -> 
 
 
 def _unavailable(error: Exception) -> JobError:
+    first_line = (str(error).splitlines() or [""])[0][:200]  # what follows may quote statements and values
     return JobError(
         "GRAPH_UNAVAILABLE",
-        f"cognee's knowledge graph cannot be opened: {type(error).__name__}: {str(error)[:200]}",
+        f"cognee's knowledge graph cannot be opened: {type(error).__name__}: {first_line}",
     )

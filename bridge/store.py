@@ -48,7 +48,11 @@ class Known:
 class Store:
     """Opens memory.db under a kernel lock of its own, so that no orphan writes beside a successor."""
 
-    def __init__(self, workspace: Workspace, embedder: Embedder) -> None:
+    def __init__(self, workspace: Workspace, embedder: Embedder, *, new_model: bool = False) -> None:
+        """``new_model`` opens a store of another model, which nothing but ``rebuild_vectors`` may then touch.
+
+        Raises STORE_BUSY, STORE_NEWER, STORE_UNREADABLE, EMBEDDER_MISMATCH.
+        """
         self._lock = Lock(workspace.store_lock)
         if not self._lock.acquire():
             raise JobError("STORE_BUSY")
@@ -56,8 +60,9 @@ class Store:
             self._workspace = workspace
             self._embedder = embedder
             self._connection = database.open_for_writing(workspace)
-            self._check_embedder()
-            self._check_vectors()
+            self.model_changed = self._check_embedder(new_model)
+            if not self.model_changed:
+                self._check_vectors()
         except BaseException:
             self._lock.release()
             raise
@@ -75,7 +80,8 @@ class Store:
         assert value is not None, key
         return value
 
-    def _check_embedder(self) -> None:
+    def _check_embedder(self, new_model: bool) -> bool:
+        """Whether the store was made with another model than ours; raises unless that was expected."""
         recorded = database.meta(self._connection, "embedder")
         if recorded is None:
             with self._transaction():
@@ -84,11 +90,15 @@ class Store:
                 database.set_meta(self._connection, "vector_generation", "1")
                 database.set_meta(self._connection, "vector_rows", "0")
         elif recorded != self._embedder.identity:
+            if new_model:
+                return True
             raise JobError(
                 "EMBEDDER_MISMATCH",
                 f"The store was made with {recorded}; the settings name {self._embedder.identity}."
                 " Nothing was changed.",
             )
+
+        return False
 
     def _check_vectors(self) -> None:
         """A missing or short vector file is made again from the embeddings in memory.db."""
@@ -251,6 +261,14 @@ class Store:
                 "UPDATE outbox SET tries = tries + 1, last_error = ? WHERE seq = ?", (error[:500], entry.seq)
             )
 
+    def graph_is_of_another_model(self) -> bool:
+        """Whether the graph's vectors were made with another model than ours."""
+        return database.meta(self._connection, "graph_embedder") not in (None, self._embedder.identity)
+
+    def record_graph_model(self) -> None:
+        with self._transaction():
+            database.set_meta(self._connection, "graph_embedder", self._embedder.identity)
+
     def owe_everything(self, now: str) -> int:
         """Put every memory into the outbox: the graph is to be written anew. Returns how many."""
         with self._transaction():
@@ -266,7 +284,8 @@ class Store:
     def rebuild_vectors(self) -> int:
         """Write a new generation of the vector file beside the old one and switch to it. Returns its rows.
 
-        Embeddings come from the cache; only what is missing there is embedded again.
+        Embeddings come from the cache; only what is missing there is embedded again. A new model takes over
+        in the same transaction.
         """
         generation = int(self._meta("vector_generation")) + 1
         vectors.path_of(self._workspace.vectors, generation).unlink(missing_ok=True)
@@ -291,6 +310,9 @@ class Store:
             )
             database.set_meta(self._connection, "vector_generation", str(generation))
             database.set_meta(self._connection, "vector_rows", str(row))
+            database.set_meta(self._connection, "embedder", self._embedder.identity)
+            database.set_meta(self._connection, "dimensions", str(self._embedder.dimensions))
+        self.model_changed = False
         vectors.drop_other_generations(self._workspace.vectors, generation)
         return row
 

@@ -60,11 +60,15 @@ class Stores:
     @property
     def store(self) -> Store:
         """Raises STORE_BUSY, STORE_NEWER, STORE_UNREADABLE, EMBEDDER_MISMATCH, MODEL_MISSING."""
+        return self.open_store()
+
+    def open_store(self, *, new_model: bool = False) -> Store:
+        """The store, opened at first; ``new_model`` for the rebuild that a new embedding model needs."""
         if self._store is None:
             deadline = time.monotonic() + _LOCK_PATIENCE_SECONDS
             while True:
                 try:
-                    self._store = Store(self._workspace, self.embedder)
+                    self._store = Store(self._workspace, self.embedder, new_model=new_model)
                     break
                 except JobError as error:
                     if error.code != "STORE_BUSY" or time.monotonic() > deadline:
@@ -76,14 +80,22 @@ class Stores:
     def graph(self) -> CogneeStore:
         """Raises GRAPH_UNAVAILABLE."""
         if self._graph is None:
-            from .cognee_store import CogneeStore  # seconds and hundreds of megabytes
+            from .cognee_store import CogneeStore, set_aside  # seconds and hundreds of megabytes
 
+            now = clock.iso(clock.now())
+            if self.store.graph_is_of_another_model():
+                set_aside(self._workspace, now)
+                self._owe_everything("made with another embedding model", now)
             graph = CogneeStore(self._workspace, self.embedder, self.store.embed)
             if graph.open() == "set aside":
-                owed = self.store.owe_everything(clock.iso(clock.now()))
-                log.warning("the graph did not open: set aside, to be written anew from %d memories", owed)
+                self._owe_everything("damaged", now)
+            self.store.record_graph_model()
             self._graph = graph
         return self._graph
+
+    def _owe_everything(self, why: str, now: str) -> None:
+        owed = self.store.owe_everything(now)
+        log.warning("the graph was %s: set aside, to be written anew from %d memories", why, owed)
 
     def graph_lag(self) -> int | None:
         """How many changes the graph has not been told yet; None while the store is not open."""

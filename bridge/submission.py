@@ -10,6 +10,7 @@ from typing import Any
 from jobs import client, launch
 from jobs.errors import JobError
 from jobs.layout import Workspace
+from jobs.model import Record
 
 from . import answer, trust
 from .settings import Settings
@@ -40,7 +41,7 @@ def submit(
     found = answer.success(job_id=dropped.job_id, job_sha256=dropped.sha256, kind=kind, worker_started=started)
     if not wait:
         return found
-    record = client.wait(workspace.spool, dropped.job_id, wait_seconds)
+    record = client.wait(workspace.spool, dropped.job_id, wait_seconds, seen=_Notes())
     if record.state != "succeeded":
         error = record.error or {"code": "INTERNAL", "message": f"The job ended as {record.state}."}
         raise JobError(
@@ -50,6 +51,19 @@ def submit(
             details={"job_id": record.job_id, "state": record.state},
         )
     return found | {"state": record.state, "result": record.result, "elapsed_ms": record.elapsed_ms}
+
+
+class _Notes:
+    """Tells a person who waits why the job does: each reason once, on stderr."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def __call__(self, record: Record | None) -> None:
+        error = record.error if record is not None and record.state == "retrying" else None
+        if error is not None and error["code"] not in self._told:
+            self._told.add(error["code"])
+            print(f"The job waits: {error['message']} {error['remediation']}", file=sys.stderr)  # noqa: T201
 
 
 def ingest_payload(

@@ -123,7 +123,7 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Wait for the other process to end, or stop it.",
     ),
     ErrorKind(
-        "STORE_NEWER", _G, "The memory store was written by a newer version of cognee-memory.",
+        "STORE_NEWER", _W, "The memory store was written by a newer version of cognee-memory.",
         "Update cognee-memory. Nothing was changed.",
     ),
     ErrorKind(
@@ -131,7 +131,7 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Check the permissions of .cognee_memory, and restore memory.db from a backup if it is damaged.",
     ),
     ErrorKind(
-        "EMBEDDER_MISMATCH", _G, "The store was made with another embedding model than the one configured.",
+        "EMBEDDER_MISMATCH", _W, "The store was made with another embedding model than the one configured.",
         "Set the former model again, or embed everything anew: cognee-memory rebuild --what index.",
     ),
     ErrorKind(

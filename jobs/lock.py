@@ -30,7 +30,7 @@ else:
 
 
 # Who only looks (``is_held``) has the lock for some microseconds, and must not be taken for a holder.
-_PROBE_PAUSES_SECONDS = (0.001, 0.002, 0.005, 0.01)
+_PROBE_PAUSES_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 
 
 class Lock:

@@ -149,7 +149,7 @@ def _mend(place: Spool, found: Found, now: datetime) -> Record | None:
             files.remove(place.copy(found.job_id))
             return None
         case "accept copy":
-            return _accept_copy(place, found.job_id, now)
+            return _accept_copy(place, found, now)
         case "give up":
             assert found.record is not None
             error = JobError(
@@ -161,17 +161,24 @@ def _mend(place: Spool, found: Found, now: datetime) -> Record | None:
             spool.write_records(place, [lifecycle.step(record, lifecycle.Failed(error), now)])
             return None
         case "set aside":
-            entry = spool.Entry(place.record(found.job_id), found.job_id)
-            error = JobError("JSON_INVALID", "The record was damaged and stood for no job.")
-            spool.reject(place, entry, error, None, clock.iso(now))
+            _set_aside(place, found.job_id, now)
             return None
 
 
-def _accept_copy(place: Spool, job_id: str, now: datetime) -> Record | None:
+def _set_aside(place: Spool, job_id: str, now: datetime) -> None:
+    error = JobError("JSON_INVALID", "The record was damaged and stood for no job.")
+    spool.reject(place, spool.Entry(place.record(job_id), job_id), error, None, clock.iso(now))
+
+
+def _accept_copy(place: Spool, found: Found, now: datetime) -> Record | None:
+    job_id = found.job_id
     try:
         job = parse_job(job_id, spool.read_copy(place, job_id, spool.RECORD_LIMIT), test_jobs=True)
     except JobError as error:
-        spool.reject(place, spool.Entry(place.copy(job_id), job_id), error, None, clock.iso(now))
+        if found.record_is == "damaged":
+            _set_aside(place, job_id, now)
+        refused = lifecycle.refuse(job_id, error, now)
+        spool.reject(place, spool.Entry(place.copy(job_id), job_id), error, refused, clock.iso(now))
         return None
     record = lifecycle.accept(job, now)
     spool.write_records(place, [record])

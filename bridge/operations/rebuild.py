@@ -1,4 +1,8 @@
-"""Making derived data anew from memory.db: the search index, the knowledge graph, or both."""
+"""Making derived data anew from memory.db: the search index, the knowledge graph, or both.
+
+With another embedding model than the store's, the index is embedded anew and the graph, whose vectors are of
+the former model, is written anew as well.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +25,11 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
 
 def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
     what = task.payload["what"]
-    result: dict[str, Any] = {"what": what}
     began = time.monotonic()
     try:
+        if what != "graph" and stores.open_store(new_model=True).model_changed:
+            what = "both"
+        result: dict[str, Any] = {"what": what}
         if what in ("index", "both"):
             result["passages"] = stores.store.rebuild_vectors()
             result["memories"] = stores.store.rebuild_words()

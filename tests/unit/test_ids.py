@@ -1,0 +1,56 @@
+"""Job ids."""
+
+from __future__ import annotations
+
+import re
+import uuid
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs import ids
+from jobs.ids import is_job_id, new_job_id
+
+
+@pytest.mark.parametrize("text", ["a", "0", "a" * 64, "0193c7a2-ingest-7f3a", "a_b", "com", "console", "com10", "lpt"])
+def test_a_job_id_is_lower_case_and_short(text: str) -> None:
+    assert is_job_id(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "a" * 65, "A", "-a", "_a", ".a", "a.b", "a/b", "..", "a b", "a\n", "ä", "a\0", "٣"],
+)
+def test_what_could_leave_the_folder_or_clash_on_another_system_is_no_job_id(text: str) -> None:
+    assert not is_job_id(text)
+
+
+@pytest.mark.parametrize("text", ["con", "prn", "aux", "nul", "com0", "com9", "lpt0", "lpt9"])
+def test_a_device_name_of_windows_is_no_job_id(text: str) -> None:
+    assert not is_job_id(text)
+
+
+@given(st.text(max_size=70))
+def test_a_job_id_is_a_plain_file_name(text: str) -> None:
+    if is_job_id(text):
+        assert re.fullmatch(r"[a-z0-9_-]{1,64}", text, re.ASCII)
+
+
+def test_a_new_id_is_a_uuid_of_version_7() -> None:
+    made = uuid.UUID(new_job_id())
+    assert made.version == 7
+    assert made.variant == uuid.RFC_4122
+    assert is_job_id(str(made))
+
+
+def test_ids_made_later_sort_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = iter([1_000, 1_001, 1_700_000_000_000, 1_700_000_000_001])
+    monkeypatch.setattr(ids.time, "time_ns", lambda: next(moments) * 1_000_000)
+    made = [new_job_id() for _ in range(4)]
+    assert made == sorted(made)
+
+
+def test_ids_made_in_the_same_millisecond_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ids.time, "time_ns", lambda: 1)
+    assert len({new_job_id() for _ in range(1000)}) == 1000

@@ -1,0 +1,350 @@
+"""What a stop at any moment may have left is mended, and mending twice equals mending once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs import files, lifecycle, spool
+from jobs.errors import JobError
+from jobs.layout import Spool
+from jobs.model import ENDS, Record, State, encode
+from jobs.parse import parse_job
+from worker.intake import Intake, Limits
+from worker.ledger import Ledger
+from worker.recovery import REPAIRS, CopyIs, RecordIs, recover, survey
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+LATER = NOW + timedelta(hours=1)
+ID = "job-1"
+FILE = encode({"schema_version": 1, "job_id": ID, "kind": "noop", "payload": {}})
+JOB = parse_job(ID, FILE, test_jobs=True)
+
+RECORDS = ["absent", "damaged", *get_args(State)]
+COPIES = ["absent", "active", "ended", "both", "damaged in active"]
+
+
+def record_in(state: State) -> Record:
+    """A record as the lifecycle would have brought it there."""
+    record = lifecycle.accept(JOB, NOW)
+    started = lifecycle.step(record, lifecycle.Started(), NOW)
+    match state:
+        case "queued":
+            return record
+        case "running":
+            return started
+        case "retrying":
+            return lifecycle.step(started, lifecycle.Failed(JobError("TEST_RETRY")), NOW)
+        case "succeeded":
+            return lifecycle.step(started, lifecycle.Succeeded({}), NOW)
+        case "failed":
+            return lifecycle.step(started, lifecycle.Failed(JobError("TEST_FAILURE")), NOW)
+        case "cancelled":
+            return lifecycle.step(record, lifecycle.Cancelled(), NOW)
+        case "expired":
+            return lifecycle.step(record, lifecycle.Expired(), NOW)
+        case "rejected":
+            return lifecycle.refuse(ID, JobError("JOB_INVALID"), NOW)
+
+
+def left_behind(folder: Path, record: str, copy: str, dropped: bool) -> Spool:
+    """The files of one job as a stop may have left them."""
+    place = Spool(folder)
+    spool.prepare(place)
+    if record == "damaged":
+        place.record(ID).write_bytes(b'{"schema_version": 1, "sta')
+    elif record != "absent":
+        spool.write_records(place, [record_in(record)])  # type: ignore[arg-type]
+    if copy in ("active", "both"):
+        place.copy(ID).write_bytes(FILE)
+    if copy in ("ended", "both"):
+        place.ended_copy(ID).write_bytes(FILE)
+    if copy == "damaged in active":
+        place.copy(ID).write_bytes(b"{")
+    if dropped:
+        place.dropped(ID).write_bytes(FILE)
+    return place
+
+
+def tree(place: Spool) -> dict[str, bytes]:
+    return {str(p.relative_to(place.root)): p.read_bytes() for p in place.root.rglob("*") if p.is_file()}
+
+
+def test_every_combination_that_a_survey_can_find_has_a_repair() -> None:
+    every = set(product(get_args(RecordIs), get_args(CopyIs), (True, False)))
+    assert set(REPAIRS) == every - {("absent", "absent", False)}, "the one that is left out is no job at all"
+
+
+@pytest.mark.parametrize(("record", "copy", "dropped"), list(product(RECORDS, COPIES, (True, False))))
+def test_mending_twice_equals_mending_once(tmp_path: Path, record: str, copy: str, dropped: bool) -> None:
+    place = left_behind(tmp_path / "spool", record, copy, dropped)
+    live = recover(place, NOW)
+    once = tree(place)
+    again = recover(place, LATER)
+    assert tree(place) == once
+    assert again == live
+
+
+@pytest.mark.parametrize(("record", "copy", "dropped"), list(product(RECORDS, COPIES, (True, False))))
+def test_after_mending_records_and_copies_agree(tmp_path: Path, record: str, copy: str, dropped: bool) -> None:
+    """A live record waits and has its copy; an ended one has none among the active."""
+    place = left_behind(tmp_path / "spool", record, copy, dropped)
+    live = {found.job_id: found for found in recover(place, NOW)}
+    after = spool.read_record(place, ID)
+    assert (ID in live) == (after is not None and not after.ended)
+    assert place.copy(ID).exists() == (ID in live)
+    if ID in live:
+        assert live[ID] == after
+        assert live[ID].state in ("queued", "retrying")
+
+
+@pytest.mark.parametrize(("record", "copy", "dropped"), list(product(RECORDS, COPIES, (True, False))))
+def test_mending_loses_no_accepted_job(tmp_path: Path, record: str, copy: str, dropped: bool) -> None:
+    """What was accepted waits again, or its record says why it cannot; what was dropped is still there."""
+    place = left_behind(tmp_path / "spool", record, copy, dropped)
+    recover(place, NOW)
+    after = spool.read_record(place, ID)
+    if record in ("queued", "running", "retrying"):
+        assert after is not None
+        assert after.state in ("queued", "retrying") if copy != "absent" else after.state == "failed"
+    if record in ENDS:
+        assert after == record_in(record)  # type: ignore[arg-type]
+    if dropped:
+        assert place.dropped(ID).read_bytes() == FILE
+
+
+@pytest.mark.parametrize("copy", ["active", "both"])
+def test_a_job_whose_record_was_damaged_is_accepted_from_its_copy(tmp_path: Path, copy: str) -> None:
+    place = left_behind(tmp_path / "spool", "damaged", copy, dropped=False)
+    (record,) = recover(place, NOW)
+    assert (record.job_id, record.state, record.job_sha256) == (ID, "queued", JOB.sha256)
+
+
+def test_a_damaged_record_without_a_copy_is_kept_aside_with_the_reason(tmp_path: Path) -> None:
+    place = left_behind(tmp_path / "spool", "damaged", "absent", dropped=False)
+    assert recover(place, NOW) == []
+    assert not place.record(ID).exists()
+    kept = place.rejected / f"{ID}.1.json"
+    assert kept.read_bytes().startswith(b'{"schema_version"')
+    assert json.loads((place.rejected / f"{ID}.1.reason.json").read_bytes())["error"]["code"] == "JSON_INVALID"
+
+
+def test_an_attempt_that_died_with_its_worker_counts_for_nothing(tmp_path: Path) -> None:
+    place = left_behind(tmp_path / "spool", "running", "active", dropped=False)
+    (record,) = recover(place, NOW)
+    assert (record.state, record.errors, record.crashes) == ("queued", 0, 0)
+    assert record.attempts[-1].outcome == "interrupted"
+
+
+def test_a_live_record_whose_copy_is_gone_ends_with_what_to_do(tmp_path: Path) -> None:
+    place = left_behind(tmp_path / "spool", "retrying", "absent", dropped=False)
+    assert recover(place, NOW) == []
+    record = spool.read_record(place, ID)
+    assert record is not None
+    assert record.error is not None
+    assert (record.state, record.error["code"], record.error["remediation"]) == (
+        "failed", "JOB_NOT_FOUND", "Submit the job anew.",
+    )  # fmt: skip
+
+
+def test_unfinished_writes_are_removed_and_those_of_others_in_the_inbox_are_not(tmp_path: Path) -> None:
+    place = left_behind(tmp_path / "spool", "queued", "active", dropped=False)
+    ours = [folder / ".x.json.abc.tmp" for folder in (place.active, place.ended, place.results, place.worker)]
+    theirs = place.dropping("job-2")
+    for path in (*ours, theirs):
+        path.write_bytes(b"part")
+    recover(place, NOW)
+    assert [path for path in (*ours, theirs) if path.exists()] == [theirs]
+
+
+def test_looking_changes_nothing(tmp_path: Path) -> None:
+    place = left_behind(tmp_path / "spool", "running", "ended", dropped=True)
+    before = tree(place)
+    (found,) = survey(place)
+    assert (found.repair, found.dropped) == ("bring back", True)
+    assert tree(place) == before
+
+
+def test_files_that_are_named_after_no_job_are_left_alone(tmp_path: Path) -> None:
+    place = left_behind(tmp_path / "spool", "absent", "absent", dropped=False)
+    for folder in (place.results, place.active):
+        (folder / "Not A Job.json").write_bytes(b"?")
+    before = tree(place)
+    assert recover(place, NOW) == []
+    assert tree(place) == before
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.dictionaries(st.integers(1, 6), st.tuples(st.sampled_from(RECORDS), st.sampled_from(COPIES), st.booleans())))
+def test_many_jobs_are_mended_as_each_would_be_alone(
+    tmp_path_factory: pytest.TempPathFactory, jobs: dict[int, tuple[str, str, bool]]
+) -> None:
+    together = Spool(tmp_path_factory.mktemp("together"))
+    spool.prepare(together)
+    expected = {}
+    for number, combination in jobs.items():
+        alone = left_behind(tmp_path_factory.mktemp("alone"), *combination)
+        for name, content in tree(alone).items():
+            path = together.root / name.replace(ID, f"job-{number}")
+            path.write_bytes(content.replace(ID.encode(), f"job-{number}".encode()))
+        for record in recover(alone, NOW):
+            expected[f"job-{number}"] = record.state
+    assert {record.job_id: record.state for record in recover(together, NOW)} == expected
+
+
+class Cut(BaseException):
+    """The power goes."""
+
+
+@pytest.fixture
+def cut_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
+    """Let so many changes of the file system happen, and stop before the next one."""
+    left: list[int | None] = [None]
+
+    def counted(change: Callable[..., None]) -> Callable[..., None]:
+        def changed(*arguments: object) -> None:
+            if left[0] is not None:
+                if left[0] == 0:
+                    raise Cut
+                left[0] -= 1
+            change(*arguments)
+
+        return changed
+
+    for name in ("rename", "remove", "sync_folder"):
+        monkeypatch.setattr(files, name, counted(getattr(files, name)))
+
+    def cut(changes: int | None) -> None:
+        left[0] = changes
+
+    return cut
+
+
+def every_cut(
+    tmp_path: Path,
+    cut_after: Callable[[int | None], None],
+    prepare: Callable[[Spool], None],
+    change: Callable[[Spool], None],
+    check: Callable[[Spool, list[Record]], None],
+) -> None:
+    """Stop a change at each of its steps, begin again as a new worker does, and check what there is."""
+    for number in range(100):
+        place = Spool(tmp_path / f"spool-{number}")
+        spool.prepare(place)
+        prepare(place)
+        cut_after(number)
+        try:
+            change(place)
+            whole = True
+        except Cut:
+            whole = False
+        cut_after(None)
+        check(place, recover(place, LATER))
+        if whole:
+            assert number > 1, "it was cut at least once"
+            return
+    raise AssertionError("the change never came to its end")
+
+
+def take_in(place: Spool, live: list[Record]) -> Ledger:
+    ledger = Ledger(place, live, now=lambda: LATER)
+    limits = Limits(
+        max_job_bytes=10_000, max_active_jobs=10, min_free_bytes=0, max_attempts=4, partial_write_grace=2.0,
+        test_jobs=True,
+    )  # fmt: skip
+    Intake(place, ledger, limits, lambda job_id, priority: None).look()
+    return ledger
+
+
+def test_an_acceptance_cut_anywhere_is_an_acceptance_in_the_end(
+    tmp_path: Path, cut_after: Callable[[int | None], None]
+) -> None:
+    def check(place: Spool, live: list[Record]) -> None:
+        ledger = take_in(place, live)
+        record = ledger.get(ID)
+        assert record is not None
+        assert (record.state, record.generation, record.job_sha256) == ("queued", 1, JOB.sha256)
+        assert place.copy(ID).exists()
+        assert not place.dropped(ID).exists()
+
+    every_cut(
+        tmp_path,
+        cut_after,
+        lambda place: place.dropped(ID).write_bytes(FILE) and None,
+        lambda place: spool.accept(place, [(JOB, lifecycle.accept(JOB, NOW))]),
+        check,
+    )
+
+
+def test_an_end_cut_anywhere_runs_again_or_has_ended(tmp_path: Path, cut_after: Callable[[int | None], None]) -> None:
+    def check(place: Spool, live: list[Record]) -> None:
+        record = spool.read_record(place, ID)
+        assert record is not None
+        if record.ended:
+            assert live == []
+            assert (place.copy(ID).exists(), place.ended_copy(ID).exists()) == (False, True)
+        else:
+            assert live == [record]
+            assert (record.state, place.copy(ID).exists()) == ("queued", True)
+
+    def prepare(place: Spool) -> None:
+        spool.accept(place, [(JOB, record_in("running"))])
+
+    def change(place: Spool) -> None:
+        Ledger(place, [record_in("running")]).apply({ID: lifecycle.Succeeded({})})
+
+    every_cut(tmp_path, cut_after, prepare, change, check)
+
+
+def test_a_replay_cut_anywhere_has_begun_or_can_be_asked_for_again(
+    tmp_path: Path, cut_after: Callable[[int | None], None]
+) -> None:
+    def check(place: Spool, live: list[Record]) -> None:
+        record = spool.read_record(place, ID)
+        assert record is not None
+        if record.ended:
+            assert record == record_in("failed")
+            again = Ledger(place, live).replay(ID)
+            assert (again.state, again.generation) == ("queued", 2)
+        else:
+            assert live == [replace(record)]
+            assert (record.state, record.generation) == ("queued", 2)
+        assert place.copy(ID).exists()
+
+    def prepare(place: Spool) -> None:
+        spool.write_records(place, [record_in("failed")])
+        place.ended_copy(ID).write_bytes(FILE)
+
+    every_cut(tmp_path, cut_after, prepare, lambda place: Ledger(place, []).replay(ID) and None, check)
+
+
+def test_a_rejection_cut_anywhere_is_a_rejection_in_the_end(
+    tmp_path: Path, cut_after: Callable[[int | None], None]
+) -> None:
+    def check(place: Spool, live: list[Record]) -> None:
+        assert live == []
+        take_in(place, live)
+        record = spool.read_record(place, ID)
+        assert record is not None
+        assert record.error is not None
+        assert (record.state, record.error["code"]) == ("rejected", "KIND_UNKNOWN")
+        assert not place.dropped(ID).exists()
+        assert [p for p in place.rejected.iterdir() if b'"magic"' in p.read_bytes() and "reason" not in p.name]
+
+    file = FILE.replace(b"noop", b"magic")
+    every_cut(
+        tmp_path,
+        cut_after,
+        lambda place: place.dropped(ID).write_bytes(file) and None,
+        lambda place: take_in(place, []) and None,
+        check,
+    )
