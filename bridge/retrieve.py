@@ -22,13 +22,12 @@ from jobs.layout import Workspace, find_workspace
 
 from . import answer, hits, trust
 from .arguments import retrieve_arguments
-from .database import open_for_reading
 from .embedder import Embedder, EmbeddingConfig, create
 from .memory import Memory
 from .packing import pack
 from .question import Question, ask
 from .ranking import LEXICAL_WEIGHT, VECTOR_WEIGHT, Factors, factors, order_key
-from .search import Candidate, Snapshot
+from .search import Candidate, Snapshot, open_snapshot
 from .settings import Settings
 
 # Rough float32 scores only rule out what cannot reach the floor; the margin outweighs their rounding.
@@ -56,11 +55,10 @@ def retrieve(
     An empty or never-used workspace is a success without results. Raises EMBEDDER_MISMATCH, MODEL_MISSING,
     STORE_NEWER, STORE_UNREADABLE.
     """
-    connection = open_for_reading(workspace)
-    if connection is None:
+    snapshot = open_snapshot(workspace)
+    if snapshot is None:
         return _answer(question, [], 0, None)
     try:
-        snapshot = Snapshot(workspace, connection)
         if snapshot.embedder_identity is None or snapshot.memory_count == 0:
             return _answer(question, [], 0, None)
         model = embedder(settings)
@@ -71,7 +69,7 @@ def retrieve(
             )
         ranked = rank(snapshot, question, model)
     finally:
-        connection.close()
+        snapshot.close()
     packed = pack(ranked[: question.max_results], hits.summary_text, model.count_tokens, question.max_tokens)
     return _answer(question, [hits.hit(*entry) for entry in packed], len(ranked), model.tokenizer_name)
 

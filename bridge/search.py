@@ -62,8 +62,30 @@ class Candidate:
     passage_count: int
 
 
+def open_snapshot(workspace: Workspace) -> Snapshot | None:
+    """The store as it is now, or None where nothing was ever stored.
+
+    A rebuild may remove the vector file between the look at its number and its opening; then the next
+    look has the new number. Raises STORE_NEWER, STORE_UNREADABLE.
+    """
+    for last in (False, False, True):
+        connection = database.open_for_reading(workspace)
+        if connection is None:
+            return None
+        try:
+            return Snapshot(workspace, connection)
+        except JobError:
+            connection.close()
+            if last:
+                raise
+        except BaseException:
+            connection.close()
+            raise
+    raise AssertionError("unreachable")
+
+
 class Snapshot:
-    """Holds a read transaction; close it before the process does anything slow."""
+    """Holds a read transaction until it is closed."""
 
     def __init__(self, workspace: Workspace, connection: sqlite3.Connection) -> None:
         self._connection = connection
