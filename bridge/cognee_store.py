@@ -33,7 +33,7 @@ from jobs.layout import Workspace
 from . import critical, datapoints
 from .embedder import Embedder
 from .memory import Memory
-from .trace import LOG_FORMAT, trace
+from .traces import LOG_FORMAT, trace
 from .vectors import Vectors
 
 log = logging.getLogger(__name__)

@@ -69,6 +69,11 @@ class Child:
                 log.error("the child's pipe broke: %s", error)
             process.kill()
             status = process.wait()
+            process.stdout.close()
+            try:
+                process.stdin.close()
+            except OSError:
+                pass  # what it had not read is lost with it
             self._process = None
             log.error("the child died: pid=%d status=%s", process.pid, status)
             raise ChildDied(f"status {status}")

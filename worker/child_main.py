@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from bridge import critical
-from bridge.operations import Progress, Task, run
+from bridge.operations import Outcomes, Progress, Task, run
 from bridge.settings import load
 from bridge.stores import Stores
-from bridge.trace import LOG_FORMAT, trace
+from bridge.traces import LOG_FORMAT, trace
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -46,7 +46,6 @@ def main() -> int:
 
     with Stores(Workspace(Path(sys.argv[1])), load()) as stores:
         while (request := requests.get()) is not None:
-            busy.set()
             tasks = [Task(**task) for task in request["jobs"]]
             send(_answer(request["kind"], tasks, stores, lambda progress: send({"progress": progress})))
             busy.clear()
@@ -59,6 +58,7 @@ def _read_requests(requests: queue.SimpleQueue[dict[str, Any] | None], busy: thr
     Without a parent nobody takes the answer, so what runs is cut off, but in no critical section.
     """
     for line in sys.stdin.buffer:
+        busy.set()  # before it is taken up: else an end of stdin in between would not cut it off
         requests.put(json.loads(line))
     requests.put(None)
     if busy.is_set():
@@ -67,19 +67,25 @@ def _read_requests(requests: queue.SimpleQueue[dict[str, Any] | None], busy: thr
 
 
 def _answer(kind: str, tasks: list[Task], stores: Stores, progress: Progress) -> dict[str, Any]:
-    try:
-        outcomes = run(kind, tasks, stores, clock.now(), progress)
-    except JobError as error:
-        outcomes = {task.job_id: Failed(error) for task in tasks}
-    except Exception as error:
-        # The traceback goes to the log; a record gets no more than the kind of error, which holds no text.
-        log.error("operation %s failed: %s", kind, trace(error))
-        failure = JobError("INTERNAL", f"The operation {kind!r} met an unexpected {type(error).__name__}.")
-        outcomes = {task.job_id: Failed(failure) for task in tasks}
+    outcomes = _outcomes(kind, tasks, stores, progress)
     return {
         "outcomes": {job_id: encode(outcome) for job_id, outcome in outcomes.items()},
         "graph_lag": stores.graph_lag(),
     }
+
+
+def _outcomes(kind: str, tasks: list[Task], stores: Stores, progress: Progress) -> Outcomes:
+    try:
+        return run(kind, tasks, stores, clock.now(), progress)
+    except JobError as error:
+        return {task.job_id: Failed(error) for task in tasks}
+    except Exception as error:
+        # The traceback goes to the log; a record gets no more than the kind of error, which holds no text.
+        log.error("operation %s failed: %s", kind, trace(error))
+        if len(tasks) > 1:  # each is tried alone, so that a bad one fails alone
+            return {job: found for task in tasks for job, found in _outcomes(kind, [task], stores, progress).items()}
+        failure = JobError("INTERNAL", f"The operation {kind!r} met an unexpected {type(error).__name__}.")
+        return {task.job_id: Failed(failure) for task in tasks}
 
 
 def encode(outcome: Succeeded | Failed) -> dict[str, Any]:

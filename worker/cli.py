@@ -24,7 +24,12 @@ def parser() -> argparse.ArgumentParser:
     add_workspace(common)
     common.add_argument("--json", action="store_true", help="print one JSON object")
 
-    top = Parser(prog="cognee-memory", description=__doc__.split("\n")[0] if __doc__ else None)
+    top = Parser(
+        prog="cognee-memory",
+        description="Long-term memory for a chat assistant: jobs dropped as files, worked off in the background.",
+        epilog="Begin with: cognee-memory demo. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no worker, 4 rejected,"
+        " 5 timed out waiting.",
+    )
     top.add_argument("--version", action="store_true", help="print the version")
     commands = top.add_subparsers(dest="command", metavar="COMMAND")
 
@@ -33,7 +38,8 @@ def parser() -> argparse.ArgumentParser:
         return made
 
     def nested(name: str, text: str) -> Any:
-        return add(name, text).add_subparsers(dest="verb", metavar="VERB", required=True)
+        made = commands.add_parser(name, help=text, description=text)
+        return made.add_subparsers(dest="verb", metavar="VERB", required=True)
 
     demo = add("demo", "see it work from nothing: jobs dropped, worked off, and asked about")
     demo.add_argument("--keep", action="store_true", help="leave the workspace to play with")

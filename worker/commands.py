@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -103,12 +104,18 @@ def worker_start(given: argparse.Namespace) -> Envelope:
 def worker_stop(given: argparse.Namespace) -> Envelope:
     """SIGTERM to the process that holds the lock; it finishes what runs. Returns when it has gone."""
     workspace, _ = _open(given)
-    heartbeat = _worker_status(workspace)
-    if not heartbeat["alive"] or heartbeat["heartbeat"] is None:
-        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
-    os.kill(heartbeat["heartbeat"]["pid"], signal.SIGTERM)
+    told: int | None = None
     while launch.is_alive(workspace):
+        heartbeat = _worker_status(workspace)["heartbeat"]  # absent while a worker starts
+        if heartbeat is not None and told is None:
+            told = int(heartbeat["pid"])
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(told, signal.SIGTERM)
+        elif heartbeat is not None and heartbeat["pid"] != told:
+            break  # somebody has started another one since
         time.sleep(0.05)
+    if told is None:
+        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
     return answer.success(stopped=True)
 
 

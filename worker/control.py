@@ -9,7 +9,6 @@ from jobs import files
 from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.layout import Spool
-from jobs.lifecycle import Cancelled
 from jobs.parse import read_json
 
 from .ledger import Ledger
@@ -58,8 +57,9 @@ class Control:
                 self._enqueue(job_id, again.priority)
                 log.info("replayed job_id=%s generation=%d", job_id, again.generation)
             return True
-        if record.state == "running":
+        if record.ended:
+            return True
+        if not self._ledger.cancel(job_id):
             return False  # it runs to its end, and the request with it
-        if self._ledger.apply({job_id: Cancelled()}):
-            log.info("cancelled job_id=%s", job_id)
+        log.info("cancelled job_id=%s", job_id)
         return True

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from jobs import clock
 
@@ -39,8 +39,9 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Seque
     from rich.table import Table
 
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        made.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for place, column in enumerate(columns):
+        side: Literal["left", "right"] = "right" if column in right else "left"
+        made.add_column(column, justify=side, overflow="fold", no_wrap=place == 0)
     for row in rows:
         made.add_row(*(cell.replace("[", r"\[") for cell in row))
     Console().print(made)

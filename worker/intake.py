@@ -134,12 +134,18 @@ class Intake:
                 case Reject(reason):
                     self._reject(entry, reason)
         if verdicts:
-            self._ledger.accept(verdicts)
-            for job, record in verdicts:
-                log.info("accepted job_id=%s kind=%s", job.job_id, job.kind)
-                if lifecycle.is_due(record, self._now()):
-                    self._enqueue(record.job_id, record.priority)
+            self._accept(verdicts)
         return len(verdicts)
+
+    def _accept(self, accepted: list[tuple[Job, Record]]) -> None:
+        try:
+            self._ledger.accept(accepted)
+        finally:  # when the disk refuses half-way, some are accepted all the same
+            for job, record in accepted:
+                if self._ledger.get(job.job_id) is not None:
+                    log.info("accepted job_id=%s kind=%s", job.job_id, job.kind)
+                    if lifecycle.is_due(record, self._now()):
+                        self._enqueue(record.job_id, record.priority)
 
     def _read(self, entry: spool.Entry) -> Job:
         if entry.name is None or not is_job_id(entry.name):

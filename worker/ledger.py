@@ -80,33 +80,59 @@ class Ledger:
     # --- changing ---
 
     def accept(self, accepted: Sequence[tuple[Job, Record]]) -> None:
+        """Make jobs ours. When the disk refuses half-way, those whose records were written are live all the same."""
         with self._lock:
-            spool.accept(self._place, accepted)
-            self._live.update((record.job_id, record) for _, record in accepted)
+            try:
+                spool.accept(self._place, accepted)
+            except OSError:
+                accepted = [pair for pair in accepted if self._is_written(pair[1])]
+                raise
+            finally:
+                self._live.update((record.job_id, record) for _, record in accepted)
         self._changed()
+
+    def _is_written(self, record: Record) -> bool:
+        try:
+            return spool.read_record(self._place, record.job_id) == record
+        except (OSError, ValueError, JobError):
+            return False
 
     def apply(self, events: dict[str, Event]) -> list[Record]:
         """Step records of live jobs; a job that the event does not fit is left out of the answer."""
-        now = self._now()
         with self._lock:
-            stepped = []
-            for job_id, event in events.items():
-                record = self._live.get(job_id)
-                if record is None:
-                    continue
-                try:
-                    stepped.append(lifecycle.step(record, event, now, self._jitter()))
-                except lifecycle.IllegalTransition:
-                    continue
-            spool.write_records(self._place, stepped)
-            for record in stepped:
-                if record.ended:
-                    del self._live[record.job_id]
-                    self._ended[record.state] += 1
-                    spool.end(self._place, record.job_id)
-                else:
-                    self._live[record.job_id] = record
+            stepped = self._step(events)
         self._changed()
+        return stepped
+
+    def cancel(self, job_id: str) -> bool:
+        """End a waiting job as cancelled. False when there is none: it runs by now, or has ended."""
+        with self._lock:
+            record = self._live.get(job_id)
+            if record is None or record.state == "running":
+                return False
+            self._step({job_id: lifecycle.Cancelled()})
+        self._changed()
+        return True
+
+    def _step(self, events: dict[str, Event]) -> list[Record]:
+        now = self._now()
+        stepped = []
+        for job_id, event in events.items():
+            record = self._live.get(job_id)
+            if record is None:
+                continue
+            try:
+                stepped.append(lifecycle.step(record, event, now, self._jitter()))
+            except lifecycle.IllegalTransition:
+                continue
+        spool.write_records(self._place, stepped)
+        for record in stepped:
+            if record.ended:
+                del self._live[record.job_id]
+                self._ended[record.state] += 1
+                spool.end(self._place, record.job_id)
+            else:
+                self._live[record.job_id] = record
         return stepped
 
     def replay(self, job_id: str) -> Record:

@@ -15,7 +15,7 @@ from types import FrameType
 
 from bridge import trust
 from bridge.settings import Settings
-from jobs import clock
+from jobs import clock, files
 from jobs.errors import JobError
 from jobs.layout import Workspace, find_workspace
 from jobs.lock import Lock
@@ -119,14 +119,15 @@ class Worker:
             log.info("stopped")
 
     def _look(self) -> None:
-        try:
-            self._intake.look()
-            self._control.look()
-            self._timetable.look()
-            self._child.give_back_if_idle(self._settings.child_idle_seconds)
-        except OSError as error:
-            # A full disk or an unreadable folder: what is not accepted waits, and the next look goes on.
-            log.error("the spool cannot be worked on: %s", error)
+        for look in (self._intake.look, self._control.look, self._timetable.look, self._give_back):
+            try:
+                look()
+            except OSError as error:
+                # A full disk or an unreadable folder: what is not dealt with waits, and the next look goes on.
+                log.error("the spool cannot be worked on: %s", error)
+
+    def _give_back(self) -> None:
+        self._child.give_back_if_idle(self._settings.child_idle_seconds)
 
     def _pause(self) -> float:
         longest = self._settings.rescan_seconds
@@ -143,6 +144,7 @@ def serve(workspace: Workspace, settings: Settings, *, foreground: bool) -> int:
     if not lock.acquire():
         raise JobError("WORKER_RUNNING", f"Another worker works on {workspace.root}.")
     with lock:
+        files.remove(workspace.spool.heartbeat)  # a former worker's: its process id may be anybody's by now
         _log_to(workspace.spool.log, settings.log_level, foreground=foreground)
         worker = Worker(workspace, settings)
 

@@ -22,6 +22,7 @@ from .ledger import Ledger
 log = logging.getLogger(__name__)
 
 BATCHED = frozenset({"ingest"})
+_WRITE_AGAIN_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Runner:
         batch = self._batch(record)
         expired = {r.job_id: lifecycle.Expired() for r in batch if lifecycle.is_expired(r, self._now())}
         if expired:
-            self._ledger.apply(dict(expired))
+            self._apply(dict(expired))
             batch = [r for r in batch if r.job_id not in expired]
         tasks = self._tasks(batch)
         if tasks:
@@ -112,12 +113,12 @@ class Runner:
                 }
             )
         if lost:
-            self._ledger.apply({job_id: lifecycle.Started() for job_id in lost})
-            self._ledger.apply({job_id: lifecycle.Failed(error) for job_id, error in lost.items()})
+            self._apply({job_id: lifecycle.Started() for job_id in lost})
+            self._apply({job_id: lifecycle.Failed(error) for job_id, error in lost.items()})
         return tasks
 
     def _run(self, kind: str, tasks: list[dict[str, Any]]) -> None:
-        started = self._ledger.apply({task["job_id"]: lifecycle.Started() for task in tasks})
+        started = self._apply({task["job_id"]: lifecycle.Started() for task in tasks})
         ids = {record.job_id for record in started}
         tasks = [task for task in tasks if task["job_id"] in ids]  # some may have been cancelled meanwhile
         if not tasks:
@@ -139,13 +140,24 @@ class Runner:
         for job_id in ids:
             if not isinstance(events[job_id], lifecycle.Interrupted):
                 self._suspects.pop(job_id, None)
-        for record in self._ledger.apply(events):
+        for record in self._apply(events):
             level = logging.INFO if record.state == "succeeded" else logging.WARNING
             code = record.error["code"] if record.error else "-"
             log.log(level, "%s job_id=%s kind=%s code=%s", record.state, record.job_id, kind, code)
             if record.state == "queued":
                 self._enqueue(record.job_id, record.priority)
         self._set_running(None)
+
+    def _apply(self, events: dict[str, lifecycle.Event]) -> list[Record]:
+        """Write the step, again and again while the disk refuses it: a step that is left out would leave the job
+        where nobody looks at it again. When the worker stops meanwhile, recovery mends it."""
+        while True:
+            try:
+                return self._ledger.apply(events)
+            except OSError as error:
+                log.error("records cannot be written: %s", error)
+                if self.stopping.wait(_WRITE_AGAIN_SECONDS):
+                    raise
 
     def _after_crash(self, ids: set[str]) -> dict[str, lifecycle.Event]:
         """A crash of one job alone counts; a crash of a batch proves nothing about its members."""
