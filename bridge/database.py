@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from jobs import files
@@ -72,6 +74,12 @@ def _create(connection: sqlite3.Connection) -> None:
 MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [_create]
 FORMAT = len(MIGRATIONS)
 
+_NO_SPACE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # Windows has no quotas by that name
+_UNREADABLE = (
+    sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM,
+)  # fmt: skip
+
 
 def open_for_writing(workspace: Workspace) -> sqlite3.Connection:
     """The one writer's connection (WAL, every commit synced), created or brought to the present format.
@@ -116,6 +124,29 @@ def open_for_reading(workspace: Workspace) -> sqlite3.Connection | None:
         return connection
     except sqlite3.DatabaseError as error:
         raise JobError("STORE_UNREADABLE", f"{path} cannot be opened: {error}.") from error
+
+
+@contextmanager
+def failing_clearly() -> Iterator[None]:
+    """Raise what the disk or SQLite fails with as an error of the table; everything else as it is."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        found = _explained(error)
+        if found is None:
+            raise
+        raise found from error
+
+
+def _explained(error: Exception) -> JobError | None:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary one, without its extension
+    if code == sqlite3.SQLITE_FULL or (isinstance(error, OSError) and error.errno in _NO_SPACE):
+        return JobError("DISK_FULL")
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return JobError("STORE_BUSY")
+    if code in _UNREADABLE:
+        return JobError("STORE_UNREADABLE", f"memory.db cannot be used: {error}.")
+    return None
 
 
 def _format(connection: sqlite3.Connection, path: Path) -> int:

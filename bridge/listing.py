@@ -12,7 +12,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from . import rows
-from .database import open_for_reading
+from .database import failing_clearly, open_for_reading
 from .hits import summary_text
 from .memory import Memory
 
@@ -23,7 +23,8 @@ TOPIC_WORTH_COMPACTING = 5
 def _reading(workspace: Workspace) -> Iterator[Connection | None]:
     connection = open_for_reading(workspace)
     try:
-        yield connection
+        with failing_clearly():
+            yield connection
     finally:
         if connection is not None:
             connection.close()

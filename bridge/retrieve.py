@@ -22,6 +22,7 @@ from jobs.layout import Workspace, find_workspace
 
 from . import answer, hits, trust
 from .arguments import retrieve_arguments
+from .database import failing_clearly
 from .embedder import Embedder, EmbeddingConfig, create
 from .memory import Memory
 from .packing import pack
@@ -44,6 +45,7 @@ def query_embedder(settings: Settings) -> Embedder:
     return _embedders[config]
 
 
+@failing_clearly()
 def retrieve(
     workspace: Workspace,
     question: Question,

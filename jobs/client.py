@@ -111,6 +111,7 @@ def cancel(place: Spool, job_id: str) -> Record | None:
     if record is not None and record.ended:
         return record
     files.make_folder(place.control)
-    request = {"job_id": job_id, "generation": record.generation if record else 1}
+    # Which generation a job in the inbox will get, only the worker knows: after a rejection it is not the first.
+    request = {"job_id": job_id, "generation": record.generation if record else None}
     files.replace(place.cancel(job_id), json.dumps(request).encode())
     return record

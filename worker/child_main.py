@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bridge import critical
+from bridge.database import failing_clearly
 from bridge.operations import Outcomes, Progress, Task, run
 from bridge.settings import load
 from bridge.stores import Stores
@@ -76,7 +77,8 @@ def _answer(kind: str, tasks: list[Task], stores: Stores, progress: Progress) ->
 
 def _outcomes(kind: str, tasks: list[Task], stores: Stores, progress: Progress) -> Outcomes:
     try:
-        return run(kind, tasks, stores, clock.now(), progress)
+        with failing_clearly():
+            return run(kind, tasks, stores, clock.now(), progress)
     except JobError as error:
         return {task.job_id: Failed(error) for task in tasks}
     except Exception as error:

@@ -71,6 +71,8 @@ def test_a_summary_becomes_a_node_with_every_field() -> None:
     assert summary_from(SUMMARY).model_dump() == {
         "memory_id": "id-1",
         "memory_number": 1,
+        "name": "Ranking",
+        "description": "How hits are ordered.",
         "topic": "Ranking",
         "topic_id": "ranking",
         "session_id": "2025-11-17-session-1",
@@ -184,6 +186,7 @@ def test_the_indexed_text_stays_the_same_when_the_status_changes() -> None:
 
 def test_final_is_another_word_for_what_is_valid_now() -> None:
     fields = {"memory_id": "m", "memory_number": 1, "topic": "T", "topic_id": "t", "summary_text": "s"}
+    fields |= {"name": "T", "description": "d"}
     times = {"created_at": 0, "updated_at": 0}
     assert ConversationSummary.model_validate(fields | times | {"status": "Final"}).status == "Active"
     assert DecisionRecord.model_validate(fields | times | {"status": "Final"}).status == "DecisionRecord"

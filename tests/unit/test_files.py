@@ -186,7 +186,7 @@ def test_a_file_that_grows_over_the_limit_after_the_look_is_not_read(
         path.write_bytes(b"0" * 100)
         return found
 
-    monkeypatch.setattr(files.os, "fstat", fstat_then_grow)
+    monkeypatch.setattr(os, "fstat", fstat_then_grow)
     assert refused(path) == "FILE_TOO_LARGE"
 
 
@@ -226,7 +226,7 @@ def test_folders_sockets_and_devices_are_refused(tmp_path: Path, monkeypatch: py
 def test_a_file_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_bytes(b"x")
     assert files.owned_by_user(tmp_path / "file")
-    monkeypatch.setattr(files.os, "getuid", lambda: os.geteuid() + 1)
+    monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
     assert refused(tmp_path / "file") == "FILE_UNSAFE"
     assert not files.owned_by_user(tmp_path / "file")
 
@@ -240,11 +240,11 @@ def test_a_file_that_is_replaced_while_it_is_open_is_read_as_it_was(
     fstat = os.fstat
 
     def replace_then_fstat(descriptor: int) -> os.stat_result:
-        monkeypatch.setattr(files.os, "fstat", fstat)
+        monkeypatch.setattr(os, "fstat", fstat)
         files.replace(path, b"new")
         return fstat(descriptor)
 
-    monkeypatch.setattr(files.os, "fstat", replace_then_fstat)
+    monkeypatch.setattr(os, "fstat", replace_then_fstat)
     assert files.read_plain(path, 10)[0] == b"old"
     assert files.read_plain(path, 10)[0] == b"new"
 

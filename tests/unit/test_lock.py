@@ -6,13 +6,13 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from jobs import lock
 from jobs.lock import Lock, is_held
 
 # Holds the lock, says so, and stays until its stdin closes. With "heir", a child of its own stays as well.
@@ -100,7 +100,7 @@ def test_looking_does_not_take_the_lock_away_from_who_wants_it(path: Path, monke
         pauses.append(seconds)
         looking.release()
 
-    monkeypatch.setattr(lock.time, "sleep", look_ends)
+    monkeypatch.setattr(time, "sleep", look_ends)
     with Lock(path) as wanted:
         assert wanted.acquire()
     assert len(pauses) == 1

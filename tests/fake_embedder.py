@@ -1,0 +1,39 @@
+"""A tiny deterministic embedder: words in common give similar vectors. For tests of what surrounds embedding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+
+import numpy as np
+
+from bridge.embedder import Matrix
+
+
+class FakeEmbedder:
+    """Each word is a fixed random direction; a text is the sum of its words, scaled to length 1.
+
+    ``seen`` lists every text that was embedded.
+    """
+
+    tokenizer_name = "words"
+
+    def __init__(self, dimensions: int = 16, name: str = "fake") -> None:
+        self.dimensions = dimensions
+        self.identity = f"{name}/{dimensions}"
+        self.seen: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        self.seen += texts
+        return np.array([self._vector(text) for text in texts], np.float32).reshape(len(texts), self.dimensions)
+
+    def _vector(self, text: str) -> Matrix:
+        words = re.findall(r"\w+", text.lower()) or [""]
+        seeds = [int.from_bytes(sha256(f"{self.identity} {word}".encode()).digest()[:8], "big") for word in words]
+        total = np.sum([np.random.default_rng(seed).standard_normal(self.dimensions) for seed in seeds], axis=0)
+        scaled: Matrix = (total / np.linalg.norm(total)).astype(np.float32)
+        return scaled
+
+    def count_tokens(self, text: str) -> int:
+        return len(re.findall(r"\w+", text))

@@ -1,0 +1,218 @@
+"""What an asker does, with no process but its own."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs import client, lifecycle, spool
+from jobs.errors import JobError
+from jobs.layout import Spool, Workspace
+from jobs.lifecycle import Event, Started, Succeeded
+from jobs.lock import Lock
+from jobs.model import Record
+from jobs.parse import parse_job
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Spool:
+    found = Workspace(tmp_path).spool
+    spool.prepare(found)
+    return found
+
+
+@pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Pauses that take no time; the list says how long they would have been."""
+    pauses: list[float] = []
+    monkeypatch.setattr(time, "sleep", pauses.append)
+    return pauses
+
+
+def accept(place: Spool, job_id: str) -> Record:
+    """What the worker does with a dropped file."""
+    job = parse_job(job_id, place.dropped(job_id).read_bytes())
+    record = lifecycle.accept(job, NOON)
+    spool.accept(place, [(job, record)])
+    return record
+
+
+def move_on(place: Spool, job_id: str, *events: Event) -> Record:
+    record = spool.read_record(place, job_id)
+    assert record is not None
+    for event in events:
+        record = lifecycle.step(record, event, NOON)
+    spool.write_records(place, [record])
+    return record
+
+
+def code(action: Any, *arguments: Any, **named: Any) -> str:
+    with pytest.raises(JobError) as caught:
+        action(*arguments, **named)
+    return caught.value.code
+
+
+# --- submit ---
+
+
+def test_a_submitted_job_is_one_that_the_worker_accepts_with_the_digest_that_was_told(place: Spool) -> None:
+    told = client.submit(place, "migrate", {"dryRun": True, "limit": 3}, priority=5, correlation_id="mine")
+    job = parse_job(told.job_id, place.dropped(told.job_id).read_bytes())
+    assert (job.sha256, job.priority, job.correlation_id) == (told.sha256, 5, "mine")
+    assert job.submitted_at is not None
+
+
+def test_an_asker_may_choose_the_id(place: Spool) -> None:
+    assert client.submit(place, "check", {}, job_id="mine").job_id == "mine"
+    assert place.dropped("mine").exists()
+
+
+@pytest.mark.parametrize("job_id", ["", "A", "../a", "con"])
+def test_an_id_that_is_none_is_not_dropped(place: Spool, job_id: str) -> None:
+    if job_id:
+        assert code(client.submit, place, "check", {}, job_id=job_id) == "JOB_INVALID"
+        assert spool.inbox(place) == []
+    else:
+        assert client.submit(place, "check", {}, job_id=job_id).job_id  # empty means: choose one
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", {1, 2}, b"x"], ids=repr)
+def test_what_json_cannot_hold_is_not_dropped(place: Spool, value: object) -> None:
+    assert code(client.submit, place, "import", {"path": value}) == "JOB_INVALID"
+    assert spool.inbox(place) == []
+
+
+# --- status ---
+
+
+def test_a_job_in_the_inbox_has_no_record_yet(place: Spool) -> None:
+    told = client.submit(place, "check", {})
+    assert client.status(place, told.job_id) is None
+    record = accept(place, told.job_id)
+    assert client.status(place, told.job_id) == record
+    assert record.job_sha256 == told.sha256
+
+
+@pytest.mark.parametrize("job_id", ["none", "../none", "", "x" * 300, "a\0b"])
+def test_a_job_that_nobody_dropped_is_not_found(place: Spool, job_id: str) -> None:
+    assert code(client.status, place, job_id) == "JOB_NOT_FOUND"
+
+
+def test_a_job_that_is_accepted_between_the_two_looks_is_found(place: Spool, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = client.submit(place, "check", {})
+    look = spool.read_record
+
+    def look_then_accept(place: Spool, job_id: str) -> Record | None:
+        found = look(place, job_id)
+        if found is None:
+            accept(place, job_id)
+        return found
+
+    monkeypatch.setattr(spool, "read_record", look_then_accept)
+    found = client.status(place, told.job_id)
+    assert found is not None
+    assert found.state == "queued"
+
+
+def test_a_former_rejection_does_not_answer_for_a_new_drop(place: Spool) -> None:
+    refusal = lifecycle.refuse("a", JobError("JSON_INVALID"), NOON)
+    spool.write_records(place, [refusal])
+    assert client.status(place, "a") == refusal
+    client.submit(place, "check", {}, job_id="a")
+    assert client.status(place, "a") is None
+
+
+# --- wait ---
+
+
+def test_waiting_sees_every_state_until_the_end(place: Spool, no_pauses: list[float]) -> None:
+    job_id = client.submit(place, "check", {}).job_id
+    steps = iter(
+        [
+            lambda: accept(place, job_id),
+            lambda: move_on(place, job_id, Started()),
+            lambda: move_on(place, job_id, Succeeded({"findings": []})),
+        ]
+    )
+    seen: list[str | None] = []
+
+    def look(record: Record | None) -> None:
+        seen.append(record.state if record else None)
+        next(steps, lambda: None)()
+
+    record = client.wait(place, job_id, seen=look)
+    assert (record.state, record.result) == ("succeeded", {"findings": []})
+    assert seen == [None, "queued", "running", "succeeded"]
+    assert no_pauses == sorted(no_pauses)
+
+
+def test_waiting_no_longer_than_asked(place: Spool, no_pauses: list[float]) -> None:
+    job_id = client.submit(place, "check", {}).job_id
+    with pytest.raises(JobError, match="waiting in the inbox") as caught:
+        client.wait(place, job_id, seconds=0)
+    assert caught.value.code == "WAIT_TIMEOUT"
+    accept(place, job_id)
+    with pytest.raises(JobError, match="queued"):
+        client.wait(place, job_id, seconds=0)
+    assert no_pauses == []
+
+
+def test_waiting_gives_up_after_some_seconds_without_a_worker(place: Spool, no_pauses: list[float]) -> None:
+    job_id = client.submit(place, "check", {}).job_id
+    assert code(client.wait, place, job_id) == "WORKER_NOT_RUNNING"
+    assert 5 < sum(no_pauses) < 15
+
+
+def test_waiting_goes_on_while_a_worker_lives(
+    place: Spool, no_pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = client.submit(place, "check", {}).job_id
+    accept(place, job_id)
+    looks = 0
+
+    def look(record: Record | None) -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 200:
+            move_on(place, job_id, Started(), Succeeded({}))
+
+    with Lock(place.lock) as worker:
+        assert worker.acquire()
+        assert client.wait(place, job_id, seen=look).state == "succeeded"
+    assert max(no_pauses) <= 0.25
+
+
+# --- cancel ---
+
+
+def request(place: Spool, job_id: str) -> Any:
+    return json.loads(place.cancel(job_id).read_bytes())
+
+
+def test_cancelling_asks_for_the_generation_that_was_seen(place: Spool) -> None:
+    job_id = client.submit(place, "check", {}).job_id
+    assert client.cancel(place, job_id) is None
+    assert request(place, job_id) == {"job_id": job_id, "generation": None}
+    record = accept(place, job_id)
+    assert client.cancel(place, job_id) == record
+    assert request(place, job_id) == {"job_id": job_id, "generation": record.generation}
+
+
+def test_an_ended_job_is_not_asked_to_cancel(place: Spool) -> None:
+    job_id = client.submit(place, "check", {}).job_id
+    accept(place, job_id)
+    ended = move_on(place, job_id, Started(), Succeeded({}))
+    assert client.cancel(place, job_id) == ended
+    assert not place.cancel(job_id).exists()
+
+
+def test_a_job_that_is_not_there_cannot_be_cancelled(place: Spool) -> None:
+    assert code(client.cancel, place, "none") == "JOB_NOT_FOUND"
+    assert list(place.control.iterdir()) == []

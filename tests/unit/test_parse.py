@@ -1,0 +1,349 @@
+"""From the bytes of a file to a job, or to the reason why it cannot be one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import shutil
+import struct
+import subprocess
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.errors import ERRORS, JobError, Reaction
+from jobs.model import KINDS, Job, canonical_json, encode, job_digest
+from jobs.parse import MAX_DEPTH, default_priority, parse_job, read_json
+
+JOB: dict[str, Any] = {"schema_version": 1, "job_id": "a", "kind": "check", "payload": {}}
+
+
+def parse(value: Any, **options: Any) -> Job:
+    return parse_job("a", encode(value), **options)
+
+
+def attempt(action: Callable[[], Any]) -> Any:
+    """What the action gives, or None where it rejects the file. Any other error passes."""
+    try:
+        return action()
+    except JobError as error:
+        if ERRORS[error.code].reaction is not Reaction.REJECT:
+            raise
+        return None
+
+
+def refusal(value: Any, name: str = "a", **options: Any) -> JobError:
+    with pytest.raises(JobError) as caught:
+        parse_job(name, value if isinstance(value, bytes) else encode(value), **options)
+    return caught.value
+
+
+# --- JSON ---
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "line 1, column 1"),
+        (b'{"a": 1', "line 1, column 8"),
+        (b'{\n"a": 1,}', "line 2"),
+        (b'{"a": "\xff"}', "byte 7"),
+        (b'\xef\xbb\xbf{"a": 1}', "byte order mark"),
+        (b'{"a": NaN}', "NaN"),
+        (b'{"a": -Infinity}', "-Infinity"),
+        (b'{"a": 1e999}', "too large"),
+        (b'{"a": 9223372036854775808}', "too large"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "acceptable"),
+        (b'{"a": 1, "b": 2, "a": 3}', "'a' occurs twice"),
+        (b'{"a": "x\\u0000y"}', "NUL"),
+        (b'{"x\\u0000y": 1}', "NUL"),
+        (b'{"a": "\\ud800"}', "surrogate"),
+        (b'{"a": {"\\udfff": 1}}', "surrogate"),
+        (b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1), "deeper than 32"),
+        (b"[" * 100_000, "deeper than 32"),
+    ],
+    ids=range(17),
+)
+def test_what_others_would_read_in_another_way_is_no_json(data: bytes, says: str) -> None:
+    with pytest.raises(JobError, match=says) as caught:
+        read_json(data)
+    assert caught.value.code == "JSON_INVALID"
+
+
+def test_the_largest_numbers_and_the_deepest_nesting_pass() -> None:
+    deep = b"[" * MAX_DEPTH + b"]" * MAX_DEPTH
+    assert canonical_json(read_json(deep)).encode() == deep
+    assert read_json(b"[9223372036854775807, -9223372036854775807, 1e308]") == [2**63 - 1, 1 - 2**63, 1e308]
+
+
+@given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
+def test_no_bytes_raise_anything_but_a_rejection(data: bytes) -> None:
+    attempt(lambda: read_json(data))
+    attempt(lambda: parse_job("a", data))
+
+
+# --- the job ---
+
+
+def test_a_job_needs_no_more_than_its_four_fields() -> None:
+    job = parse(JOB)
+    assert (job.job_id, job.kind, job.payload, job.max_attempts) == ("a", "check", {}, 4)
+    assert job.submitted_at is job.not_before is job.expires_at is job.timeout_seconds is None
+    assert job.submitted_by is job.correlation_id is None
+
+
+def test_every_field_of_the_file_arrives() -> None:
+    fields = {
+        "submitted_at": "2026-11-20T20:00:00Z",
+        "priority": -3,
+        "not_before": "2026-11-20T21:00:00Z",
+        "expires_at": "2026-11-20T22:00:00Z",
+        "max_attempts": 2,
+        "timeout_seconds": 1.5,
+        "submitted_by": "vscode",
+        "correlation_id": "c",
+    }
+    job = parse(JOB | fields)
+    assert {name: getattr(job, name) for name in fields} == fields
+    assert job.as_dict() == JOB | fields
+
+
+def test_null_means_the_default_in_every_field_that_has_one() -> None:
+    names = ("submitted_at", "priority", "not_before", "expires_at", "max_attempts", "timeout_seconds")
+    assert parse(JOB | dict.fromkeys((*names, "submitted_by", "correlation_id"))) == parse(JOB)
+
+
+def test_the_setting_for_attempts_is_the_default_and_the_job_wins() -> None:
+    assert parse(JOB, max_attempts=9).max_attempts == 9
+    assert parse(JOB | {"max_attempts": 2}, max_attempts=9).max_attempts == 2
+
+
+def test_camel_case_names_mean_the_same_at_every_depth() -> None:
+    scope = {"turnCount": 3}
+    summary = {"topic": "t", "context": "c", "topicId": "x", "openQuestions": ["q"], "timeScope": scope}
+    camel = parse(
+        {"schemaVersion": 1, "jobId": "a", "kind": "ingest", "payload": {"summary": summary}, "notBefore": "2026-11-20"}
+    )
+    scope = {"turn_count": 3}
+    summary = {"topic": "t", "context": "c", "topic_id": "x", "open_questions": ["q"], "time_scope": scope}
+    snake = parse(JOB | {"kind": "ingest", "payload": {"summary": summary}, "not_before": "2026-11-20"})
+    assert camel.payload == snake.payload
+    assert camel.not_before == snake.not_before == "2026-11-20T00:00:00Z"
+
+
+@pytest.mark.parametrize("name", ["Payload", "PAYLOAD", "pay-load", "JobId", "job-id", "Kind", "job__id", "jobID"])
+def test_no_other_spelling_passes_for_a_field(name: str) -> None:
+    error = refusal(JOB | {name: {}})
+    assert (error.code, error.details["fields"][0]) == ("JOB_INVALID", name)
+
+
+def test_a_field_in_both_spellings_is_refused() -> None:
+    error = refusal(JOB | {"notBefore": None, "not_before": "2026-11-20"})
+    assert "'not_before' is given twice" in error.message
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "says"),
+    [
+        ({"schema_version": 2}, "SCHEMA_VERSION_UNSUPPORTED", "'2'"),
+        ({"schema_version": "1"}, "SCHEMA_VERSION_UNSUPPORTED", "'1'"),
+        ({"schema_version": True}, "SCHEMA_VERSION_UNSUPPORTED", "'True'"),
+        ({"schema_version": None}, "JOB_INVALID", "schema_version"),
+        ({"kind": "ingestt"}, "KIND_UNKNOWN", "Did you mean 'ingest'"),
+        ({"kind": "x" * 1000}, "KIND_UNKNOWN", "x" * 64),
+        ({"kind": None}, "JOB_INVALID", "kind"),
+        ({"kind": ["check"]}, "JOB_INVALID", "kind"),
+        ({"job_id": "b"}, "JOB_INVALID", "named 'a'"),
+        ({"job_id": 1}, "JOB_INVALID", "job_id"),
+        ({"payload": None}, "JOB_INVALID", "payload"),
+        ({"payload": []}, "JOB_INVALID", "payload"),
+        ({"payload": {"x": 1}}, "JOB_INVALID", "payload.x is not known"),
+        ({"priority": 101}, "JOB_INVALID", "priority"),
+        ({"priority": 1.5}, "JOB_INVALID", "priority"),
+        ({"priority": "1"}, "JOB_INVALID", "priority"),
+        ({"max_attempts": 0}, "JOB_INVALID", "max_attempts"),
+        ({"max_attempts": True}, "JOB_INVALID", "max_attempts"),
+        ({"timeout_seconds": 0}, "JOB_INVALID", "timeout_seconds"),
+        ({"timeout_seconds": "5"}, "JOB_INVALID", "timeout_seconds"),
+        ({"not_before": "soon"}, "JOB_INVALID", "not_before"),
+        ({"not_before": 5}, "JOB_INVALID", "not_before"),
+        ({"submitted_by": ""}, "JOB_INVALID", "submitted_by"),
+        ({"correlation_id": "x" * 257}, "JOB_INVALID", "correlation_id"),
+        ({"proirity": 1}, "JOB_INVALID", "proirity is not known. Did you mean 'priority'"),
+    ],
+)
+def test_a_wrong_field_is_named(change: dict[str, Any], code: str, says: str) -> None:
+    error = refusal(JOB | change)
+    assert error.code == code
+    assert says in error.message
+
+
+@pytest.mark.parametrize("name", ["schema_version", "job_id", "kind", "payload"])
+def test_a_missing_field_is_named(name: str) -> None:
+    error = refusal({key: value for key, value in JOB.items() if key != name})
+    assert error.code == "JOB_INVALID"
+    assert f"The field {name} is missing." in error.message
+
+
+@pytest.mark.parametrize("value", [[], "x", 1, None, True])
+def test_json_that_is_no_object_is_no_job(value: object) -> None:
+    assert "not an object" in refusal(json.dumps(value).encode()).message
+
+
+def test_a_device_name_is_no_job_s_name() -> None:
+    assert refusal(JOB | {"job_id": "con"}, name="con").code == "JOB_INVALID"
+
+
+@pytest.mark.parametrize("spelling", ["kind", "Kind"])
+def test_test_jobs_pass_only_where_they_are_wanted(spelling: str) -> None:
+    value = {**{name: JOB[name] for name in ("schema_version", "job_id", "payload")}, spelling: "noop"}
+    assert refusal(value).code in ("KIND_UNKNOWN", "JOB_INVALID")
+    assert "noop" not in refusal(JOB | {"kind": "nop"}).message
+    assert parse(JOB | {"kind": "noop"}, test_jobs=True).kind == "noop"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        JOB | {f"unknown{number}": 1 for number in range(30_000)},
+        JOB | {"A" * 500_000: 1},
+        JOB | {"a_" * 250_000: 1},
+        JOB | {"payload": {"x" * 500_000: 1}},
+        JOB | {"job_id": "x" * 500_000},
+    ],
+    ids=["many names", "a long name", "a name of many words", "a long name in the payload", "a long id"],
+)
+def test_a_file_made_to_be_slow_is_refused_in_time_and_in_few_words(value: dict[str, Any]) -> None:
+    began = time.process_time()
+    error = refusal(value)
+    assert time.process_time() - began < 5  # it was hours for some of these
+    assert len(json.dumps(error.as_dict())) < 10_000
+
+
+def test_a_repeated_name_among_many_is_found_in_time() -> None:
+    names = [f'"n{number}": 1' for number in range(60_000)]
+    data = f"{{{', '.join([*names, names[-1]])}}}".encode()
+    began = time.process_time()
+    with pytest.raises(JobError, match="'n59999' occurs twice"):
+        read_json(data)
+    assert time.process_time() - began < 5
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+field_names = st.sampled_from(["summary", "topic", "topicId", "what", "limit", "dry_run", "time_scope", "memory_ids"])
+
+
+@given(
+    st.fixed_dictionaries(
+        {"schema_version": st.just(1), "job_id": st.just("a"), "kind": st.sampled_from(KINDS)},
+        optional={
+            "payload": st.dictionaries(field_names, json_values, max_size=3),
+            "priority": json_values,
+            "notBefore": json_values,
+            "timeout_seconds": json_values,
+        },
+    )
+)
+def test_no_job_raises_anything_but_a_rejection(value: dict[str, Any]) -> None:
+    job = attempt(lambda: parse_job("a", json.dumps(value).encode(), test_jobs=True))
+    if job is not None:
+        assert parse_job("a", encode(job.as_dict()), test_jobs=True) == job
+
+
+# --- priorities ---
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "priority"),
+    [
+        ("ask", {}, 20),
+        ("compact", {"preview": True}, 20),
+        ("set_status", {}, 10),
+        ("forget", {}, 10),
+        ("restore", {}, 10),
+        ("ingest", {}, 0),
+        ("compact", {"preview": False}, -10),
+        ("migrate", {}, -10),
+        ("rebuild", {}, -10),
+    ],
+)
+def test_what_a_person_waits_for_goes_first(kind: str, payload: dict[str, Any], priority: int) -> None:
+    assert default_priority(kind, payload) == priority
+
+
+def test_the_job_s_own_priority_wins() -> None:
+    assert parse(JOB).priority == -10
+    assert parse(JOB | {"priority": 0}).priority == 0
+
+
+# --- digests ---
+
+
+def test_the_digest_is_of_kind_and_payload_as_they_were_sent() -> None:
+    sent = {"kind": "migrate", "payload": {"limit": 10, "dryRun": True}}
+    text = '{"kind":"migrate","payload":{"dryRun":true,"limit":10}}'
+    job = parse(JOB | sent)
+    assert job.payload == {"dry_run": True, "limit": 10}
+    assert job.sha256 == hashlib.sha256(text.encode()).hexdigest() == job_digest("migrate", sent["payload"])
+
+
+def test_other_fields_do_not_enter_the_digest() -> None:
+    assert parse(JOB | {"priority": 3, "submitted_by": "me"}).sha256 == parse(JOB).sha256
+
+
+def test_the_order_of_names_does_not_matter_and_neither_does_how_a_number_is_written() -> None:
+    one = parse_job("a", b'{"kind":"migrate","payload":{"limit":10},"job_id":"a","schema_version":1}')
+    other = parse_job("a", b'{"schema_version":1,"job_id":"a","payload":{ "limit" : 10},"kind":"migrate"}')
+    assert one == other
+    assert canonical_json({"a": 1.0, "b": 1e2, "c": -0.0}) == canonical_json({"c": 0, "b": 100, "a": 1})
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1.5, "1.5"),
+        (0.1 + 0.2, "0.30000000000000004"),
+        (1e-6, "0.000001"),
+        (1e-7, "1e-7"),
+        (1.5e-7, "1.5e-7"),
+        (1e21, "1e+21"),
+        (1e20, "100000000000000000000"),
+        (123456789012345680000.0, "123456789012345680000"),
+        (5e-324, "5e-324"),
+        (-2.5, "-2.5"),
+        (-0.0, "0"),
+        (True, "true"),
+        (None, "null"),
+        ("\u007f\u2028ä🙂", '"\u007f\u2028ä🙂"'),
+        ('"\\/\b\f\n\r\t\x1f', '"\\"\\\\/\\b\\f\\n\\r\\t\\u001f"'),
+        ({"\ue000": 1, "😀": 2}, '{"😀":2,"\ue000":1}'),
+        ((1, [2]), "[1,[2]]"),
+    ],
+)
+def test_canonical_json_is_what_javascript_writes(value: object, text: str) -> None:
+    assert canonical_json(value) == text
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_canonical_json_refuses_what_is_no_number(value: float) -> None:
+    with pytest.raises(ValueError):
+        canonical_json({"a": [value]})
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_node_writes_the_same_numbers() -> None:
+    bits = hashlib.shake_256(b"numbers").digest(80_000)
+    numbers = [number for (number,) in struct.iter_unpack("<d", bits) if math.isfinite(number)]
+    numbers += [number / 10**power for number in (1, 3, 7, 12345) for power in range(-25, 25)]
+    script = "process.stdout.write(JSON.stringify(JSON.parse(require('fs').readFileSync(0))))"
+    ran = subprocess.run(["node", "-e", script], input=json.dumps(numbers).encode(), capture_output=True, check=True)
+    assert ran.stdout.decode() == canonical_json([float(number) for number in numbers])

@@ -1,0 +1,185 @@
+"""The payload of each kind: what passes, what does not, and how it is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from jobs.errors import JobError
+from jobs.model import KINDS, Kind
+from jobs.payloads import PAYLOADS, check
+
+UUID = "0193C7A2-7F3A-7000-8000-00000000000A"
+
+
+def payload(kind: Kind, value: dict[str, Any]) -> dict[str, Any]:
+    return check(PAYLOADS[kind], value, "payload").model_dump(exclude_none=True)
+
+
+def refusal(kind: Kind, value: Any) -> JobError:
+    with pytest.raises(JobError) as caught:
+        check(PAYLOADS[kind], value, "payload")
+    assert caught.value.code == "JOB_INVALID"
+    return caught.value
+
+
+def summary(**fields: Any) -> dict[str, Any]:
+    return {"summary": {"topic": "t", "context": "c", **fields}}
+
+
+def conversation(**fields: Any) -> dict[str, Any]:
+    return {"conversation": {"user_message": "u", "assistant_message": "a", **fields}}
+
+
+def test_every_kind_has_a_payload() -> None:
+    assert tuple(PAYLOADS) == KINDS
+
+
+GOOD: list[tuple[Kind, dict[str, Any], dict[str, Any]]] = [
+    ("ingest", summary(), summary()),
+    ("ingest", summary(decisions=[], references=["a"]), summary(decisions=[], references=["a"])),
+    ("ingest", summary(time_scope="all day"), summary(time_scope="all day")),
+    ("ingest", summary(time_scope={"turn_count": 0}), summary(time_scope={"turn_count": 0})),
+    ("ingest", summary(time_scope={}), summary(time_scope={})),
+    ("ingest", summary(importance=0), summary(importance=0.0)),
+    ("ingest", {"summary_text": "x"}, {"summary_text": "x"}),
+    ("ingest", {"summary_text": "x", "status": "Final"}, {"summary_text": "x", "status": "Final"}),
+    ("ingest", conversation(importance=1), conversation(importance=1.0)),
+    ("cognify", {}, {}),
+    ("cognify", {"texts": ["x"]}, {"texts": ["x"]}),
+    ("cognify", {"paths": ["a.md"], "texts": None}, {"paths": ["a.md"]}),
+    ("migrate", {}, {"dry_run": False}),
+    ("migrate", {"dryRun": True, "limit": 1}, {"dry_run": True, "limit": 1}),
+    ("compact", {"topic_id": "t"}, {"topic_id": "t", "preview": False}),
+    (
+        "compact",
+        {"topic_id": "t", "preview_digest": "0" * 64},
+        {"topic_id": "t", "preview": False, "preview_digest": "0" * 64},
+    ),
+    ("restore", {"decision_record_id": "x"}, {"decision_record_id": "x"}),
+    ("forget", {"memory_ids": ["x"]}, {"memory_ids": ["x"]}),
+    ("forget", {"topic_id": "t", "memory_ids": None}, {"topic_id": "t"}),
+    ("set_status", {"memory_id": "x", "status": "Draft"}, {"memory_id": "x", "status": "Draft"}),
+    ("ask", {"question": "?"}, {"question": "?", "top_k": 10}),
+    ("import", {"path": "a.json"}, {"path": "a.json"}),
+    ("rebuild", {}, {"what": "both"}),
+    ("graph", {}, {}),
+    ("check", {}, {}),
+    ("noop", {}, {"sleep_ms": 0, "outcome": "succeed"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "value", "taken"), GOOD)
+def test_a_payload_is_taken_with_its_defaults(kind: Kind, value: dict[str, Any], taken: dict[str, Any]) -> None:
+    assert payload(kind, value) == taken
+
+
+BAD: list[tuple[Kind, Any, str]] = [
+    ("ingest", {}, "payload: exactly one of summary, summary_text and conversation"),
+    ("ingest", summary() | {"summary_text": "x"}, "payload: exactly one of"),
+    ("ingest", summary() | {"topic_id": "t"}, "'topic_id' goes beside summary_text only"),
+    ("ingest", conversation() | {"status": "Draft"}, "'status' goes beside summary_text only"),
+    ("ingest", {"summary": {}}, "payload.summary.topic is missing"),
+    ("ingest", summary(topic=" \n"), "payload.summary.topic: must not be empty"),
+    ("ingest", summary(context=5), "payload.summary.context"),
+    ("ingest", summary(decisions="x"), "payload.summary.decisions"),
+    ("ingest", summary(decisions=["x", 5]), "payload.summary.decisions[1]"),
+    ("ingest", summary(topic_id="A b"), "payload.summary.topic_id: a topic id is a UUID or a slug"),
+    ("ingest", summary(topic_id="x" * 129), "payload.summary.topic_id"),
+    ("ingest", summary(importance=1.1), "payload.summary.importance"),
+    ("ingest", summary(importance=True), "payload.summary.importance: must be a number"),
+    ("ingest", summary(importance="0.5"), "payload.summary.importance: must be a number"),
+    ("ingest", summary(status="DecisionRecord"), "payload.summary.status"),
+    ("ingest", summary(created_at="N/A"), "payload.summary.created_at"),
+    ("ingest", summary(time_scope={"turn_count": -1}), "payload.summary.time_scope.turn_count"),
+    (
+        "ingest",
+        summary(time_scope={"strat": "2026"}),
+        "payload.summary.time_scope.strat is not known. Did you mean 'start'",
+    ),
+    ("ingest", summary(desicions=[]), "payload.summary.desicions is not known. Did you mean 'decisions'"),
+    (
+        "ingest",
+        {"summary": {"topicc": "t", "context": "c"}},
+        "payload.summary.topicc is not known. Did you mean 'topic'",
+    ),
+    ("ingest", conversation(user_message=""), "payload.conversation.user_message"),
+    ("ingest", {"summary_text": "\t"}, "payload.summary_text: must not be empty"),
+    ("cognify", {"texts": ["x"], "paths": ["y"]}, "payload: texts and paths exclude each other"),
+    ("cognify", {"texts": []}, "payload.texts"),
+    ("cognify", {"texts": [""]}, "payload.texts[0]"),
+    ("migrate", {"limit": 0}, "payload.limit"),
+    ("migrate", {"dry_run": 1}, "payload.dry_run"),
+    ("compact", {}, "payload.topic_id is missing"),
+    ("compact", {"topic_id": "t", "preview_digest": "0" * 63}, "payload.preview_digest"),
+    ("compact", {"topic_id": "t", "preveiw": True}, "Did you mean 'preview'"),
+    ("restore", {"decision_record_id": ""}, "payload.decision_record_id"),
+    ("forget", {}, "exactly one of memory_ids and topic_id"),
+    ("forget", {"memory_ids": ["x"], "topic_id": "t"}, "exactly one of memory_ids and topic_id"),
+    ("forget", {"memory_ids": []}, "payload.memory_ids"),
+    ("set_status", {"memory_id": "x", "status": "DecisionRecord"}, "payload.status"),
+    ("ask", {"question": "?", "top_k": 101}, "payload.top_k"),
+    ("import", {"path": " "}, "payload.path"),
+    ("rebuild", {"what": "all"}, "payload.what"),
+    ("graph", {"x": 1}, "payload.x is not known."),
+    ("noop", {"sleep_ms": -1}, "payload.sleep_ms"),
+    ("check", [], "The field payload"),
+]
+
+
+@pytest.mark.parametrize(("kind", "value", "says"), BAD)
+def test_a_payload_is_refused_with_the_place_and_the_reason(kind: Kind, value: Any, says: str) -> None:
+    error = refusal(kind, value)
+    assert says in error.message
+    assert error.message.startswith("The field payload")
+
+
+def test_the_place_is_named_whichever_spelling_was_used() -> None:
+    error = refusal("ingest", summary(timeScope={"turnCount": -1}))
+    assert "payload.summary.time_scope.turn_count" in error.message
+
+
+def test_every_wrong_field_is_listed_for_programs() -> None:
+    error = refusal("ingest", summary(importance=2, topic="", openQuestions=[1]))
+    assert set(error.details["fields"]) == {
+        "payload.summary.importance",
+        "payload.summary.topic",
+        "payload.summary.open_questions[0]",
+    }
+
+
+def test_the_list_of_wrong_fields_has_an_end() -> None:
+    error = refusal("graph", {f"x{number}": 1 for number in range(1000)})
+    assert len(error.details["fields"]) == 20
+
+
+def test_null_equals_absent_in_every_optional_field() -> None:
+    for kind, model in PAYLOADS.items():
+        for name, field in model.model_fields.items():
+            if field.is_required():
+                continue
+            required: dict[str, Any] = next(value for k, value, _ in GOOD if k == kind)
+            if name not in required:
+                assert payload(kind, required | {name: None}) == payload(kind, required)
+
+
+def test_null_in_a_required_field_is_no_value() -> None:
+    refusal("ask", {"question": None})
+    refusal("ingest", summary(topic=None))
+
+
+def test_a_uuid_in_capitals_is_the_same_topic() -> None:
+    assert payload("compact", {"topic_id": UUID})["topic_id"] == UUID.lower()
+    refusal("compact", {"topic_id": UUID[:-1] + "G"})
+
+
+def test_times_are_kept_in_utc() -> None:
+    taken = payload("ingest", summary(created_at="2026-11-20T10:00:00+02:00", updated_at="2026-11-20"))
+    assert taken["summary"]["created_at"] == "2026-11-20T08:00:00Z"
+    assert taken["summary"]["updated_at"] == "2026-11-20T00:00:00Z"
+
+
+def test_words_are_kept_as_they_are() -> None:
+    text = "  spaces, \u2028 separators and 🙂  \n"
+    assert payload("ingest", summary(context=text))["summary"]["context"] == text

@@ -1,0 +1,592 @@
+"""docs/schemas: current, true to what the program reads and writes, and usable as its page says."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator, FormatChecker
+
+from bridge import answer, hits, ranking, schema
+from bridge.embedder import Matrix
+from bridge.memory import Memory
+from bridge.operations import Task, ingest, noop, rebuild, set_status
+from bridge.question import ask
+from bridge.retrieve import retrieve
+from bridge.settings import Settings
+from bridge.stores import Stores
+from jobs import client, clock, lifecycle, spool
+from jobs import schema as shapes
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lifecycle import Started, Succeeded
+from jobs.model import Kind, Record, canonical_json, encode, job_digest
+from jobs.parse import parse_job
+from jobs.payloads import PAYLOADS, check
+from tools import examples
+from tools import schemas as tool
+from worker.process import Worker
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+SCHEMAS = tool.schemas()
+FILES = tool.documents()
+EXAMPLES = {name.removeprefix("examples/"): text for name, text in FILES.items() if name.startswith("examples/")}
+
+
+def problems(file: str, value: Any) -> list[str]:
+    """What the schema says against a value, after a way through JSON."""
+    validator = Draft202012Validator(SCHEMAS[f"{file}.schema.json"], format_checker=FormatChecker())
+    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(json.loads(json.dumps(value)))]
+
+
+def known(shape: type[shapes.Shape]) -> set[str]:
+    return set(shape.model_fields)
+
+
+def required(shape: type[shapes.Shape]) -> set[str]:
+    return {name for name, field in shape.model_fields.items() if field.is_required()}
+
+
+# --- the files ---
+
+
+def test_every_generated_file_is_current() -> None:
+    assert list(tool.stale(tool.FOLDER, FILES)) == [], "run: make schemas"
+
+
+def test_making_them_again_gives_the_same_bytes() -> None:
+    assert tool.documents() == FILES
+
+
+def test_files_that_are_missing_changed_or_too_many_are_found(tmp_path: Path) -> None:
+    (tmp_path / "same").write_text("same")
+    (tmp_path / "changed").write_text("old")
+    (tmp_path / "extra").write_text("extra")
+    (tmp_path / "README.md").write_text("by hand")
+    wanted = {"same": "same", "changed": "new", "missing": "x"}
+    assert list(tool.stale(tmp_path, wanted)) == ["changed", "extra", "missing"]
+
+
+def test_the_tool_writes_what_is_stale_and_checks_without_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tool, "FOLDER", tmp_path)
+    (tmp_path / "gone.schema.json").write_text("{}")
+    monkeypatch.setattr("sys.argv", ["schemas", "--check"])
+    assert tool.main() == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["gone.schema.json"]
+    monkeypatch.setattr("sys.argv", ["schemas"])
+    assert tool.main() == 0
+    assert "removed: docs/schemas/gone.schema.json" in capsys.readouterr().out
+    assert list(tool.stale(tmp_path, FILES)) == []
+    monkeypatch.setattr("sys.argv", ["schemas", "--check"])
+    assert tool.main() == 0
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_every_schema_is_one_and_is_complete_in_itself(name: str) -> None:
+    Draft202012Validator.check_schema(SCHEMAS[name])
+    references = re.findall(r'"\$ref": "([^"]+)"', json.dumps(SCHEMAS[name]))
+    definitions = SCHEMAS[name].get("$defs", {})
+    assert {reference.removeprefix("#/$defs/") for reference in references} <= set(definitions)
+
+
+# --- the examples ---
+
+
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if name.endswith(".json") and name != "digest.json"])
+def test_every_example_is_as_its_schema_says(name: str) -> None:
+    kind = name.removesuffix(".json").split("-")[0]
+    assert problems({"retrieval": "retrieval-response"}.get(kind, kind), json.loads(EXAMPLES[name])) == []
+
+
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if name.startswith("job-")])
+def test_every_job_among_the_examples_is_accepted(name: str) -> None:
+    job = json.loads(EXAMPLES[name])
+    assert parse_job(job["job_id"], EXAMPLES[name].encode()).kind == job["kind"]
+    assert problems(f"payload.{job['kind']}", job["payload"]) == []
+
+
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if name.startswith("record-")])
+def test_every_record_among_the_examples_is_read_back(name: str) -> None:
+    record = Record.from_dict(json.loads(EXAMPLES[name]))
+    assert record.state == name.removeprefix("record-").removesuffix(".json")
+    assert record.as_dict() == json.loads(EXAMPLES[name])
+
+
+def test_the_digests_are_those_of_the_program() -> None:
+    found = json.loads(EXAMPLES["digest.json"])
+    for entry in found:
+        assert entry["job_sha256"] == job_digest(entry["kind"], entry["payload"])
+        assert entry["canonical"] == canonical_json({"kind": entry["kind"], "payload": entry["payload"]})
+        assert parse_job("a", encode({"schema_version": 1, "job_id": "a"} | _sent(entry))).sha256 == entry["job_sha256"]
+    assert len({entry["job_sha256"] for entry in found}) == len(found)
+
+
+def _sent(entry: dict[str, Any]) -> dict[str, Any]:
+    return {"kind": entry["kind"], "payload": entry["payload"]}
+
+
+# --- schemas against models: what an asker writes ---
+
+UUID = "0193c7a2-7f3a-7000-8000-00000000000a"
+SUMMARY = {"topic": "t", "context": "c"}
+TALK = {"user_message": "u", "assistant_message": "a"}
+PAYLOAD_VALUES: list[tuple[Kind, Any]] = [
+    ("ingest", {"summary": SUMMARY}),
+    ("ingest", {"summary": SUMMARY, "summary_text": None, "topic_id": None}),
+    ("ingest", {"summary": SUMMARY | {"topic_id": UUID.upper(), "importance": 1, "time_scope": {"turn_count": 2}}}),
+    ("ingest", {"summary": SUMMARY | {"time_scope": "all day", "decisions": ["x"], "status": "Final"}}),
+    ("ingest", {"summary_text": "x", "topic_id": "t", "status": "Draft"}),
+    ("ingest", {"conversation": TALK}),
+    ("ingest", {}),
+    ("ingest", {"summary": None}),
+    ("ingest", {"summary": SUMMARY, "conversation": TALK}),
+    ("ingest", {"summary": SUMMARY, "plan_id": "1"}),
+    ("ingest", {"conversation": TALK, "session_id": "1"}),
+    ("ingest", {"summary_text": " "}),
+    ("ingest", {"summary": SUMMARY | {"topic": ""}}),
+    ("ingest", {"summary": SUMMARY | {"topic_id": "A b"}}),
+    ("ingest", {"summary": SUMMARY | {"importance": 2}}),
+    ("ingest", {"summary": SUMMARY | {"importance": "1"}}),
+    ("ingest", {"summary": SUMMARY | {"status": "DecisionRecord"}}),
+    ("ingest", {"summary": SUMMARY | {"unknown": 1}}),
+    ("ingest", {"summary": SUMMARY | {"time_scope": {"unknown": 1}}}),
+    ("ingest", {"summary": SUMMARY | {"session_id": ""}}),
+    ("cognify", {}),
+    ("cognify", {"texts": ["x"], "paths": None}),
+    ("cognify", {"texts": ["x"], "paths": ["x"]}),
+    ("cognify", {"texts": []}),
+    ("migrate", {"dry_run": None, "limit": None, "undo": None}),
+    ("migrate", {"dry_run": True, "limit": 1}),
+    ("migrate", {"limit": 0}),
+    ("migrate", {"dry_run": "yes"}),
+    ("compact", {"topic_id": "t", "preview": None, "preview_digest": "a" * 64}),
+    ("compact", {"topic_id": "t", "preview_digest": "A" * 64}),
+    ("compact", {"preview": True}),
+    ("restore", {"decision_record_id": "x"}),
+    ("restore", {"decision_record_id": None}),
+    ("forget", {"memory_ids": ["x"]}),
+    ("forget", {"topic_id": "t", "memory_ids": None}),
+    ("forget", {"topic_id": "t", "memory_ids": ["x"]}),
+    ("forget", {"topic_id": None}),
+    ("set_status", {"memory_id": "x", "status": "Active"}),
+    ("set_status", {"memory_id": "x", "status": "active"}),
+    ("ask", {"question": "?", "top_k": None}),
+    ("ask", {"question": "?", "top_k": 0}),
+    ("import", {"path": "a"}),
+    ("import", {}),
+    ("rebuild", {"what": None}),
+    ("rebuild", {"what": "graph"}),
+    ("rebuild", {"what": "all"}),
+    ("graph", {}),
+    ("graph", {"x": 1}),
+    ("check", {}),
+    ("noop", {"sleep_ms": None, "outcome": "crash"}),
+    ("noop", {"sleep_ms": -1}),
+]
+
+
+@pytest.mark.parametrize(("kind", "payload"), PAYLOAD_VALUES)
+def test_schema_and_program_take_and_refuse_the_same_payloads(kind: Kind, payload: Any) -> None:
+    try:
+        check(PAYLOADS[kind], payload)
+    except JobError:
+        accepted = False
+    else:
+        accepted = True
+    job = {"schema_version": 1, "job_id": "a", "kind": kind, "payload": payload}
+    assert (problems(f"payload.{kind}", payload) == []) == accepted
+    assert (problems("job", job) == []) == accepted
+
+
+def test_both_are_tried_for_every_kind_that_has_fields() -> None:
+    tried = {kind: [p for k, p in PAYLOAD_VALUES if k == kind] for kind in PAYLOADS}
+    assert all(tried.values())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"schema_version": 2},
+        {"job_id": "A"},
+        {"job_id": None},
+        {"kind": "unheard-of"},
+        {"payload": None},
+        {"priority": 101},
+        {"max_attempts": 0},
+        {"timeout_seconds": 0},
+        {"timeout_seconds": 86_401},
+        {"submitted_by": "x" * 257},
+        {"unknown": 1},
+        {"payload": {"x": 1}},
+        {"priority": None, "max_attempts": 100, "timeout_seconds": 0.5, "submitted_at": None},
+    ],
+)
+def test_schema_and_program_take_and_refuse_the_same_jobs(change: dict[str, Any]) -> None:
+    job = {"schema_version": 1, "job_id": "a", "kind": "check", "payload": {}} | change
+    try:
+        parse_job("a", encode(job))
+    except JobError:
+        accepted = False
+    else:
+        accepted = True
+    assert (problems("job", job) == []) == accepted
+
+
+# --- schemas against values: records, reasons, requests, the heartbeat ---
+
+
+def every_record() -> Iterator[Record]:
+    """The records of all short walks through the table, of one job that succeeds with a real result."""
+    result = json.loads(EXAMPLES["record-succeeded.json"])["result"]
+    events: list[lifecycle.Event] = [
+        Started(),
+        Succeeded(result),
+        lifecycle.Failed(JobError("EMBEDDING_FAILED")),
+        lifecycle.Failed(JobError("STORE_BUSY")),
+        lifecycle.Failed(JobError("METADATA_BROKEN", details={"line": 1})),
+        lifecycle.Crashed(),
+        lifecycle.Interrupted(),
+        lifecycle.Cancelled(),
+        lifecycle.Expired(),
+        lifecycle.Replayed(),
+    ]
+    walk = [lifecycle.accept(parse_job(examples.job_id(1), EXAMPLES["job-ingest-summary.json"].encode()), NOON)]
+    for steps in range(5):
+        yield from walk
+        now = NOON + timedelta(seconds=steps)
+        walk = [
+            lifecycle.step(record, event, now)
+            for record in walk
+            for event in events
+            if type(event) in lifecycle.TRANSITIONS[record.state]
+        ]
+    yield lifecycle.refuse("a", JobError("JSON_INVALID"), NOON)
+
+
+def test_every_record_of_the_lifecycle_is_as_the_schema_says() -> None:
+    validator = Draft202012Validator(SCHEMAS["record.schema.json"], format_checker=FormatChecker())
+    seen = set()
+    for record in every_record():
+        value = record.as_dict()
+        assert [error.message for error in validator.iter_errors(json.loads(json.dumps(value)))] == []
+        assert known(shapes.JobRecord) == required(shapes.JobRecord) == set(value)
+        for attempt in value["attempts"]:
+            assert known(shapes.Attempt) == required(shapes.Attempt) == set(attempt)
+        if value["error"]:
+            assert required(shapes.JobError) <= set(value["error"]) <= known(shapes.JobError)
+        seen.add(record.state)
+    assert seen == set(lifecycle.TRANSITIONS)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"state": "queued"},
+        {"success": None},
+        {"success": False},
+        {"result": None},
+        {"result": {}},
+        {"finished_at": None},
+        {"finished_at": "2026-11-20T12:00:00+00:00"},
+        {"error": JobError("POISON").as_dict()},
+        {"attempt": -1},
+        {"job_sha256": "x"},
+    ],
+)
+def test_a_record_that_the_program_would_not_write_is_not_as_the_schema_says(change: dict[str, Any]) -> None:
+    record = json.loads(EXAMPLES["record-succeeded.json"])
+    assert problems("record", record) == []
+    assert problems("record", record | change) != []
+
+
+def test_the_error_with_details_has_every_known_field() -> None:
+    assert set(JobError("POISON", details={"n": 1}).as_dict()) == known(shapes.JobError)
+    assert set(JobError("POISON").as_dict()) == required(shapes.JobError)
+    assert problems("reason", json.loads(EXAMPLES["reason.json"]) | {"error": {"code": "lower case"}}) != []
+
+
+def test_a_code_of_a_later_version_is_as_the_schema_says() -> None:
+    record = json.loads(EXAMPLES["record-failed.json"])
+    record["error"]["code"] = "CODE_OF_LATER_TIMES"
+    assert problems("record", record) == []
+
+
+def test_the_reason_and_the_requests_hold_the_known_fields(tmp_path: Path) -> None:
+    place = Workspace(tmp_path).spool
+    spool.prepare(place)
+    kept = spool.reject(place, spool.Entry(spool.drop(place, "a", b"{}"), "a"), JobError("JSON_INVALID"), None, "x")
+    assert known(shapes.RejectionReason) == required(shapes.RejectionReason)
+    assert set(json.loads(kept.with_suffix(".reason.json").read_bytes())) == known(shapes.RejectionReason)
+    told = client.submit(place, "check", {})
+    client.cancel(place, told.job_id)
+    request = json.loads(place.cancel(told.job_id).read_bytes())
+    assert set(request) == known(shapes.ControlRequest)
+    assert problems("control", request) == []
+
+
+def test_the_heartbeat_of_a_real_worker_is_as_the_schema_says(tmp_path: Path) -> None:
+    place = Workspace(tmp_path).spool
+    spool.prepare(place)
+    told = client.submit(place, "check", {})
+    worker = Worker(Workspace(tmp_path), Settings(config_dir=tmp_path / "config"))
+    try:
+        worker._intake.look()
+        worker._heartbeat.state("ready")
+        beat = json.loads(place.heartbeat.read_bytes())
+    finally:
+        worker._child.stop()
+    assert problems("heartbeat", beat) == []
+    assert known(shapes.Heartbeat) == required(shapes.Heartbeat) == set(beat)
+    assert beat["counts"]["queued"] == 1
+    assert told.job_id
+
+
+def test_the_heartbeat_s_example_has_the_fields_of_a_running_job() -> None:
+    beat = json.loads(EXAMPLES["heartbeat.json"])
+    (running,) = beat["in_flight"]
+    assert set(beat) == known(shapes.Heartbeat)
+    assert set(running) == known(shapes.InFlight) == required(shapes.InFlight)
+    assert set(running["progress"]) == known(shapes.Progress)
+    assert set(beat["counts"]) == required(shapes.Counts)
+    ends = {"succeeded", "failed", "cancelled", "expired"}
+    assert known(shapes.Counts) == required(shapes.Counts) | ends
+
+
+# --- schemas against values: answers and results ---
+
+
+class Words:
+    """An embedder without a model: a text is the sum of its words' directions."""
+
+    identity, dimensions, tokenizer_name = "test/words/64", 64, "words"
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        made = np.zeros((len(texts), self.dimensions), np.float32)
+        for row, text in enumerate(texts):
+            for word in re.findall(r"\w+", text.lower()):
+                made[row] += np.random.default_rng(sum(word.encode())).standard_normal(self.dimensions)
+            made[row] /= max(float(np.linalg.norm(made[row])), 1e-9)
+        return made
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+
+class WithoutGraph(Stores):
+    """A real memory store, with a graph that takes everything."""
+
+    def pay(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
+        return {}
+
+    def rebuild_graph(self, now: str, progress: Callable[[dict[str, Any]], None]) -> int:
+        return 0
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return Workspace(tmp_path)
+
+
+@pytest.fixture
+def stores(workspace: Workspace) -> Iterator[Stores]:
+    workspace.memory.mkdir(parents=True)
+    with WithoutGraph(workspace, Settings()) as found:
+        found._embedder = Words()
+        yield found
+
+
+def task(job_id: str, kind: Kind, payload: dict[str, Any]) -> Task:
+    job = parse_job("a", encode({"schema_version": 1, "job_id": "a", "kind": kind, "payload": payload}), test_jobs=True)
+    return Task(job_id, job.payload, None, clock.iso(NOON))
+
+
+def result(outcomes: Any, job_id: str) -> dict[str, Any]:
+    found = outcomes[job_id]
+    assert isinstance(found, Succeeded), found
+    return found.result
+
+
+def ignore(progress: dict[str, Any]) -> None:
+    """Nobody looks."""
+
+
+def test_results_are_as_the_schemas_say(stores: Stores) -> None:
+    payloads = {
+        "summary": {"summary": examples.SUMMARY},
+        "again": {"summary": examples.SUMMARY},
+        "talk": {"conversation": examples.CONVERSATION},
+        "text": {"summary_text": EXAMPLES["template-v1.0.md"]},
+    }
+    outcomes = ingest.run([task(name, "ingest", value) for name, value in payloads.items()], stores, NOON, ignore)
+    for name in payloads:
+        found = result(outcomes, name)
+        assert problems("result.ingest", found) == []
+        assert set(found) == known(schema.IngestResult) == required(schema.IngestResult)
+        assert set(found["timings_ms"]) == known(schema.IngestTimings)
+    memory_id = result(outcomes, "summary")["memory_id"]
+    change = task("a", "set_status", {"memory_id": memory_id, "status": "Superseded"})
+    changed = result(set_status.run([change], stores, NOON, ignore), "a")
+    assert problems("result.set_status", changed) == []
+    assert set(changed) == known(schema.SetStatusResult) == required(schema.SetStatusResult)
+    nothing = result(noop.run([task("a", "noop", {})], stores, NOON, ignore), "a")
+    assert problems("result.noop", nothing) == []
+    assert set(nothing) == known(schema.NoopResult) == set()
+
+
+@pytest.mark.parametrize(
+    ("what", "counted"),
+    [
+        ("index", {"passages", "memories"}),
+        ("graph", {"graph_memories"}),
+        ("both", {"passages", "memories", "graph_memories"}),
+    ],
+)
+def test_a_rebuild_counts_what_it_made_anew(stores: Stores, what: str, counted: set[str]) -> None:
+    found = result(rebuild.run([task("a", "rebuild", {"what": what})], stores, NOON, ignore), "a")
+    assert problems("result.rebuild", found) == []
+    assert set(found) == required(schema.RebuildResult) | counted
+    assert known(schema.RebuildResult) == required(schema.RebuildResult) | {"passages", "memories", "graph_memories"}
+
+
+def test_every_kind_that_runs_has_its_result_described() -> None:
+    source = Path(ingest.__file__).with_name("__init__.py").read_text("utf-8")
+    assert set(re.findall(r'"(\w+)": \w+\.run', source)) == set(schema.RESULTS)
+
+
+def test_a_real_answer_is_as_the_schema_says(workspace: Workspace, stores: Stores) -> None:
+    stores.store.add([(memory, None) for memory in examples.memories()], clock.iso(NOON))
+    settings = Settings(relevance_floor=0.0)
+    asked = ask({"query": "uploader retry", "max_results": 9}, settings, NOON)
+    found = retrieve(workspace, asked, settings, lambda settings: Words())
+    assert problems("retrieval-response", found) == []
+    assert known(schema.RetrievalSuccess) == required(schema.RetrievalSuccess) == set(found)
+    assert known(schema.RankingUsed) == required(schema.RankingUsed) == set(found["ranking"])
+    assert {hit["memory_type"] for hit in found["results"]} == {"summary", "decision_record", "legacy"}
+
+
+def test_an_answer_without_hits_is_as_the_schema_says(workspace: Workspace) -> None:
+    found = retrieve(workspace, ask({"query": "history of it"}, Settings(), NOON), Settings(), lambda settings: Words())
+    assert found["results"] == []
+    assert problems("retrieval-response", found) == []
+
+
+STRUCTURED = {"decisions", "rationale", "open_questions", "next_steps", "references"}
+
+
+@pytest.mark.parametrize("memory", examples.memories(), ids=lambda memory: memory.kind)
+def test_a_hit_of_each_kind_has_its_fields(memory: Memory) -> None:
+    asked = ask({"query": "x"}, Settings(), NOON)
+    found = hits.hit(memory, ranking.factors(memory, ranking.relevance(1, 1, 1), asked.ranking), "text", 1)
+    more = {"legacy": set(), "summary": STRUCTURED, "decision_record": STRUCTURED | {"compaction_source"}}
+    assert set(found) == required(schema.RetrievalHit) | more[memory.kind]
+    assert known(schema.RetrievalHit) == required(schema.RetrievalHit) | STRUCTURED | {"compaction_source"}
+
+
+@pytest.mark.parametrize("details", [{}, {"n": 1}])
+def test_a_failure_has_its_fields(details: dict[str, Any]) -> None:
+    failed = answer.failure(JobError("MODEL_MISSING", details=details), results=[], total_results=0, total_tokens=0)
+    assert problems("retrieval-response", failed) == []
+    assert set(failed) == required(schema.RetrievalFailure) | ({"error_details"} if details else set())
+    assert known(schema.RetrievalFailure) == required(schema.RetrievalFailure) | {"error_details"}
+
+
+def test_an_answer_is_either_a_success_or_a_failure() -> None:
+    mixed = json.loads(EXAMPLES["retrieval-mixed.json"])
+    assert problems("retrieval-response", mixed | {"success": False}) != []
+    assert problems("retrieval-response", {name: value for name, value in mixed.items() if name != "as_of"}) != []
+
+
+# --- TypeScript ---
+
+TYPES = FILES[tool.TYPES]
+DECLARED = set(re.findall(r"^export (?:interface|type) (\w+)", TYPES, re.MULTILINE))
+
+
+def test_the_types_declare_everything_that_the_schemas_define() -> None:
+    titles = {schema["title"] for schema in SCHEMAS.values()}
+    definitions = {name for schema in SCHEMAS.values() for name in schema.get("$defs", {})}
+    assert titles | definitions <= DECLARED
+    wanted = {
+        "JobFile",
+        "JobRecord",
+        "JobError",
+        "Heartbeat",
+        "RetrievalResponse",
+        "RetrievalHit",
+        "IngestPayload",
+        "Camel",
+    }
+    assert wanted <= DECLARED
+
+
+def test_every_name_that_the_types_use_is_declared_in_them() -> None:
+    code = re.sub(r'/\*.*?\*/|//[^\n]*|"[^"]*"|`[^`]*`', "", TYPES, flags=re.DOTALL)
+    parameters = {"K", "S", "T", "Head", "Tail", "Item", "Name", "Result"}
+    assert set(re.findall(r"\b[A-Z]\w*", code)) <= DECLARED | parameters | {"Capitalize", "CamelCase"}
+
+
+def test_the_types_are_balanced_and_each_is_declared_once() -> None:
+    code = re.sub(r'/\*.*?\*/|"[^"]*"', "", TYPES, flags=re.DOTALL)
+    for opening, closing_ in ("{}", "()", "[]"):
+        assert code.count(opening) == code.count(closing_)
+    names = re.findall(r"^export (?:interface|type) (\w+)", TYPES, re.MULTILINE)
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("name", ["JobRecord", "Heartbeat", "RetrievalHit", "RetrievalSuccess", "IngestResult"])
+def test_an_interface_has_the_fields_of_its_schema(name: str) -> None:
+    found = re.search(rf"export interface {name}\b.*? \{{\n(.*?)\n\}}", TYPES, re.DOTALL)
+    assert found is not None
+    fields = re.findall(r"^  (\w+)(\??):", found[1], re.MULTILINE)
+    shape = getattr(shapes, name, None) or getattr(schema, name)
+    assert {field for field, _ in fields} == known(shape)
+    assert {field for field, optional in fields if not optional} == required(shape)
+
+
+# --- the page ---
+
+PAGE = (tool.FOLDER / "README.md").read_text("utf-8")
+
+
+def test_the_page_names_every_file() -> None:
+    for name in FILES:
+        kind = re.fullmatch(r"(payload|result)\.(\w+)\.schema\.json", name)
+        if kind:
+            row = next(line for line in PAGE.splitlines() if line.startswith(f"| `{kind[1]}.<kind>"))
+            assert f"`{kind[2]}`" in row
+        else:
+            assert f"`{name}`" in PAGE or name.startswith("examples/")
+
+
+def test_the_page_s_worked_example_is_right() -> None:
+    entry = next(e for e in json.loads(EXAMPLES["digest.json"]) if e["about"].startswith("names are sorted"))
+    assert f"\n    {entry['canonical']}\n" in PAGE
+    assert f"\n    {entry['job_sha256']}\n" in PAGE
+    assert f"these {len(entry['canonical'].encode())} bytes" in PAGE
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_the_page_s_code_gives_the_digests_of_the_program(tmp_path: Path) -> None:
+    code = re.search(r"```js\n(.*?)```", PAGE, re.DOTALL)
+    assert code is not None
+    (tmp_path / "digest.mjs").write_text(
+        code[1]
+        + 'import { readFileSync } from "node:fs";\n'
+        + 'for (const e of JSON.parse(readFileSync(0, "utf8"))) console.log(jobSha256(e.kind, e.payload));\n',
+        "utf-8",
+    )
+    digests = EXAMPLES["digest.json"]
+    ran = subprocess.run(
+        ["node", str(tmp_path / "digest.mjs")], input=digests.encode(), capture_output=True, check=True
+    )
+    assert ran.stdout.decode().split() == [entry["job_sha256"] for entry in json.loads(digests)]

@@ -1,0 +1,340 @@
+"""Which memories match a question, and how well: over a real store, with a tiny embedder."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_embedder import FakeEmbedder
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bridge.database import open_for_reading
+from bridge.memory import Content, Memory, Metadata
+from bridge.question import ask
+from bridge.retrieve import rank, retrieve
+from bridge.search import Candidate, Filters, Snapshot
+from bridge.settings import Settings
+from bridge.store import Store
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+STORED = "2026-11-19T12:00:00Z"
+ALL = Settings(relevance_floor=0.0)
+
+
+def summary(memory_id: str, context: str, status: str = "Active", **metadata: Any) -> Memory:
+    known = Metadata(
+        status=status,  # type: ignore[arg-type]
+        topic_id=metadata.pop("topic_id", memory_id),
+        created_at=metadata.pop("created_at", STORED),
+        **metadata,
+    )
+    return Memory(memory_id, 0, "summary", known, STORED, Content(f"Topic of {memory_id}", context))
+
+
+def legacy(memory_id: str, text: str) -> Memory:
+    return Memory(memory_id, 0, "legacy", Metadata(), STORED, text=text)
+
+
+class Shelf:
+    """A workspace with memories, and questions to it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.workspace = Workspace(folder)
+        self.workspace.memory.mkdir(mode=0o700)
+        self.embedder = FakeEmbedder(dimensions=64)
+
+    def add(self, *memories: Memory) -> Shelf:
+        store = Store(self.workspace, self.embedder)
+        store.add([(memory, None) for memory in memories], STORED)
+        store.close()
+        return self
+
+    def rebuild(self) -> Shelf:
+        store = Store(self.workspace, self.embedder)
+        store.rebuild_vectors()
+        store.rebuild_words()
+        store.close()
+        return self
+
+    def sql(self, text: str) -> None:
+        with closing(sqlite3.connect(self.workspace.memory_db)) as connection, connection:
+            connection.execute(text)
+
+    def ask(self, query: str, config: Settings = ALL, **arguments: Any) -> dict[str, Any]:
+        question = ask({"query": query, "max_results": 100, "max_tokens": 100_000, **arguments}, config, NOW)
+        return retrieve(self.workspace, question, config, lambda _: self.embedder)
+
+    def ids(self, query: str, config: Settings = ALL, **arguments: Any) -> list[str]:
+        return [hit["memory_id"] for hit in self.ask(query, config, **arguments)["results"]]
+
+    def snapshot(self) -> Snapshot:
+        connection = open_for_reading(self.workspace)
+        assert connection is not None
+        return Snapshot(self.workspace, connection)
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    return Shelf(tmp_path)
+
+
+def lexical(shelf: Shelf, query: str) -> dict[str, float]:
+    with closing(shelf.snapshot()) as snapshot:
+        scores = snapshot.lexical_scores(query)
+        return {memory.id: scores[memory.number] for memory in snapshot.memories(list(scores))}
+
+
+def test_a_memory_is_found_by_its_words_whole_in_part_and_inflected(shelf: Shelf) -> None:
+    shelf.add(summary("a", "The function parseJobFile raises JSON_INVALID."), summary("b", "Nothing of that."))
+    for query in ("parseJobFile", "job file", "JSON_INVALID", "invalid json", "raising", "FUNCTIONS"):
+        assert set(lexical(shelf, query)) == {"a"}, query
+
+
+def test_the_lexical_score_is_a_share_of_what_the_query_could_attain(shelf: Shelf) -> None:
+    shelf.add(
+        summary("all", "zebra quagga okapi " * 30),
+        summary("some", "zebra, once, in a long text about other animals such as cats and dogs and mice"),
+        *(summary(f"x{number}", "neither of them") for number in range(20)),
+    )
+    scores = lexical(shelf, "zebra quagga okapi")
+    assert set(scores) == {"all", "some"}
+    assert 0 < scores["some"] < 0.5 < scores["all"] <= 1
+
+
+def test_a_word_that_every_memory_has_counts_next_to_nothing_beside_a_rare_one(shelf: Shelf) -> None:
+    shelf.add(*(summary(f"x{number}", "the common word") for number in range(9)), summary("rare", "common okapi"))
+    scores = lexical(shelf, "common okapi")
+    assert scores["rare"] > 1000 * scores["x0"]
+
+
+@pytest.mark.parametrize("query", ['"', "AND OR NOT", "a* NEAR(b)", "topic:x", "{}[]()^", "; DROP TABLE words", "-", "𞤀𞤁"])
+def test_no_query_is_taken_for_the_indexs_own_language(shelf: Shelf, query: str) -> None:
+    shelf.add(summary("a", "something"))
+    assert set(lexical(shelf, query)) <= {"a"}
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=st.text(min_size=1).filter(lambda text: text.strip()))
+def test_any_text_whatever_can_be_asked(tmp_path_factory: pytest.TempPathFactory, query: str) -> None:
+    found = _shelf_for_any_text(tmp_path_factory).ask(query)
+    assert found["success"]
+    json.dumps(found)
+
+
+_any_text: list[Shelf] = []
+
+
+def _shelf_for_any_text(factory: pytest.TempPathFactory) -> Shelf:
+    if not _any_text:
+        _any_text.append(Shelf(factory.mktemp("any")).add(summary("a", "Some text"), legacy("l", "Older text")))
+    return _any_text[0]
+
+
+def test_the_best_passage_decides_not_the_average(shelf: Shelf) -> None:
+    """One sentence that says it outweighs a text that is vaguely about it."""
+    noise = "Lorem ipsum dolor sit amet. Consectetur adipiscing elit sed. Eiusmod tempor incididunt labore. "
+    shelf.add(
+        summary("sentence", noise * 3 + "Tokens expire overnight. " + noise * 3),
+        summary("vague", "tokens and lorem and ipsum and other things of the overnight kind"),
+    )
+    found = {hit["memory_id"]: hit["vector_score"] for hit in shelf.ask("Tokens expire overnight.")["results"]}
+    assert found["sentence"] > 0.79 > found["vague"]
+
+
+def test_the_passage_that_is_the_question_has_the_cosine_one(shelf: Shelf) -> None:
+    shelf.add(legacy("l", "Tokens expire overnight"))
+    (hit,) = shelf.ask("Tokens expire overnight")["results"]
+    assert hit["vector_score"] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_score_does_not_depend_on_which_other_memories_are_candidates(shelf: Shelf) -> None:
+    """Else it could not be explained by id."""
+    shelf.add(*(summary(f"m{number}", f"Queue number {number} waits for the lock", plan_id=str(number)) for number in range(8)))
+    everything = {hit["memory_id"]: hit for hit in shelf.ask("queue lock")["results"]}
+    for number in range(8):
+        (alone,) = shelf.ask("queue lock", plan_id=str(number))["results"]
+        assert alone == everything[f"m{number}"]
+
+
+def test_scores_are_the_same_digit_for_digit_after_a_rebuild(shelf: Shelf) -> None:
+    shelf.add(*(summary(f"m{number}", f"Queue {number} waits for lock {number % 3}") for number in range(20)))
+    before = shelf.ask("queue lock")
+    shelf.sql("DELETE FROM memories WHERE number < 4")
+    shelf.sql("DELETE FROM words WHERE rowid < 4")
+    shelf.rebuild()
+    after = {hit["memory_id"]: hit["vector_score"] for hit in shelf.ask("queue lock")["results"]}
+    assert after == {hit["memory_id"]: hit["vector_score"] for hit in before["results"] if hit["memory_number"] >= 4}
+
+
+def test_the_same_question_at_the_same_time_gives_the_same_bytes(shelf: Shelf) -> None:
+    shelf.add(*(summary(f"m{number}", f"Queue {number}") for number in range(5)))
+    first, second = (json.dumps(shelf.ask("queue", as_of="2026-12-01T00:00:00Z")) for _ in range(2))
+    assert first == second
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    texts=st.lists(st.text(alphabet="abc .", min_size=1).filter(str.strip), min_size=1, max_size=8),
+    query=st.text(alphabet="abc ", min_size=1).filter(str.strip),
+    floor=st.floats(0, 1),
+)
+def test_leaving_out_what_cannot_reach_the_floor_loses_no_hit(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], query: str, floor: float
+) -> None:
+    shelf = Shelf(tmp_path_factory.mktemp("floor"))
+    shelf.add(*(legacy(str(number), text) for number, text in enumerate(texts)))
+    every = shelf.ask(query)["results"]
+    expected = [hit["memory_id"] for hit in every if hit["semantic_score"] >= floor]
+    assert shelf.ids(query, Settings(relevance_floor=floor)) == expected
+
+
+def test_what_is_not_relevant_enough_is_no_hit_however_new(shelf: Shelf) -> None:
+    shelf.add(summary("a", "okapi"))
+    assert shelf.ids("zebra crossing", Settings(relevance_floor=0.3)) == []
+    assert shelf.ask("zebra crossing", Settings(relevance_floor=0.3))["total_results"] == 0
+
+
+def with_every_status(shelf: Shelf) -> Shelf:
+    record = Memory(
+        "record", 0, "decision_record", Metadata("t", None, None, "DecisionRecord", STORED), STORED,
+        Content("Record", "queue"), sources=("x",),
+    )  # fmt: skip
+    return shelf.add(
+        summary("active", "queue"), summary("draft", "queue", "Draft"), summary("superseded", "queue", "Superseded"),
+        record, legacy("legacy", "queue"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({}, {"active", "record", "legacy"}),
+        ({"include_superseded": True}, {"active", "record", "legacy", "superseded"}),
+        ({"status": "Active"}, {"active"}),
+        ({"status": "Final"}, {"active"}),
+        ({"status": "Draft"}, {"draft"}),
+        ({"status": "Superseded"}, {"superseded"}),
+        ({"status": "DecisionRecord"}, {"record"}),
+        ({"query": "history of the queue"}, {"active", "record", "legacy", "superseded"}),
+        ({"query": "history of the queue", "include_superseded": "false"}, {"active", "record", "legacy"}),
+    ],
+)
+def test_a_status_is_shown_to_who_asks_for_it(shelf: Shelf, arguments: dict[str, Any], expected: set[str]) -> None:
+    arguments = {"query": "queue", **arguments}
+    assert set(with_every_status(shelf).ids(arguments.pop("query"), **arguments)) == expected
+
+
+def test_filters_by_topic_and_plan_whichever_way_the_plan_is_written(shelf: Shelf) -> None:
+    shelf.add(
+        summary("a", "queue", topic_id="one", plan_id="plan-014"),
+        summary("b", "queue", topic_id="one", plan_id="015"),
+        summary("c", "queue", topic_id="two", plan_id="014-some-title"),
+        legacy("l", "queue"),
+    )
+    assert set(shelf.ids("queue", topic_id="one")) == {"a", "b"}
+    for plan in ("014", "plan-014", "014-other-title", "Plan 014"):
+        assert set(shelf.ids("queue", plan_id=plan)) == {"a", "c"}, plan
+    assert shelf.ids("queue", topic_id="two", plan_id="015") == []
+
+
+def test_a_hidden_memory_is_not_retrieved(shelf: Shelf) -> None:
+    shelf.add(summary("a", "queue"), summary("b", "queue"))
+    shelf.sql("UPDATE memories SET hidden = 1 WHERE id = 'a'")
+    assert shelf.ids("queue") == ["b"]
+
+
+def test_legacy_memories_stand_among_the_rest_or_behind_them(shelf: Shelf) -> None:
+    shelf.add(summary("far", "the queue of something quite different"), legacy("near", "queue"))
+    assert shelf.ids("queue") == ["near", "far"]
+    assert shelf.ids("queue", legacy="append") == ["far", "near"]
+
+
+def test_age_and_status_move_a_hit_down(shelf: Shelf) -> None:
+    shelf.add(
+        summary("old", "queue", created_at="2026-10-01T12:00:00Z"),
+        summary("superseded", "queue", "Superseded", created_at="2026-11-20T12:00:00Z"),
+        summary("new", "queue", created_at="2026-11-20T12:00:00Z"),
+    )
+    assert shelf.ids("queue", include_superseded=True) == ["new", "superseded", "old"]
+    assert shelf.ids("queue", include_superseded=True, preset="long-lived") == ["new", "old", "superseded"]
+
+
+def test_the_most_hits_and_the_budget_bound_the_answer_and_not_the_count(shelf: Shelf) -> None:
+    shelf.add(*(summary(f"m{number}", "queue") for number in range(10)))
+    found = shelf.ask("queue", max_results=3)
+    assert (found["result_count"], found["total_results"], len(found["results"])) == (3, 10, 3)
+    tight = shelf.ask("queue", max_tokens=found["results"][0]["tokens"])
+    assert (tight["result_count"], tight["total_results"]) == (1, 10)
+    assert tight["total_tokens"] == found["results"][0]["tokens"]
+
+
+def test_a_store_without_memories_gives_no_results_and_loads_no_model(shelf: Shelf) -> None:
+    def never(_: Settings) -> FakeEmbedder:
+        raise AssertionError("the model was loaded")
+
+    question = ask({"query": "queue"}, ALL, NOW)
+    for _ in range(2):
+        found = retrieve(shelf.workspace, question, ALL, never)
+        assert (found["success"], found["results"], found["total_results"]) == (True, [], 0)
+        shelf.add()
+
+
+def test_a_missing_vector_file_is_an_error_with_the_remedy(shelf: Shelf) -> None:
+    shelf.add(summary("a", "queue"))
+    for path in shelf.workspace.vectors.iterdir():
+        path.unlink()
+    with pytest.raises(JobError) as caught:
+        shelf.ask("queue")
+    assert caught.value.code == "STORE_UNREADABLE"
+    assert "rebuild --what index" in caught.value.remediation
+
+
+def test_a_damaged_database_is_an_error_of_the_table_and_not_a_traceback(shelf: Shelf) -> None:
+    shelf.add(*(summary(f"m{number}", "queue " * 50) for number in range(40)))
+    shelf.sql("PRAGMA journal_mode = DELETE")
+    data = bytearray(shelf.workspace.memory_db.read_bytes())
+    data[8192:] = b"\xa5" * (len(data) - 8192)
+    shelf.workspace.memory_db.write_bytes(data)
+    with pytest.raises(JobError, match="STORE_UNREADABLE"):
+        shelf.ask("queue")
+
+
+def test_a_reader_leaves_no_transaction_open(shelf: Shelf) -> None:
+    """Else the write-ahead log would grow without end."""
+    shelf.add(summary("a", "queue"))
+    shelf.ask("queue")
+    with closing(sqlite3.connect(shelf.workspace.memory_db, timeout=0)) as connection:
+        assert connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+
+
+def test_a_snapshot_does_not_see_what_is_stored_meanwhile(shelf: Shelf) -> None:
+    shelf.add(summary("a", "queue"))
+    with closing(shelf.snapshot()) as snapshot:
+        shelf.add(summary("b", "queue"))
+        question = ask({"query": "queue"}, ALL, NOW)
+        assert [memory.id for memory, _ in rank(snapshot, question, shelf.embedder)] == ["a"]
+    assert set(shelf.ids("queue")) == {"a", "b"}
+
+
+def test_rough_scores_belong_to_their_candidates_gaps_and_all(shelf: Shelf) -> None:
+    shelf.add(*(summary(f"m{number}", f"Sentence {number}. Another one.") for number in range(6)))
+    with closing(shelf.snapshot()) as snapshot:
+        every = snapshot.candidates(Filters())
+        query = shelf.embedder.embed(["Sentence 3."])[0]
+        whole = dict(zip([c.number for c in every], snapshot.rough_vector_scores(query, every), strict=True))
+        for chosen in ([every[0]], [every[5]], every[1:3], [every[0], every[3], every[5]]):
+            rough = snapshot.rough_vector_scores(query, chosen)
+            assert rough == [whole[candidate.number] for candidate in chosen]
+            for candidate, score in zip(chosen, rough, strict=True):
+                exact = snapshot.relevance(query, candidate, 0.0)
+                assert score >= exact.vector_score - 1e-6
+        assert snapshot.rough_vector_scores(query, []) == []
+        assert isinstance(every[0], Candidate)

@@ -1,0 +1,343 @@
+"""The job folder as a store: the order of writes, and what a stop between them leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs import files, lifecycle, spool
+from jobs.errors import JobError
+from jobs.layout import Spool, Workspace, find_workspace
+from jobs.model import Job, Record, encode
+from jobs.parse import parse_job
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+ERROR = JobError("JOB_INVALID", "It is wrong.")
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="names, links and pipes of POSIX")
+
+
+class PowerCut(Exception):
+    """The process ends here."""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Spool:
+    found = Workspace(tmp_path).spool
+    spool.prepare(found)
+    return found
+
+
+def accepted(job_id: str, payload: dict[str, Any] | None = None) -> tuple[Job, Record]:
+    value = {"schema_version": 1, "job_id": job_id, "kind": "migrate", "payload": payload or {}}
+    job = parse_job(job_id, encode(value))
+    return job, lifecycle.accept(job, NOON)
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def reject(place: Spool, name: str) -> tuple[Path, dict[str, Any]]:
+    """Reject an entry of the inbox; returns where it lies now, and the reason."""
+    kept = spool.reject(place, spool.Entry(place.inbox / name, None), ERROR, None, "2026-11-20T12:00:00Z")
+    return kept, json.loads(kept.with_name(f"{kept.stem}.reason.json").read_bytes())
+
+
+# --- layout ---
+
+
+@posix
+def test_the_spool_is_private_and_not_for_git(place: Spool) -> None:
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in place.folders} == {0o700}
+    assert (place.root / ".gitignore").read_bytes() == b"*\n"
+
+
+def test_preparing_twice_keeps_what_is_there(place: Spool) -> None:
+    spool.drop(place, "a", b"{}")
+    spool.prepare(place)
+    assert place.dropped("a").read_bytes() == b"{}"
+
+
+def test_every_path_of_a_workspace_is_inside_it(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    place = workspace.spool
+    paths = [
+        workspace.memory_db, workspace.vectors, workspace.store_lock, workspace.cognee_system, workspace.cognee_data,
+        workspace.set_aside, workspace.env_file, workspace.marker(place.root), place.heartbeat, place.lock,
+        place.queue_db, place.log, place.dropping("a"), place.copy("a"), place.ended_copy("a"), place.record("a"),
+        place.cancel("a"), place.retry("a"), *place.folders,
+    ]  # fmt: skip
+    assert all(path.is_relative_to(tmp_path) for path in paths)
+    assert len(set(paths)) == len(paths)
+
+
+def test_the_workspace_is_the_nearest_folder_with_jobs_or_a_repository(tmp_path: Path) -> None:
+    inner = tmp_path / "repository" / "src" / "deep"
+    inner.mkdir(parents=True)
+    (tmp_path / "repository" / ".git").mkdir()
+    assert find_workspace(None, inner) == Workspace((tmp_path / "repository").resolve())
+    (tmp_path / "repository" / "src" / ".cognee_jobs").mkdir()
+    assert find_workspace(None, inner) == Workspace((tmp_path / "repository" / "src").resolve())
+    assert find_workspace(inner, tmp_path) == Workspace(inner.resolve())
+
+
+def test_a_workspace_that_is_no_folder_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(JobError) as caught:
+        find_workspace(tmp_path / "none", tmp_path)
+    assert caught.value.code == "WORKSPACE_MISSING"
+
+
+# --- dropping ---
+
+
+def test_a_drop_is_whole_under_its_name(place: Spool) -> None:
+    assert spool.drop(place, "a", b"{}") == place.inbox / "a.json"
+    assert [entry.name for entry in spool.inbox(place)] == ["a"]
+
+
+def test_a_drop_makes_the_inbox_when_no_worker_was_ever_there(tmp_path: Path) -> None:
+    place = Workspace(tmp_path).spool
+    spool.drop(place, "a", b"{}")
+    assert [entry.name for entry in spool.inbox(place)] == ["a"]
+
+
+def test_a_drop_that_was_cut_off_is_not_seen_and_does_not_stand_in_the_way(
+    place: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "rename", _cut)
+        with pytest.raises(PowerCut):
+            spool.drop(place, "a", b'{"half"')
+    assert place.dropping("a").exists()
+    assert spool.inbox(place) == []
+    spool.drop(place, "a", b"{}")
+    assert place.dropped("a").read_bytes() == b"{}"
+    assert not place.dropping("a").exists()
+
+
+def _cut(*arguments: object) -> None:
+    raise PowerCut
+
+
+def test_the_inbox_shows_what_was_dropped_by_name_and_nothing_of_the_protocol_s_own(place: Spool) -> None:
+    for name in ("b.json", "a.json", ".hidden.json", ".gitignore", "readme.txt", "A B.json"):
+        (place.inbox / name).write_bytes(b"{}")
+    (place.inbox / "folder.json").mkdir()
+    assert [(entry.path.name, entry.name) for entry in spool.inbox(place)] == [
+        ("A B.json", "A B"),
+        ("a.json", "a"),
+        ("b.json", "b"),
+        ("folder.json", "folder"),
+        ("readme.txt", None),
+    ]
+
+
+# --- accepting ---
+
+
+def test_an_accepted_job_has_a_copy_and_a_record_and_has_left_the_inbox(place: Spool) -> None:
+    pairs = [accepted("a"), accepted("b")]
+    for job, _ in pairs:
+        spool.drop(place, job.job_id, b"{}")
+    spool.accept(place, pairs)
+    assert names(place.active) == names(place.results) == {"a.json", "b.json"}
+    assert spool.inbox(place) == []
+    assert spool.read_record(place, "a") == pairs[0][1]
+
+
+def test_the_copy_is_the_job_as_it_was_sent_with_the_same_digest(place: Spool) -> None:
+    job, record = accepted("a", {"dryRun": True})
+    spool.accept(place, [(job, record)])
+    again = parse_job("a", spool.read_copy(place, "a", 1000))
+    assert again == job
+    assert again.payload == {"dry_run": True}
+    assert again.sha256 == record.job_sha256
+
+
+def test_copies_are_durable_before_records_and_records_before_the_drops_go(
+    place: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+    replace, sync, remove = files.replace, files.sync_folder, files.remove
+
+    def write(path: Path, data: bytes, *, durable: bool = True) -> None:
+        steps.append(f"write {path.parent.name}")
+        replace(path, data, durable=durable)
+
+    monkeypatch.setattr(files, "replace", write)
+    monkeypatch.setattr(files, "sync_folder", lambda folder: (steps.append(f"sync {folder.name}"), sync(folder)))
+    monkeypatch.setattr(files, "remove", lambda path: (steps.append("take"), remove(path)))
+    spool.accept(place, [accepted("a"), accepted("b")])
+    assert steps == [
+        "write active", "write active", "sync active",
+        "write results", "write results", "sync results",
+        "take", "take",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("stop", ["replace_many", "write_records", "remove"])
+def test_a_stop_while_accepting_leaves_the_dropped_file(
+    place: Spool, stop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool.drop(place, "a", b"{}")
+    pair = accepted("a")
+    with monkeypatch.context() as patch:
+        patch.setattr(spool if stop == "write_records" else files, stop, _cut)
+        with pytest.raises(PowerCut):
+            spool.accept(place, [pair])
+    assert place.dropped("a").exists()
+    spool.accept(place, [pair])  # the next look does it all over
+    assert (names(place.active), names(place.results)) == ({"a.json"}, {"a.json"})
+    assert not place.dropped("a").exists()
+
+
+def test_the_copy_of_an_ended_job_is_moved_aside_and_back(place: Spool) -> None:
+    spool.accept(place, [accepted("a")])
+    spool.end(place, "a")
+    assert (names(place.active), names(place.ended)) == (set(), {"a.json"})
+    spool.end(place, "a")  # recovery may come second
+    spool.reopen(place, "a")
+    assert (names(place.active), names(place.ended)) == ({"a.json"}, set())
+    spool.reopen(place, "a")
+    assert names(place.active) == {"a.json"}
+
+
+def test_a_job_whose_copy_was_pruned_cannot_be_reopened(place: Spool) -> None:
+    with pytest.raises(FileNotFoundError):
+        spool.reopen(place, "a")
+
+
+# --- rejecting ---
+
+
+def test_a_rejected_file_is_kept_with_the_reason_beside_it(place: Spool) -> None:
+    spool.drop(place, "a", b"content")
+    kept, reason = reject(place, "a.json")
+    assert kept.read_bytes() == b"content"
+    assert reason == {
+        "schema_version": 1,
+        "file": "a.json",
+        "kept_as": "a.1.json",
+        "rejected_at": "2026-11-20T12:00:00Z",
+        "error": ERROR.as_dict(),
+    }
+    assert spool.inbox(place) == []
+
+
+def test_a_rejection_writes_the_record_that_goes_with_it(place: Spool) -> None:
+    spool.drop(place, "a", b"content")
+    record = lifecycle.refuse("a", ERROR, NOON)
+    spool.reject(place, spool.Entry(place.dropped("a"), "a"), ERROR, record, "2026-11-20T12:00:00Z")
+    assert spool.read_record(place, "a") == record
+
+
+def test_files_of_one_name_that_are_rejected_again_and_again_are_all_kept(place: Spool) -> None:
+    for number in range(1, 4):
+        spool.drop(place, "a", str(number).encode())
+        kept, _ = reject(place, "a.json")
+        assert (kept.name, kept.read_bytes()) == (f"a.{number}.json", str(number).encode())
+
+
+def test_a_file_that_its_writer_took_back_leaves_the_reason_alone(place: Spool) -> None:
+    _, reason = reject(place, "gone.json")
+    assert reason["file"] == "gone.json"
+    assert names(place.rejected) == {"gone.1.reason.json"}
+
+
+def test_a_name_that_leaves_no_room_for_more_is_shortened(place: Spool) -> None:
+    long = "x" * 240 + ".json"
+    (place.inbox / long).write_bytes(b"content")
+    kept, reason = reject(place, long)
+    assert reason["file"] == long
+    assert len(kept.name) < 100
+    assert kept.read_bytes() == b"content"
+
+
+@posix
+def test_a_name_that_is_no_text_does_not_stop_the_rejection(place: Spool) -> None:
+    (place.inbox / os.fsdecode(b"\xff\xfe.json")).write_bytes(b"content")
+    (entry,) = spool.inbox(place)
+    kept, reason = reject(place, entry.path.name)
+    assert kept.read_bytes() == b"content"
+    assert reason["file"] == "\ufffd\ufffd.json"
+    assert reason["kept_as"] == kept.name
+
+
+@posix
+def test_links_pipes_and_folders_are_moved_as_they_are(place: Spool, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(b"secret")
+    (place.inbox / "link.json").symlink_to(tmp_path / "secret")
+    os.mkfifo(place.inbox / "pipe.json")
+    (place.inbox / "folder.json").mkdir()
+    kept = {entry.path.name: reject(place, entry.path.name)[0] for entry in spool.inbox(place)}
+    assert kept["link.json"].is_symlink()
+    assert kept["pipe.json"].is_fifo()
+    assert kept["folder.json"].is_dir()
+    assert (tmp_path / "secret").read_bytes() == b"secret"
+    assert spool.inbox(place) == []
+
+
+# --- reading ---
+
+
+def test_there_is_no_record_before_one_is_written(place: Spool) -> None:
+    assert spool.read_record(place, "a") is None
+
+
+_RECORD = accepted("a")[1].as_dict()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"{}",
+        b"\xff",
+        b"[" * 100_000,
+        encode({**_RECORD, "schema_version": 2}),
+        encode({**_RECORD, "state": "unheard-of"}),
+        encode({**_RECORD, "job_id": "b"}),
+        encode({**_RECORD, "attempts": [{}]}),
+        encode({**_RECORD, "attempts": 3}),
+        encode({name: value for name, value in _RECORD.items() if name != "kind"}),
+    ],
+    ids=range(13),
+)
+def test_a_damaged_record_is_a_value_error_and_left_out_of_the_list(place: Spool, data: bytes) -> None:
+    spool.write_records(place, [accepted("good")[1]])
+    files.replace(place.record("a"), data)
+    with pytest.raises(ValueError):
+        spool.read_record(place, "a")
+    assert [record.job_id for record in spool.records(place)] == ["good"]
+
+
+@posix
+def test_a_record_that_is_a_link_is_refused(place: Spool, tmp_path: Path) -> None:
+    place.record("a").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(JobError) as caught:
+        spool.read_record(place, "a")
+    assert caught.value.code == "FILE_UNSAFE"
+    assert list(spool.records(place)) == []
+
+
+def test_a_field_that_a_later_version_added_to_the_record_is_no_damage(place: Spool) -> None:
+    files.replace(place.record("a"), encode({**_RECORD, "added_later": 1}))
+    assert spool.read_record(place, "a") == accepted("a")[1]
+
+
+def test_job_ids_are_those_of_the_json_files(place: Spool) -> None:
+    for name in ("a.json", ".b.json.tmp", ".c.json", "d.txt"):
+        (place.active / name).write_bytes(b"")
+    assert list(spool.job_ids(place.active)) == ["a"]
+    assert list(spool.job_ids(place.root / "none")) == []
