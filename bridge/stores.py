@@ -64,6 +64,9 @@ class Stores:
 
     def open_store(self, *, new_model: bool = False) -> Store:
         """The store, opened at first; ``new_model`` for the rebuild that a new embedding model needs."""
+        if self._store is not None and self._store.model_changed and not new_model:
+            self._store.close()  # a rebuild was cut off: what it left is of the former model still
+            self._store = None
         if self._store is None:
             deadline = time.monotonic() + _LOCK_PATIENCE_SECONDS
             while True:

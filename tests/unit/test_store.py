@@ -362,7 +362,6 @@ class FailingEmbedder(FakeEmbedder):
         raise JobError("EMBEDDING_FAILED")
 
 
-@pytest.mark.xfail(strict=True, reason="bridge/stores.py gives out a store that waits for its rebuild")
 def test_after_a_takeover_that_failed_the_store_is_refused_as_before(
     workspace: Workspace, embedder: FakeEmbedder
 ) -> None:
