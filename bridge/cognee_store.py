@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import shutil
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import cognee.infrastructure.databases.vector.create_vector_engine  # noqa: F401 - reached through sys.modules
-import ladybug
 from cognee.infrastructure.databases.graph import get_graph_engine
 from cognee.infrastructure.databases.graph.ladybug.adapter import LadybugAdapter
 from cognee.infrastructure.databases.vector import get_vector_engine_async
@@ -26,11 +22,10 @@ from cognee.modules.engine.operations.setup import setup
 from cognee.tasks.storage import add_data_points
 from pydantic import SkipValidation
 
-from jobs import clock, files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from . import critical, datapoints
+from . import critical, datapoints, graph_files
 from .embedder import Embedder
 from .memory import Memory
 from .traces import LOG_FORMAT, trace
@@ -44,13 +39,8 @@ logging.getLogger("cognee").setLevel(logging.CRITICAL)
 sys.excepthook = sys.__excepthook__
 
 T = TypeVar("T")
-Opened = Literal["opened", "repaired", "set aside"]
 
 _BATCH = 100
-_GRAPH_FILE = "cognee_graph_ladybug"
-_PROBE_BUFFER_BYTES = 256 * 1024 * 1024
-# What a kill inside a checkpoint leaves beside the graph; it opens again once both are gone.
-_CHECKPOINT_LEFTOVERS = (".shadow", ".wal.checkpoint")
 
 
 class _SharedEmbeddings(EmbeddingEngine):  # type: ignore[misc]
@@ -136,22 +126,19 @@ class CogneeStore:
 
         return self._runner.run(awaited())
 
-    def open(self) -> Opened:
-        """Open the graph. What a cut-off checkpoint left is repaired; a damaged file is set aside.
+    def open(self) -> graph_files.Found:
+        """Open the graph; what a former process left of it is made to open first.
 
         After "set aside" the graph is empty and every memory is owed to it. Raises GRAPH_UNAVAILABLE.
         """
-        opened: Opened = "opened"
-        error = _probe(self._workspace)
-        if error is not None and _remove_leftovers(self._workspace):
-            opened, error = "repaired", _probe(self._workspace)
-        if error is not None and _is_damage(self._workspace, error):
-            set_aside(self._workspace, f"graph-{clock.iso(clock.now())}", graph_only=True)
-            opened, error = "set aside", None
-        error = error or self._try_to_open()
-        if error is not None:
+        try:
+            found = graph_files.make_ready(self._workspace)
+        except Exception as error:  # the graph's engine raises RuntimeError for everything
             raise _unavailable(error) from error
-        return opened
+        refused = self._try_to_open()
+        if refused is not None:
+            raise _unavailable(refused) from refused
+        return found
 
     def _try_to_open(self) -> Exception | None:
         try:
@@ -283,61 +270,6 @@ def _give_embeddings(engine: _SharedEmbeddings) -> None:
     """Hand our engine to the place where cognee makes its vector engine, which keeps one for good."""
     module = sys.modules["cognee.infrastructure.databases.vector.create_vector_engine"]
     module.get_embedding_engine = lambda: engine  # type: ignore[attr-defined]
-
-
-def _graph_files(workspace: Workspace) -> list[Path]:
-    return sorted((workspace.cognee_system / "databases").glob(f"{_GRAPH_FILE}*"))
-
-
-def _probe(workspace: Workspace) -> Exception | None:
-    """Open the graph's file with its own engine and close it; returns what went wrong.
-
-    cognee must not be the first to try: an error whose text holds "wal", in the path even, makes it delete the
-    graph's log, and others make it install an old version of the engine.
-    """
-    path = workspace.cognee_system / "databases" / _GRAPH_FILE
-    if not path.exists():
-        return None
-    try:
-        with critical.section():
-            database = ladybug.Database(str(path), buffer_pool_size=_PROBE_BUFFER_BYTES)
-            database.init_database()
-            database.close()
-    except Exception as error:  # the engine raises RuntimeError for everything
-        return error
-    return None
-
-
-def _remove_leftovers(workspace: Workspace) -> bool:
-    """Delete both leftovers of a cut-off checkpoint. Returns whether there was one."""
-    found = [path for path in _graph_files(workspace) if path.name.endswith(_CHECKPOINT_LEFTOVERS)]
-    for path in found:
-        log.warning("a checkpoint of the graph was cut off: removing %s", path.name)
-        files.remove(path)
-    return bool(found)
-
-
-def _is_damage(workspace: Workspace, error: Exception) -> bool:
-    """Whether the graph's own files are what is wrong: not permissions, not somebody's lock, not the disk."""
-    found = _graph_files(workspace)
-    if not found or isinstance(error, PermissionError) or "Could not set lock on file" in str(error):
-        return False
-    return all(path.is_file() and os.access(path, os.R_OK | os.W_OK) for path in found)
-
-
-def set_aside(workspace: Workspace, label: str, *, graph_only: bool = False) -> None:
-    """Move cognee's graph (and its vectors) out of the way; they can be written anew from memory.db."""
-    target = workspace.set_aside / label.replace(":", "")
-    number = 1
-    while target.exists():
-        number += 1
-        target = target.with_name(f"{target.name.split('~')[0]}~{number}")
-    files.make_folder(target)
-    moved = _graph_files(workspace)
-    if not graph_only:
-        moved += sorted((workspace.cognee_system / "databases").glob("*.lancedb"))
-    for path in moved:
-        shutil.move(path, target / path.name)
 
 
 def _unavailable(error: Exception) -> JobError:

@@ -15,6 +15,7 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
+from . import graph_files
 from .embedder import Embedder, create
 from .memory import Memory
 from .settings import Settings
@@ -83,11 +84,11 @@ class Stores:
     def graph(self) -> CogneeStore:
         """Raises GRAPH_UNAVAILABLE."""
         if self._graph is None:
-            from .cognee_store import CogneeStore, set_aside  # seconds and hundreds of megabytes
+            from .cognee_store import CogneeStore  # seconds and hundreds of megabytes
 
             now = clock.iso(clock.now())
             if self.store.graph_is_of_another_model():
-                set_aside(self._workspace, now)
+                graph_files.set_aside(self._workspace, now)
                 self._owe_everything("made with another embedding model", now)
             graph = CogneeStore(self._workspace, self.embedder, self.store.embed)
             if graph.open() == "set aside":
@@ -159,12 +160,10 @@ class Stores:
 
     def rebuild_graph(self, now: str, progress: Callable[[dict[str, Any]], None]) -> int:
         """Write the whole graph anew from memory.db; what cognee held is set aside. Returns the memories written."""
-        from .cognee_store import set_aside
-
         if self._graph is not None:
             self._graph.close()
             self._graph = None
-        set_aside(self._workspace, now)
+        graph_files.set_aside(self._workspace, now)
         total = self.store.owe_everything(now)
         done = 0
         graph = self.graph
