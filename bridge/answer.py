@@ -59,7 +59,9 @@ def exit_code(value: dict[str, Any]) -> int:
     if value["success"]:
         return DONE
     code = value["error_code"]
-    return REJECTED if ERRORS[code].reaction is Reaction.REJECT else _EXIT_CODES.get(code, FAILED)
+    if ERRORS[code].reaction is Reaction.REJECT or value.get("error_details", {}).get("state") == "rejected":
+        return REJECTED
+    return _EXIT_CODES.get(code, FAILED)
 
 
 def success(**values: Any) -> dict[str, Any]:

@@ -60,6 +60,6 @@ def cognee_environment(settings: Settings, workspace: Workspace, inherited: dict
         # The graph's engine makes a folder in the user's home, and no setting of its own stops it.
         "HOME": str(workspace.cognee_system / "home"),
     }
-    if settings.embedding_provider == "fastembed":
+    if settings.embedding.is_local:
         found |= {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(hub_cache(model_folder(settings.cache_folder)))}
     return found

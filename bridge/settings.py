@@ -44,13 +44,11 @@ class Settings:
     max_attempts: int = _setting(
         4, "Attempts of a job that ends in errors, unless the job says otherwise.", workspace=True
     )
-    partial_write_grace: float = _setting(2.0, "Seconds that an unparsable file may still be growing.", workspace=True)
-    rescan_seconds: float = _setting(2.0, "Pause between two looks at the inbox without an event.", workspace=True)
-    heartbeat_seconds: float = _setting(2.0, "Pause between two heartbeats without a change.", workspace=True)
-    batch_size: int = _setting(64, "Most ingest jobs that are embedded and written together.", workspace=True)
-    child_idle_seconds: float = _setting(
-        300.0, "Idle time after which the child process is given back.", workspace=True
-    )
+    partial_write_grace: float = _setting(2.0, "Seconds that an unparsable file may still be growing.")
+    rescan_seconds: float = _setting(2.0, "Pause between two looks at the inbox without an event.")
+    heartbeat_seconds: float = _setting(2.0, "Pause between two heartbeats without a change.")
+    batch_size: int = _setting(64, "Most ingest jobs that are embedded and written together.")
+    child_idle_seconds: float = _setting(300.0, "Idle time after which the child process is given back.")
     test_jobs: bool = _setting(False, "Accept jobs of the kind noop.")
 
     ranking_preset: Literal["contract", "long-lived"] = _setting(
@@ -68,9 +66,7 @@ class Settings:
     max_results: int = _setting(5, "Most hits of one answer, 1 to 1000.", workspace=True)
     max_tokens: int = _setting(2000, "Token budget of one answer.", workspace=True)
 
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = _setting(
-        "INFO", "How much the worker logs.", workspace=True
-    )
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = _setting("INFO", "How much the worker logs.")
 
     embedding_provider: str = _setting(
         "fastembed", "cognee's embedding provider; fastembed is local.", env="EMBEDDING_PROVIDER"
@@ -106,14 +102,18 @@ class Settings:
 
     @property
     def embedding(self) -> EmbeddingConfig:
+        """As cognee has it, OpenAI's key serves embeddings too where they have none, at OpenAI's own address alone."""
         from .embedder import EmbeddingConfig
 
+        key = self.embedding_api_key
+        if key is None and self.embedding_provider == "openai" and self.llm_provider in (None, "openai"):
+            key = self.llm_api_key if self.embedding_endpoint is None and self.llm_endpoint is None else None
         return EmbeddingConfig(
             provider=self.embedding_provider,
             model=self.embedding_model,
             dimensions=self.embedding_dimensions,
             endpoint=self.embedding_endpoint or "",
-            api_key=self.embedding_api_key or "",
+            api_key=key or "",
             cache_dir=self.cache_folder,
         )
 
@@ -188,7 +188,7 @@ def _user_layer(upper: list[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
         return {}
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise JobError("SETTING_INVALID", f"{path} cannot be read: {error}.") from None
-    unknown = sorted(set(found) - set(_FIELDS))
+    unknown = sorted(set(found) - set(_FIELDS) | set(found) & {"config_dir"})
     if unknown:
         raise JobError("SETTING_INVALID", f"{path} has the unknown setting {unknown[0]!r}.")
     return found

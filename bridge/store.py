@@ -219,9 +219,11 @@ class Store:
     def set_status(self, memory_id: str, status: Status, now: str) -> Memory:
         """Change a structured memory's status; nothing is embedded again. Raises MEMORY_NOT_FOUND."""
         found = self.get(memory_id)
-        if found is None or found.kind == "legacy":
-            what = "is a legacy memory, which has no status" if found else "is not in the store"
-            raise JobError("MEMORY_NOT_FOUND", f"{memory_id!r} {what}.")
+        if found is None:
+            raise JobError("MEMORY_NOT_FOUND", f"{memory_id!r} is not in the store.")
+        if found.kind != "summary":
+            what = "a legacy memory, which has no status" if found.kind == "legacy" else "a decision record"
+            raise JobError("ARGUMENT_INVALID", f"{memory_id!r} is {what}: only a summary's status can be set.")
         with self._transaction():
             self._connection.execute(
                 "UPDATE memories SET status = ?, updated_at = ? WHERE id = ?", (status, now, memory_id)
@@ -265,8 +267,10 @@ class Store:
         """Whether the graph's vectors were made with another model than ours."""
         return database.meta(self._connection, "graph_embedder") not in (None, self._embedder.identity)
 
-    def record_graph_model(self) -> None:
+    def graph_was_opened(self) -> None:
+        """Note whose vectors the graph has, and let what it refused before be tried once more."""
         with self._transaction():
+            self._connection.execute("UPDATE outbox SET tries = 0")
             database.set_meta(self._connection, "graph_embedder", self._embedder.identity)
 
     def owe_everything(self, now: str) -> int:

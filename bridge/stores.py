@@ -93,7 +93,7 @@ class Stores:
             graph = CogneeStore(self._workspace, self.embedder, self.store.embed)
             if graph.open() == "set aside":
                 self._owe_everything("damaged", now)
-            self.store.record_graph_model()
+            self.store.graph_was_opened()
             self._graph = graph
         return self._graph
 
@@ -123,7 +123,7 @@ class Stores:
         return errors
 
     def _pay_rest(self, graph: CogneeStore) -> None:
-        """Entries of earlier jobs and of a rebuilt graph; what was refused once waits for its own job."""
+        """Entries of earlier jobs and of a rebuilt graph; what was refused waits for its job, or the next child."""
         while entries := self.store.owed(_TOGETHER, untried=True):
             self._pay_entries(graph, entries)
 

@@ -42,6 +42,12 @@ def submit(
     if not wait:
         return found
     record = client.wait(workspace.spool, dropped.job_id, wait_seconds, seen=_Notes())
+    if record.job_sha256 not in (None, dropped.sha256):
+        raise JobError(
+            "JOB_ID_CONFLICT",
+            f"The id {record.job_id!r} belongs to another job, which is {record.state}.",
+            details={"job_id": record.job_id},
+        )
     if record.state != "succeeded":
         error = record.error or {"code": "INTERNAL", "message": f"The job ended as {record.state}."}
         raise JobError(

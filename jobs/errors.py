@@ -185,7 +185,7 @@ ERRORS: dict[str, ErrorKind] = _table(
     ),
     ErrorKind(
         "JOB_NOT_FOUND", _G, "No record or waiting file has that job id.",
-        "Check the id: cognee-memory jobs list. Records of ended jobs are removed after some days.",
+        "Check the id: cognee-memory jobs list.",
     ),
     ErrorKind(
         "WORKER_RUNNING", _G, "Another worker works on this workspace.",

@@ -7,6 +7,7 @@ usage, 3 no worker, 4 rejected, 5 timed out waiting.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -121,6 +122,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         top = parser()
         given = top.parse_args(arguments)
+        as_json = getattr(given, "json", as_json)  # it may be abbreviated
         if given.version:
             from .version import VERSION
 
@@ -143,7 +145,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     else:
         from . import display
 
-        display.show(given, found)
+        try:
+            display.show(given, found)
+            sys.stdout.flush()
+        except BrokenPipeError:  # "| head" has seen enough; Python must not flush into the pipe once more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return answer.exit_code(found)
 
 

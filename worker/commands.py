@@ -17,8 +17,9 @@ from bridge.settings import Settings, load, table
 from bridge.submission import ingest_payload, read_json_argument, submit
 from jobs import client, files, launch, spool
 from jobs.errors import JobError
+from jobs.ids import new_job_id
 from jobs.layout import Workspace, find_workspace
-from jobs.model import Record
+from jobs.model import SCHEMA_VERSION, Record
 
 Envelope = dict[str, Any]
 
@@ -162,13 +163,16 @@ def ingest(given: argparse.Namespace) -> Envelope:
 
 
 def submit_file(given: argparse.Namespace) -> Envelope:
+    from jobs.payloads import JobFile, check
+
     workspace, found = _open(given)
     job = read_json_argument(given.file)
-    kind, payload = job.pop("kind", None), job.pop("payload", None)
-    if not isinstance(kind, str) or not isinstance(payload, dict):
-        raise JobError("JOB_INVALID", "The file needs a kind and a payload.")
-    job.pop("schema_version", None)
-    return _submit(given, workspace, found, kind, payload, **job)
+    if job.keys().isdisjoint(("job_id", "jobId")):
+        job["job_id"] = new_job_id()
+    if job.keys().isdisjoint(("schema_version", "schemaVersion")):
+        job["schema_version"] = SCHEMA_VERSION
+    fields = check(JobFile, job).model_dump(exclude_none=True, exclude={"schema_version"})
+    return _submit(given, workspace, found, fields.pop("kind"), fields.pop("payload"), **fields)
 
 
 def rebuild(given: argparse.Namespace) -> Envelope:

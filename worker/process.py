@@ -55,6 +55,7 @@ class Worker:
             batch_size=settings.batch_size,
             enqueue=self._enqueue,
             changed=self._changed,
+            delayed=self._wake.set,
         )
         self._queue = Queue(place.queue_db, self._runner.look)
         limits = Limits(

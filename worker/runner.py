@@ -49,7 +49,9 @@ class Runner:
         enqueue: Callable[[str, int], None] = lambda job_id, priority: None,
         now: Callable[[], datetime] = clock.now,
         changed: Callable[[], None] = lambda: None,
+        delayed: Callable[[], None] = lambda: None,
     ) -> None:
+        """``delayed`` is called when a job has to wait for its next attempt: somebody must look at the clock."""
         self._place = place
         self._ledger = ledger
         self._child = child
@@ -57,6 +59,7 @@ class Runner:
         self._enqueue = enqueue
         self._now = now
         self._changed = changed
+        self._delayed = delayed
         self._suspects: dict[str, int] = {}
         self._running: Running | None = None
         self.graph_lag: int | None = None
@@ -81,13 +84,17 @@ class Runner:
             self._run(str(record.kind), tasks)
 
     def _batch(self, first: Record) -> list[Record]:
-        """The jobs to run together: a job that was in a crashed batch goes with half as many."""
+        """The jobs to run together."""
         if first.kind not in BATCHED:
             return [first]
-        limit = self._suspects.get(first.job_id, self._batch_size)
+        limit = self._most_together(first)
         others = [r for r in self._ledger.due(first.kind, self._batch_size) if r.job_id != first.job_id]
-        alike = [r for r in others if self._suspects.get(r.job_id, self._batch_size) >= limit]
+        alike = [r for r in others if self._most_together(r) >= limit]
         return [first, *alike[: limit - 1]]
+
+    def _most_together(self, record: Record) -> int:
+        """How many may run with a job: half as many after the crash of a batch, none after a crash of its own."""
+        return 1 if record.crashes else self._suspects.get(record.job_id, self._batch_size)
 
     def _tasks(self, batch: list[Record]) -> list[dict[str, Any]]:
         """What the child is told of each job. A copy that cannot be read fails its job alone."""
@@ -146,6 +153,8 @@ class Runner:
             log.log(level, "%s job_id=%s kind=%s code=%s", record.state, record.job_id, kind, code)
             if record.state == "queued":
                 self._enqueue(record.job_id, record.priority)
+            elif record.state == "retrying":
+                self._delayed()
         self._set_running(None)
 
     def _apply(self, events: dict[str, lifecycle.Event]) -> list[Record]:

@@ -19,7 +19,7 @@ from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 from jobs.model import canonical_json
 
-from ..conversation import Conversation, render_conversation
+from ..conversation import Conversation, parse_conversation, render_conversation
 from ..memory import STATUS_WORDS, Content, Memory, MemoryKind, Metadata, References, TimeScope, is_topic_id, slug
 from ..references import split
 from ..sections import normalise
@@ -41,9 +41,10 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     outcomes: dict[str, Succeeded | Failed] = {}
     prepared: list[Prepared] = []
     began = time.monotonic()
+    workspace_id = stores.store.workspace_id
     for task in tasks:
         try:
-            prepared.append(prepare(task, stores.store.workspace_id, clock.iso(now)))
+            prepared.append(prepare(task, workspace_id, clock.iso(now)))
         except JobError as error:
             outcomes[task.job_id] = Failed(error)
     duplicates = _store(prepared, stores, clock.iso(now), outcomes)
@@ -139,9 +140,15 @@ def prepare(task: Task, workspace_id: str, now: str) -> Prepared:
                 title = next(line.strip(" #") for line in text.splitlines() if line.strip(" #"))[:80]
                 content = normalise(Content(topic=title, context=text))
                 return _prepared(task, content, Metadata(**labels), workspace_id, now)
-            return _legacy(task, text, Metadata(), workspace_id, now)
+            return _legacy(task, text, _conversation_metadata(text), workspace_id, now)
         case other:
             assert_never(other)
+
+
+def _conversation_metadata(text: str) -> Metadata:
+    """What a conversation in its old form says of itself."""
+    said = parse_conversation(text)
+    return Metadata(created_at=said.timestamp, importance=said.importance) if said else Metadata()
 
 
 def _structured(summary: dict[str, Any]) -> tuple[Content, Metadata]:

@@ -168,7 +168,7 @@ def test_hits_are_ordered_by_score_then_status_then_age_then_id() -> None:
         scored(0.5, "Superseded", id="superseded"),
         scored(0.1, "DecisionRecord", id="last"),
     ]
-    found = sorted(reversed(expected), key=lambda pair: order_key(*pair))
+    found = sorted(expected[::-1], key=lambda pair: order_key(*pair))
     assert [memory.id for memory, _ in found] == [memory.id for memory, _ in expected]
 
 

@@ -248,11 +248,11 @@ def test_a_change_of_status_embeds_nothing_and_is_owed(workspace: Workspace, emb
     assert embedder.seen == []
 
 
-@pytest.mark.parametrize("memory_id", ["nobody", "l"])
-def test_a_status_needs_a_structured_memory(workspace: Workspace, embedder: FakeEmbedder, memory_id: str) -> None:
+@pytest.mark.parametrize(("memory_id", "code"), [("nobody", "MEMORY_NOT_FOUND"), ("l", "ARGUMENT_INVALID")])
+def test_a_status_needs_a_summary(workspace: Workspace, embedder: FakeEmbedder, memory_id: str, code: str) -> None:
     with opened(workspace, embedder) as store:
         add(store, legacy("l"))
-        with pytest.raises(JobError, match="MEMORY_NOT_FOUND"):
+        with pytest.raises(JobError, match=code):
             store.set_status(memory_id, "Superseded", NOW)
 
 
@@ -320,9 +320,8 @@ def test_an_empty_store_can_be_rebuilt(workspace: Workspace, embedder: FakeEmbed
 
 
 def test_a_second_writer_is_told_that_the_store_is_busy(workspace: Workspace, embedder: FakeEmbedder) -> None:
-    with opened(workspace, embedder):
-        with pytest.raises(JobError, match="STORE_BUSY"):
-            Store(workspace, embedder)
+    with opened(workspace, embedder), pytest.raises(JobError, match="STORE_BUSY"):
+        Store(workspace, embedder)
     with opened(workspace, embedder):
         pass  # free again
 

@@ -1,0 +1,134 @@
+"""A process that holds cognee, as the worker's child does, and answers what tests ask about its stores.
+
+Imported, it gives the tests' side; run, it is the process: one JSON object a line each way.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from harness import PATIENCE, Place
+
+from bridge import trust
+from bridge.cognee_env import cognee_environment
+from bridge.settings import load
+from jobs.parse import parse_job
+
+TESTS = str(Path(__file__).resolve().parent.parent)
+
+
+class CogneeProcess:
+    """Runs operations with the real cognee, and looks at its graph."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self._numbers = itertools.count(1)
+        trust.adopt(place.workspace, place.config)
+        settings = load(environment=place.environment)
+        self._errors = place.config.parent / "cognee-process.log"
+        with self._errors.open("wb") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, __file__, str(place.workspace.root)],
+                env=cognee_environment(settings, place.workspace, place.environment) | {"PYTHONPATH": TESTS},
+                cwd=place.workspace.root.anchor,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+            )
+
+    def close(self) -> None:
+        """Let it close its stores."""
+        self._process.communicate(timeout=PATIENCE)
+
+    def _ask(self, what: str, *arguments: Any) -> Any:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps([what, arguments]).encode() + b"\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        assert line, f"the process ended with {self._process.wait(PATIENCE)}:\n{self._errors.read_text()[-3000:]}"
+        found = json.loads(line)
+        assert "failed" not in found, found["failed"]
+        return found["answer"]
+
+    def task(self, kind: str, payload: dict[str, Any], **fields: Any) -> dict[str, Any]:
+        """A job as the runner would hand it over, after the checks at the door."""
+        job_id = fields.pop("job_id", None) or f"job-{next(self._numbers)}"
+        file = {"schema_version": 1, "job_id": job_id, "kind": kind, "payload": payload}
+        job = parse_job(job_id, json.dumps(file).encode())
+        return {
+            "job_id": job_id, "payload": job.payload, "submitted_at": "2026-11-01T10:00:00Z",
+            "accepted_at": "2026-11-01T10:00:01Z", **fields,
+        }  # fmt: skip
+
+    def run(self, kind: str, *tasks: dict[str, Any]) -> list[dict[str, Any]]:
+        """The outcome of each task of one batch: ``{"result": …}`` or ``{"error": …}``."""
+        found: dict[str, dict[str, Any]] = self._ask("run", kind, tasks)
+        return [found[task["job_id"]] for task in tasks]
+
+    def ingest(self, payload: dict[str, Any], **fields: Any) -> dict[str, Any]:
+        """The result of one ingest job that succeeds."""
+        (outcome,) = self.run("ingest", self.task("ingest", payload, **fields))
+        assert "result" in outcome, outcome
+        found: dict[str, Any] = outcome["result"]
+        return found
+
+    def node(self, memory_id: str) -> dict[str, Any] | None:
+        found: dict[str, Any] | None = self._ask("node", memory_id)
+        return found
+
+    def neighbours(self, memory_id: str) -> list[tuple[str, dict[str, Any]]]:
+        return [(name, node) for name, node in self._ask("neighbours", memory_id)]
+
+    def search(self, text: str, collection: str, limit: int = 10) -> dict[str, float]:
+        """cognee's own vector search: cosine distances by node id."""
+        return dict(self._ask("search", text, collection, limit))
+
+    def counts(self) -> tuple[int, int]:
+        nodes, edges = self._ask("counts")
+        return nodes, edges
+
+    def lag(self) -> int:
+        found: int = self._ask("lag")
+        return found
+
+
+def main() -> None:
+    from bridge.operations import Task, run
+    from bridge.stores import Stores
+    from jobs import clock
+    from jobs.layout import Workspace
+    from worker.child_main import encode
+
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+    with Stores(Workspace(Path(sys.argv[1])), load()) as stores:
+
+        def answer(what: str, arguments: list[Any]) -> Any:
+            match what:
+                case "run":
+                    kind, tasks = arguments
+                    given = [Task(**task) for task in tasks]
+                    outcomes = run(kind, given, stores, clock.now(), lambda _: None)
+                    return {job_id: encode(outcome) for job_id, outcome in outcomes.items()}
+                case "lag":
+                    return stores.graph_lag()
+                case _:
+                    return getattr(stores.graph, what)(*arguments)
+
+        for line in sys.stdin.buffer:
+            try:
+                found = {"answer": answer(*json.loads(line))}
+            except Exception as error:
+                found = {"failed": repr(error)}
+            answers.write(json.dumps(found, default=str).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,239 @@
+"""Jobs that run together: a bad one among them fails alone, a crash of many proves nothing about one.
+
+A real child process; jobs of the kind noop are run in batches here, as ingest jobs are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import Place
+
+from bridge import trust
+from bridge.settings import load
+from jobs import clock, lifecycle, spool
+from jobs.model import Record, encode
+from jobs.parse import parse_job
+from worker import child_main, runner
+from worker.child import Child
+from worker.child_main import decode
+from worker.ledger import Ledger
+from worker.runner import Runner
+
+
+@dataclass
+class Bench:
+    """A runner, a ledger and a real child over one spool; ``asked`` lists the jobs of each request."""
+
+    place: Place
+    ledger: Ledger
+    runner: Runner
+    asked: list[list[str]]
+    enqueued: list[str] = field(default_factory=list)
+
+    def accept(self, *job_ids: str, **payload: Any) -> None:
+        jobs = [
+            parse_job(
+                job_id,
+                encode({"schema_version": 1, "job_id": job_id, "kind": "noop", "payload": payload}),
+                test_jobs=True,
+            )
+            for job_id in job_ids
+        ]
+        self.ledger.accept([(job, lifecycle.accept(job, clock.now())) for job in jobs])
+
+    def record(self, job_id: str) -> Record:
+        found = self.place.record(job_id)
+        assert found is not None
+        return found
+
+    def work_off(self) -> None:
+        """Look at what was enqueued until nothing more is."""
+        while self.enqueued:
+            self.runner.look(self.enqueued.pop(0))
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    place = Place(tmp_path)
+    for name, value in place.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(runner, "BATCHED", frozenset({"noop"}))
+    trust.adopt(place.workspace, place.config)
+    child = Child(place.workspace, load())
+    asked: list[list[str]] = []
+    ask = child.ask
+
+    def noting(request: dict[str, Any], *rest: Any) -> dict[str, Any]:
+        asked.append([job["job_id"] for job in request["jobs"]])
+        return ask(request, *rest)
+
+    monkeypatch.setattr(child, "ask", noting)
+    now = clock.now()  # it stands still: what is delayed stays delayed
+    ledger = Ledger(place.spool, [], now=lambda: now)
+    enqueued: list[str] = []
+    made = Runner(
+        place.spool, ledger, child, batch_size=8, enqueue=lambda job_id, priority: enqueued.append(job_id),
+        now=lambda: now,
+    )  # fmt: skip
+    yield Bench(place, ledger, made, asked, enqueued)
+    child.stop()
+
+
+def test_waiting_jobs_of_a_kind_run_together_up_to_the_limit(bench: Bench) -> None:
+    bench.accept(*(f"job-{number:02d}" for number in range(10)))
+    bench.runner.look("job-05")
+    assert bench.asked == [["job-05", *(f"job-{number:02d}" for number in range(8) if number != 5)]]
+    assert [bench.record(f"job-{number:02d}").state for number in (0, 5, 7, 8, 9)] == [
+        "succeeded", "succeeded", "succeeded", "queued", "queued",
+    ]  # fmt: skip
+
+
+def test_each_job_of_a_batch_has_an_outcome_of_its_own(bench: Bench) -> None:
+    bench.accept("bad", outcome="fail")
+    bench.accept("later", outcome="retry")
+    bench.accept("good", "well")
+    bench.runner.look("good")
+    assert len(bench.asked) == 1
+    states = {job_id: bench.record(job_id).state for job_id in ("bad", "later", "good", "well")}
+    assert states == {"bad": "failed", "later": "retrying", "good": "succeeded", "well": "succeeded"}
+
+
+def test_after_a_crash_of_many_the_innocent_succeed_and_only_the_culprit_is_poison(bench: Bench) -> None:
+    bench.accept("a", "b", "c")
+    bench.accept("culprit", outcome="crash")
+    bench.accept("d", "e")
+    bench.runner.look("a")
+    bench.work_off()
+    for job_id in "abcde":
+        record = bench.record(job_id)
+        assert (record.state, record.crashes) == ("succeeded", 0), job_id
+    assert bench.record("culprit").state == "retrying"
+    sizes = [len(asked) for asked in bench.asked if "culprit" in asked]
+    assert sizes == sorted(sizes, reverse=True)
+    assert (sizes[0], sizes[-1]) == (6, 1)
+    assert bench.record("culprit").crashes == 1
+
+
+def test_a_job_that_has_crashed_alone_is_never_run_with_others_again(bench: Bench) -> None:
+    """Else each of its attempts would interrupt a whole batch, and halve it again."""
+    bench.accept("culprit", outcome="crash")
+    bench.runner.look("culprit")
+    bench.accept("a", "b", "c")
+    tomorrow = clock.now() + timedelta(days=1)
+    bench.runner._now = bench.ledger._now = lambda: tomorrow
+    bench.runner.look("a")
+    bench.runner.look("culprit")
+    assert bench.asked == [["culprit"], ["a", "b", "c"], ["culprit"]]
+
+
+def test_an_interruption_by_somebody_elses_crash_counts_for_nothing(bench: Bench) -> None:
+    bench.accept("a")
+    bench.accept("culprit", outcome="crash")
+    bench.runner.look("a")
+    record = bench.record("a")
+    assert (record.state, record.errors, record.crashes) == ("queued", 0, 0)
+    assert bench.enqueued == ["a", "culprit"] or bench.enqueued == ["culprit", "a"]
+
+
+def test_a_stale_or_doubled_message_does_nothing(bench: Bench) -> None:
+    bench.accept("a")
+    for job_id in ("a", "a", "nobody"):
+        bench.runner.look(job_id)
+    assert bench.asked == [["a"]]
+    assert len(bench.record("a").attempts) == 1
+
+
+def test_a_delayed_job_is_not_run_before_its_time(bench: Bench) -> None:
+    bench.accept("later", outcome="retry")
+    bench.runner.look("later")
+    bench.accept("a")
+    bench.runner.look("later")
+    bench.runner.look("a")
+    assert bench.asked == [["later"], ["a"]]
+
+
+def test_a_job_whose_copy_is_gone_fails_alone_with_what_to_do(bench: Bench) -> None:
+    bench.accept("a", "b", "gone", "broken")
+    bench.place.spool.copy("gone").unlink()
+    bench.place.spool.copy("broken").write_bytes(b"{")
+    bench.runner.look("a")
+    assert {job_id: bench.record(job_id).state for job_id in ("a", "b")} == {"a": "succeeded", "b": "succeeded"}
+    for job_id in ("gone", "broken"):
+        record = bench.record(job_id)
+        assert record.error is not None
+        assert (record.state, record.error["code"], record.error["remediation"]) == (
+            "failed", "JOB_NOT_FOUND", "Submit the job anew.",
+        )  # fmt: skip
+
+
+def test_a_stopping_runner_begins_nothing(bench: Bench) -> None:
+    bench.accept("a")
+    bench.runner.stopping.set()
+    bench.runner.look("a")
+    assert bench.record("a").state == "queued"
+    assert bench.asked == []
+
+
+def test_a_child_that_cannot_be_started_is_another_attempt_and_no_stop(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("worker.child.sys.executable", "/nowhere/python")
+    bench.accept("a")
+    bench.runner.look("a")
+    record = bench.record("a")
+    assert record.error is not None
+    assert (record.state, record.error["code"]) == ("retrying", "INTERNAL")
+    assert bench.runner.running is None
+
+
+def test_an_outcome_is_the_same_at_both_ends_of_the_pipe() -> None:
+    from jobs.errors import JobError
+
+    error = JobError("METADATA_BROKEN", "Line 3.", remediation="Mend it.", details={"line": 3})
+    through = json.loads(json.dumps(child_main.encode(lifecycle.Failed(error))))
+    found = decode(through)
+    assert isinstance(found, lifecycle.Failed)
+    assert found.error.as_dict() == error.as_dict()
+    assert decode(json.loads(json.dumps(child_main.encode(lifecycle.Succeeded({"n": 1}))))) == lifecycle.Succeeded(
+        {"n": 1}
+    )
+
+
+def test_an_unexpected_error_of_many_is_tried_with_each_alone(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One bad item must not use up the attempts of the rest."""
+    tasks = [child_main.Task(job_id, {"bad": job_id == "bad"}, None, "") for job_id in ("a", "bad", "b")]
+    tried: list[list[str]] = []
+
+    def run(kind: str, some: list[child_main.Task], *_: Any) -> dict[str, lifecycle.Succeeded | lifecycle.Failed]:
+        tried.append([task.job_id for task in some])
+        if any(task.payload["bad"] for task in some):
+            raise KeyError("a secret text of the memory")
+        return {task.job_id: lifecycle.Succeeded({}) for task in some}
+
+    monkeypatch.setattr(child_main, "run", run)
+    found = child_main._outcomes("ingest", tasks, None, lambda _: None)  # type: ignore[arg-type]
+    assert tried == [["a", "bad", "b"], ["a"], ["bad"], ["b"]]
+    assert (found["a"], found["b"]) == (lifecycle.Succeeded({}), lifecycle.Succeeded({}))
+    bad = found["bad"]
+    assert isinstance(bad, lifecycle.Failed)
+    assert bad.error.code == "INTERNAL"
+    assert "secret" not in bad.error.message
+
+
+def test_the_records_of_a_batch_survive_a_new_ledger(bench: Bench) -> None:
+    """What was written is what is found."""
+    bench.accept("a", "b")
+    bench.runner.look("a")
+    assert {record.job_id: record.state for record in spool.records(bench.place.spool)} == {
+        "a": "succeeded",
+        "b": "succeeded",
+    }

@@ -1,0 +1,342 @@
+"""From a payload to a memory in the store and nodes in cognee's graph, with the real cognee."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from typing import Any
+from uuid import UUID
+
+import pytest
+from cognee_process import CogneeProcess
+
+from bridge.memory import Content, Metadata
+from bridge.template import parse_conversation, render, render_record
+
+pytestmark = pytest.mark.cognee
+
+SUBMITTED, ACCEPTED = "2026-11-01T10:00:00Z", "2026-11-01T10:00:01Z"
+
+
+def summary(topic: str, **fields: Any) -> dict[str, Any]:
+    return {"summary": {"topic": topic, "context": f"What was said of {topic}.", **fields}}
+
+
+def edges(graph: CogneeProcess, memory_id: str) -> Counter[tuple[str, str]]:
+    """The names of a node's edges, and the types of the nodes at their other ends."""
+    return Counter((name, node["type"]) for name, node in graph.neighbours(memory_id))
+
+
+# --- what a payload becomes ---
+
+
+def test_a_structured_summary_becomes_a_memory_and_its_nodes(graph: CogneeProcess) -> None:
+    found = graph.ingest(
+        summary(
+            "Rate limits",
+            decisions=["Use a token bucket", "Keep it per user"],
+            rationale=["Bursts are normal"],
+            open_questions=["Per address too?"],
+            next_steps=["Measure"],
+            references=["src/limits.py", "plan-021", "#77"],
+            references_branches=["odd-name"],
+            time_scope={"start": "2026-10-01T08:00:00Z", "turn_count": 4},
+            session_id="session-rates",
+            plan_id="plan-021",
+            created_at="2026-10-02T08:00:00+02:00",
+            source_created_at="2026-10-01T08:00:00Z",
+            importance=0.75,
+        )
+    )
+    assert UUID(found["memory_id"])
+    assert (found["memory_type"], found["topic"], found["topic_id"]) == ("summary", "Rate limits", "rate-limits")
+    assert (found["session_id"], found["plan_id"], found["status"]) == ("session-rates", "plan-021", "Active")
+    assert (found["created_at"], found["updated_at"]) == ("2026-10-02T06:00:00Z", "2026-10-02T06:00:00Z")
+    assert (found["source_created_at"], found["importance"]) == ("2026-10-01T08:00:00Z", 0.75)
+    assert found["duplicate"] is False
+    assert found["memory_number"] > 0
+    assert found["ingested_chars"] > 0
+    node = graph.node(found["memory_id"])
+    assert node is not None
+    assert (node["type"], node["memory_number"], node["status"]) == (
+        "ConversationSummary", found["memory_number"], "Active",
+    )  # fmt: skip
+    assert node["decisions"] == ["Use a token bucket", "Keep it per user"]
+    assert (node["references_files"], node["references_plans"]) == (["src/limits.py"], ["plan-021"])
+    assert (node["references_branches"], node["references_issues"]) == (["odd-name"], ["#77"])
+    assert edges(graph, found["memory_id"]) == {
+        ("decided", "Decision"): 2,
+        ("about", "Topic"): 1,
+        ("of_plan", "Plan"): 1,
+        ("of_session", "Session"): 1,
+    }
+    assert graph.lag() == 0
+
+
+def test_a_decision_leads_to_its_summary_and_to_topic_plan_and_session(graph: CogneeProcess) -> None:
+    found = graph.ingest(summary("Edges", decisions=["Link them"], session_id="session-edges", plan_id="031"))
+    (decision,) = [node for name, node in graph.neighbours(found["memory_id"]) if name == "decided"]
+    assert decision["text"] == "Link them"
+    assert edges(graph, decision["id"]) == {
+        ("decided", "ConversationSummary"): 1,
+        ("about", "Topic"): 1,
+        ("of_plan", "Plan"): 1,
+        ("of_session", "Session"): 1,
+    }
+
+
+def test_a_summary_without_plan_session_and_decisions_leads_to_its_topic_alone(graph: CogneeProcess) -> None:
+    found = graph.ingest(summary("Loner"))
+    assert edges(graph, found["memory_id"]) == {("about", "Topic"): 1}
+
+
+def test_memories_of_one_topic_plan_and_session_share_their_nodes(graph: CogneeProcess) -> None:
+    first = graph.ingest(summary("Shared", session_id="session-shared", plan_id="plan-041"))
+    second = graph.ingest(
+        {
+            "summary": {
+                "topic": "Shared", "context": "Another talk.", "session_id": "session-shared",
+                "plan_id": "041-some-title",
+            }
+        }
+    )  # fmt: skip
+    nodes = [
+        {name: node["id"] for name, node in graph.neighbours(memory["memory_id"]) if name != "decided"}
+        for memory in (first, second)
+    ]
+    assert nodes[0] == nodes[1]
+    assert set(nodes[0]) == {"about", "of_plan", "of_session"}
+
+
+def test_an_enriched_text_keeps_its_metadata(graph: CogneeProcess) -> None:
+    content = Content("Enriched", "Told in a template.", ("Keep it",), open_questions=("Why?",))
+    metadata = Metadata(
+        "some-topic-id", "session-9", "plan-009", "Superseded", "2026-01-02T03:04:05Z", "2026-01-03T03:04:05Z"
+    )
+    found = graph.ingest({"summary_text": render(content, metadata)})
+    assert found["topic"] == "Enriched"
+    for name in ("topic_id", "session_id", "plan_id", "status", "created_at", "updated_at"):
+        assert found[name] == getattr(metadata, name), name
+    node = graph.node(found["memory_id"])
+    assert node is not None
+    assert (node["decisions"], node["status"]) == (["Keep it"], "Superseded")
+
+
+def test_what_stands_beside_a_text_wins_over_what_the_text_says(graph: CogneeProcess) -> None:
+    text = render(Content("Labelled", "Text"), Metadata("from-the-text", "s-text", "001", "Draft", SUBMITTED, SUBMITTED))
+    found = graph.ingest(
+        {"summary_text": text, "topic_id": "from-the-job", "session_id": "s-job", "plan_id": "002", "status": "Final"}
+    )
+    assert (found["topic_id"], found["session_id"], found["plan_id"], found["status"]) == (
+        "from-the-job", "s-job", "002", "Active",
+    )  # fmt: skip
+
+
+def test_a_plain_summary_is_structured(graph: CogneeProcess) -> None:
+    found = graph.ingest({"summary_text": "Summary: Plain things\nContext: In labels.\nDecisions:\n- Read them\n"})
+    assert (found["memory_type"], found["topic"], found["topic_id"]) == ("summary", "Plain things", "plain-things")
+    node = graph.node(found["memory_id"])
+    assert node is not None
+    assert (node["context"], node["decisions"]) == ("In labels.", ["Read them"])
+
+
+def test_a_text_without_form_is_a_summary_if_somebody_says_so_and_else_legacy(graph: CogneeProcess) -> None:
+    text = "# A loose note\n\nIt has no labels at all."
+    bare = graph.ingest({"summary_text": text})
+    assert (bare["memory_type"], bare["topic"], bare["status"]) == ("legacy", None, None)
+    said = graph.ingest({"summary_text": text, "topic_id": "loose"})
+    assert (said["memory_type"], said["topic"], said["topic_id"]) == ("summary", "A loose note", "loose")
+    assert said["memory_id"] != bare["memory_id"]
+
+
+def test_a_conversation_is_a_legacy_memory_with_a_node(graph: CogneeProcess) -> None:
+    said = {
+        "user_message": "Why does it wait?", "assistant_message": "For the lock.",
+        "timestamp": "2026-09-01T10:00:00+02:00", "importance": 0.5,
+    }  # fmt: skip
+    found = graph.ingest({"conversation": said})
+    assert (found["memory_type"], found["created_at"], found["importance"]) == ("legacy", "2026-09-01T08:00:00Z", 0.5)
+    node = graph.node(found["memory_id"])
+    assert node is not None
+    turn = parse_conversation(node["text"])
+    assert turn is not None
+    assert (turn.user_message, turn.assistant_message, turn.timestamp, turn.importance) == (
+        "Why does it wait?", "For the lock.", "2026-09-01T08:00:00Z", 0.5,
+    )  # fmt: skip
+    assert (node["type"], graph.neighbours(found["memory_id"])) == ("LegacyMemory", [])
+
+
+@pytest.mark.parametrize(("given", "stored"), [("Final", "Active"), ("Draft", "Draft"), ("Superseded", "Superseded")])
+def test_status_words_are_stored_as_those_of_the_contract(graph: CogneeProcess, given: str, stored: str) -> None:
+    assert graph.ingest(summary(f"Status {given}", status=given))["status"] == stored
+
+
+def test_a_decision_record_cannot_be_ingested(graph: CogneeProcess) -> None:
+    """Records come from compaction or import only."""
+    text = render_record(Content("Forged", "Narrative"), Metadata("t", status="DecisionRecord", created_at=SUBMITTED))
+    (outcome,) = graph.run("ingest", graph.task("ingest", {"summary_text": text}))
+    assert outcome["error"]["code"] == "JOB_INVALID"
+
+
+@pytest.mark.parametrize(
+    ("fields", "created"),
+    [
+        ({}, SUBMITTED),
+        ({"submitted_at": None}, ACCEPTED),
+        ({"submitted_at": None, "accepted_at": "2026-11-05T00:00:00Z"}, "2026-11-05T00:00:00Z"),
+    ],
+)
+def test_a_missing_time_is_that_of_asking_and_never_that_of_an_attempt(
+    graph: CogneeProcess, fields: dict[str, Any], created: str
+) -> None:
+    found = graph.ingest(summary(f"Timeless {created} {len(fields)}"), **fields)
+    assert (found["created_at"], found["updated_at"]) == (created, created)
+
+
+# --- the same again ---
+
+
+def test_the_same_content_again_is_the_same_memory(graph: CogneeProcess) -> None:
+    first = graph.ingest(summary("Twice", decisions=["One"]))
+    before = graph.counts()
+    again = graph.ingest(
+        summary("Twice", decisions=["One"], created_at="2026-01-01T00:00:00Z", session_id="x", plan_id="y")
+    )
+    assert again["duplicate"] is True
+    same = ("memory_id", "memory_number", "created_at", "session_id", "plan_id", "status")
+    assert {name: again[name] for name in same} == {name: first[name] for name in same}
+    assert graph.counts() == before
+
+
+@pytest.mark.parametrize("text", ["structured", "enriched", "legacy"])
+def test_every_kind_of_payload_knows_its_duplicate(graph: CogneeProcess, text: str) -> None:
+    payload: dict[str, Any] = {
+        "structured": summary("Kinds"),
+        "enriched": {"summary_text": render(Content("Kinds enriched", "Text"), Metadata("k", created_at=SUBMITTED))},
+        "legacy": {"conversation": {"user_message": "kinds", "assistant_message": "of duplicates"}},
+    }[text]
+    first, again = graph.ingest(payload), graph.ingest(payload)
+    assert (first["duplicate"], again["duplicate"]) == (False, True)
+    assert first["memory_id"] == again["memory_id"]
+
+
+def test_one_and_the_same_summary_in_two_forms_is_one_memory(graph: CogneeProcess) -> None:
+    first = graph.ingest(summary("Two forms", decisions=["Same words"]))
+    content = Content("Two forms", "What was said of Two forms.", ("Same words",))
+    again = graph.ingest({"summary_text": render(content, Metadata("two-forms", created_at=SUBMITTED))})
+    assert (again["duplicate"], again["memory_id"]) == (True, first["memory_id"])
+
+
+def test_the_same_content_twice_in_a_batch_is_one_memory(graph: CogneeProcess) -> None:
+    tasks = [graph.task("ingest", summary("In a batch")) for _ in range(3)]
+    results = [outcome["result"] for outcome in graph.run("ingest", *tasks)]
+    assert [result["duplicate"] for result in results] == [False, True, True]
+    assert len({result["memory_id"] for result in results}) == 1
+    assert len({result["memory_number"] for result in results}) == 1
+
+
+def test_another_attempt_of_the_same_job_is_no_duplicate(graph: CogneeProcess) -> None:
+    """An attempt may have died right after its commit."""
+    first = graph.ingest(summary("Again"), job_id="the-same-job")
+    again = graph.ingest(summary("Again"), job_id="the-same-job")
+    assert (again["duplicate"], again["memory_number"]) == (False, first["memory_number"])
+
+
+def test_a_duplicate_never_changes_the_status(graph: CogneeProcess) -> None:
+    """That would undo a compaction; set_status is there for it."""
+    graph.ingest(summary("Settled", status="Superseded"))
+    again = graph.ingest(summary("Settled", status="Active"))
+    assert (again["duplicate"], again["status"]) == (True, "Superseded")
+    node = graph.node(again["memory_id"])
+    assert node is not None
+    assert node["status"] == "Superseded"
+
+
+def test_the_topic_makes_a_difference_and_the_order_of_decisions_too(graph: CogneeProcess) -> None:
+    base = graph.ingest(summary("Same", decisions=["a", "b"]))
+    topic = graph.ingest(summary("Same", decisions=["a", "b"], topic_id="elsewhere"))
+    order = graph.ingest(summary("Same", decisions=["b", "a"]))
+    assert len({memory["memory_id"] for memory in (base, topic, order)}) == 3
+
+
+# --- many together ---
+
+
+def test_a_bad_one_among_many_fails_alone(graph: CogneeProcess) -> None:
+    good = render(Content("Among many", "Good"), Metadata("among-many", created_at=SUBMITTED))
+    bad = good.replace("Status: N/A", "Status: Sideways").replace("Status: Active", "Status: Sideways")
+    assert bad != good
+    tasks = [
+        graph.task("ingest", summary("Many one")),
+        graph.task("ingest", {"summary_text": bad}),
+        graph.task("ingest", {"summary_text": good}),
+        graph.task("ingest", {"conversation": {"user_message": "many", "assistant_message": "turns"}}),
+    ]
+    outcomes = graph.run("ingest", *tasks)
+    assert ["result" in outcome for outcome in outcomes] == [True, False, True, True]
+    assert outcomes[1]["error"]["code"] == "METADATA_BROKEN"
+    assert "Sideways" in outcomes[1]["error"]["message"]
+    numbers = [outcome["result"]["memory_number"] for outcome in outcomes if "result" in outcome]
+    assert numbers == list(range(numbers[0], numbers[0] + 3))
+    assert graph.lag() == 0
+
+
+def test_a_large_batch_is_written_whole(graph: CogneeProcess) -> None:
+    tasks = [graph.task("ingest", summary(f"Large {number}", topic_id="large")) for number in range(64)]
+    results = [outcome["result"] for outcome in graph.run("ingest", *tasks)]
+    assert {result["timings_ms"]["jobs_together"] for result in results} == {64}
+    assert len({result["memory_number"] for result in results}) == 64
+    (topic,) = [node for name, node in graph.neighbours(results[0]["memory_id"]) if name == "about"]
+    assert edges(graph, topic["id"])["about", "ConversationSummary"] == 64
+
+
+# --- afterwards ---
+
+
+def test_a_status_changes_in_the_store_and_in_the_graph(graph: CogneeProcess) -> None:
+    found = graph.ingest(summary("To be superseded"))
+    task = graph.task("set_status", {"memory_id": found["memory_id"], "status": "Superseded"})
+    (outcome,) = graph.run("set_status", task)
+    assert outcome["result"]["status"] == "Superseded"
+    node = graph.node(found["memory_id"])
+    assert node is not None
+    assert node["status"] == "Superseded"
+    assert edges(graph, found["memory_id"]) == {("about", "Topic"): 1}
+    assert graph.lag() == 0
+
+
+def test_a_status_of_nothing_is_an_error_of_its_own(graph: CogneeProcess) -> None:
+    tasks = [
+        graph.task("set_status", {"memory_id": "nobody", "status": "Active"}),
+        graph.task("set_status", {"memory_id": graph.ingest(summary("There"))["memory_id"], "status": "Draft"}),
+    ]
+    missing, there = graph.run("set_status", *tasks)
+    assert missing["error"]["code"] == "MEMORY_NOT_FOUND"
+    assert there["result"]["status"] == "Draft"
+
+
+def test_what_was_forgotten_is_not_brought_back_by_an_older_job(graph: CogneeProcess) -> None:
+    found = graph.ingest(summary("To be forgotten"))
+    with closing(sqlite3.connect(graph.place.workspace.memory_db)) as connection, connection:
+        connection.execute("DELETE FROM words WHERE rowid = ?", (found["memory_number"],))
+        connection.execute("DELETE FROM memories WHERE id = ?", (found["memory_id"],))
+        connection.execute("INSERT INTO tombstones VALUES (?, '2026-11-10T00:00:00Z')", (found["memory_id"],))
+    older, newer = (
+        graph.task("ingest", summary("To be forgotten"), accepted_at=at)
+        for at in ("2026-11-09T00:00:00Z", "2026-11-11T00:00:00Z")
+    )
+    (outcome,) = graph.run("ingest", older)
+    assert outcome["error"]["code"] == "MEMORY_FORGOTTEN"
+    (outcome,) = graph.run("ingest", newer)
+    assert outcome["result"]["memory_id"] == found["memory_id"]
+    assert outcome["result"]["memory_number"] > found["memory_number"]
+
+
+def test_an_outcome_is_json(graph: CogneeProcess) -> None:
+    found = graph.ingest(summary("Ünïcode ✓", decisions=["状态机"]))
+    assert json.loads(json.dumps(found)) == found
+    node = graph.node(found["memory_id"])
+    assert node is not None
+    assert node["decisions"] == ["状态机"]

@@ -1,0 +1,493 @@
+"""The worker as a process: it takes up what is dropped, survives what kills it, and leaves when asked.
+
+Real processes, real signals. Jobs of the kind noop need no cognee, so these tests are about the engine alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from harness import PATIENCE, Place, RealWorker, is_running, until
+
+from bridge import trust
+from bridge.settings import load
+from jobs import client, clock, launch, spool
+from jobs.lock import is_held
+from jobs.model import Record
+from worker.process import Worker
+from worker.watcher import Watcher
+
+# Long enough that what is seen sooner was seen by an event.
+RESCAN = 60.0
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Place, RealWorker]]:
+    """A worker that the tests share which neither stop nor kill it."""
+    place = Place(tmp_path_factory.mktemp("shared"), COGNEE_MEMORY_RESCAN_SECONDS=str(RESCAN))
+    with place.worker() as worker:
+        yield place, worker
+
+
+@pytest.fixture
+def shared(running: tuple[Place, RealWorker]) -> Place:
+    return running[0]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def busy(place: Place, worker: RealWorker, sleep_ms: int) -> tuple[str, int]:
+    """A job that runs for so long, and the process id of the child that it runs in."""
+    job_id = place.submit("noop", {"sleep_ms": sleep_ms})
+    place.in_state(job_id, "running")
+    (child,) = until(worker.children, "the child is there")
+    return job_id, child
+
+
+def outcomes(record: Record) -> list[str | None]:
+    return [attempt.outcome for attempt in record.attempts]
+
+
+# --- taking up ---
+
+
+def test_a_drop_is_taken_up_by_its_event_within_milliseconds(shared: Place) -> None:
+    """A poller sees the record typically within 50 ms; a rescan would take a minute here."""
+    delays = []
+    for number in range(25):
+        job_id = f"prompt-{number}"
+        began = time.monotonic()
+        shared.submit("noop", {}, job_id=job_id)
+        until(lambda job_id=job_id: shared.record(job_id), "the record is there", RESCAN / 2)  # type: ignore[misc]
+        delays.append(time.monotonic() - began)
+        shared.ended(job_id)
+    assert statistics.median(delays) < 0.05
+    assert max(delays) < RESCAN / 10
+
+
+def test_a_file_that_is_written_in_place_is_taken_up_when_it_is_whole(shared: Place) -> None:
+    """A writer that does not rename: the event of its closing is enough."""
+    job = {"schema_version": 1, "job_id": "in-place", "kind": "noop", "payload": {}}
+    with shared.spool.dropped("in-place").open("w") as file:
+        text = json.dumps(job)
+        file.write(text[:20])
+        file.flush()
+        file.write(text[20:])
+    assert shared.ended("in-place", RESCAN / 2).state == "succeeded"
+
+
+def test_a_file_that_is_still_being_written_is_left_alone_until_it_is_whole(shared: Place) -> None:
+    """No event tells of the rest: the writer keeps the file open."""
+    job = json.dumps({"schema_version": 1, "job_id": "slow-writer", "kind": "noop", "payload": {}})
+    with shared.spool.dropped("slow-writer").open("w") as file:
+        file.write(job[:30])
+        file.flush()
+        shared.ended(shared.submit("noop", {}, job_id="zz-after-it"))  # names are looked at in order
+        assert shared.spool.dropped("slow-writer").exists()
+        file.write(job[30:])
+        file.flush()
+        assert shared.ended("slow-writer", RESCAN / 2).state == "succeeded"
+
+
+def test_a_drop_whose_event_was_lost_is_found_by_the_rescan(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An overflow, a network mount: the folder is what counts."""
+    for name, value in place.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(Watcher, "start", lambda self: None)
+    trust.adopt(place.workspace, place.config)
+    worker = Worker(place.workspace, load({"rescan_seconds": 0.05}))
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    try:
+        until(lambda: place.heartbeat().get("state") == "ready", "the worker is ready")
+        assert place.ended(place.submit("noop", {})).state == "succeeded"
+    finally:
+        worker.stop()
+        thread.join(PATIENCE)
+    assert not thread.is_alive()
+
+
+def test_what_was_dropped_before_and_during_the_start_is_found(place: Place) -> None:
+    ids = [place.submit("noop", {}) for _ in range(3)]
+    worker = place.worker()
+
+    def ready() -> bool:
+        ids.append(place.submit("noop", {}))
+        return place.heartbeat().get("state") == "ready"
+
+    try:
+        until(ready, "the worker is ready")
+    finally:
+        with worker:
+            assert {place.ended(job_id).state for job_id in ids} == {"succeeded"}
+
+
+def test_a_hundred_drops_at_once_all_succeed(shared: Place) -> None:
+    ids = [shared.submit("noop", {}) for _ in range(100)]
+    assert {shared.ended(job_id).state for job_id in ids} == {"succeeded"}
+    assert spool.inbox(shared.spool) == []
+
+
+def test_a_job_runs_when_its_time_has_come_and_not_before(shared: Place) -> None:
+    due = clock.now() + timedelta(seconds=0.4)
+    record = shared.ended(shared.submit("noop", {}, not_before=clock.iso(due)), RESCAN / 2)
+    assert record.state == "succeeded"
+    assert record.started_at is not None
+    assert clock.parse(record.started_at) >= due - timedelta(milliseconds=1)
+
+
+def test_a_job_whose_time_is_over_before_it_can_run_expires(shared: Place) -> None:
+    past = clock.iso(clock.now() - timedelta(seconds=1))
+    record = shared.ended(shared.submit("noop", {}, expires_at=past))
+    assert record.error is not None
+    assert (record.state, record.error["code"], record.attempts) == ("expired", "EXPIRED", ())
+
+
+def test_a_job_of_a_higher_priority_goes_first(place: Place) -> None:
+    with place.worker() as worker:
+        first, _ = busy(place, worker, 300)
+        low = place.submit("noop", {}, priority=-5)
+        high = place.submit("noop", {}, priority=5)
+        place.in_state(low, "queued")
+        place.in_state(high, "queued")
+        ended = [place.ended(job_id) for job_id in (first, high, low)]
+    times = [clock.parse(record.finished_at or "") for record in ended]
+    assert times == sorted(times)
+
+
+def test_the_same_drop_again_is_a_no_op_and_another_one_a_conflict(shared: Place) -> None:
+    shared.submit("noop", {}, job_id="twice")
+    first = shared.ended("twice")
+    shared.submit("noop", {}, job_id="twice")
+    until(lambda: not shared.spool.dropped("twice").exists(), "the second drop is dealt with")
+    assert shared.record("twice") == first
+    shared.submit("noop", {"sleep_ms": 1}, job_id="twice")
+    reason = until(
+        lambda: next(iter(shared.spool.rejected.glob("twice.*.reason.json")), None), "the conflict is rejected"
+    )
+    assert json.loads(reason.read_bytes())["error"]["code"] == "JOB_ID_CONFLICT"
+    assert shared.record("twice") == first
+
+
+# --- outcomes ---
+
+
+def test_a_job_that_fails_for_good_ends_at_once(shared: Place) -> None:
+    record = shared.ended(shared.submit("noop", {"outcome": "fail"}))
+    assert record.error is not None
+    assert (record.state, record.error["code"], outcomes(record)) == ("failed", "TEST_FAILURE", ["failed"])
+
+
+def test_a_job_that_may_be_tried_again_is_until_its_attempts_are_used_up(shared: Place) -> None:
+    record = shared.ended(shared.submit("noop", {"outcome": "retry"}, max_attempts=2), RESCAN / 2)
+    assert record.error is not None
+    assert (record.state, record.error["code"], outcomes(record)) == ("failed", "TEST_RETRY", ["failed", "failed"])
+
+
+def test_a_job_that_kills_its_child_is_tried_three_times_and_harms_no_other(shared: Place) -> None:
+    poison = shared.submit("noop", {"outcome": "crash"})
+    others = [shared.submit("noop", {}) for _ in range(3)]
+    record = shared.ended(poison, RESCAN / 2)
+    assert record.error is not None
+    assert (record.state, record.error["code"], outcomes(record)) == ("failed", "POISON", ["crashed"] * 3)
+    assert {shared.ended(job_id).state for job_id in others} == {"succeeded"}
+    assert shared.ended(shared.submit("noop", {})).state == "succeeded"
+
+
+def test_a_child_that_is_killed_from_outside_leads_to_another_attempt(
+    shared: Place, running: tuple[Place, RealWorker]
+) -> None:
+    job_id, child = busy(shared, running[1], 400)
+    os.kill(child, signal.SIGKILL)
+    record = shared.ended(job_id, RESCAN / 2)
+    assert (record.state, outcomes(record)) == ("succeeded", ["crashed", "succeeded"])
+
+
+def test_a_kind_that_cannot_run_yet_fails_with_what_to_do(shared: Place) -> None:
+    record = shared.ended(shared.submit("graph", {}))
+    assert record.error is not None
+    assert (record.state, record.error["code"]) == ("failed", "KIND_UNAVAILABLE")
+    assert "jobs retry" in record.error["remediation"]
+
+
+# --- requests ---
+
+
+def test_a_waiting_job_is_cancelled(shared: Place) -> None:
+    later = clock.iso(clock.now() + timedelta(hours=1))
+    job_id = shared.submit("noop", {}, not_before=later)
+    shared.in_state(job_id, "queued")
+    client.cancel(shared.spool, job_id)
+    assert shared.ended(job_id, RESCAN / 2).state == "cancelled"
+    until(lambda: not shared.spool.cancel(job_id).exists(), "the request is deleted")
+    assert shared.spool.ended_copy(job_id).exists()
+
+
+def test_a_job_that_was_cancelled_in_the_inbox_never_runs(place: Place) -> None:
+    job_id = place.submit("noop", {})
+    client.cancel(place.spool, job_id)
+    with place.worker():
+        record = place.ended(job_id)
+    # The inbox is read before the requests, so the job may have been started in between: then it was too late.
+    assert record.state in ("cancelled", "succeeded")
+    assert (record.state == "cancelled") == (record.attempts == ())
+
+
+def test_a_cancel_that_comes_too_late_changes_nothing_and_is_cleared_away(
+    shared: Place, running: tuple[Place, RealWorker]
+) -> None:
+    job_id, _ = busy(shared, running[1], 300)
+    client.cancel(shared.spool, job_id)
+    assert shared.ended(job_id).state == "succeeded"
+    shared.submit("noop", {})  # the next look clears it away; without a drop it is the next rescan
+    until(lambda: not shared.spool.cancel(job_id).exists(), "the request is deleted")
+
+
+def test_a_failed_job_runs_again_as_the_next_generation(shared: Place) -> None:
+    job_id = shared.submit("noop", {"outcome": "fail"})
+    assert shared.ended(job_id).generation == 1
+    found = shared.json("jobs", "retry", job_id)
+    assert (found["success"], found["worker_started"]) == (True, False)
+
+    def second() -> Record | None:
+        record = shared.record(job_id)
+        return record if record is not None and record.generation == 2 and record.ended else None
+
+    record = until(second, "the second generation has ended")
+    assert (record.state, outcomes(record)) == ("failed", ["failed"])
+
+
+# --- the heartbeat and the log ---
+
+
+def test_the_heartbeat_says_who_works_and_how_it_goes(shared: Place, running: tuple[Place, RealWorker]) -> None:
+    job_id, _ = busy(shared, running[1], 400)
+    waiting = shared.submit("noop", {})
+
+    def look() -> dict[str, object] | None:
+        beat = shared.heartbeat()
+        return beat if beat["in_flight"] and beat["counts"]["queued"] else None
+
+    beat = until(look, "the heartbeat shows the running and the waiting job")
+    assert beat["pid"] == running[1].process.pid
+    assert beat["state"] == "ready"
+    assert beat["workspace"] == str(shared.workspace.root)
+    assert beat["embedder"] == "fastembed/sentence-transformers/all-MiniLM-L6-v2"
+    assert beat["llm_configured"] is False
+    assert beat["counts"]["running"] == 1
+    assert beat["oldest_waiting_seconds"] >= 0
+    (flying,) = beat["in_flight"]
+    assert (flying["job_id"], flying["kind"], flying["jobs"]) == (job_id, "noop", 1)
+    for name in ("worker_id", "boot_id", "version", "started_at", "heartbeat_at", "uptime_seconds", "graph_lag", "http"):
+        assert name in beat
+    shared.ended(waiting)
+    until(lambda: shared.heartbeat()["in_flight"] == [], "nothing is in flight")
+
+
+def test_the_heartbeat_goes_on_without_a_change(tmp_path: Path) -> None:
+    place = Place(tmp_path, COGNEE_MEMORY_HEARTBEAT_SECONDS="0.1")
+    with place.worker():
+        first = place.heartbeat()["heartbeat_at"]
+        until(lambda: place.heartbeat()["heartbeat_at"] > first, "another heartbeat")
+
+
+def test_the_log_names_jobs_and_holds_none_of_their_text(shared: Place) -> None:
+    job_id = shared.submit("ingest", {"summary": {"topic": "secret-topic-7", "contexxt": "x"}})
+    assert shared.ended(job_id).state == "rejected"
+    assert job_id in shared.log()
+    assert "secret-topic-7" not in shared.log()
+
+
+def test_what_the_worker_writes_is_the_users_alone(shared: Place) -> None:
+    for path in [shared.spool.root, *shared.spool.root.rglob("*")]:
+        if path.name != "start.log":
+            assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_an_idle_worker_holds_neither_cognee_nor_a_model(running: tuple[Place, RealWorker]) -> None:
+    mapped = Path(f"/proc/{running[1].process.pid}/maps").read_text("utf-8", "replace")
+    for library in ("onnxruntime", "lancedb", "ladybug", "torch", "tokenizers"):
+        assert library not in mapped
+
+
+def test_an_idle_child_is_given_back(tmp_path: Path) -> None:
+    place = Place(tmp_path, COGNEE_MEMORY_CHILD_IDLE_SECONDS="0.2", COGNEE_MEMORY_RESCAN_SECONDS="0.1")
+    with place.worker() as worker:
+        job_id, child = busy(place, worker, 10)
+        assert place.ended(job_id).state == "succeeded"
+        until(lambda: not is_running(child), "the child has ended")
+        assert place.ended(place.submit("noop", {})).state == "succeeded"
+
+
+# --- one worker ---
+
+
+def test_a_second_worker_is_refused(shared: Place, running: tuple[Place, RealWorker]) -> None:
+    done = shared.python("-m", "worker", "--workspace", str(shared.workspace.root))
+    assert done.returncode == 1
+    assert "Another worker works on" in done.stderr
+    found = shared.json("worker")
+    assert (found["success"], found["error_code"]) == (False, "WORKER_RUNNING")
+    assert running[1].process.poll() is None
+    assert shared.ended(shared.submit("noop", {})).state == "succeeded"
+
+
+def test_five_who_start_at_once_get_one_worker_between_them(place: Place) -> None:
+    job_id = place.submit("noop", {})
+    code = f"""
+from pathlib import Path
+from jobs import launch
+from jobs.layout import Workspace
+print(launch.start(Workspace(Path({str(place.workspace.root)!r}))))
+"""
+    starters = [
+        subprocess.Popen(
+            [sys.executable, "-c", code], env=place.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        for _ in range(5)
+    ]
+    try:
+        said = [starter.communicate(timeout=PATIENCE) for starter in starters]
+        assert [error for _, error in said if error] == []
+        assert all(starter.returncode == 0 for starter in starters)
+        assert b"True\n" in [output for output, _ in said]
+        assert place.ended(job_id).state == "succeeded"
+        until(lambda: len(_workers_of(place)) == 1, "one worker is left")
+        assert launch.start(place.workspace) is False
+    finally:
+        for starter in starters:
+            starter.kill()
+        place.cli("worker", "stop")
+    until(lambda: not _workers_of(place), "no worker is left")
+
+
+def _workers_of(place: Place) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if b"worker" in words and os.fsencode(place.workspace.root) in words:
+            found.append(int(path.parent.name))
+    return found
+
+
+# --- leaving ---
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_lets_the_running_job_finish_and_begins_no_other(place: Place, number: signal.Signals) -> None:
+    with place.worker() as worker:
+        running, child = busy(place, worker, 500)
+        waiting = place.submit("noop", {})
+        place.in_state(waiting, "queued")
+        assert worker.stop(number) == 0
+        assert not is_held(place.spool.lock)
+        record = place.record(running)
+        assert record is not None
+        assert (record.state, outcomes(record)) == ("succeeded", ["succeeded"])
+        after = place.record(waiting)
+        assert after is not None
+        assert (after.state, after.attempts) == ("queued", ())
+        assert place.heartbeat()["state"] == "stopped"
+        assert not is_running(child)
+    with place.worker():
+        assert place.ended(waiting).state == "succeeded"
+
+
+def test_a_second_signal_does_not_cut_the_running_job_off(place: Place) -> None:
+    with place.worker() as worker:
+        running, _ = busy(place, worker, 500)
+        worker.process.send_signal(signal.SIGINT)
+        worker.process.send_signal(signal.SIGTERM)
+        assert worker.stop() == 0
+        record = place.record(running)
+        assert record is not None
+        assert record.state == "succeeded"
+
+
+def test_stopping_by_command_returns_when_the_worker_has_gone(place: Place) -> None:
+    with place.worker() as worker:
+        assert place.json("worker", "stop") == {"success": True, "stopped": True}
+        assert worker.process.wait(PATIENCE) == 0
+    assert place.cli("worker", "status", "--json").returncode == 3
+
+
+def test_stopping_a_worker_never_signals_the_process_of_a_former_heartbeat(place: Place) -> None:
+    """A killed worker leaves a heartbeat whose process id may be anybody's by the time the next one starts."""
+    with place.worker() as worker:
+        worker.kill()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as bystander:
+        stale = {**place.heartbeat(), "pid": bystander.pid}
+        place.spool.heartbeat.write_text(json.dumps(stale))
+        second = place.worker()
+        with second:
+            until(lambda: is_held(place.spool.lock), "the second worker holds the lock")
+            assert place.json("worker", "stop")["success"] is True
+            assert second.process.wait(PATIENCE) == 0
+            assert bystander.poll() is None
+        bystander.communicate(b"\n")
+
+
+# --- dying ---
+
+
+def test_after_a_kill_every_job_is_finished_once(place: Place) -> None:
+    with place.worker() as worker:
+        running, _ = busy(place, worker, 300)
+        waiting = [place.submit("noop", {}) for _ in range(10)]
+        place.in_state(waiting[-1], "queued")
+        worker.kill()
+    assert place.in_state(running, "running").attempt == 1
+    with place.worker():
+        record = place.ended(running)
+        assert (record.state, outcomes(record)) == ("succeeded", ["interrupted", "succeeded"])
+        for job_id in waiting:
+            assert outcomes(place.ended(job_id)) == ["succeeded"]
+
+
+def test_a_queue_that_was_deleted_while_no_worker_ran_loses_no_job(place: Place) -> None:
+    with place.worker() as worker:
+        busy(place, worker, 300)
+        waiting = [place.submit("noop", {}) for _ in range(5)]
+        place.in_state(waiting[-1], "queued")
+        worker.kill()
+    for path in place.spool.worker.glob("queue.db*"):
+        path.unlink()
+    with place.worker():
+        assert {place.ended(job_id).state for job_id in waiting} == {"succeeded"}
+
+
+@pytest.mark.parametrize("sleep_ms", [0, 60_000])
+def test_a_child_ends_when_its_worker_is_killed(place: Place, sleep_ms: int) -> None:
+    """Idle or in the middle of a job: nobody would take its answer."""
+    with place.worker() as worker:
+        job_id = place.submit("noop", {"sleep_ms": sleep_ms})
+        place.in_state(job_id, "running" if sleep_ms else "succeeded")
+        (child,) = until(worker.children, "the child is there")
+        worker.kill()
+        until(lambda: not is_running(child), "the child has ended", 20)
+
+
+def test_a_lock_file_without_a_holder_hinders_nobody(place: Place) -> None:
+    with place.worker() as worker:
+        worker.kill()
+    assert place.spool.lock.exists()
+    assert place.json("status")["worker"]["alive"] is False
+    with place.worker():
+        assert place.ended(place.submit("noop", {})).state == "succeeded"

@@ -1,0 +1,342 @@
+"""The command line: what is understood, what is printed where, and with which exit status."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import Place
+
+from jobs import client, spool
+from jobs.errors import JobError
+from worker import commands
+from worker.cli import main, parser
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def parsed(*arguments: str) -> argparse.Namespace:
+    return parser().parse_args(list(arguments))
+
+
+def subcommands(top: argparse.ArgumentParser, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every command with its verb."""
+    choices = [action for action in top._actions if isinstance(action, argparse._SubParsersAction)]
+    if not choices:
+        yield before
+    for action in choices:
+        for name, sub in action.choices.items():
+            yield from subcommands(sub, (*before, name))
+
+
+EVERY = sorted(subcommands(parser()))
+
+
+@pytest.mark.parametrize("command", EVERY, ids=" ".join)
+def test_every_command_has_a_help_with_a_sentence(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([*command, "--help"])
+    assert caught.value.code == 0
+    shown = capsys.readouterr().out
+    assert "--workspace" in shown
+    assert "--json" in shown
+    assert shown.split("\n\n")[1].strip() != ""
+
+
+def test_every_command_that_is_understood_can_be_carried_out() -> None:
+    verbs = ("run", "start", "stop", "restart", "status", "logs")
+    known = {" ".join(command) for command in EVERY if command != ("worker",)} | {f"worker {verb}" for verb in verbs}
+    assert known == set(commands._COMMANDS)
+
+
+def test_without_a_command_the_help_is_shown_as_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "COMMAND" in capsys.readouterr().out
+
+
+def test_the_version_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("version: ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["dance"],
+        ["jobs"],
+        ["jobs", "show"],
+        ["worker", "dance"],
+        ["retrieve"],
+        ["submit"],
+        ["status", "--loud"],
+        ["jobs", "list", "--limit", "many"],
+        ["memories", "set-status", "m", "Done"],
+        ["rebuild", "--what", "nothing"],
+        ["rebuild", "--wait", "--no-wait"],
+    ],
+)
+def test_wrong_usage_is_said_on_stderr_with_the_exit_status_two(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("ARGUMENT_INVALID: ")
+    assert "--help" in printed.err
+
+
+def test_waiting_is_the_default_where_somebody_wants_the_result() -> None:
+    assert parsed("submit", "-").wait is True
+    assert parsed("rebuild").wait is True
+    assert parsed("memories", "set-status", "m", "Active").wait is True
+    assert parsed("ingest", "a", "b").wait is False
+    assert parsed("ingest", "a", "b", "--wait").wait is True
+    assert parsed("submit", "-", "--no-wait").wait is False
+
+
+def test_the_workspace_has_two_names() -> None:
+    assert parsed("status", "--workspace", "a").workspace == "a"
+    assert parsed("status", "--workspace-path", "a").workspace == "a"
+
+
+def test_an_answer_in_json_is_one_object_on_stdout_and_nothing_else(place: Place) -> None:
+    done = place.cli("status", "--json")
+    assert done.stderr == ""
+    assert done.stdout.count("\n") == 1
+    found = json.loads(done.stdout)
+    assert found["workspace"] == str(place.workspace.root)
+    assert (found["success"], found["worker"]["alive"], found["memory"]["memories"]) == (True, False, 0)
+
+
+def test_json_may_be_abbreviated(place: Place) -> None:
+    assert json.loads(place.cli("status", "--js").stdout)["success"] is True
+
+
+@pytest.mark.parametrize("arguments", [["dance"], ["jobs", "list", "--limit", "x"], ["retrieve", "  "]])
+def test_wrong_usage_is_an_object_too_where_json_was_asked_for(place: Place, arguments: list[str]) -> None:
+    done = place.python("-m", "worker.cli", *arguments, "--json")
+    assert done.returncode == 2
+    found = json.loads(done.stdout)
+    assert (found["success"], found["error_code"] in ("ARGUMENT_INVALID", "QUERY_EMPTY")) == (False, True)
+
+
+def test_an_error_is_told_to_a_person_on_stderr_with_what_to_do(place: Place) -> None:
+    done = place.cli("worker", "status")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("WORKER_NOT_RUNNING: ")
+    assert "What to do: Start one: cognee-memory worker start." in done.stderr
+
+
+def test_a_missing_workspace_is_an_error(place: Place) -> None:
+    done = place.python("-m", "worker.cli", "status", "--workspace", str(place.workspace.root / "nowhere"), "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["error_code"] == "WORKSPACE_MISSING"
+
+
+def test_a_foreign_workspace_is_closed_until_it_is_trusted(place: Place) -> None:
+    spool.prepare(place.spool)
+    (place.spool.results / "job-1.json").write_text("{}")
+    assert place.json("jobs", "list")["error_code"] == "WORKSPACE_NOT_TRUSTED"
+    assert place.json("trust") == {"success": True, "workspace": str(place.workspace.root), "trusted": True}
+    assert place.json("jobs", "list")["success"] is True
+
+
+def test_a_setting_that_cannot_be_read_is_wrong_usage(place: Place) -> None:
+    place.environment["COGNEE_MEMORY_MAX_RESULTS"] = "many"
+    done = place.cli("status", "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error_code"] == "SETTING_INVALID"
+
+
+def test_settings_are_shown_with_their_source_and_without_secrets(place: Place) -> None:
+    place.environment |= {"LLM_API_KEY": "sk-secret", "COGNEE_MEMORY_MAX_RESULTS": "7"}
+    for options in ([], ["--json"]):
+        done = place.cli("settings", *options)
+        assert done.returncode == 0
+        assert "sk-secret" not in done.stdout + done.stderr
+        assert "COGNEE_MEMORY_MAX_RESULTS" in done.stdout
+    rows = {row["name"]: row for row in place.json("settings")["settings"]}
+    assert (rows["max_results"]["value"], rows["max_results"]["source"]) == ("7", "environment")
+
+
+# --- jobs, without a worker ---
+
+
+def submitted(place: Place, job: dict[str, Any], *options: str) -> dict[str, Any]:
+    done = place.cli("submit", "-", "--no-start", "--no-wait", "--json", *options, input=json.dumps(job))
+    found: dict[str, Any] = json.loads(done.stdout)
+    return {**found, "exit_status": done.returncode}
+
+
+def test_a_job_from_standard_input_is_dropped(place: Place) -> None:
+    found = submitted(place, {"kind": "check", "payload": {}, "priority": 5})
+    assert (found["success"], found["kind"], found["worker_started"]) == (True, "check", False)
+    dropped = json.loads(place.spool.dropped(found["job_id"]).read_bytes())
+    assert (dropped["schema_version"], dropped["priority"], dropped["submitted_by"]) == (1, 5, "cli")
+
+
+def test_a_job_file_keeps_its_own_id_in_either_spelling(place: Place) -> None:
+    for name in ("job_id", "jobId"):
+        job = {name: f"mine-{name.lower()}", "schemaVersion": 1, "kind": "check", "payload": {}, "maxAttempts": 2}
+        assert submitted(place, job)["job_id"] == f"mine-{name.lower()}"
+        dropped = json.loads(place.spool.dropped(f"mine-{name.lower()}").read_bytes())
+        assert (dropped["max_attempts"], "maxAttempts" in dropped, "jobId" in dropped) == (2, False, False)
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        {"payload": {}},
+        {"kind": "check"},
+        {"kind": "check", "payload": []},
+        {"kind": "check", "payload": {}, "workspace": "/"},
+        {"kind": "check", "payload": {}, "start": True},
+        {"kind": "check", "payload": {"x": 1}},
+        {"kind": "check", "payload": {}, "job_id": "../../etc"},
+        {"kind": "dance", "payload": {}},
+    ],
+)
+def test_a_job_that_the_worker_would_reject_is_refused_at_once(place: Place, job: dict[str, Any]) -> None:
+    found = submitted(place, job)
+    assert (found["success"], found["exit_status"]) == (False, 4)
+    assert not place.spool.root.exists()
+
+
+def test_text_that_is_no_json_object_is_wrong_usage(place: Place) -> None:
+    for text in ("{", "[]", ""):
+        done = place.cli("submit", "-", "--no-start", "--json", input=text)
+        assert (done.returncode, json.loads(done.stdout)["error_code"]) == (2, "ARGUMENT_INVALID")
+
+
+def test_an_ingest_says_the_jobs_id_and_goes(place: Place) -> None:
+    found = place.json("ingest", "--no-start", "Why?", "Because.", "--importance", "0.5")
+    dropped = json.loads(place.spool.dropped(found["job_id"]).read_bytes())
+    assert dropped["payload"] == {
+        "conversation": {"user_message": "Why?", "assistant_message": "Because.", "importance": 0.5}
+    }
+
+
+def test_an_ingest_takes_a_summary_with_labels(place: Place) -> None:
+    found = place.json(
+        "ingest", "--no-start", "--summary", "Topic: A\nContext: B", "--topic-id", "t", "--status", "Final",
+        "--job-id", "mine",
+    )  # fmt: skip
+    assert found["job_id"] == "mine"
+    dropped = json.loads(place.spool.dropped("mine").read_bytes())
+    assert dropped["payload"] == {"summary_text": "Topic: A\nContext: B", "topic_id": "t", "status": "Final"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["ingest", "only one"], 2),
+        (["ingest", "a", "b", "--topic-id", "t"], 2),
+        (["ingest", "a", "b", "--importance", "much"], 2),
+        (["ingest", "a", "b", "--importance", "2"], 4),
+        (["ingest", "--summary"], 2),
+        (["ingest", "--summary-json", '{"topic": "A"}'], 4),
+        (["ingest", "a", "b", "--job-id", "No Id"], 4),
+    ],
+)
+def test_an_ingest_that_cannot_work_is_refused_and_nothing_is_dropped(
+    place: Place, arguments: list[str], status: int
+) -> None:
+    done = place.cli(*arguments, "--no-start", "--json")
+    assert done.returncode == status
+    assert json.loads(done.stdout)["success"] is False
+    assert not place.spool.root.exists() or spool.inbox(place.spool) == []
+
+
+def test_a_job_in_the_inbox_is_shown_as_such_and_an_unknown_one_is_not_found(place: Place) -> None:
+    job_id = place.submit("check", {})
+    assert place.json("jobs", "show", job_id)["job"]["state"] == "in the inbox"
+    assert place.json("status")["waiting_in_inbox"] == 1
+    done = place.cli("jobs", "show", "nobody", "--json")
+    assert (done.returncode, json.loads(done.stdout)["error_code"]) == (1, "JOB_NOT_FOUND")
+
+
+def test_cancelling_a_job_in_the_inbox_leaves_a_request_for_the_worker(place: Place) -> None:
+    job_id = place.submit("check", {})
+    assert place.json("jobs", "cancel", job_id)["requested"] is True
+    assert json.loads(place.spool.cancel(job_id).read_bytes())["job_id"] == job_id
+
+
+def test_waiting_for_a_job_ends_when_the_time_is_over(place: Place) -> None:
+    job_id = place.submit("check", {})
+    done = place.cli("jobs", "wait", job_id, "--timeout", "0.05", "--json")
+    assert (done.returncode, json.loads(done.stdout)["error_code"]) == (5, "WAIT_TIMEOUT")
+
+
+def test_only_what_failed_was_cancelled_or_expired_runs_again(place: Place) -> None:
+    job_id = place.submit("check", {})
+    assert place.json("jobs", "retry", job_id)["error_code"] == "ARGUMENT_INVALID"
+
+
+def test_stopping_where_no_worker_runs_is_told(place: Place) -> None:
+    assert place.cli("worker", "stop", "--json").returncode == 3
+
+
+def test_lists_of_nothing_are_successes(place: Place) -> None:
+    assert place.json("jobs", "list") == {"success": True, "jobs": [], "total": 0}
+    assert place.json("memories", "list") == {"success": True, "memories": []}
+    assert place.json("topics") == {"success": True, "topics": []}
+    assert place.json("worker", "logs")["lines"] == []
+    assert place.cli("memories", "show", "1", "--json").returncode == 1
+
+
+def test_retrieving_from_a_workspace_that_was_never_used_gives_no_results(place: Place) -> None:
+    found = place.json("retrieve", "anything")
+    assert (found["success"], found["results"], found["total_results"]) == (True, [], 0)
+    assert list(place.workspace.root.iterdir()) == []
+    assert "No memory fits" in place.cli("retrieve", "anything").stdout
+
+
+def test_an_interrupt_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(_: argparse.Namespace) -> dict[str, Any]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "run", interrupted)
+    assert main(["status"]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_error_of_a_waited_job_is_the_error_of_the_command(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The job's own code, remedy and exit status, as its record has them."""
+    from bridge import submission
+    from bridge.settings import load
+
+    refused = JobError("KIND_UNAVAILABLE", "Not yet.")
+
+    def ended(spool_: object, job_id: str, *_: object, **__: object) -> Any:
+        from jobs.model import Record, job_digest
+
+        sha256 = job_digest("check", {})
+        return Record(job_id=job_id, kind="check", job_sha256=sha256, state="failed", error=refused.as_dict())
+
+    monkeypatch.setattr(client, "wait", ended)
+    with pytest.raises(JobError) as caught:
+        submission.submit(place.workspace, load(), "check", {}, start=False, wait=True)
+    assert (caught.value.code, caught.value.message) == ("KIND_UNAVAILABLE", "Not yet.")
+    assert caught.value.details["state"] == "failed"
+
+
+def test_waiting_for_a_job_under_a_used_id_is_a_conflict_and_not_the_other_jobs_success(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bridge import submission
+    from bridge.settings import load
+    from jobs.model import Record
+
+    def ended(spool_: object, job_id: str, *_: object, **__: object) -> Record:
+        return Record(job_id=job_id, kind="check", job_sha256="another", state="succeeded", result={})
+
+    monkeypatch.setattr(client, "wait", ended)
+    with pytest.raises(JobError, match="JOB_ID_CONFLICT"):
+        submission.submit(place.workspace, load(), "check", {}, start=False, wait=True, job_id="used")

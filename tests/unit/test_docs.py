@@ -1,0 +1,191 @@
+"""The pages in docs/ and bridge/README.md: what they show is what the program has, takes and computes."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import json
+import re
+import shlex
+import subprocess
+import sys
+from functools import cache
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from bridge.settings import load
+from jobs.errors import JobError
+from jobs.parse import parse_job
+from tools import docs_tables
+from worker.cli import parser
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [*DOCS, ROOT / "bridge" / "README.md"]
+
+_BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_TEST = re.compile(r"`((?:tests/)?\w+(?:/\w+)*/test_\w+\.py)(?:::(\w+))?`")
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@cache
+def text(page: Path) -> str:
+    return page.read_text("utf-8")
+
+
+def blocks(page: Path, language: str) -> list[tuple[str, str]]:
+    """The fenced blocks of a language: what stands behind its name, and the content."""
+    found = (([*info.split(" ", 1), ""], content) for info, content in _BLOCK.findall(text(page)))
+    return [(words[1].strip(), content) for words, content in found if words[0] == language]
+
+
+def prose(page: Path) -> str:
+    return _BLOCK.sub("", text(page))
+
+
+def commands(page: Path) -> list[str]:
+    """Every ``cognee-memory …`` in backticks and in the lines of a shell block."""
+    inline = re.findall(r"`(cognee-memory [^`]+)`", unescape(prose(page)))
+    lines = [line for _, block in blocks(page, "sh") for line in block.splitlines()]
+    return inline + [line for line in lines if line.startswith("cognee-memory ")]
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+JSON_BLOCKS = [
+    pytest.param(kind, content, id=f"{name(page)}-{number}-{kind}")
+    for page in DOCS
+    for number, (kind, content) in enumerate(blocks(page, "json"))
+]
+
+
+@pytest.mark.parametrize("table", docs_tables.TABLES)
+def test_a_generated_table_is_current(table: str) -> None:
+    page = text(ROOT / "docs" / f"{table}.md")
+    assert page == docs_tables.renewed(table, page), "run: python -m tools.docs_tables"
+
+
+def test_a_page_without_the_markers_is_refused() -> None:
+    with pytest.raises(ValueError, match="markers"):
+        docs_tables.renewed("errors", "# Errors\n")
+
+
+@pytest.mark.parametrize(("kind", "content"), JSON_BLOCKS)
+def test_a_json_block_is_what_it_says(kind: str, content: str) -> None:
+    """Behind ``json`` stands the name of a schema; a job also goes through the real parser, and so does a payload."""
+    value = json.loads(content)
+    assert kind, "say behind ```json which of docs/schemas it is"
+    schema = json.loads((ROOT / "docs" / "schemas" / f"{kind}.schema.json").read_text("utf-8"))
+    jsonschema.validate(value, schema)
+    job: dict[str, Any] | None = value if kind == "job" else None
+    if kind.startswith("payload."):
+        job = {"schema_version": 1, "job_id": "x", "kind": kind.removeprefix("payload."), "payload": value}
+    if job is not None:
+        parse_job(job["job_id"], json.dumps(job).encode())
+
+
+def test_the_pages_hold_json_of_every_kind_that_an_asker_meets() -> None:
+    kinds = {str(case.values[0]) for case in JSON_BLOCKS}
+    assert kinds >= {"job", "record", "reason", "control", "heartbeat", "payload.ingest", "payload.set_status"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_command_is_one_that_the_program_has(page: Path) -> None:
+    for command in commands(page):
+        try:
+            parser().parse_args(shlex.split(command)[1:])
+        except JobError as error:
+            pytest.fail(f"{command}: {error}")
+
+
+def test_commands_are_found_in_prose_and_in_blocks() -> None:
+    assert len({command for page in PAGES for command in commands(page)}) > 25
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_link_leads_to_a_page_and_a_heading(page: Path) -> None:
+    for link in _LINK.findall(prose(page)):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_test_that_is_named_exists(page: Path) -> None:
+    for file, function in _TEST.findall(text(page)):
+        path = ROOT / ("" if file.startswith("tests/") else "tests") / file
+        assert path.is_file(), file
+        if function:
+            assert re.search(rf"^(async )?def {function}\(", path.read_text("utf-8"), re.MULTILINE), function
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_computation_gives_what_is_shown(page: Path) -> None:
+    for number, (_, content) in enumerate(blocks(page, "pycon")):
+        shown = doctest.DocTestParser().get_doctest(content, {}, f"{name(page)}-{number}", str(page), 0)
+        assert doctest.DocTestRunner(verbose=False).run(shown).failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_configuration_file_is_read(page: Path, tmp_path: Path) -> None:
+    for _, content in blocks(page, "toml"):
+        (tmp_path / "config.toml").write_text(content, "utf-8")
+        assert len(load({"config_dir": tmp_path}, environment={}).sources) > 1
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_variable_in_a_shell_block_is_a_setting(page: Path) -> None:
+    for _, content in blocks(page, "sh"):
+        environment = dict(re.findall(r"^export (\w+)=(\S+)$", content, re.MULTILINE))
+        found = load(environment=environment | {"COGNEE_MEMORY_CONFIG_DIR": str(page.parent)})
+        assert sum(source == "environment" for source in found.sources.values()) == len(environment) + 1
+
+
+def test_every_module_has_its_line() -> None:
+    """Modules in backticks, in the first column of the tables that stand below their package's name."""
+    page = text(ROOT / "docs" / "architecture.md")
+    for package, owned in re.findall(r"^\*\*`(\w+)/`\*\*(.*?)(?=^\*\*`|^## )", page, re.MULTILINE | re.DOTALL):
+        cells = re.findall(r"^\| ([^|]+) \|", owned, re.MULTILINE)
+        listed = re.findall(r"`(\w+)`", " ".join(cells))
+        there = {path.stem for path in (ROOT / package).glob("*.py") if not path.stem.startswith("__")}
+        there |= {path.parent.name for path in (ROOT / package).glob("*/__init__.py")}
+        assert sorted(listed) == sorted(there), package
+
+
+def test_the_packages_that_are_explained_are_those_of_the_project() -> None:
+    project = text(ROOT / "pyproject.toml")
+    direct = ast.literal_eval(re.search(r"^dependencies = (\[.*?^\])", project, re.MULTILINE | re.DOTALL)[1])  # type: ignore[index]
+    names = [re.match(r"[\w-]+", requirement)[0] for requirement in direct]  # type: ignore[index]
+    explained = re.findall(r"^\| `([\w-]+)` \|", text(ROOT / "docs" / "dependencies.md"), re.MULTILINE)
+    assert explained == names
+
+
+@pytest.mark.cognee
+def test_the_example_of_the_bridge_prints_what_is_shown(model_cache: Path, tmp_path: Path) -> None:
+    page = ROOT / "bridge" / "README.md"
+    [(_, example)] = blocks(page, "python")
+    (_, shown) = blocks(page, "text")[0]
+    (tmp_path / "workspace").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", example, str(tmp_path / "workspace")],
+        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    printed = [line for line in done.stdout.splitlines() if not line.endswith("skipping creation")]
+    assert printed == shown.splitlines()
