@@ -81,7 +81,7 @@ def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
         metavar="WORKSPACE QUERY [MAX_RESULTS [MAX_TOKENS [HALF_LIFE_DAYS [INCLUDE_SUPERSEDED]]]]",
         help="the same by position",
     )
-    parsed = parser.parse_args(argv)
+    parsed = parser.parse_intermixed_args(argv)
     names = ("workspace", "query", "max_results", "max_tokens", "half_life_days", "include_superseded")
     if len(parsed.positional) > len(names):
         parser.error(f"at most {len(names)} positional arguments are understood")
@@ -120,7 +120,7 @@ def ingest_arguments(argv: list[str]) -> argparse.Namespace:
         metavar="WORKSPACE USER_MESSAGE ASSISTANT_MESSAGE [IMPORTANCE]",
         help="by position",
     )
-    parsed = parser.parse_args(argv)
+    parsed = parser.parse_intermixed_args(argv)
     names = ("workspace", "user_message", "assistant_message", "importance")
     if len(parsed.positional) > len(names):
         parser.error(f"at most {len(names)} positional arguments are understood")
