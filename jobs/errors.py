@@ -78,7 +78,7 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Free some space. Accepted jobs wait and go on by themselves; rejected files must be dropped again.",
     ),
     ErrorKind(
-        "METADATA_BROKEN", _G, "The text has a metadata block, and a line of it cannot be read.",
+        "METADATA_BROKEN", _R, "The text has a metadata block, and a line of it cannot be read.",
         "Correct the named line, or remove the whole block to store the text without metadata.",
     ),
     # --- running ---

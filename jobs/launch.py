@@ -6,6 +6,7 @@ and has left since.
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -24,19 +25,36 @@ def is_alive(workspace: Workspace) -> bool:
     return is_held(workspace.spool.lock)
 
 
+def is_leaving(workspace: Workspace) -> bool:
+    """Whether the worker takes up nothing more: by its own word, since it lives until it has finished."""
+    return _state(workspace) in ("exiting", "stopped")
+
+
+def _state(workspace: Workspace) -> str | None:
+    try:
+        return str(json.loads(workspace.spool.heartbeat.read_bytes())["state"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def start(workspace: Workspace, wait_seconds: float = 20.0) -> bool:
     """Start a detached worker unless one lives. Returns whether this call started one.
 
-    Raises WORKER_START_FAILED with the last lines that it wrote.
+    Beside a worker that is leaving, a successor is left to wait for it. Raises WORKER_START_FAILED with
+    the last lines that it wrote.
     """
-    if is_alive(workspace):
+    leaving = is_alive(workspace) and is_leaving(workspace)
+    if is_alive(workspace) and not leaving:
         return False
     files.make_folder(workspace.spool.root)
     files.make_folder(workspace.spool.worker)
     output = workspace.spool.worker / "start.log"
     with output.open("wb") as stream:
         process = subprocess.Popen(
-            [sys.executable, "-m", "worker", "--workspace", str(workspace.root), "--detached"],
+            [
+                *(sys.executable, "-m", "worker", "--workspace", str(workspace.root), "--detached"),
+                *(["--successor"] if leaving else []),
+            ],
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=stream,
@@ -44,9 +62,11 @@ def start(workspace: Workspace, wait_seconds: float = 20.0) -> bool:
             start_new_session=sys.platform != "win32",
             creationflags=_NO_CONSOLE,
         )
+    if leaving:
+        return True
     deadline = time.monotonic() + wait_seconds
     while time.monotonic() < deadline:
-        if is_alive(workspace):
+        if is_alive(workspace) and _state(workspace) not in (None, "stopped"):
             return True
         if process.poll() is not None:
             if is_alive(workspace):  # another asker's worker was faster

@@ -29,6 +29,8 @@ else:
         return True
 
 
+_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
 # Who only looks (``is_held``) has the lock for some microseconds, and must not be taken for a holder.
 _PROBE_PAUSES_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 
@@ -42,7 +44,7 @@ class Lock:
 
     def acquire(self) -> bool:
         """Take the lock if it is free; False when another process holds it."""
-        descriptor = _open(self._path)
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
         for pause in (*_PROBE_PAUSES_SECONDS, None):
             if _take(descriptor):
                 self._descriptor = descriptor
@@ -51,6 +53,16 @@ class Lock:
                 time.sleep(pause)
         os.close(descriptor)
         return False
+
+    def is_in_place(self) -> bool:
+        """Whether the file that is locked still lies at its path: else a second holder could come."""
+        assert self._descriptor is not None
+        try:
+            there = self._path.stat()
+        except OSError:
+            return False
+        here = os.fstat(self._descriptor)
+        return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
 
     def release(self) -> None:
         if self._descriptor is not None:
@@ -68,15 +80,11 @@ class Lock:
 
 def is_held(path: Path) -> bool:
     """Whether some process holds the lock. A missing file means nobody does."""
-    if not path.exists():
+    try:
+        descriptor = os.open(path, os.O_RDONLY | _FLAGS)
+    except FileNotFoundError:
         return False
-    descriptor = _open(path)
     try:
         return not _take(descriptor, shared=True)  # shared: two that look do not take each other for a holder
     finally:
         os.close(descriptor)
-
-
-def _open(path: Path) -> int:
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-    return os.open(path, flags, 0o600)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -61,12 +61,29 @@ def inbox(spool: Spool) -> list[Entry]:
     return sorted(found, key=lambda entry: entry.path.name)
 
 
-def accept(spool: Spool, accepted: Sequence[tuple[Job, Record]]) -> None:
-    """Make jobs ours: copies, then records, then the dropped files go. One sync serves each stage."""
+def accept(
+    spool: Spool, accepted: Sequence[tuple[Job, Record]], read: Mapping[str, os.stat_result] | None = None
+) -> None:
+    """Make jobs ours: copies, then records, then the dropped files go. One sync serves each stage.
+
+    ``read`` has the status of each file as it was read: another one that came under its name since stays.
+    """
     files.replace_many((spool.copy(job.job_id), encode(job.as_dict())) for job, _ in accepted)
     write_records(spool, [record for _, record in accepted])
     for job, _ in accepted:
-        files.remove(spool.dropped(job.job_id))
+        take_away(spool.dropped(job.job_id), (read or {}).get(job.job_id))
+
+
+def take_away(path: Path, read: os.stat_result | None) -> None:
+    """Unlink a dropped file, unless another one has come under its name since it was read."""
+    if read is not None:
+        try:
+            now = path.lstat()
+        except FileNotFoundError:
+            return
+        if (now.st_ino, now.st_size, now.st_mtime_ns) != (read.st_ino, read.st_size, read.st_mtime_ns):
+            return
+    files.remove(path)
 
 
 def write_records(spool: Spool, records: Iterable[Record]) -> None:

@@ -95,20 +95,18 @@ class Child:
             log.info("child started pid=%d", self._process.pid)
         return self._process
 
-    def give_back_if_idle(self, idle_seconds: float) -> bool:
-        """End the process when it has had nothing to do for so long. Returns whether it did."""
-        if self._process is None or time.monotonic() - self._last_used < idle_seconds:
-            return False
-        if not self._lock.acquire(blocking=False):
-            return False
-        try:
-            if time.monotonic() - self._last_used < idle_seconds:
-                return False
-            self._end(self._process, 30)
-            self._process = None
-            return True
-        finally:
-            self._lock.release()
+    def is_idle(self, seconds: float) -> bool:
+        """Whether there is a process that has had nothing to do for so long."""
+        return self._process is not None and not self._lock.locked() and self._unused_seconds() >= seconds
+
+    def _unused_seconds(self) -> float:
+        return time.monotonic() - self._last_used
+
+    def kill(self) -> None:
+        """End the process at once, whatever it does; who waits for its answer gets ChildDied."""
+        process = self._process
+        if process is not None:
+            process.kill()
 
     def stop(self, wait_seconds: float = 30) -> None:
         """Let the process close its stores and end; kill it if it does not."""

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from bridge.template import parse
 from jobs import clock, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.ids import is_job_id
@@ -112,11 +113,12 @@ class Intake:
 
     def _take(self, entries: list[spool.Entry]) -> int:
         verdicts: list[tuple[Job, Record]] = []
+        read: dict[str, os.stat_result] = {}
         room = self._limits.max_active_jobs - self._ledger.count()
         free = shutil.disk_usage(self._place.root).free
         for entry in entries:
             try:
-                job = self._read(entry)
+                job, status = self._read(entry)
                 verdict = decide(
                     job, self._earlier(job.job_id), room - len(verdicts), free, self._limits.min_free_bytes
                 )
@@ -126,20 +128,21 @@ class Intake:
                 if not self._may_still_grow(entry, error):
                     self._reject(entry, error)
                 continue
+            read[job.job_id] = status
             match verdict:
                 case Accept(job, generation):
                     verdicts.append((job, lifecycle.accept(job, self._now(), generation)))
                 case Duplicate():
-                    files.remove(entry.path)
+                    spool.take_away(entry.path, status)
                 case Reject(reason):
                     self._reject(entry, reason)
         if verdicts:
-            self._accept(verdicts)
+            self._accept(verdicts, read)
         return len(verdicts)
 
-    def _accept(self, accepted: list[tuple[Job, Record]]) -> None:
+    def _accept(self, accepted: list[tuple[Job, Record]], read: dict[str, os.stat_result]) -> None:
         try:
-            self._ledger.accept(accepted)
+            self._ledger.accept(accepted, read)
         finally:  # when the disk refuses half-way, some are accepted all the same
             for job, record in accepted:
                 if self._ledger.get(job.job_id) is not None:
@@ -147,11 +150,14 @@ class Intake:
                     if lifecycle.is_due(record, self._now()):
                         self._enqueue(record.job_id, record.priority)
 
-    def _read(self, entry: spool.Entry) -> Job:
+    def _read(self, entry: spool.Entry) -> tuple[Job, os.stat_result]:
         if entry.name is None or not is_job_id(entry.name):
             raise JobError("NAME_INVALID", f"{entry.path.name[:100]!r} does not name a job.")
-        data, _ = files.read_plain(entry.path, self._limits.max_job_bytes)
-        return parse_job(entry.name, data, max_attempts=self._limits.max_attempts, test_jobs=self._limits.test_jobs)
+        data, status = files.read_plain(entry.path, self._limits.max_job_bytes)
+        job = parse_job(entry.name, data, max_attempts=self._limits.max_attempts, test_jobs=self._limits.test_jobs)
+        if job.kind == "ingest" and "summary_text" in job.payload:
+            parse(job.payload["summary_text"])  # broken metadata is bad input: say so before it is accepted
+        return job, status
 
     def _earlier(self, job_id: str) -> Record | None:
         try:
@@ -178,8 +184,14 @@ class Intake:
         self._growing.pop(entry.path.name, None)
         record = None
         if entry.name is not None and is_job_id(entry.name) and error.code != "JOB_ID_CONFLICT":
-            earlier = self._earlier(entry.name)
-            if earlier is None or earlier.state == "rejected":
+            try:
+                earlier = self._earlier(entry.name)
+            except JobError:
+                earlier = None  # what lies there is damaged: recovery's, not ours to replace
+                writable = False
+            else:
+                writable = earlier is None or earlier.state == "rejected"
+            if writable:
                 record = lifecycle.refuse(entry.name, error, self._now(), earlier.generation + 1 if earlier else 1)
         kept = spool.reject(self._place, entry, error, record, clock.iso(self._now()))
         log.warning("rejected file=%r code=%s kept=%s", os.fsdecode(entry.path.name)[:100], error.code, kept.name)

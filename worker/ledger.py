@@ -6,10 +6,11 @@ made together share one sync.
 
 from __future__ import annotations
 
+import os
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from jobs import clock, lifecycle, spool
@@ -79,11 +80,11 @@ class Ledger:
 
     # --- changing ---
 
-    def accept(self, accepted: Sequence[tuple[Job, Record]]) -> None:
+    def accept(self, accepted: Sequence[tuple[Job, Record]], read: Mapping[str, os.stat_result] | None = None) -> None:
         """Make jobs ours. When the disk refuses half-way, those whose records were written are live all the same."""
         with self._lock:
             try:
-                spool.accept(self._place, accepted)
+                spool.accept(self._place, accepted, read)
             except OSError:
                 accepted = [pair for pair in accepted if self._is_written(pair[1])]
                 raise

@@ -9,13 +9,15 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 
-from bridge import trust
+from bridge import listing, trust
 from bridge.settings import Settings
-from jobs import clock, files
+from bridge.traces import trace
+from jobs import clock, files, launch
 from jobs.errors import JobError
 from jobs.layout import Workspace, find_workspace
 from jobs.lock import Lock
@@ -27,7 +29,7 @@ from .heartbeat import Heartbeat, describe
 from .intake import Intake, Limits
 from .ledger import Ledger
 from .queue import Queue
-from .runner import Runner
+from .runner import MAINTENANCE, Runner
 from .timetable import Timetable
 from .version import VERSION
 from .watcher import Watcher
@@ -36,13 +38,17 @@ log = logging.getLogger(__name__)
 
 _LOG_BYTES, _LOG_FILES = 5 * 1024 * 1024, 3
 _GROWING_PAUSE_SECONDS = 0.25
+_MAINTENANCE_PAUSE_SECONDS = 30.0
+_LAST_PRIORITY = -1000
+_SUCCESSOR_PATIENCE_SECONDS = 600.0
 
 
 class Worker:
     """One workspace's worker. ``run`` returns after ``stop``; the caller holds the lock."""
 
-    def __init__(self, workspace: Workspace, settings: Settings) -> None:
+    def __init__(self, workspace: Workspace, settings: Settings, holds_lock: Callable[[], bool] = lambda: True) -> None:
         self._settings = settings
+        self._holds_lock = holds_lock
         place = workspace.spool
         self._wake = threading.Event()
         self._stop = threading.Event()
@@ -53,11 +59,14 @@ class Worker:
             self._ledger,
             self._child,
             batch_size=settings.batch_size,
+            idle_seconds=settings.child_idle_seconds,
             enqueue=self._enqueue,
             changed=self._changed,
             delayed=self._wake.set,
         )
-        self._queue = Queue(place.queue_db, self._runner.look)
+        self._runner.graph_lag = listing.counts(workspace)["graph_lag"]
+        self._queue = Queue(place.queue_db, self._runner.look, self._waiting)
+        self._next_maintenance = time.monotonic()
         limits = Limits(
             max_job_bytes=settings.max_job_bytes,
             max_active_jobs=settings.max_active_jobs,
@@ -81,6 +90,10 @@ class Worker:
             place, facts, settings.heartbeat_seconds, lambda: describe(self._ledger, self._runner)
         )
 
+    def _waiting(self) -> list[tuple[str, int]]:
+        """What belongs into the queue now; delayed jobs come by the timetable."""
+        return [(r.job_id, r.priority) for r in self._ledger.live() if r.next_attempt_at is None]
+
     def _enqueue(self, job_id: str, priority: int) -> None:
         self._queue.put(job_id, priority)
 
@@ -90,7 +103,9 @@ class Worker:
             heartbeat.poke()
 
     def stop(self) -> None:
-        """Finish what runs, begin nothing more. Safe to call from a signal handler."""
+        """Finish what runs, begin nothing more; a second call does not wait for it. For a signal handler."""
+        if self._stop.is_set():
+            self._child.kill()
         self._stop.set()
         self._runner.stopping.set()
         self._wake.set()
@@ -98,9 +113,8 @@ class Worker:
     def run(self) -> None:
         """Work until ``stop``."""
         self._heartbeat.start()
-        for record in self._ledger.live():
-            if record.next_attempt_at is None:
-                self._enqueue(record.job_id, record.priority)
+        for job_id, priority in self._waiting():
+            self._enqueue(job_id, priority)
         self._watcher.start()
         self._queue.start()
         log.info("ready: %d jobs taken up", self._ledger.count())
@@ -120,15 +134,23 @@ class Worker:
             log.info("stopped")
 
     def _look(self) -> None:
-        for look in (self._intake.look, self._control.look, self._timetable.look, self._give_back):
+        for look in (self._intake.look, self._control.look, self._timetable.look, self._maintain):
             try:
                 look()
-            except OSError as error:
-                # A full disk or an unreadable folder: what is not dealt with waits, and the next look goes on.
-                log.error("the spool cannot be worked on: %s", error)
+            except Exception as error:
+                # A full disk, an unreadable folder, a mistake of ours: what is not dealt with waits, and the
+                # next look goes on. A worker that ended here would need a babysitter.
+                log.error("a look at the spool failed: %s", trace(error))
+        if not self._holds_lock():
+            log.error("the lock was removed: leaving, so that no second worker works beside this one")
+            self.stop()
 
-    def _give_back(self) -> None:
-        self._child.give_back_if_idle(self._settings.child_idle_seconds)
+    def _maintain(self) -> None:
+        """Ask the runner's thread for maintenance when there is some, now and then."""
+        due = self._runner.graph_lag or self._child.is_idle(self._settings.child_idle_seconds)
+        if due and self._runner.running is None and time.monotonic() >= self._next_maintenance:
+            self._next_maintenance = time.monotonic() + _MAINTENANCE_PAUSE_SECONDS
+            self._queue.put(MAINTENANCE, _LAST_PRIORITY)
 
     def _pause(self) -> float:
         longest = self._settings.rescan_seconds
@@ -137,17 +159,24 @@ class Worker:
         return self._timetable.seconds_to_next(longest)
 
 
-def serve(workspace: Workspace, settings: Settings, *, foreground: bool) -> int:
-    """Take the lock, work until a signal, let go. Raises WORKER_RUNNING, WORKSPACE_NOT_TRUSTED."""
+def serve(workspace: Workspace, settings: Settings, *, foreground: bool, successor: bool = False) -> int:
+    """Take the lock, work until a signal, let go. A successor waits for a worker that is leaving.
+
+    Raises WORKER_RUNNING, WORKSPACE_NOT_TRUSTED.
+    """
     os.umask(0o077)
     trust.adopt(workspace, settings.config_folder)
     lock = Lock(workspace.spool.lock)
-    if not lock.acquire():
+    deadline = time.monotonic() + (_SUCCESSOR_PATIENCE_SECONDS if successor else 0)
+    while not lock.acquire():
+        if time.monotonic() < deadline and launch.is_leaving(workspace):
+            time.sleep(0.1)
+            continue
         raise JobError("WORKER_RUNNING", f"Another worker works on {workspace.root}.")
     with lock:
         files.remove(workspace.spool.heartbeat)  # a former worker's: its process id may be anybody's by now
         _log_to(workspace.spool.log, settings.log_level, foreground=foreground)
-        worker = Worker(workspace, settings)
+        worker = Worker(workspace, settings, lock.is_in_place)
 
         def on_signal(number: int, frame: FrameType | None) -> None:
             worker.stop()
@@ -175,11 +204,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m worker")
     parser.add_argument("--workspace", required=True)
     parser.add_argument("--detached", action="store_true")
+    parser.add_argument("--successor", action="store_true", help="wait for a worker that is leaving")
     given = parser.parse_args(argv)
     try:
         workspace = find_workspace(given.workspace, Path.cwd())
         settings = trust.settings_of(workspace)
-        return serve(workspace, settings, foreground=not given.detached)
+        return serve(workspace, settings, foreground=not given.detached, successor=given.successor)
     except JobError as error:
         print(f"{error.message} {error.remediation}", file=sys.stderr)  # noqa: T201 - the asker reads it
         return 1

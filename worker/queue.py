@@ -7,8 +7,10 @@ deleted at any moment: the records lead.
 from __future__ import annotations
 
 import json
+import logging
+import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,8 @@ from huey.serializer import Serializer
 from huey.storage import SqliteStorage
 
 from jobs import files
+
+log = logging.getLogger(__name__)
 
 _LOOK_AGAIN_SECONDS = 1.0  # only bounds how late a stop or a lost wake-up is noticed
 
@@ -39,9 +43,10 @@ class WakingStorage(SqliteStorage):  # type: ignore[misc]
     """SQLite with a blocking dequeue that an enqueue in this process wakes, instead of polling."""
 
     blocking = True
+    broken: Callable[[Exception], None] = staticmethod(lambda error: None)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._filled = threading.Condition()
+        self._filled = threading.Condition()  # its lock is reentrant: a broken file is made anew inside
         super().__init__(*args, **kwargs)
 
     def enqueue(self, data: bytes, priority: float | None = None) -> None:
@@ -51,10 +56,14 @@ class WakingStorage(SqliteStorage):  # type: ignore[misc]
 
     def dequeue(self) -> bytes | None:
         with self._filled:
-            found: bytes | None = super().dequeue()
-            if found is None and self._filled.wait(_LOOK_AGAIN_SECONDS):
-                found = super().dequeue()
-            return found
+            try:
+                found: bytes | None = super().dequeue()
+                if found is None and self._filled.wait(_LOOK_AGAIN_SECONDS):
+                    found = super().dequeue()
+                return found
+            except sqlite3.Error as error:
+                self.broken(error)
+                return None
 
     def wake(self) -> None:
         with self._filled:
@@ -69,12 +78,20 @@ class _QuietConsumer(Consumer):  # type: ignore[misc]
 
 
 class Queue:
-    """The derived queue: emptied and made anew at each start."""
+    """The derived queue: emptied and made anew at each start, and whenever its file turns out to be broken.
 
-    def __init__(self, path: Path, look: Callable[[str], None]) -> None:
-        for leftover in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
-            leftover.unlink(missing_ok=True)
-        files.write_new(path, b"", synced=False)  # created 0600 before SQLite opens it
+    ``waiting`` says what belongs into a new one: ids and priorities.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        look: Callable[[str], None],
+        waiting: Callable[[], Iterable[tuple[str, int]]] = tuple,
+    ) -> None:
+        self._path = path
+        self._waiting = waiting
+        self._make_file()
         self._huey = Huey(
             "cognee-memory",
             results=False,
@@ -83,14 +100,35 @@ class Queue:
             filename=str(path),
             fsync=False,  # derived: the records are what is synced
         )
+        self._huey.storage.broken = self._renew
         self._look: Any = self._huey.task(name="look")(look)
         self._consumer: Any = None
 
-    def put(self, job_id: str, priority: int) -> None:
-        """Ask for a look at a job: higher priority first, then first come."""
+    def _make_file(self) -> None:
+        for leftover in (self._path, *(self._path.with_name(self._path.name + end) for end in ("-wal", "-shm"))):
+            leftover.unlink(missing_ok=True)
+        files.write_new(self._path, b"", synced=False)  # created 0600 before SQLite opens it
+
+    def _renew(self, error: Exception) -> None:
+        """Put a new file in the place of a broken one, with everything that waits."""
+        log.error("queue.db is broken (%s): made anew from the records", type(error).__name__)
+        self._huey.storage.close()
+        self._make_file()
+        self._huey.storage.initialize_schema()
+        for job_id, priority in self._waiting():
+            self._huey.enqueue(self._message(job_id, priority))
+
+    def _message(self, job_id: str, priority: int) -> Task:
         task: Task = self._look.s(job_id)
         task.priority = priority
-        self._huey.enqueue(task)
+        return task
+
+    def put(self, job_id: str, priority: int) -> None:
+        """Ask for a look at a job: higher priority first, then first come."""
+        try:
+            self._huey.enqueue(self._message(job_id, priority))
+        except sqlite3.Error as error:
+            self._renew(error)
 
     def start(self) -> None:
         """Begin consuming, in one thread."""
@@ -100,10 +138,10 @@ class Queue:
         self._consumer.start()
 
     def stop(self) -> None:
-        """Let the running look finish, begin no other, and return when the thread has ended."""
+        """Let the running look finish, begin no other, and return when the threads have ended."""
         if self._consumer is not None:
             self._consumer.stop_flag.set()
             self._huey.storage.wake()
-            for _, thread in self._consumer.worker_threads:
+            for thread in (*(thread for _, thread in self._consumer.worker_threads), self._consumer.scheduler):
                 thread.join()
         self._huey.storage.close()

@@ -16,12 +16,13 @@ from jobs.model import Record
 from jobs.parse import parse_job
 
 from .child import Child, ChildDied
-from .child_main import decode
+from .child_main import PAY, decode
 from .ledger import Ledger
 
 log = logging.getLogger(__name__)
 
 BATCHED = frozenset({"ingest"})
+MAINTENANCE = "@maintenance"  # a message that is no job id
 _WRITE_AGAIN_SECONDS = 1.0
 
 
@@ -46,6 +47,7 @@ class Runner:
         child: Child,
         *,
         batch_size: int,
+        idle_seconds: float = 300.0,
         enqueue: Callable[[str, int], None] = lambda job_id, priority: None,
         now: Callable[[], datetime] = clock.now,
         changed: Callable[[], None] = lambda: None,
@@ -60,6 +62,7 @@ class Runner:
         self._now = now
         self._changed = changed
         self._delayed = delayed
+        self._idle_seconds = idle_seconds
         self._suspects: dict[str, int] = {}
         self._running: Running | None = None
         self.graph_lag: int | None = None
@@ -71,6 +74,9 @@ class Runner:
 
     def look(self, job_id: str) -> None:
         """Run the job if it is waiting and due, together with others of its kind where that saves work."""
+        if job_id == MAINTENANCE:
+            self._maintain()
+            return
         record = self._ledger.get(job_id)
         if record is None or self.stopping.is_set() or not lifecycle.is_due(record, self._now()):
             return
@@ -82,6 +88,18 @@ class Runner:
         tasks = self._tasks(batch)
         if tasks:
             self._run(str(record.kind), tasks)
+
+    def _maintain(self) -> None:
+        """With nothing else to do: pay the graph what it is owed, or give back a child that was idle for long."""
+        if self.stopping.is_set() or any(lifecycle.is_due(r, self._now()) for r in self._ledger.live()):
+            return
+        if self.graph_lag:
+            try:
+                self.graph_lag = self._child.ask({"kind": PAY, "jobs": []})["graph_lag"]
+            except ChildDied as error:
+                log.error("the graph could not be brought up to date: %s", error)
+        elif self._child.is_idle(self._idle_seconds):
+            self._child.stop()
 
     def _batch(self, first: Record) -> list[Record]:
         """The jobs to run together."""
@@ -170,6 +188,8 @@ class Runner:
 
     def _after_crash(self, ids: set[str]) -> dict[str, lifecycle.Event]:
         """A crash of one job alone counts; a crash of a batch proves nothing about its members."""
+        if self.stopping.is_set():  # we may have killed it ourselves, to leave at once
+            return {job_id: lifecycle.Interrupted() for job_id in ids}
         if len(ids) == 1:
             return {job_id: lifecycle.Crashed() for job_id in ids}
         half = max(1, len(ids) // 2)

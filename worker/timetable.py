@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import datetime
 
@@ -11,6 +12,8 @@ from jobs.model import Record
 from .ledger import Ledger
 
 Turn = tuple[str, int, int]
+
+_PUT_AGAIN_SECONDS = 60.0
 
 
 class Timetable:
@@ -22,16 +25,19 @@ class Timetable:
         self._ledger = ledger
         self._enqueue = enqueue
         self._now = now
-        self._put: set[Turn] = set()
+        self._put: dict[Turn, float] = {}
 
     def look(self) -> None:
         """Enqueue what has become due since the last look."""
         now = self._now()
         delayed = [record for record in self._ledger.live() if record.next_attempt_at is not None]
-        self._put &= {_turn(record) for record in delayed}
+        turns = {_turn(record) for record in delayed}
+        # A look that came too early by the clock, which may be set back, leaves its job waiting: put it again.
+        recent = time.monotonic() - _PUT_AGAIN_SECONDS
+        self._put = {turn: at for turn, at in self._put.items() if turn in turns and at > recent}
         for record in delayed:
             if lifecycle.is_due(record, now) and _turn(record) not in self._put:
-                self._put.add(_turn(record))
+                self._put[_turn(record)] = time.monotonic()
                 self._enqueue(record.job_id, record.priority)
 
     def seconds_to_next(self, at_most: float) -> float:

@@ -45,7 +45,9 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def environment(tmp_path: Path, model_cache: Path) -> dict[str, str]:
-    found = {name: value for name, value in os.environ.items() if not name.startswith(("COGNEE_", "LLM_", "EMBEDDING_"))}
+    found = {
+        name: value for name, value in os.environ.items() if not name.startswith(("COGNEE_", "LLM_", "EMBEDDING_"))
+    }
     return found | {
         "COGNEE_MEMORY_CONFIG_DIR": str(tmp_path / "config"),
         "COGNEE_MEMORY_CACHE_DIR": str(model_cache),

@@ -206,9 +206,7 @@ def test_an_outcome_is_the_same_at_both_ends_of_the_pipe() -> None:
     )
 
 
-def test_an_unexpected_error_of_many_is_tried_with_each_alone(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unexpected_error_of_many_is_tried_with_each_alone(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """One bad item must not use up the attempts of the rest."""
     tasks = [child_main.Task(job_id, {"bad": job_id == "bad"}, None, "") for job_id in ("a", "bad", "b")]
     tried: list[list[str]] = []

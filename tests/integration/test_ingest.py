@@ -125,7 +125,9 @@ def test_an_enriched_text_keeps_its_metadata(graph: CogneeProcess) -> None:
 
 
 def test_what_stands_beside_a_text_wins_over_what_the_text_says(graph: CogneeProcess) -> None:
-    text = render(Content("Labelled", "Text"), Metadata("from-the-text", "s-text", "001", "Draft", SUBMITTED, SUBMITTED))
+    text = render(
+        Content("Labelled", "Text"), Metadata("from-the-text", "s-text", "001", "Draft", SUBMITTED, SUBMITTED)
+    )
     found = graph.ingest(
         {"summary_text": text, "topic_id": "from-the-job", "session_id": "s-job", "plan_id": "002", "status": "Final"}
     )

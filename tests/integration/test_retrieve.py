@@ -336,9 +336,7 @@ def test_the_similarity_agrees_with_cognees_own_vector_search(graph: CogneeProce
 
 
 @pytest.mark.cognee
-def test_retrieval_works_while_the_worker_writes_and_sees_each_commit_whole(
-    graph: CogneeProcess, every: Place
-) -> None:
+def test_retrieval_works_while_the_worker_writes_and_sees_each_commit_whole(graph: CogneeProcess, every: Place) -> None:
     """A reader is never refused, and what it has seen once it sees ever after."""
     batches = [
         [graph.task("ingest", {"summary": {"topic": "Beside", "topic_id": "beside", "context": f"Text {n} {m}"}})

@@ -115,7 +115,9 @@ def test_a_word_that_every_memory_has_counts_next_to_nothing_beside_a_rare_one(s
     assert scores["rare"] > 1000 * scores["x0"]
 
 
-@pytest.mark.parametrize("query", ['"', "AND OR NOT", "a* NEAR(b)", "topic:x", "{}[]()^", "; DROP TABLE words", "-", "𞤀𞤁"])
+@pytest.mark.parametrize(
+    "query", ['"', "AND OR NOT", "a* NEAR(b)", "topic:x", "{}[]()^", "; DROP TABLE words", "-", "𞤀𞤁"]
+)
 def test_no_query_is_taken_for_the_indexs_own_language(shelf: Shelf, query: str) -> None:
     shelf.add(summary("a", "something"))
     assert set(lexical(shelf, query)) <= {"a"}
@@ -157,7 +159,12 @@ def test_the_passage_that_is_the_question_has_the_cosine_one(shelf: Shelf) -> No
 
 def test_a_score_does_not_depend_on_which_other_memories_are_candidates(shelf: Shelf) -> None:
     """Else it could not be explained by id."""
-    shelf.add(*(summary(f"m{number}", f"Queue number {number} waits for the lock", plan_id=str(number)) for number in range(8)))
+    shelf.add(
+        *(
+            summary(f"m{number}", f"Queue number {number} waits for the lock", plan_id=str(number))
+            for number in range(8)
+        )
+    )
     everything = {hit["memory_id"]: hit for hit in shelf.ask("queue lock")["results"]}
     for number in range(8):
         (alone,) = shelf.ask("queue lock", plan_id=str(number))["results"]

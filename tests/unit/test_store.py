@@ -478,7 +478,9 @@ def test_a_failure_of_the_disk_is_an_error_that_waits(error: OSError | int, code
     assert (caught.value.code, caught.value.reaction) == (code, Reaction.WAIT)
 
 
-@pytest.mark.parametrize("error", [FileNotFoundError(2, "No such file"), sqlite3.IntegrityError("twice"), KeyError("x")])
+@pytest.mark.parametrize(
+    "error", [FileNotFoundError(2, "No such file"), sqlite3.IntegrityError("twice"), KeyError("x")]
+)
 def test_what_is_no_failure_of_the_disk_stays_what_it_is(error: Exception) -> None:
     with pytest.raises(type(error)) as caught, database.failing_clearly():
         raise error

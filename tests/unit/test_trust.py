@@ -137,9 +137,7 @@ def test_a_folder_that_is_a_link_is_not_opened(workspace: Workspace, config: Pat
 
 
 @pytest.mark.parametrize("name", ["active", "ended", "rejected", "results", "control", "worker"])
-def test_a_link_inside_the_spool_is_not_followed(
-    workspace: Workspace, config: Path, tmp_path: Path, name: str
-) -> None:
+def test_a_link_inside_the_spool_is_not_followed(workspace: Workspace, config: Path, tmp_path: Path, name: str) -> None:
     """A clone could make the worker write its files, or clear requests away, in a folder of the user's."""
     target = tmp_path / "precious"
     target.mkdir()

@@ -1,0 +1,240 @@
+"""The rules of docs/architecture.md that a machine can hold, read from the code itself."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from jobs.errors import ERRORS
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("jobs", "bridge", "worker")
+MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"), str(path))
+
+
+def imported(path: Path) -> set[str]:
+    """Full names of all that a module imports, inside functions and under TYPE_CHECKING too."""
+    package = path.relative_to(ROOT).with_suffix("").parts[:-1]
+    found: set[str] = set()
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else ()
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            found |= {f"{base}.{alias.name}" for alias in node.names}
+    return found
+
+
+def importers(package: str) -> set[str]:
+    return {
+        name_of(path)
+        for path in MODULES
+        if any(name == package or name.startswith(f"{package}.") for name in imported(path))
+    }
+
+
+def docstrings(tree: ast.Module) -> set[int]:
+    """The identities of the constants that are docstrings."""
+    found = set()
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
+            found.add(id(body[0].value))
+    return found
+
+
+def texts(path: Path) -> Iterator[str]:
+    """The string constants of a module that are no docstrings."""
+    tree = tree_of(path)
+    skipped = docstrings(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
+            yield node.value
+
+
+# --- who may import whom ---
+
+
+@pytest.mark.parametrize(
+    ("package", "may_not"),
+    [("jobs", ("bridge", "worker", "tests")), ("bridge", ("worker", "tests")), ("worker", ("tests",))],
+)
+def test_imports_follow_the_arrows(package: str, may_not: tuple[str, ...]) -> None:
+    for path in MODULES:
+        if path.relative_to(ROOT).parts[0] == package:
+            wrong = {name for name in imported(path) if name.split(".")[0] in may_not}
+            assert not wrong, name_of(path)
+
+
+@pytest.mark.parametrize(
+    ("package", "owner"),
+    [
+        ("cognee", {"bridge/cognee_store.py"}),
+        ("huey", {"worker/queue.py"}),
+        ("watchdog", {"worker/watcher.py"}),
+        ("ladybug", {"bridge/graph_files.py"}),
+        ("onnxruntime", {"bridge/local_embedder.py"}),
+        (
+            "sqlite3",
+            {"bridge/database.py", "bridge/listing.py", "bridge/rows.py", "bridge/search.py", "bridge/store.py"},
+        ),
+        ("lancedb", set()),
+        ("pydantic_settings", set()),
+        ("torch", set()),
+    ],
+)
+def test_each_outside_thing_has_one_owner(package: str, owner: set[str]) -> None:
+    assert importers(package) == owner
+
+
+def test_cognees_owner_is_imported_only_where_the_graph_is_needed() -> None:
+    found = {name_of(p) for p in MODULES if any(n.startswith("bridge.cognee_store") for n in imported(p))}
+    assert found == {"bridge/stores.py"}
+    for node in tree_of(ROOT / "bridge" / "stores.py").body:
+        assert not (isinstance(node, ast.ImportFrom) and node.module == "cognee_store"), "it takes seconds"
+
+
+def test_one_module_reads_the_environment() -> None:
+    readers = set()
+    for path in MODULES:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Attribute) and ast.unparse(node) in ("os.environ", "os.environb", "os.getenv"):
+                readers.add(name_of(path))
+            if isinstance(node, ast.ImportFrom) and node.module == "os":
+                assert not {alias.name for alias in node.names} & {"environ", "getenv"}, name_of(path)
+    assert readers == {"bridge/settings.py"}
+
+
+def test_one_module_knows_where_everything_lies() -> None:
+    known = re.compile(r"\.cognee_\w+(/.*)?|\S*\bmemory\.db|\S*\bqueue\.db|heartbeat\.json|worker\.log")
+    found = {(name_of(path), text) for path in MODULES for text in texts(path) if known.fullmatch(text)}
+    assert {name for name, _ in found} == {"jobs/layout.py"}, found
+
+
+def test_one_module_shapes_the_envelope() -> None:
+    shapers = set()
+    for path in MODULES:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Dict) and any(
+                isinstance(k, ast.Constant) and k.value == "success" for k in node.keys
+            ):
+                shapers.add(name_of(path))
+    # A record has a field of that name too; it is no answer of a program.
+    assert shapers - {"jobs/model.py", "jobs/schema.py"} == {"bridge/answer.py"}
+
+
+def test_one_module_writes_to_stdout_below_the_level_of_print() -> None:
+    """``answer`` for programs; the child process keeps its own pipe to its parent, and the command line closes
+    its stdout when the reader has gone."""
+    writers = set()
+    for path in MODULES:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("os.dup2", "os.dup"):
+                writers.add(name_of(path))
+    assert writers == {"bridge/answer.py", "worker/child_main.py", "worker/cli.py"}
+
+
+def test_print_is_for_the_views_and_for_what_a_process_says_at_its_end() -> None:
+    printers = set()
+    for path in MODULES:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+                to = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
+                if to.get("file") != "sys.stderr":
+                    printers.add(name_of(path))
+    assert printers == {"worker/display.py"}
+
+
+# --- names and packaging ---
+
+
+def test_no_module_of_bridge_bears_a_name_of_the_standard_library() -> None:
+    """``python bridge/retrieve.py`` puts that folder first on the path."""
+    names = {path.stem for path in (ROOT / "bridge").iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert not names & set(sys.stdlib_module_names)
+
+
+def test_no_module_bears_a_name_that_says_nothing() -> None:
+    banned = {"utils", "util", "helpers", "helper", "common", "base", "core", "manager", "service", "misc"}
+    assert not {path.stem for path in MODULES} & banned
+
+
+def test_every_module_says_what_it_owns() -> None:
+    for path in MODULES:
+        assert ast.get_docstring(tree_of(path)), name_of(path)
+
+
+def test_the_packages_of_the_build_are_those_of_the_folders() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    folders = {
+        path.parent.relative_to(ROOT).as_posix().replace("/", ".") for path in MODULES if path.name == "__init__.py"
+    }
+    assert set(project["tool"]["setuptools"]["packages"]) == folders
+    assert {path.parent for path in MODULES} == {ROOT / name.replace(".", "/") for name in folders}
+
+
+def test_what_is_imported_at_the_top_is_a_declared_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    declared = {re.split(r"[^\w.-]", line)[0].lower() for line in project["dependencies"]}
+    declared = {name.replace("python-dotenv", "dotenv").replace("-", "_") for name in declared}
+    brought_along = {
+        "ladybug",
+        "fastembed",
+        "litellm",
+        "openai",
+        "huggingface_hub",
+        "pydantic_core",
+        "typing_extensions",
+    }  # by cognee and pydantic
+    ours = {*PACKAGES, "__future__"}
+    for path in MODULES:
+        outside = {name.split(".")[0] for name in imported(path)} - set(sys.stdlib_module_names) - ours
+        assert outside <= declared | brought_along, name_of(path)
+
+
+# --- errors ---
+
+
+def codes_of(path: Path) -> set[str]:
+    """The codes of the errors that a module makes."""
+    found = set()
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "JobError" and node.args:
+            found |= {c.value for c in ast.walk(node.args[0]) if isinstance(c, ast.Constant) and c.value != ""}
+    return {code for code in found if isinstance(code, str)}
+
+
+def test_every_code_that_is_raised_stands_in_the_table() -> None:
+    for path in MODULES:
+        assert {code for code in codes_of(path) if code.isupper()} <= set(ERRORS), name_of(path)
+
+
+def test_every_code_of_the_table_is_used_or_documented() -> None:
+    used = set().union(*(codes_of(path) for path in MODULES))
+    used |= {text for path in MODULES if path.name != "errors.py" for text in texts(path)}
+    documented = "\n".join(path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md"))
+    assert {code for code in ERRORS if code not in used and f"`{code}`" not in documented} == set()
+
+
+def test_every_code_has_a_cause_and_a_remedy_in_sentences() -> None:
+    for code, kind in ERRORS.items():
+        assert code == kind.code
+        assert kind.cause.endswith("."), code
+        assert kind.remediation.endswith("."), code

@@ -1,0 +1,94 @@
+"""What is remembered, as lists: read beside a writer, and clear about what cannot be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fake_embedder import FakeEmbedder
+
+from bridge import listing
+from bridge.memory import Content, Memory, Metadata
+from bridge.store import Store
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+NOW = "2026-11-20T12:00:00Z"
+
+
+def summary(memory_id: str, topic_id: str, status: str = "Active") -> Memory:
+    metadata = Metadata(topic_id=topic_id, status=status, created_at=NOW, updated_at=NOW)  # type: ignore[arg-type]
+    return Memory(memory_id, 0, "summary", metadata, NOW, Content(f"Title {memory_id} " + "x" * 100, "Context"))
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    workspace = Workspace(tmp_path)
+    workspace.memory.mkdir(mode=0o700)
+    store = Store(workspace, FakeEmbedder())
+    store.add(
+        [
+            *((summary(f"a{number}", "full"), None) for number in range(5)),
+            (summary("b", "other"), None),
+            (summary("c", "other", "Superseded"), None),
+            (Memory("l", 0, "legacy", Metadata(), NOW, text="\n  First line\nSecond"), None),
+        ],
+        NOW,
+    )
+    store.close()
+    return workspace
+
+
+def test_the_newest_memories_come_first_with_a_short_title(workspace: Workspace) -> None:
+    found = listing.memories(workspace, 3)
+    assert [line["memory_id"] for line in found] == ["l", "c", "b"]
+    assert found[0]["title"] == "First line"
+    assert len(found[1]["title"]) == 80
+    assert (found[1]["status"], found[1]["topic_id"], found[1]["memory_number"]) == ("Superseded", "other", 7)
+
+
+def test_a_list_can_be_of_one_topic(workspace: Workspace) -> None:
+    assert [line["memory_id"] for line in listing.memories(workspace, 50, "other")] == ["c", "b"]
+    assert listing.memories(workspace, 50, "nothing") == []
+
+
+def test_a_memory_is_found_by_number_and_by_id(workspace: Workspace) -> None:
+    by_id, by_number = listing.memory(workspace, "b"), listing.memory(workspace, "6")
+    assert by_id == by_number
+    assert by_id["summary_text"].startswith("<!-- Template: v1.0 -->")
+    assert listing.memory(workspace, "l")["summary_text"] == "\n  First line\nSecond"
+
+
+@pytest.mark.parametrize("wanted", ["99", "nobody", "", "²"])
+def test_an_unknown_memory_is_not_found(workspace: Workspace, wanted: str) -> None:
+    with pytest.raises(JobError, match="MEMORY_NOT_FOUND"):
+        listing.memory(workspace, wanted)
+
+
+def test_topics_come_by_their_active_memories_and_five_are_worth_compacting(workspace: Workspace) -> None:
+    full, other = listing.topics(workspace)
+    assert (full["topic_id"], full["memories"], full["active"], full["worth_compacting"]) == ("full", 5, 5, True)
+    assert (other["topic_id"], other["memories"], other["active"], other["worth_compacting"]) == ("other", 2, 1, False)
+    assert (full["oldest"], full["newest"]) == (NOW, NOW)
+
+
+def test_counts_are_by_kind_with_what_the_graph_is_owed(workspace: Workspace) -> None:
+    assert listing.counts(workspace) == {"memories": 8, "summary": 7, "legacy": 1, "graph_lag": 8}
+
+
+def test_a_workspace_that_was_never_used_has_nothing(tmp_path: Path) -> None:
+    unused = Workspace(tmp_path / "unused")
+    assert listing.memories(unused, 5) == []
+    assert listing.topics(unused) == []
+    assert listing.counts(unused) == {"memories": 0, "graph_lag": 0}
+    with pytest.raises(JobError, match="MEMORY_NOT_FOUND"):
+        listing.memory(unused, "1")
+
+
+def test_a_damaged_store_is_an_error_of_the_table(workspace: Workspace) -> None:
+    data = bytearray(workspace.memory_db.read_bytes())
+    data[4096:] = b"\xa5" * (len(data) - 4096)
+    workspace.memory_db.write_bytes(data)
+    for look in (lambda: listing.counts(workspace), lambda: listing.memories(workspace, 5)):
+        with pytest.raises(JobError, match="STORE_UNREADABLE"):
+            look()
