@@ -6,6 +6,7 @@ at the level of file descriptors too, lands on stderr.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -62,6 +63,13 @@ def exit_code(value: dict[str, Any]) -> int:
     if ERRORS[code].reaction is Reaction.REJECT or value.get("error_details", {}).get("state") == "rejected":
         return REJECTED
     return _EXIT_CODES.get(code, FAILED)
+
+
+def unexpected(error: Exception) -> JobError:
+    """What a door answers with for an error that nobody expected: still one JSON object."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return JobError("DISK_FULL")
+    return JobError("INTERNAL", f"Unexpected {type(error).__name__}.", remediation="Report it with what was asked.")
 
 
 def success(**values: Any) -> dict[str, Any]:

@@ -151,6 +151,9 @@ class CogneeStore:
         await setup()
         graph = await get_graph_engine()
         await graph.get_graph_counts()
+        vector = await get_vector_engine_async()
+        for name in await (await vector.get_connection()).table_names():
+            await (await vector.get_collection(name)).count_rows()
 
     def write(self, memories: Sequence[Memory]) -> None:
         """Write memories with all their nodes and edges; again is the same as once.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sqlite3
 import uuid
 from collections.abc import Callable, Iterator
@@ -30,6 +31,7 @@ CREATE TABLE memories (
     updated_at TEXT,
     source_created_at TEXT,
     importance REAL,
+    status_set_at TEXT,
     stored_at TEXT NOT NULL,
     origin_job TEXT,
     hidden INTEGER NOT NULL DEFAULT 0,
@@ -116,8 +118,11 @@ def open_for_reading(workspace: Workspace) -> sqlite3.Connection | None:
     path = workspace.memory_db
     if not path.exists() or path.stat().st_size == 0:
         return None
+    mode = "mode=ro"
+    if not path.with_name(path.name + "-wal").exists() and not os.access(path.parent, os.W_OK):
+        mode += "&immutable=1"  # a read-only copy of a workspace: nobody writes, and no lock can be taken
     try:
-        connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=5)
+        connection = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None, timeout=5)
         if _format(connection, path) == 0:  # the writer is just creating it
             connection.close()
             return None

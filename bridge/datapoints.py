@@ -25,6 +25,8 @@ from .payload import bounds_of
 from .plain_summary import render_plain
 from .sections import scope_text
 
+MOST_DECISIONS = 200  # nodes of one memory; its own node lists them all
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 SummaryStatus = Annotated[
@@ -186,7 +188,7 @@ def legacy_from(memory: Memory) -> LegacyMemory:
 
 
 def decisions_from(memory: Memory) -> list[Decision]:
-    """The decisions of a summary or record, in order; a legacy memory has none."""
+    """The decisions of a summary or record, in order, at most ``MOST_DECISIONS``; a legacy memory has none."""
     if memory.content is None:
         return []
     return [
@@ -200,7 +202,7 @@ def decisions_from(memory: Memory) -> list[Decision]:
             plan_id=memory.metadata.plan_id,
             session_id=memory.metadata.session_id,
         )
-        for position, text in enumerate(memory.content.decisions)
+        for position, text in enumerate(memory.content.decisions[:MOST_DECISIONS])
     ]
 
 

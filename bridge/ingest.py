@@ -22,6 +22,7 @@ from . import answer
 from .arguments import ingest_arguments
 from .settings import load
 from .submission import ingest_payload, submit
+from .traces import trace
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,6 +49,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         )  # fmt: skip
     except JobError as error:
         found = answer.failure(error)
+    except Exception as error:
+        print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
+        found = answer.failure(answer.unexpected(error))
     answer.send(found)
     return answer.exit_code(found)
 

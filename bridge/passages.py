@@ -12,7 +12,9 @@ from .plain_summary import render_plain
 PassageKind = Literal["whole", "topic", "sentence", "decision", "detail"]
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9`])|\n+")
-_LONGEST_LEGACY_SENTENCES = 60
+
+# A memory of a reasonable size has a tenth of these. What is beyond them is found by its words.
+MOST_PASSAGES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +24,10 @@ class Passage:
 
 
 def passages(memory: Memory) -> list[Passage]:
-    """The passages of a memory, the whole first, none twice."""
+    """The passages of a memory, the whole first, none twice, at most ``MOST_PASSAGES``."""
     found = [Passage("whole", whole_text(memory))]
     if memory.content is None:
-        found += [Passage("sentence", text) for text in sentences(memory.text)[:_LONGEST_LEGACY_SENTENCES]]
+        found += [Passage("sentence", text) for text in sentences(memory.text)]
     else:
         content = memory.content
         found.append(Passage("topic", content.topic))
@@ -34,7 +36,7 @@ def passages(memory: Memory) -> list[Passage]:
         details = (*content.rationale, *content.open_questions, *content.next_steps)
         found += [Passage("detail", text) for text in details]
     unique = {passage.text.strip(): passage for passage in reversed(found) if passage.text.strip()}
-    return list(reversed(unique.values()))
+    return list(reversed(unique.values()))[:MOST_PASSAGES]
 
 
 def whole_text(memory: Memory) -> str:

@@ -46,7 +46,8 @@ def ask(arguments: dict[str, Any], settings: Settings, now: datetime) -> Questio
     Out of range is clamped and reported in ``warnings``. Raises ARGUMENT_INVALID for nonsense and
     QUERY_EMPTY.
     """
-    query = str(arguments.get("query") or "").strip()
+    # An argument that is not UTF-8 arrives with half surrogates, which no tokenizer takes.
+    query = str(arguments.get("query") or "").encode("utf-8", "replace").decode().strip()
     if not query:
         raise JobError("QUERY_EMPTY")
     warnings: list[str] = []

@@ -30,6 +30,7 @@ from .question import Question, ask
 from .ranking import LEXICAL_WEIGHT, VECTOR_WEIGHT, Factors, factors, order_key
 from .search import Candidate, Snapshot, open_snapshot
 from .settings import Settings
+from .traces import trace
 
 # Rough float32 scores only rule out what cannot reach the floor; the margin outweighs their rounding.
 _ROUNDING_MARGIN = 1e-4
@@ -137,6 +138,9 @@ def respond(path: str | None, arguments: dict[str, Any]) -> dict[str, Any]:
         return retrieve(workspace, ask(arguments, settings, clock.now()), settings)
     except JobError as error:
         return answer.failure(error, results=[], total_results=0, total_tokens=0)
+    except Exception as error:
+        print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
+        return answer.failure(answer.unexpected(error), results=[], total_results=0, total_tokens=0)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

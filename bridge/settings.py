@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
@@ -173,7 +173,10 @@ def _workspace_layer(path: Path | None, trusted: bool) -> dict[str, str]:
         return {}
     from dotenv import dotenv_values
 
-    found = dotenv_values(path, interpolate=False)
+    try:
+        found = dotenv_values(path, interpolate=False)
+    except (OSError, UnicodeDecodeError) as error:
+        raise JobError("SETTING_INVALID", f"{path} cannot be read: {error}.") from None
     allowed = [n for n, f in _FIELDS.items() if f.metadata["workspace"] or (trusted and f.metadata["env"])]
     return {name: value for name in allowed if (value := found.get(variable(name)))}
 
@@ -186,7 +189,7 @@ def _user_layer(upper: list[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
             found = tomllib.load(file)
     except FileNotFoundError:
         return {}
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise JobError("SETTING_INVALID", f"{path} cannot be read: {error}.") from None
     unknown = sorted(set(found) - set(_FIELDS) | set(found) & {"config_dir"})
     if unknown:
@@ -254,8 +257,8 @@ def table(settings: Settings) -> list[Row]:
 
 
 def default_of(name: str) -> Any:
-    default = _FIELDS[name].default
-    return None if default is MISSING else default
+    """A setting's default; None where it has none."""
+    return _FIELDS[name].default
 
 
 def inherited_environment() -> dict[str, str]:

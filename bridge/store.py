@@ -14,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock
@@ -163,6 +164,11 @@ class Store:
 
     # --- memories ---
 
+    def _require_own_model(self) -> None:
+        """Vectors of two models must never stand side by side."""
+        if self.model_changed:
+            raise JobError("EMBEDDER_MISMATCH", "The store waits for its rebuild with another embedding model.")
+
     def known(self, memory_id: str) -> Known | None:
         row = self._connection.execute("SELECT number, origin_job FROM memories WHERE id = ?", (memory_id,)).fetchone()
         return None if row is None else Known(*row)
@@ -183,6 +189,7 @@ class Store:
 
         The vectors are on the disk before the transaction that names them.
         """
+        self._require_own_model()
         if not memories:
             return []
         parts = [[passage.text for passage in passages(memory)] for memory, _ in memories]
@@ -216,22 +223,30 @@ class Store:
             (memory.number, indexed(topic), indexed(body)),
         )
 
-    def set_status(self, memory_id: str, status: Status, now: str) -> Memory:
-        """Change a structured memory's status; nothing is embedded again. Raises MEMORY_NOT_FOUND."""
+    def set_status(self, memory_id: str, status: Status, asked_at: str, now: str) -> Memory:
+        """Change a summary's status; nothing is embedded again.
+
+        What was asked for before the last change is past and changes nothing, so a job that is tried again
+        does not undo a later one. Raises MEMORY_NOT_FOUND, ARGUMENT_INVALID.
+        """
         found = self.get(memory_id)
         if found is None:
             raise JobError("MEMORY_NOT_FOUND", f"{memory_id!r} is not in the store.")
         if found.kind != "summary":
             what = "a legacy memory, which has no status" if found.kind == "legacy" else "a decision record"
             raise JobError("ARGUMENT_INVALID", f"{memory_id!r} is {what}: only a summary's status can be set.")
+        (last,) = self._connection.execute("SELECT status_set_at FROM memories WHERE id = ?", (memory_id,)).fetchone()
+        if last is not None and clock.parse(last) >= clock.parse(asked_at):
+            return found
         with self._transaction():
             self._connection.execute(
-                "UPDATE memories SET status = ?, updated_at = ? WHERE id = ?", (status, now, memory_id)
+                "UPDATE memories SET status = ?, updated_at = ?, status_set_at = ? WHERE id = ?",
+                (status, now, now, memory_id),
             )
             self._owe(memory_id, "status", now)
-        changed = self.get(memory_id)
-        assert changed is not None
-        return changed
+        after = self.get(memory_id)
+        assert after is not None
+        return after
 
     # --- the outbox ---
 

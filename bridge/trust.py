@@ -36,6 +36,8 @@ def standing(workspace: Workspace, config_folder: Path) -> Standing:
     """Look, change nothing."""
     known: dict[str, bool] = {}
     for folder in _guarded(workspace):
+        if folder.is_symlink():
+            return Standing(None, False, f"{folder.name} is a link; its content may be another workspace's.")
         if not files.owned_by_user(folder):
             return Standing(None, False, f"{folder.name} belongs to another user.")
         harmless = _is_harmless(workspace, folder)  # looked at first: another process may just be adopting it

@@ -116,7 +116,7 @@ ERRORS: dict[str, ErrorKind] = _table(
     ),
     ErrorKind(
         "GRAPH_WRITE_FAILED", _T, "cognee refused to write the memory into its knowledge graph.",
-        "The memory itself is stored and retrievable. See the worker's log for cognee's own message.",
+        "The memory itself is stored and retrievable. The worker's log says where it happened.",
     ),
     ErrorKind(
         "STORE_BUSY", _W, "Another process is using the memory store.",

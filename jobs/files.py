@@ -6,6 +6,7 @@ power cut. Every file is created 0600 and every folder 0700, whatever the umask.
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
@@ -124,8 +125,26 @@ def remove(path: Path) -> None:
     path.unlink(missing_ok=True)
 
 
+def read_own(path: Path, limit: int) -> bytes:
+    """The bytes of a plain file in a folder of ours, at most ``limit``; a second name (a backup's) does no harm.
+
+    Raises FILE_UNSAFE for a link or what is no file, FILE_TOO_LARGE, and OSError as it is: what cannot be read
+    now need not be damaged.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _BINARY)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise JobError("FILE_UNSAFE", f"{path.name} is a link.") from error
+        raise
+    try:
+        return _read(descriptor, path, limit)[0]
+    finally:
+        os.close(descriptor)
+
+
 def read_plain(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
-    """The bytes of a plain file of this user, at most ``limit`` of them, and its status.
+    """The bytes of a plain file that this user alone can have written, at most ``limit``, and its status.
 
     Links are not followed and pipes do not block. Raises FileNotFoundError, FILE_UNSAFE for what is
     no plain file of ours, FILE_TOO_LARGE.
@@ -137,21 +156,26 @@ def read_plain(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
     except OSError as error:
         raise JobError("FILE_UNSAFE", f"{path.name} cannot be opened as a plain file: {error.strerror}.") from error
     try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise JobError("FILE_UNSAFE", f"{path.name} is not a plain file.")
+        data, status = _read(descriptor, path, limit)
         # No name at all is well: the file was replaced after we had opened it, and we read the old one.
         if not _WINDOWS and (status.st_uid != os.getuid() or status.st_nlink > 1):
             raise JobError("FILE_UNSAFE", f"{path.name} belongs to another user or has a second name.")
-        if status.st_size > limit:
-            raise JobError("FILE_TOO_LARGE", f"{path.name} has {status.st_size:,} bytes; the limit is {limit:,}.")
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
-            data = file.read(limit + 1)
-        if len(data) > limit:
-            raise JobError("FILE_TOO_LARGE", f"{path.name} grew beyond the limit of {limit:,} bytes.")
         return data, status
     finally:
         os.close(descriptor)
+
+
+def _read(descriptor: int, path: Path, limit: int) -> tuple[bytes, os.stat_result]:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise JobError("FILE_UNSAFE", f"{path.name} is not a plain file.")
+    if status.st_size > limit:
+        raise JobError("FILE_TOO_LARGE", f"{path.name} has {status.st_size:,} bytes; the limit is {limit:,}.")
+    with os.fdopen(descriptor, "rb", closefd=False) as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise JobError("FILE_TOO_LARGE", f"{path.name} grew beyond the limit of {limit:,} bytes.")
+    return data, status
 
 
 def owned_by_user(path: Path) -> bool:

@@ -129,13 +129,23 @@ def refuse(job_id: str, error: JobError, now: datetime, generation: int = 1) -> 
     )
 
 
+# Codes of a wait or retry that come after the job's own effect was committed to the store.
+_AFTER_THE_EFFECT = frozenset({"GRAPH_UNAVAILABLE", "GRAPH_WRITE_FAILED"})
+
+
+def is_committed(record: Record) -> bool:
+    """Whether the job's effect stands, and only the graph has not been told: too late to cancel or to expire."""
+    code = record.error["code"] if record.error else None
+    return record.state == "retrying" and record.kind in ("ingest", "set_status") and code in _AFTER_THE_EFFECT
+
+
 def step(record: Record, event: Event, now: datetime, jitter: float = 1.0) -> Record:
     """The record after the event. ``jitter`` in 0..1 scales the pause before the next attempt.
 
     Raises IllegalTransition when the table has no such arrow.
     """
     targets = TRANSITIONS[record.state].get(type(event))
-    if targets is None:
+    if targets is None or (isinstance(event, Cancelled | Expired) and is_committed(record)):
         raise IllegalTransition(f"{record.job_id}: {type(event).__name__} in state {record.state}")
     after = _step(record, event, now, jitter)
     assert after.state in targets, (record.state, event, after.state)
@@ -244,6 +254,7 @@ def is_due(record: Record, now: datetime) -> bool:
 def is_expired(record: Record, now: datetime) -> bool:
     return (
         record.state in ("queued", "retrying")
+        and not is_committed(record)
         and record.expires_at is not None
         and clock.parse(record.expires_at) <= now
     )

@@ -9,6 +9,8 @@ from decimal import Decimal
 from hashlib import sha256
 from typing import Any, Literal, get_args
 
+from . import clock
+
 SCHEMA_VERSION = 1
 
 Kind = Literal[
@@ -161,6 +163,12 @@ class Record:
         record = cls(attempts=attempts, **known)
         if record.state not in get_args(State):
             raise ValueError(f"unknown state {record.state!r}")
+        for name in ("submitted_at", "accepted_at", "started_at", "finished_at", "next_attempt_at", "expires_at"):
+            if getattr(record, name) is not None:
+                clock.parse(getattr(record, name))
+        for name in ("generation", "attempt", "max_attempts", "priority"):
+            if type(getattr(record, name)) is not int:
+                raise ValueError(f"{name} is no whole number")
         return record
 
 
@@ -202,4 +210,5 @@ def job_digest(kind: str, payload: dict[str, Any]) -> str:
 
 def encode(value: dict[str, Any]) -> bytes:
     """The bytes of a JSON file of ours."""
-    return (json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return (text + "\n").encode("utf-8", "backslashreplace")  # a path need not be UTF-8

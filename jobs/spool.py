@@ -147,7 +147,7 @@ def _free_names(spool: Spool, name: str) -> tuple[Path, Path]:
 def read_record(spool: Spool, job_id: str) -> Record | None:
     """The record of a job, or None where there is none. Raises ValueError for a damaged one."""
     try:
-        data, _ = files.read_plain(spool.record(job_id), RECORD_LIMIT)
+        data = files.read_own(spool.record(job_id), RECORD_LIMIT)
     except FileNotFoundError:
         return None
     try:
@@ -161,7 +161,7 @@ def read_record(spool: Spool, job_id: str) -> Record | None:
 
 def read_copy(spool: Spool, job_id: str, limit: int) -> bytes:
     """The worker's own copy of a job that has not ended. Raises FileNotFoundError."""
-    return files.read_plain(spool.copy(job_id), limit)[0]
+    return files.read_own(spool.copy(job_id), limit)
 
 
 def job_ids(folder: Path) -> Iterator[str]:

@@ -140,6 +140,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         found = answer.failure(error)
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        from bridge.traces import trace
+
+        print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
+        found = answer.failure(answer.unexpected(error))
     if as_json:
         answer.send(found)
     else:

@@ -10,7 +10,7 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from bridge import answer, listing, trust
 from bridge.settings import Settings, load, table
@@ -19,7 +19,7 @@ from jobs import client, files, launch, spool
 from jobs.errors import JobError
 from jobs.ids import new_job_id
 from jobs.layout import Workspace, find_workspace
-from jobs.model import SCHEMA_VERSION, Record
+from jobs.model import SCHEMA_VERSION, Record, State
 
 Envelope = dict[str, Any]
 
@@ -203,6 +203,10 @@ def _submit(
 
 def jobs_list(given: argparse.Namespace) -> Envelope:
     workspace, _ = _open(given)
+    if given.state is not None and given.state not in get_args(State):
+        raise JobError("ARGUMENT_INVALID", f"There is no state {given.state!r}; one of {', '.join(get_args(State))}.")
+    if given.limit < 1:
+        raise JobError("ARGUMENT_INVALID", "--limit must be at least 1.")
     found = [r for r in spool.records(workspace.spool) if given.state in (None, r.state)]
     found.sort(key=lambda r: (r.accepted_at or r.finished_at or "", r.job_id), reverse=True)
     return answer.success(jobs=[_brief(record) for record in found[: given.limit]], total=len(found))

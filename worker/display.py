@@ -27,6 +27,7 @@ def show(given: argparse.Namespace, found: Envelope) -> None:
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
     """A table as wide as it needs; in a pipe, plain columns two spaces apart."""
+    rows = [[cell.translate(_CONTROLS).replace("\n", " ") for cell in row] for row in rows]
     if not sys.stdout.isatty():
         widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
         for row in (columns, *rows):
@@ -47,8 +48,12 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Seque
     Console().print(made)
 
 
+# Control characters in a memory must not reach the terminal, which would obey them.
+_CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "�")
+
+
 def say(text: str = "") -> None:
-    print(text)  # noqa: T201
+    print(text.translate(_CONTROLS))  # noqa: T201
 
 
 def age(text: str | None, now: datetime) -> str:

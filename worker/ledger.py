@@ -106,14 +106,14 @@ class Ledger:
         return stepped
 
     def cancel(self, job_id: str) -> bool:
-        """End a waiting job as cancelled. False when there is none: it runs by now, or has ended."""
+        """End a waiting job as cancelled. False when it is too late: it runs, has ended, or its effect stands."""
         with self._lock:
             record = self._live.get(job_id)
             if record is None or record.state == "running":
                 return False
-            self._step({job_id: lifecycle.Cancelled()})
+            done = self._step({job_id: lifecycle.Cancelled()})
         self._changed()
-        return True
+        return bool(done)
 
     def _step(self, events: dict[str, Event]) -> list[Record]:
         now = self._now()

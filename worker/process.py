@@ -213,3 +213,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except JobError as error:
         print(f"{error.message} {error.remediation}", file=sys.stderr)  # noqa: T201 - the asker reads it
         return 1
+    except OSError as error:
+        print(f"The workspace cannot be worked on: {error}.", file=sys.stderr)  # noqa: T201
+        return 1

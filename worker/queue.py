@@ -46,19 +46,19 @@ class WakingStorage(SqliteStorage):  # type: ignore[misc]
     broken: Callable[[Exception], None] = staticmethod(lambda error: None)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._filled = threading.Condition()  # its lock is reentrant: a broken file is made anew inside
+        self.filled = threading.Condition()  # its lock is reentrant: a broken file is made anew inside
         super().__init__(*args, **kwargs)
 
     def enqueue(self, data: bytes, priority: float | None = None) -> None:
-        with self._filled:
+        with self.filled:
             super().enqueue(data, priority)
-            self._filled.notify()
+            self.filled.notify()
 
     def dequeue(self) -> bytes | None:
-        with self._filled:
+        with self.filled:
             try:
                 found: bytes | None = super().dequeue()
-                if found is None and self._filled.wait(_LOOK_AGAIN_SECONDS):
+                if found is None and self.filled.wait(_LOOK_AGAIN_SECONDS):
                     found = super().dequeue()
                 return found
             except sqlite3.Error as error:
@@ -66,8 +66,8 @@ class WakingStorage(SqliteStorage):  # type: ignore[misc]
                 return None
 
     def wake(self) -> None:
-        with self._filled:
-            self._filled.notify_all()
+        with self.filled:
+            self.filled.notify_all()
 
 
 class _QuietConsumer(Consumer):  # type: ignore[misc]
@@ -127,8 +127,12 @@ class Queue:
         """Ask for a look at a job: higher priority first, then first come."""
         try:
             self._huey.enqueue(self._message(job_id, priority))
-        except sqlite3.Error as error:
-            self._renew(error)
+        except sqlite3.Error:
+            with self._huey.storage.filled:  # the consumer may have met the broken file at the same time
+                try:
+                    self._huey.enqueue(self._message(job_id, priority))
+                except sqlite3.Error as error:
+                    self._renew(error)
 
     def start(self) -> None:
         """Begin consuming, in one thread."""

@@ -46,9 +46,6 @@ class Watcher(FileSystemEventHandler):  # type: ignore[misc]
         except OSError as error:
             log.warning("no file events (%s): drops are noticed by the rescan alone", error)
 
-    def is_alive(self) -> bool:
-        return bool(self._observer.is_alive())
-
     def stop(self) -> None:
         if self._observer.is_alive():
             self._observer.stop()

@@ -137,7 +137,7 @@ def prepare(task: Task, workspace_id: str, now: str) -> Prepared:
             return _prepared(task, content, Metadata(**labels), workspace_id, now)
         case Legacy(text):
             if labels:  # somebody says that this is a summary: its text is the context
-                title = next(line.strip(" #") for line in text.splitlines() if line.strip(" #"))[:80]
+                title = next((line.strip(" #") for line in text.splitlines() if line.strip(" #")), text.strip())[:80]
                 content = normalise(Content(topic=title, context=text))
                 return _prepared(task, content, Metadata(**labels), workspace_id, now)
             return _legacy(task, text, _conversation_metadata(text), workspace_id, now)
@@ -206,8 +206,10 @@ def _prepared(task: Task, content: Content, metadata: Metadata, workspace_id: st
 
 
 def _legacy(task: Task, text: str, metadata: Metadata, workspace_id: str, now: str) -> Prepared:
+    said = parse_conversation(text)
+    words = canonical_json([said.user_message, said.assistant_message]) if said else text
     memory = Memory(
-        id=memory_id(workspace_id, "legacy", None, text),
+        id=memory_id(workspace_id, "legacy", None, words),
         number=0,
         kind="legacy",
         metadata=metadata,

@@ -22,7 +22,8 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
 def _one(task: Task, stores: Stores, now: datetime) -> Succeeded | Failed:
     memory_id = task.payload["memory_id"]
     try:
-        memory = stores.store.set_status(memory_id, STATUS_WORDS[task.payload["status"]], clock.iso(now))
+        status = STATUS_WORDS[task.payload["status"]]
+        memory = stores.store.set_status(memory_id, status, task.accepted_at, clock.iso(now))
         errors = stores.pay([memory_id])
     except JobError as error:
         return Failed(error)

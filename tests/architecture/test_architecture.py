@@ -91,10 +91,6 @@ def test_imports_follow_the_arrows(package: str, may_not: tuple[str, ...]) -> No
         ("watchdog", {"worker/watcher.py"}),
         ("ladybug", {"bridge/graph_files.py"}),
         ("onnxruntime", {"bridge/local_embedder.py"}),
-        (
-            "sqlite3",
-            {"bridge/database.py", "bridge/listing.py", "bridge/rows.py", "bridge/search.py", "bridge/store.py"},
-        ),
         ("lancedb", set()),
         ("pydantic_settings", set()),
         ("torch", set()),

@@ -7,6 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -215,3 +216,19 @@ def test_no_thread_is_left_behind(path: Path, looks: Looks) -> None:
     queue.stop()
     left = [thread for thread in set(threading.enumerate()) - before if thread.is_alive()]
     assert left == []
+
+
+def test_a_file_that_breaks_under_the_worker_is_made_anew_with_everything_that_waits(path: Path, looks: Looks) -> None:
+    """What waits is the records' to say: the queue may forget a message, never a job."""
+    queue = Queue(path, looks.look, lambda: [("waiting", 0)])
+    queue.start()
+    queue.put("first", 0)
+    looks.wait(1)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TABLE task")
+    queue.put("second", 5)
+    try:
+        assert "waiting" in looks.wait(2)
+        assert path.stat().st_mode & 0o777 == 0o600
+    finally:
+        queue.stop()

@@ -240,7 +240,7 @@ def test_a_change_of_status_embeds_nothing_and_is_owed(workspace: Workspace, emb
         add(store, summary("a"))
         store.paid(store.owed(10))
         embedder.seen.clear()
-        changed = store.set_status("a", "Superseded", later)
+        changed = store.set_status("a", "Superseded", later, later)
         assert (changed.metadata.status, changed.metadata.updated_at) == ("Superseded", later)
         assert changed.metadata.created_at == NOW
         assert store.get("a") == changed
@@ -253,7 +253,7 @@ def test_a_status_needs_a_summary(workspace: Workspace, embedder: FakeEmbedder, 
     with opened(workspace, embedder) as store:
         add(store, legacy("l"))
         with pytest.raises(JobError, match=code):
-            store.set_status(memory_id, "Superseded", NOW)
+            store.set_status(memory_id, "Superseded", NOW, NOW)
 
 
 def everything(workspace: Workspace) -> dict[str, Any]:
@@ -277,7 +277,7 @@ def test_a_rebuild_gives_the_same_numbers_statuses_and_vectors_and_embeds_nothin
     with opened(workspace, embedder) as store:
         add(store, summary("a"), legacy("l"))
         add(store, summary("b"))
-        store.set_status("a", "Superseded", NOW)
+        store.set_status("a", "Superseded", NOW, NOW)
         before = everything(workspace)
         embedder.seen.clear()
         assert store.rebuild_vectors() > 3
