@@ -12,10 +12,11 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-import cognee.infrastructure.databases.vector.create_vector_engine  # noqa: F401 - reached through sys.modules
 from cognee.infrastructure.databases.graph import get_graph_engine
+from cognee.infrastructure.databases.graph.get_graph_engine import _create_graph_engine
 from cognee.infrastructure.databases.graph.ladybug.adapter import LadybugAdapter
 from cognee.infrastructure.databases.vector import get_vector_engine_async
+from cognee.infrastructure.databases.vector.create_vector_engine import _create_vector_engine
 from cognee.infrastructure.databases.vector.embeddings.EmbeddingEngine import EmbeddingEngine, EmbeddingResult
 from cognee.infrastructure.engine import DataPoint, Edge
 from cognee.modules.engine.operations.setup import setup
@@ -41,6 +42,9 @@ sys.excepthook = sys.__excepthook__
 T = TypeVar("T")
 
 _BATCH = 100
+
+# One event loop for the life of the process: cognee keeps locks and connections that belong to it.
+_runner = asyncio.Runner()
 
 
 class _SharedEmbeddings(EmbeddingEngine):  # type: ignore[misc]
@@ -116,7 +120,6 @@ class CogneeStore:
 
     def __init__(self, workspace: Workspace, embedder: Embedder, embed: Callable[[Sequence[str]], Vectors]) -> None:
         self._workspace = workspace
-        self._runner = asyncio.Runner()
         _give_embeddings(_SharedEmbeddings(embedder, embed))
         LadybugAdapter.checkpoint = _no_checkpoint
 
@@ -124,7 +127,7 @@ class CogneeStore:
         async def awaited() -> T:
             return await work
 
-        return self._runner.run(awaited())
+        return _runner.run(awaited())
 
     def open(self) -> graph_files.Found:
         """Open the graph; what a former process left of it is made to open first.
@@ -137,6 +140,7 @@ class CogneeStore:
             raise _unavailable(error) from error
         refused = self._try_to_open()
         if refused is not None:
+            self.close()
             raise _unavailable(refused) from refused
         return found
 
@@ -235,7 +239,9 @@ class CogneeStore:
                 self._run(shut())
             except Exception as error:
                 log.error("the graph did not close cleanly: %s", trace(error))
-        self._runner.close()
+            # cognee would hand out the closed engines again
+            _create_graph_engine.cache_clear()
+            _create_vector_engine.cache_clear()
 
 
 def data_point(memory: Memory) -> Any:

@@ -133,6 +133,7 @@ class Stores:
             self._tell(graph, entries)
         except JobError as error:
             if error.code == "GRAPH_UNAVAILABLE":
+                graph.close()  # else its own lock would be in the way of the next opening
                 self._graph = None
                 raise
             if len(entries) > 1:

@@ -36,6 +36,7 @@ class Child:
         self._workspace = workspace
         self._settings = settings
         self._process: subprocess.Popen[bytes] | None = None
+        self._doomed = False
         self._last_used = time.monotonic()
         self._lock = threading.Lock()
 
@@ -93,6 +94,8 @@ class Child:
             assert self._process.stderr is not None
             threading.Thread(target=_pump, args=(self._process.stderr,), daemon=True, name="child-stderr").start()
             log.info("child started pid=%d", self._process.pid)
+            if self._doomed:  # somebody wanted to kill it before it was there
+                self._process.kill()
         return self._process
 
     def is_idle(self, seconds: float) -> bool:
@@ -103,7 +106,9 @@ class Child:
         return time.monotonic() - self._last_used
 
     def kill(self) -> None:
-        """End the process at once, whatever it does; who waits for its answer gets ChildDied."""
+        """End the process at once, whatever it does, and any that is just being started; who waits for its answer
+        gets ChildDied."""
+        self._doomed = True
         process = self._process
         if process is not None:
             process.kill()

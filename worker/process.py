@@ -7,12 +7,12 @@ import logging
 import logging.handlers
 import os
 import signal
+import socket
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import FrameType
 
 from bridge import listing, trust
 from bridge.settings import Settings
@@ -103,7 +103,7 @@ class Worker:
             heartbeat.poke()
 
     def stop(self) -> None:
-        """Finish what runs, begin nothing more; a second call does not wait for it. For a signal handler."""
+        """Finish what runs, begin nothing more; a second call does not wait for it."""
         if self._stop.is_set():
             self._child.kill()
         self._stop.set()
@@ -178,13 +178,26 @@ def serve(workspace: Workspace, settings: Settings, *, foreground: bool, success
         _log_to(workspace.spool.log, settings.log_level, foreground=foreground)
         worker = Worker(workspace, settings, lock.is_in_place)
 
-        def on_signal(number: int, frame: FrameType | None) -> None:
-            worker.stop()
-
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, on_signal)
+        _on_signals(worker.stop)
         worker.run()
     return 0
+
+
+def _on_signals(stop: Callable[[], None]) -> None:
+    """Call ``stop`` at each SIGTERM and SIGINT, in a thread of its own: a handler would run inside whatever the
+    main thread is doing, and wait for ever for a lock that the main thread holds."""
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+
+    def listen() -> None:
+        with reader, writer:
+            while reader.recv(1):
+                stop()
+
+    threading.Thread(target=listen, name="signals", daemon=True).start()
+    signal.set_wakeup_fd(writer.fileno())
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, frame: None)
 
 
 def _log_to(path: Path, level: str, *, foreground: bool) -> None:

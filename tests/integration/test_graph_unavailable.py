@@ -149,7 +149,6 @@ def test_at_the_end_every_memory_is_in_the_graph(story: Story, afterwards: Cogne
     assert topics == ["Broken folders", "Held by another", "After the damage"]
 
 
-@pytest.mark.xfail(strict=True, reason="bridge/cognee_store.py: cognee keeps the closed engines in its caches")
 def test_a_rebuild_in_a_process_that_has_the_graph_open_gives_the_same_graph(
     story: Story, afterwards: CogneeProcess
 ) -> None:

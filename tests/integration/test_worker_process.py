@@ -432,6 +432,30 @@ def test_a_second_signal_does_not_wait_for_the_running_job_which_is_taken_up_aga
     assert (record.state, outcomes(record)) == ("queued", ["interrupted"])
 
 
+def test_a_signal_is_heard_wherever_the_worker_is_just_then(place: Place) -> None:
+    """A handler that ran inside the main thread would wait for ever for a lock which that thread holds."""
+    code = """
+import os, signal, sys
+from pathlib import Path
+from bridge.settings import load
+from jobs.layout import Workspace
+from worker import process
+
+class Busy(process.Worker):
+    def run(self):
+        for event in (self._wake, self._stop, self._runner.stopping):
+            with event._cond:
+                os.kill(os.getpid(), signal.SIGTERM)
+        assert self._stop.wait(30)
+        print("heard")
+
+process.Worker = Busy
+sys.exit(process.serve(Workspace(Path(sys.argv[1])), load(), foreground=False))
+"""
+    done = place.python("-c", code, str(place.workspace.root))
+    assert (done.stdout, done.returncode) == ("heard\n", 0), done.stderr
+
+
 def test_a_worker_whose_lock_was_removed_leaves(tmp_path: Path) -> None:
     """Somebody deleted the folder: a second worker could come, and two must never work side by side."""
     place = Place(tmp_path, COGNEE_MEMORY_RESCAN_SECONDS="0.1")
