@@ -181,7 +181,7 @@ class CogneeStore:
             self._run(work)
         except Exception as error:
             log.error("cognee refused a write: %s", trace(error))
-            gone = self._try_to_open()
+            gone = graph_files.out_of_reach(self._workspace) or self._try_to_open()
             if gone is not None:
                 raise _unavailable(gone) from error
             raise JobError("GRAPH_WRITE_FAILED", f"cognee raised {type(error).__name__} while writing.") from error

@@ -6,6 +6,7 @@ the graph's log, and others make it install an old version of the engine.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import shutil
@@ -47,6 +48,17 @@ def make_ready(workspace: Workspace) -> Found:
 
 def _graph_files(workspace: Workspace) -> list[Path]:
     return sorted((workspace.cognee_system / "databases").glob(f"{_GRAPH_FILE}*"))
+
+
+def out_of_reach(workspace: Workspace) -> OSError | None:
+    """What keeps us from cognee's folders: their absence apart, which is no fault, permissions or a file in the way."""
+    databases = workspace.cognee_system / "databases"
+    for folder in (databases, *sorted(databases.glob("*.lancedb"))):
+        if folder.exists() and not folder.is_dir():
+            return NotADirectoryError(errno.ENOTDIR, "is no folder", folder.name)
+        if folder.exists() and not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+            return PermissionError(errno.EACCES, "may not be used", folder.name)
+    return None
 
 
 def _probe(workspace: Workspace) -> Exception | None:
