@@ -132,7 +132,7 @@ class CogneeStore:
     def open(self) -> graph_files.Found:
         """Open the graph; what a former process left of it is made to open first.
 
-        After "set aside" the graph is empty and every memory is owed to it. Raises GRAPH_UNAVAILABLE.
+        After "set aside" or "absent" the graph is empty and every memory is owed to it. Raises GRAPH_UNAVAILABLE.
         """
         try:
             found = graph_files.make_ready(self._workspace)

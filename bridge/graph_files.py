@@ -20,9 +20,10 @@ from . import critical
 
 log = logging.getLogger(__name__)
 
-Found = Literal["ready", "repaired", "set aside"]
+Found = Literal["ready", "repaired", "absent", "set aside"]
 
 _GRAPH_FILE = "cognee_graph_ladybug"
+_VECTORS = "cognee.lancedb"
 _PROBE_BUFFER_BYTES = 256 * 1024 * 1024
 # What a kill inside a checkpoint leaves beside the graph; it opens again once both are gone.
 _CHECKPOINT_LEFTOVERS = (".shadow", ".wal.checkpoint")
@@ -31,15 +32,22 @@ _CHECKPOINT_LEFTOVERS = (".shadow", ".wal.checkpoint")
 def make_ready(workspace: Workspace) -> Found:
     """See to it that the graph opens: remove what a cut-off checkpoint left, set a damaged file aside.
 
+    "absent" when its file or its vectors are not there, at the first time or because somebody removed them.
     Raises what the engine raised when neither is the matter: permissions, somebody's lock, the disk.
     """
+    databases = workspace.cognee_system / "databases"
+    found: Found = "ready" if (databases / _VECTORS).exists() else "absent"
+    if not (databases / _GRAPH_FILE).exists():
+        if _graph_files(workspace):  # a log without its graph
+            set_aside(workspace, f"graph-{clock.iso(clock.now())}", graph_only=True)
+        return "absent"
     error = _probe(workspace)
     if error is None:
-        return "ready"
+        return found
     if _remove_leftovers(workspace):
         error = _probe(workspace)
         if error is None:
-            return "repaired"
+            return "repaired" if found == "ready" else found
     if not _is_damage(workspace, error):
         raise error
     set_aside(workspace, f"graph-{clock.iso(clock.now())}", graph_only=True)
@@ -64,8 +72,6 @@ def out_of_reach(workspace: Workspace) -> OSError | None:
 def _probe(workspace: Workspace) -> Exception | None:
     """Open the graph's file with its own engine and close it; returns what went wrong."""
     path = workspace.cognee_system / "databases" / _GRAPH_FILE
-    if not path.exists():
-        return None
     import ladybug  # a tenth of a second that a memory's own transaction need not wait for
 
     try:

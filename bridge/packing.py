@@ -9,6 +9,8 @@ from .ranking import Factors
 
 CUT_MARKER = "\n… [truncated to fit the token budget]"
 
+_MOST_CHARACTERS_A_TOKEN = 64
+
 CountTokens = Callable[[str], int]
 Packed = tuple[Memory, Factors, str, int]
 
@@ -41,7 +43,8 @@ def pack(
 def cut(text: str, count: CountTokens, budget: int) -> str:
     """The longest beginning that fits the budget together with the marker (the marker alone may exceed it)."""
     room = budget - count(CUT_MARKER)
-    low, high = 1, len(text)
+    # A token is some characters of a word; counting all of a very long text again and again would cost seconds.
+    low, high = 1, min(len(text), max(room, 1) * _MOST_CHARACTERS_A_TOKEN)
     while low < high:
         middle = (low + high + 1) // 2
         if count(text[:middle]) <= room:

@@ -282,6 +282,10 @@ class Store:
         """Whether the graph's vectors were made with another model than ours."""
         return database.meta(self._connection, "graph_embedder") not in (None, self._embedder.identity)
 
+    def graph_was_there(self) -> bool:
+        """Whether the graph was ever opened: then its absence is a loss."""
+        return database.meta(self._connection, "graph_embedder") is not None
+
     def graph_was_opened(self) -> None:
         """Note whose vectors the graph has, and let what it refused before be tried once more."""
         with self._transaction():

@@ -91,15 +91,16 @@ class Stores:
                 graph_files.set_aside(self._workspace, now)
                 self._owe_everything("made with another embedding model", now)
             graph = CogneeStore(self._workspace, self.embedder, self.store.embed)
-            if graph.open() == "set aside":
-                self._owe_everything("damaged", now)
+            found = graph.open()
+            if found in ("set aside", "absent") and self.store.graph_was_there():
+                self._owe_everything("damaged" if found == "set aside" else "gone", now)
             self.store.graph_was_opened()
             self._graph = graph
         return self._graph
 
     def _owe_everything(self, why: str, now: str) -> None:
         owed = self.store.owe_everything(now)
-        log.warning("the graph was %s: set aside, to be written anew from %d memories", why, owed)
+        log.warning("the graph was %s: it is written anew from %d memories", why, owed)
 
     def graph_lag(self) -> int | None:
         """How many changes the graph has not been told yet; None while the store is not open."""

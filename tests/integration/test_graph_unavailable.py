@@ -6,6 +6,7 @@ One workspace goes through it all, in the order of the tests: each start of cogn
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -129,6 +130,15 @@ def test_a_damaged_graph_is_set_aside_and_written_anew_from_the_store(story: Sto
     assert b"\xa5" * 40_000 in [path.read_bytes() for path in kept]
 
 
+def test_a_graph_that_somebody_removed_is_written_anew_from_the_store(story: Story) -> None:
+    assert story.worker.stop() == 0
+    story.worker.__exit__()
+    shutil.rmtree(story.graph_file.parent)
+    story.restart()
+    story.succeeded(story.ingest("After the removal"))
+    assert story.lag() == 0
+
+
 @pytest.fixture(scope="module")
 def afterwards(story: Story) -> Iterator[CogneeProcess]:
     """cognee over the same workspace, once the worker has left it."""
@@ -146,7 +156,7 @@ def test_at_the_end_every_memory_is_in_the_graph(story: Story, afterwards: Cogne
         assert node is not None, memory_id
         topics.append(node["topic"])
         assert [name for name, _ in afterwards.neighbours(memory_id)] == ["about"]
-    assert topics == ["Broken folders", "Held by another", "After the damage"]
+    assert topics == ["Broken folders", "Held by another", "After the damage", "After the removal"]
 
 
 def test_a_rebuild_in_a_process_that_has_the_graph_open_gives_the_same_graph(
@@ -160,7 +170,7 @@ def test_a_rebuild_in_a_process_that_has_the_graph_open_gives_the_same_graph(
     for _ in range(2):
         (outcome,) = afterwards.run("rebuild", afterwards.task("rebuild", {"what": "both"}))
         assert "result" in outcome, outcome
-        assert (outcome["result"]["memories"], outcome["result"]["graph_memories"]) == (3, 3)
+        assert (outcome["result"]["memories"], outcome["result"]["graph_memories"]) == (4, 4)
         assert picture() == before
-    assert afterwards.ingest({"summary_text": "A loose line after the rebuild"})["memory_number"] == 4
+    assert afterwards.ingest({"summary_text": "A loose line after the rebuild"})["memory_number"] == 5
     assert afterwards.lag() == 0
