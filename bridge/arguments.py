@@ -81,13 +81,19 @@ def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
         metavar="WORKSPACE QUERY [MAX_RESULTS [MAX_TOKENS [HALF_LIFE_DAYS [INCLUDE_SUPERSEDED]]]]",
         help="the same by position",
     )
-    parsed = parser.parse_intermixed_args(argv)
     names = ("workspace", "query", "max_results", "max_tokens", "half_life_days", "include_superseded")
+    parsed = _parse(parser, argv, names)
+    return parsed.workspace, retrieve_values(parsed)
+
+
+def _parse(parser: Parser, argv: list[str], names: tuple[str, ...]) -> argparse.Namespace:
+    """Parse, and give the positional arguments the names of their places."""
+    parsed = parser.parse_intermixed_args(argv)
     if len(parsed.positional) > len(names):
         parser.error(f"at most {len(names)} positional arguments are understood")
     for name, value in zip(names, parsed.positional, strict=False):
         setattr(parsed, name, value)
-    return parsed.workspace, retrieve_values(parsed)
+    return parsed
 
 
 def add_ingest_options(parser: argparse.ArgumentParser) -> None:
@@ -120,11 +126,5 @@ def ingest_arguments(argv: list[str]) -> argparse.Namespace:
         metavar="WORKSPACE USER_MESSAGE ASSISTANT_MESSAGE [IMPORTANCE]",
         help="by position",
     )
-    parsed = parser.parse_intermixed_args(argv)
-    names = ("workspace", "user_message", "assistant_message", "importance")
-    if len(parsed.positional) > len(names):
-        parser.error(f"at most {len(names)} positional arguments are understood")
-    parsed.user_message = parsed.assistant_message = None
-    for name, value in zip(names, parsed.positional, strict=False):
-        setattr(parsed, name, value)
-    return parsed
+    parser.set_defaults(user_message=None, assistant_message=None)
+    return _parse(parser, argv, ("workspace", "user_message", "assistant_message", "importance"))

@@ -21,7 +21,7 @@ from jobs.layout import find_workspace
 from . import answer
 from .arguments import ingest_arguments
 from .settings import load
-from .submission import ingest_payload, submit
+from .submission import payload_of, submit
 from .traces import trace
 
 
@@ -31,18 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         given = ingest_arguments(sys.argv[1:] if argv is None else list(argv))
         answer.claim_stdout()
         workspace = find_workspace(given.workspace, Path.cwd())
-        payload = ingest_payload(
-            summary=given.summary,
-            summary_json=given.summary_json,
-            user_message=given.user_message,
-            assistant_message=given.assistant_message,
-            importance=given.importance,
-            timestamp=given.timestamp,
-            topic_id=given.topic_id,
-            session_id=given.session_id,
-            plan_id=given.plan_id,
-            status=given.status,
-        )
+        payload = payload_of(given)
         found = submit(
             workspace, load(), "ingest", payload,
             start=not given.no_start, wait=given.wait, job_id=given.job_id, submitted_by="ingest.py",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -70,6 +71,13 @@ class _Notes:
         if error is not None and error["code"] not in self._told:
             self._told.add(error["code"])
             print(f"The job waits: {error['message']} {error['remediation']}", file=sys.stderr)  # noqa: T201
+
+
+def payload_of(given: argparse.Namespace) -> dict[str, Any]:
+    """The payload of an ingest job from a parsed command line. Raises ARGUMENT_INVALID."""
+    names = ("summary", "summary_json", "user_message", "assistant_message", "importance", "timestamp",
+             "topic_id", "session_id", "plan_id", "status")  # fmt: skip
+    return ingest_payload(**{name: getattr(given, name) for name in names})
 
 
 def ingest_payload(

@@ -14,7 +14,7 @@ from typing import Any, get_args
 
 from bridge import answer, listing, trust
 from bridge.settings import Settings, load, table
-from bridge.submission import ingest_payload, read_json_argument, submit
+from bridge.submission import payload_of, read_json_argument, submit
 from jobs import client, files, launch, spool
 from jobs.errors import JobError
 from jobs.ids import new_job_id
@@ -146,19 +146,8 @@ def worker_logs(given: argparse.Namespace) -> Envelope:
 
 def ingest(given: argparse.Namespace) -> Envelope:
     workspace, found = _open(given)
-    messages = [*given.messages, None, None]
-    payload = ingest_payload(
-        summary=given.summary,
-        summary_json=given.summary_json,
-        user_message=messages[0],
-        assistant_message=messages[1],
-        importance=given.importance,
-        timestamp=given.timestamp,
-        topic_id=given.topic_id,
-        session_id=given.session_id,
-        plan_id=given.plan_id,
-        status=given.status,
-    )
+    given.user_message, given.assistant_message = [*given.messages, None, None][:2]
+    payload = payload_of(given)
     return _submit(given, workspace, found, "ingest", payload, job_id=given.job_id)
 
 

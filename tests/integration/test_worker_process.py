@@ -159,7 +159,7 @@ def test_a_job_whose_time_is_over_before_it_can_run_expires(shared: Place) -> No
 
 def test_a_job_of_a_higher_priority_goes_first(place: Place) -> None:
     with place.worker() as worker:
-        first, _ = busy(place, worker, 300)
+        first, _ = busy(place, worker, 800)
         low = place.submit("noop", {}, priority=-5)
         high = place.submit("noop", {}, priority=5)
         place.in_state(low, "queued")
@@ -211,7 +211,7 @@ def test_a_job_that_kills_its_child_is_tried_three_times_and_harms_no_other(shar
 def test_a_child_that_is_killed_from_outside_leads_to_another_attempt(
     shared: Place, running: tuple[Place, RealWorker]
 ) -> None:
-    job_id, child = busy(shared, running[1], 400)
+    job_id, child = busy(shared, running[1], 1_500)
     os.kill(child, signal.SIGKILL)
     record = shared.ended(job_id, RESCAN / 2)
     assert (record.state, outcomes(record)) == ("succeeded", ["crashed", "succeeded"])
@@ -250,7 +250,7 @@ def test_a_job_that_was_cancelled_in_the_inbox_never_runs(place: Place) -> None:
 def test_a_cancel_that_comes_too_late_changes_nothing_and_is_cleared_away(
     shared: Place, running: tuple[Place, RealWorker]
 ) -> None:
-    job_id, _ = busy(shared, running[1], 300)
+    job_id, _ = busy(shared, running[1], 800)
     client.cancel(shared.spool, job_id)
     assert shared.ended(job_id).state == "succeeded"
     shared.submit("noop", {})  # the next look clears it away; without a drop it is the next rescan
@@ -275,7 +275,7 @@ def test_a_failed_job_runs_again_as_the_next_generation(shared: Place) -> None:
 
 
 def test_the_heartbeat_says_who_works_and_how_it_goes(shared: Place, running: tuple[Place, RealWorker]) -> None:
-    job_id, _ = busy(shared, running[1], 400)
+    job_id, _ = busy(shared, running[1], 1_500)
     waiting = shared.submit("noop", {})
 
     def look() -> dict[str, object] | None:
@@ -402,7 +402,7 @@ def _workers_of(place: Place) -> list[int]:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_lets_the_running_job_finish_and_begins_no_other(place: Place, number: signal.Signals) -> None:
     with place.worker() as worker:
-        running, child = busy(place, worker, 500)
+        running, child = busy(place, worker, 1_000)
         waiting = place.submit("noop", {})
         place.in_state(waiting, "queued")
         assert worker.stop(number) == 0
@@ -492,7 +492,7 @@ def test_stopping_a_worker_never_signals_the_process_of_a_former_heartbeat(place
 
 def test_after_a_kill_every_job_is_finished_once(place: Place) -> None:
     with place.worker() as worker:
-        running, _ = busy(place, worker, 300)
+        running, _ = busy(place, worker, 800)
         waiting = [place.submit("noop", {}) for _ in range(10)]
         place.in_state(waiting[-1], "queued")
         worker.kill()
@@ -506,7 +506,7 @@ def test_after_a_kill_every_job_is_finished_once(place: Place) -> None:
 
 def test_a_queue_that_was_deleted_while_no_worker_ran_loses_no_job(place: Place) -> None:
     with place.worker() as worker:
-        busy(place, worker, 300)
+        busy(place, worker, 800)
         waiting = [place.submit("noop", {}) for _ in range(5)]
         place.in_state(waiting[-1], "queued")
         worker.kill()
