@@ -89,25 +89,27 @@ def open_for_writing(workspace: Workspace) -> sqlite3.Connection:
     Raises STORE_NEWER, STORE_UNREADABLE.
     """
     path = workspace.memory_db
-    try:
+    with _opening(path):
         if not path.exists():
             files.replace(path, b"")  # created 0600 whatever the umask
         connection = sqlite3.connect(path, isolation_level=None, timeout=10)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = ON")
-        found = _format(connection, path)
-        for number in range(found, FORMAT):
-            if found:
-                _back_up(connection, path, number)
-            MIGRATIONS[number](connection)
-            connection.execute(f"PRAGMA user_version = {number + 1}")
-            connection.execute("COMMIT")
-    except sqlite3.DatabaseError as error:
-        raise JobError("STORE_UNREADABLE", f"{path} cannot be opened: {error}.") from error
-    except OSError as error:
-        raise JobError("STORE_UNREADABLE", f"{path} cannot be opened: {error.strerror}.") from error
+        with _closed_on_error(connection):
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA secure_delete = ON")
+            _migrate(connection, path)
     return connection
+
+
+def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring the database to the present format, step by step; what is older is backed up beside it first."""
+    found = _format(connection, path)
+    for number in range(found, FORMAT):
+        if found:
+            _back_up(connection, path, number)
+        MIGRATIONS[number](connection)
+        connection.execute(f"PRAGMA user_version = {number + 1}")
+        connection.execute("COMMIT")
 
 
 def open_for_reading(workspace: Workspace) -> sqlite3.Connection | None:
@@ -121,14 +123,32 @@ def open_for_reading(workspace: Workspace) -> sqlite3.Connection | None:
     mode = "mode=ro"
     if not path.with_name(path.name + "-wal").exists() and not os.access(path.parent, os.W_OK):
         mode += "&immutable=1"  # a read-only copy of a workspace: nobody writes, and no lock can be taken
-    try:
+    with _opening(path):
         connection = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None, timeout=5)
-        if _format(connection, path) == 0:  # the writer is just creating it
-            connection.close()
-            return None
-        return connection
-    except sqlite3.DatabaseError as error:
-        raise JobError("STORE_UNREADABLE", f"{path} cannot be opened: {error}.") from error
+        with _closed_on_error(connection):
+            if _format(connection, path) == 0:  # the writer is just creating it
+                connection.close()
+                return None
+    return connection
+
+
+@contextmanager
+def _opening(path: Path) -> Iterator[None]:
+    """Whatever keeps the database from being opened is an error of the table."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise _explained(error) or JobError("STORE_UNREADABLE", f"{path} cannot be opened: {why}.") from error
+
+
+@contextmanager
+def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise
 
 
 @contextmanager

@@ -61,11 +61,15 @@ class Store:
             self._workspace = workspace
             self._embedder = embedder
             self._connection = database.open_for_writing(workspace)
+        except BaseException:
+            self._lock.release()
+            raise
+        try:
             self.model_changed = self._check_embedder(new_model)
             if not self.model_changed:
                 self._check_vectors()
         except BaseException:
-            self._lock.release()
+            self.close()
             raise
 
     def close(self) -> None:
