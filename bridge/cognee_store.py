@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
@@ -42,6 +43,7 @@ sys.excepthook = sys.__excepthook__
 T = TypeVar("T")
 
 _BATCH = 100
+_NO_ROOM_BYTES = 1024 * 1024  # with less than this free, it is the disk that refused
 
 # One event loop for the life of the process: cognee keeps locks and connections that belong to it.
 _runner = asyncio.Runner()
@@ -181,6 +183,8 @@ class CogneeStore:
             self._run(work)
         except Exception as error:
             log.error("cognee refused a write: %s", trace(error))
+            if shutil.disk_usage(self._workspace.root).free < _NO_ROOM_BYTES:
+                raise JobError("DISK_FULL") from error
             gone = graph_files.out_of_reach(self._workspace) or self._try_to_open()
             if gone is not None:
                 raise _unavailable(gone) from error

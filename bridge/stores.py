@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from jobs import clock
-from jobs.errors import JobError
+from jobs.errors import JobError, Reaction
 from jobs.layout import Workspace
 
 from . import graph_files
@@ -133,7 +133,7 @@ class Stores:
         try:
             self._tell(graph, entries)
         except JobError as error:
-            if error.code == "GRAPH_UNAVAILABLE":
+            if error.reaction is Reaction.WAIT:  # no fault of the memories
                 graph.close()  # else its own lock would be in the way of the next opening
                 self._graph = None
                 raise

@@ -144,7 +144,7 @@ class Runner:
 
     def _run(self, kind: str, tasks: list[dict[str, Any]]) -> None:
         started = self._apply({task["job_id"]: lifecycle.Started() for task in tasks})
-        ids = {record.job_id for record in started}
+        ids = [record.job_id for record in started]
         tasks = [task for task in tasks if task["job_id"] in ids]  # some may have been cancelled meanwhile
         if not tasks:
             return
@@ -160,7 +160,7 @@ class Runner:
             events = {job_id: lifecycle.Failed(failure) for job_id in ids}
         else:
             events = {job_id: decode(outcome) for job_id, outcome in answer["outcomes"].items()}
-            events |= {job_id: lifecycle.Interrupted() for job_id in ids - set(events)}
+            events |= {job_id: lifecycle.Interrupted() for job_id in ids if job_id not in events}
             self.graph_lag = answer["graph_lag"]
         for job_id in ids:
             if not isinstance(events[job_id], lifecycle.Interrupted):
@@ -186,7 +186,7 @@ class Runner:
                 if self.stopping.wait(_WRITE_AGAIN_SECONDS):
                     raise
 
-    def _after_crash(self, ids: set[str]) -> dict[str, lifecycle.Event]:
+    def _after_crash(self, ids: list[str]) -> dict[str, lifecycle.Event]:
         """A crash of one job alone counts; a crash of a batch proves nothing about its members."""
         if self.stopping.is_set():  # we may have killed it ourselves, to leave at once
             return {job_id: lifecycle.Interrupted() for job_id in ids}
