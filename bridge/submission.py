@@ -32,7 +32,8 @@ def submit(
 
     Returns the envelope with the job's id, and with its record when ``wait``.
     """
-    from jobs.payloads import PAYLOADS, check  # pydantic: only those who submit pay for it
+    from jobs.check import check  # pydantic: only those who submit pay for it
+    from jobs.payloads import PAYLOADS
 
     if kind in PAYLOADS:
         check(PAYLOADS[kind], payload, "payload")

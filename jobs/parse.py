@@ -8,10 +8,11 @@ from collections import Counter
 from difflib import get_close_matches
 from typing import Any
 
+from .check import check
 from .errors import JobError
 from .ids import is_job_id
 from .model import KINDS, SCHEMA_VERSION, Job, job_digest
-from .payloads import PAYLOADS, JobFile, check
+from .payloads import PAYLOADS, JobFile
 
 MAX_DEPTH = 32
 

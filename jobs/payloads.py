@@ -7,7 +7,6 @@ the nearest known one, so that a typing error does not pass silently.
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -18,15 +17,12 @@ from pydantic import (
     Field,
     StrictBool,
     StrictInt,
-    ValidationError,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
 from pydantic.config import JsonDict
-from pydantic_core import ErrorDetails
 
 from . import clock
-from .errors import JobError
 from .model import Kind
 
 
@@ -315,68 +311,3 @@ class JobFile(Model):
     timeout_seconds: Seconds | None = Field(default=None, description="Longest time of one attempt.")
     submitted_by: ShortText | None = None
     correlation_id: ShortText | None = Field(default=None, description="Comes back in the record.")
-
-
-def check(model: type[Model], data: Any, where: str = "") -> Model:
-    """``data`` as the model, or JOB_INVALID naming the first wrong field and what to write instead."""
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        # A misspelt name explains a missing one, and the deepest place is nearest to the mistake.
-        found = sorted(error.errors(), key=lambda e: (e["type"] != "extra_forbidden", -len(e["loc"])))
-        raise JobError(
-            "JOB_INVALID",
-            _explain(model, found[0], data, where),
-            details={"fields": list(dict.fromkeys(_path(where, item["loc"], data) for item in found[:20]))},
-        ) from None
-
-
-def _path(where: str, location: tuple[int | str, ...], data: Any) -> str:
-    """The place in the input. Labels that pydantic adds for a union's branches are not in the input."""
-    path, here = where, data
-    for place, part in enumerate(location):
-        if isinstance(here, list) and isinstance(part, int) and part < len(here):
-            path, here = f"{path}[{part}]", here[part]
-        elif isinstance(here, dict):
-            name = part if part in here else to_camel(str(part))
-            if name not in here and place < len(location) - 1:
-                continue
-            path, here = (f"{path}." if path else "") + _short(str(part)), here.get(name)
-    return path
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 64 else f"{name[:63]}…"
-
-
-def _explain(model: type[Model], first: ErrorDetails, data: Any, where: str) -> str:
-    path = _path(where, first["loc"], data) or "the job"
-    match first["type"]:
-        case "missing":
-            return f"The field {path} is missing."
-        case "extra_forbidden":
-            name = str(first["loc"][-1])
-            near = get_close_matches(name, _names_at(model, first["loc"][:-1]), n=1, cutoff=0.5)
-            return f"The field {path} is not known." + (f" Did you mean {near[0]!r}?" if near else "")
-        case "value_error":
-            return f"The field {path}: {first['ctx']['error'] if 'ctx' in first else first['msg']}."
-        case _:
-            return f"The field {path}: {first['msg'][0].lower()}{first['msg'][1:]}."
-
-
-def _names_at(model: type[Model], location: tuple[int | str, ...]) -> list[str]:
-    """The known names of the (sub)model at a place."""
-    found: type[Model] = model
-    for part in location:
-        field = found.model_fields.get(str(part))
-        if field is None:
-            continue
-        nested = [t for t in _types(field.annotation) if isinstance(t, type) and issubclass(t, Model)]
-        if nested:
-            found = nested[0]
-    return list(found.model_fields)
-
-
-def _types(annotation: Any) -> list[Any]:
-    arguments: list[Any] = list(getattr(annotation, "__args__", ()))
-    return [annotation, *(kind for argument in arguments for kind in _types(argument))]

@@ -152,7 +152,8 @@ def ingest(given: argparse.Namespace) -> Envelope:
 
 
 def submit_file(given: argparse.Namespace) -> Envelope:
-    from jobs.payloads import JobFile, check
+    from jobs.check import check
+    from jobs.payloads import JobFile
 
     workspace, found = _open(given)
     job = read_json_argument(given.file)

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from jobs.check import check
 from jobs.errors import JobError
 from jobs.model import KINDS, Kind
-from jobs.payloads import PAYLOADS, check
+from jobs.payloads import PAYLOADS
 
 UUID = "0193C7A2-7F3A-7000-8000-00000000000A"
 

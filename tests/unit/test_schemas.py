@@ -25,12 +25,13 @@ from bridge.settings import Settings
 from bridge.stores import Stores
 from jobs import client, clock, lifecycle, spool
 from jobs import schema as shapes
+from jobs.check import check
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Started, Succeeded
 from jobs.model import Kind, Record, canonical_json, encode, job_digest
 from jobs.parse import parse_job
-from jobs.payloads import PAYLOADS, check
+from jobs.payloads import PAYLOADS
 from tools import examples
 from tools import schemas as tool
 from worker.process import Worker
