@@ -64,7 +64,7 @@ class Worker:
             changed=self._changed,
             delayed=self._wake.set,
         )
-        self._runner.graph_lag = listing.counts(workspace)["graph_lag"]
+        self._runner.graph_lag = _graph_lag(workspace)
         self._queue = Queue(place.queue_db, self._runner.look, self._waiting)
         self._next_maintenance = time.monotonic()
         limits = Limits(
@@ -157,6 +157,15 @@ class Worker:
         if self._intake.waits_for_growing_files:
             longest = min(longest, _GROWING_PAUSE_SECONDS)
         return self._timetable.seconds_to_next(longest)
+
+
+def _graph_lag(workspace: Workspace) -> int | None:
+    """What the graph is owed from before this start. A store that cannot be read is each job's error, not ours."""
+    try:
+        return listing.counts(workspace)["graph_lag"]
+    except JobError as error:
+        log.error("the memory store cannot be read: %s", error)
+        return None
 
 
 def serve(workspace: Workspace, settings: Settings, *, foreground: bool, successor: bool = False) -> int:
