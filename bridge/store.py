@@ -9,7 +9,6 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Literal
 
 import numpy as np
@@ -21,6 +20,7 @@ from jobs.lock import Lock
 
 from . import database, rows, vectors
 from .embedder import Embedder
+from .embedding_cache import EmbeddingCache
 from .memory import Memory, Status
 from .passages import passages
 from .terms import indexed
@@ -64,6 +64,7 @@ class Store:
         except BaseException:
             self._lock.release()
             raise
+        self._embeddings = EmbeddingCache(self._connection, embedder)
         try:
             self.model_changed = self._check_embedder(new_model)
             if not self.model_changed:
@@ -129,42 +130,9 @@ class Store:
             raise
         self._connection.execute("COMMIT")
 
-    # --- embeddings: each text once ---
-
     def embed(self, texts: Sequence[str]) -> vectors.Vectors:
-        """Vectors of the texts, from the cache where they are known; new ones are kept. Shape (n, dimensions)."""
-        keys = [sha256(text.encode()).digest() for text in texts]
-        known = self._cached(keys)
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        if missing:
-            made = self._embedder.embed(list(missing.values()))
-            fresh = dict(zip(missing, made, strict=True))
-            self._keep(fresh)
-            known |= fresh
-        found = np.empty((len(texts), self._embedder.dimensions), dtype=np.float32)
-        for place, key in enumerate(keys):
-            found[place] = known[key]
-        return found
-
-    def _cached(self, keys: Sequence[bytes]) -> dict[bytes, vectors.Vector]:
-        found: dict[bytes, vectors.Vector] = {}
-        wanted = list(dict.fromkeys(keys))
-        for start in range(0, len(wanted), 500):
-            part = wanted[start : start + 500]
-            marks = ", ".join("?" * len(part))
-            query = f"SELECT text_sha256, vector FROM embeddings WHERE model = ? AND text_sha256 IN ({marks})"  # noqa: S608 - marks only
-            for key, blob in self._connection.execute(query, (self._embedder.identity, *part)):
-                found[key] = np.frombuffer(blob, dtype="<f4")
-        return found
-
-    def _keep(self, fresh: dict[bytes, vectors.Vector]) -> None:
-        made = [(self._embedder.identity, key, vector.astype("<f4").tobytes()) for key, vector in fresh.items()]
-        insert = "INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)"
-        if self._connection.in_transaction:
-            self._connection.executemany(insert, made)
-        else:
-            with self._transaction():
-                self._connection.executemany(insert, made)
+        """Vectors of the texts, each embedded once whoever asks. Shape (n, dimensions)."""
+        return self._embeddings.embed(texts)
 
     # --- memories ---
 

@@ -1,0 +1,65 @@
+"""Embeddings by model and text, kept in memory.db: each text is embedded once, whoever asks.
+
+The transaction is the store's where one is open; otherwise new embeddings have one of their own, so that an
+ingestion that is cut off afterwards need not embed again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from hashlib import sha256
+
+import numpy as np
+
+from .embedder import Embedder
+from .vectors import Vector, Vectors
+
+_TOGETHER = 500  # keys of one query
+
+
+class EmbeddingCache:
+    """Over the one writer's connection."""
+
+    def __init__(self, connection: sqlite3.Connection, embedder: Embedder) -> None:
+        self._connection = connection
+        self._embedder = embedder
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of the texts, shape (n, dimensions): known ones as they are kept, new ones made and kept."""
+        keys = [sha256(text.encode()).digest() for text in texts]
+        known = self._known(keys)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if missing:
+            fresh = dict(zip(missing, self._embedder.embed(list(missing.values())), strict=True))
+            self._keep(fresh)
+            known |= fresh
+        found = np.empty((len(texts), self._embedder.dimensions), dtype=np.float32)
+        for place, key in enumerate(keys):
+            found[place] = known[key]
+        return found
+
+    def _known(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
+        found: dict[bytes, Vector] = {}
+        wanted = list(dict.fromkeys(keys))
+        for start in range(0, len(wanted), _TOGETHER):
+            part = wanted[start : start + _TOGETHER]
+            marks = ", ".join("?" * len(part))
+            query = f"SELECT text_sha256, vector FROM embeddings WHERE model = ? AND text_sha256 IN ({marks})"  # noqa: S608 - marks only
+            for key, blob in self._connection.execute(query, (self._embedder.identity, *part)):
+                found[key] = np.frombuffer(blob, dtype="<f4")
+        return found
+
+    def _keep(self, fresh: dict[bytes, Vector]) -> None:
+        rows = [(self._embedder.identity, key, vector.astype("<f4").tobytes()) for key, vector in fresh.items()]
+        insert = "INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)"
+        if self._connection.in_transaction:
+            self._connection.executemany(insert, rows)
+            return
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            self._connection.executemany(insert, rows)
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
