@@ -48,8 +48,28 @@ class Settings:
     rescan_seconds: float = _setting(2.0, "Pause between two looks at the inbox without an event.")
     heartbeat_seconds: float = _setting(2.0, "Pause between two heartbeats without a change.")
     batch_size: int = _setting(64, "Most ingest jobs that are embedded and written together.")
+    slice_seconds: float = _setting(2.0, "How long long work runs before it lets waiting shorter jobs in between.")
     child_idle_seconds: float = _setting(300.0, "Idle time after which the child process is given back.")
+    child_max_jobs: int = _setting(1000, "Jobs after which the child process is replaced by a fresh one.")
+    child_memory_mib: int = _setting(4096, "Resident memory at which the child process is ended, in MiB.")
+    max_crashes: int = _setting(3, "Crashes of a job alone in the child after which it ends as POISON.")
+    max_worker_deaths: int = _setting(10, "Deaths of the worker during a job after which it ends as POISON.")
+    worker_idle_seconds: float = _setting(
+        1800.0, "Idle time after which a worker that an asker started leaves; 0: never. By hand: never."
+    )
+    watcher: Literal["auto", "events", "polling"] = _setting(
+        "auto", "How drops are noticed; auto: events, but polling on network and WSL mounts."
+    )
+    polling_seconds: float = _setting(0.5, "Pause between two looks at the inbox where events do not work.")
+    allow_unsafe_mount: bool = _setting(
+        False, "Keep memory.db on a mount where SQLite's log is unsafe (network, WSL): at your own risk."
+    )
+    keep_succeeded_days: float = _setting(7.0, "Days for which records of succeeded jobs are kept.")
+    keep_failed_days: float = _setting(30.0, "Days for which other ended records and rejected files are kept.")
+    keep_ended_jobs: int = _setting(10_000, "Most ended records that are kept; the oldest go first.")
+    keep_rejected_files: int = _setting(1000, "Most rejected files that are kept; the oldest go first.")
     test_jobs: bool = _setting(False, "Accept jobs of the kind noop.")
+    fault: str | None = _setting(None, "A fault to run into, for tests of durability; only with test_jobs.")
 
     ranking_preset: Literal["contract", "long-lived"] = _setting(
         "contract", "contract: half-life 7 days. long-lived: half-life 90 days, floor 0.85.", workspace=True

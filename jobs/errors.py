@@ -95,6 +95,22 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Nothing: the job is tried again. If it goes on, see the worker's log.",
     ),
     ErrorKind(
+        "CHILD_TOO_LARGE", _T, "The process that ran the job took more memory than it may, and was ended.",
+        "Nothing: the job is tried again. If it goes on, split its content or raise COGNEE_MEMORY_CHILD_MEMORY_MIB.",
+    ),
+    ErrorKind(
+        "WORKER_DIED", _T, "The worker itself died while the job ran.",
+        "Nothing: the job is tried again. If it goes on, see the worker's log.",
+    ),
+    ErrorKind(
+        "JOB_TIMEOUT", _T, "The attempt took longer than the job's timeout_seconds, and was ended.",
+        "Submit the job again with a longer timeout_seconds, or with less content.",
+    ),
+    ErrorKind(
+        "CANCEL_TOO_LATE", _G, "The job's effect is committed already; it ends as it would have.",
+        "Nothing. A memory's status can be changed: cognee-memory memories set-status.",
+    ),
+    ErrorKind(
         "POISON", _G, "The job ended its process again and again.",
         "Look at the job's content and the worker's log before running it again.",
     ),
@@ -117,6 +133,10 @@ ERRORS: dict[str, ErrorKind] = _table(
     ErrorKind(
         "GRAPH_WRITE_FAILED", _T, "cognee refused to write the memory into its knowledge graph.",
         "The memory itself is stored and retrievable. The worker's log says where it happened.",
+    ),
+    ErrorKind(
+        "STORE_MOUNT_UNSAFE", _W, "The workspace lies on a mount where SQLite's log cannot be trusted.",
+        "Move the workspace to a local disk, or accept the risk: COGNEE_MEMORY_ALLOW_UNSAFE_MOUNT=1.",
     ),
     ErrorKind(
         "STORE_BUSY", _W, "Another process is using the memory store.",
@@ -145,6 +165,10 @@ ERRORS: dict[str, ErrorKind] = _table(
     ErrorKind(
         "EMBEDDING_FAILED", _T, "The embedding provider did not answer as it should.",
         "Check EMBEDDING_ENDPOINT, EMBEDDING_MODEL and the key.",
+    ),
+    ErrorKind(
+        "RATE_LIMITED", _W, "A provider asks for a pause: too many requests, or a budget that is spent.",
+        "Nothing: the job waits, uncounted, and goes on by itself. Else raise the limit at the provider.",
     ),
     ErrorKind(
         "EMBEDDING_CONFIG", _W, "The settings of the embedding provider do not fit together.",

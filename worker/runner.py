@@ -132,6 +132,7 @@ class Runner:
             tasks.append(
                 {
                     "job_id": record.job_id,
+                    "sha256": job.sha256,
                     "payload": job.payload,
                     "submitted_at": job.submitted_at,
                     "accepted_at": record.accepted_at,

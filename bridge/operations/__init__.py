@@ -16,14 +16,17 @@ if TYPE_CHECKING:
     from ..stores import Stores
 
 Outcomes = Mapping[str, Succeeded | Failed]
+# Told ``done``, ``total`` and ``message`` at points where the work may be set aside for a while: other jobs may
+# run over the same stores before the call returns. Never call it inside a transaction.
 Progress = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A job as an operation sees it."""
+    """A job as an operation sees it. ``sha256`` is the job's digest: with the id, what its effect is noted under."""
 
     job_id: str
+    sha256: str
     payload: dict[str, Any]
     submitted_at: str | None
     accepted_at: str
