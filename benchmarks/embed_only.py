@@ -21,7 +21,7 @@ def embed_only(count: int) -> tuple[float, int]:
     now = clock.iso(clock.now())
     workspace_id = str(uuid.uuid4())
     memories = [
-        prepare(Task(f"floor-{place}", payload, None, now), workspace_id, now).memory
+        prepare(Task(f"floor-{place}", "", payload, None, now), workspace_id, now).memory
         for place, payload in enumerate(corpus.summaries(count))
     ]
     texts = list({passage.text for memory in memories for passage in passages(memory)})

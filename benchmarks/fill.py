@@ -24,7 +24,7 @@ def main() -> None:
         for start in range(0, count, TOGETHER):
             now = clock.now()
             tasks = [
-                Task(f"fill-{start + place}", payload, None, clock.iso(now))
+                Task(f"fill-{start + place}", "", payload, None, clock.iso(now))
                 for place, payload in enumerate(payloads[start : start + TOGETHER])
             ]
             outcomes = run("ingest", tasks, stores, now, lambda progress: None)

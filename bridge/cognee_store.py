@@ -10,25 +10,28 @@ import asyncio
 import logging
 import shutil
 import sys
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, ClassVar, Literal, TypeVar
 
 from cognee.infrastructure.databases.graph import get_graph_engine
 from cognee.infrastructure.databases.graph.get_graph_engine import _create_graph_engine
 from cognee.infrastructure.databases.graph.ladybug.adapter import LadybugAdapter
+from cognee.infrastructure.databases.relational import get_relational_engine
+from cognee.infrastructure.databases.relational.create_relational_engine import create_relational_engine
 from cognee.infrastructure.databases.vector import get_vector_engine_async
 from cognee.infrastructure.databases.vector.create_vector_engine import _create_vector_engine
 from cognee.infrastructure.databases.vector.embeddings.EmbeddingEngine import EmbeddingEngine, EmbeddingResult
-from cognee.infrastructure.engine import DataPoint, Edge
 from cognee.modules.engine.operations.setup import setup
 from cognee.tasks.storage import add_data_points
-from pydantic import SkipValidation
 
+from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from . import critical, datapoints, graph_files
+from . import critical, graph_files, lance_tables
+from .cognee_nodes import MEMORIES, NODES, ConversationSummary, collections, data_point, points
 from .embedder import Embedder
+from .lance_sync import LanceSync
 from .memory import Memory
 from .traces import LOG_FORMAT, trace
 from .vectors import Vectors
@@ -44,6 +47,9 @@ T = TypeVar("T")
 
 _BATCH = 100
 _NO_ROOM_BYTES = 1024 * 1024  # with less than this free, it is the disk that refused
+_LARGE_LOG_BYTES = 32 * 1024 * 1024  # of the graph: folded in between two writes
+
+Part = Literal["relational", "graph", "vectors"]
 
 # One event loop for the life of the process: cognee keeps locks and connections that belong to it.
 _runner = asyncio.Runner()
@@ -53,14 +59,19 @@ class _SharedEmbeddings(EmbeddingEngine):  # type: ignore[misc]
     """cognee's embedding engine over our embedder and its cache."""
 
     def __init__(self, embedder: Embedder, embed: Callable[[Sequence[str]], Vectors]) -> None:
-        self._embedder = embedder
         self._embed = embed
+        self.failure: JobError | None = None  # the provider's, which cognee wraps into something else
         self.model = embedder.identity
         self.dimensions = embedder.dimensions
         self.max_completion_tokens = 510
 
     async def embed_text(self, text: list[str]) -> EmbeddingResult:
-        return EmbeddingResult([vector.tolist() for vector in self._embed(text)], tokens=0)
+        try:
+            vectors = self._embed(text)
+        except JobError as error:
+            self.failure = error
+            raise
+        return EmbeddingResult([vector.tolist() for vector in vectors], tokens=0)
 
     def get_vector_size(self) -> int:
         return self.dimensions
@@ -72,57 +83,17 @@ class _SharedEmbeddings(EmbeddingEngine):  # type: ignore[misc]
         return self.max_completion_tokens
 
 
-def _contract(model: type[datapoints._Node]) -> dict[str, Any]:
-    """What cognee is to know of a node: the fields to embed, and those that make its id."""
-    return {"index_fields": list(model.INDEX_FIELDS), "identity_fields": list(model.IDENTITY_FIELDS)}
-
-
-class Topic(datapoints.Topic, DataPoint):  # type: ignore[misc]
-    metadata: dict[str, Any] = _contract(datapoints.Topic)
-
-
-class Plan(datapoints.Plan, DataPoint):  # type: ignore[misc]
-    metadata: dict[str, Any] = _contract(datapoints.Plan)
-
-
-class Session(datapoints.Session, DataPoint):  # type: ignore[misc]
-    metadata: dict[str, Any] = _contract(datapoints.Session)
-
-
-# A link is cognee's pair of an Edge and one node or several.
-Link = tuple[Edge, Any] | None
-
-
-class _Linked(DataPoint):  # type: ignore[misc]
-    about: SkipValidation[Link] = None
-    of_plan: SkipValidation[Link] = None
-    of_session: SkipValidation[Link] = None
-
-
-class Decision(datapoints.Decision, _Linked):
-    metadata: dict[str, Any] = _contract(datapoints.Decision)
-
-
-class ConversationSummary(datapoints.ConversationSummary, _Linked):
-    metadata: dict[str, Any] = _contract(datapoints.ConversationSummary)
-    decided: SkipValidation[Link] = None
-
-
-class DecisionRecord(datapoints.DecisionRecord, _Linked):
-    metadata: dict[str, Any] = _contract(datapoints.DecisionRecord)
-    decided: SkipValidation[Link] = None
-
-
-class LegacyMemory(datapoints.LegacyMemory, DataPoint):  # type: ignore[misc]
-    metadata: dict[str, Any] = _contract(datapoints.LegacyMemory)
-
-
 class CogneeStore:
     """cognee's stores of one workspace, in a process that nobody else shares. Not thread-safe."""
 
+    _has_mended: ClassVar = False  # once a process: what does not help once is not repeated
+
     def __init__(self, workspace: Workspace, embedder: Embedder, embed: Callable[[Sequence[str]], Vectors]) -> None:
         self._workspace = workspace
-        _give_embeddings(_SharedEmbeddings(embedder, embed))
+        self._embeddings = _SharedEmbeddings(embedder, embed)
+        self._unsynced = LanceSync(graph_files.databases_of(workspace))
+        self._opening: Part = "relational"
+        _give_embeddings(self._embeddings)
         LadybugAdapter.checkpoint = _no_checkpoint
 
     def _run(self, work: Awaitable[T]) -> T:
@@ -132,7 +103,7 @@ class CogneeStore:
         return _runner.run(awaited())
 
     def open(self) -> graph_files.Found:
-        """Open the graph; what a former process left of it is made to open first.
+        """Open the graph; what a former process left of it is made to open first, and what is damaged set aside.
 
         After "set aside" or "absent" the graph is empty and every memory is owed to it. Raises GRAPH_UNAVAILABLE.
         """
@@ -141,25 +112,53 @@ class CogneeStore:
         except Exception as error:  # the graph's engine raises RuntimeError for everything
             raise _unavailable(error) from error
         refused = self._try_to_open()
+        return found if refused is None else self._mend(refused, found)
+
+    def _try_to_open(self, *, reading_all: bool = False) -> Exception | None:
+        try:
+            self._run(self._open(reading_all))
+        except Exception as error:  # cognee's stores raise what their engines raise
+            return error
+        return None
+
+    async def _open(self, reading_all: bool) -> None:
+        self._opening = "relational"
+        await setup()
+        self._opening = "graph"
+        graph = await get_graph_engine()
+        await graph.query("CALL auto_checkpoint = false;")  # it would come inside a write, in no declared section
+        await graph.get_graph_counts()
+        self._opening = "vectors"
+        vector = await get_vector_engine_async()
+        for name in await lance_tables.names(vector):
+            await lance_tables.count(vector, name)
+        if reading_all:
+            await lance_tables.read_all(vector)
+
+    def _mend(self, error: Exception, found: graph_files.Found) -> graph_files.Found:
+        """Set aside what is damaged and open again. Raises GRAPH_UNAVAILABLE when damage is not the matter."""
+        part = self._opening
+        self.close()
+        at_fault = graph_files.surroundings_at_fault(error) or graph_files.out_of_reach(self._workspace)
+        if at_fault or CogneeStore._has_mended or self._has_no_room():
+            raise _unavailable(error) from error
+        CogneeStore._has_mended = True
+        log.error("the graph cannot be used (%s): %s", part, trace(error))
+        label = f"graph-{clock.iso(clock.now())}"
+        if part == "relational":
+            if not graph_files.set_relational_aside(self._workspace, label):
+                raise _unavailable(error) from error
+        else:
+            graph_files.set_aside(self._workspace, label)
+            found = "set aside"
+        refused = self._try_to_open()
         if refused is not None:
             self.close()
             raise _unavailable(refused) from refused
         return found
 
-    def _try_to_open(self) -> Exception | None:
-        try:
-            self._run(self._open())
-        except Exception as error:  # cognee's stores raise what their engines raise
-            return error
-        return None
-
-    async def _open(self) -> None:
-        await setup()
-        graph = await get_graph_engine()
-        await graph.get_graph_counts()
-        vector = await get_vector_engine_async()
-        for name in await (await vector.get_connection()).table_names():
-            await (await vector.get_collection(name)).count_rows()
+    def _has_no_room(self) -> bool:
+        return shutil.disk_usage(self._workspace.root).free < _NO_ROOM_BYTES
 
     def write(self, memories: Sequence[Memory]) -> None:
         """Write memories with all their nodes and edges; again is the same as once.
@@ -179,16 +178,92 @@ class CogneeStore:
             await add_data_points([data_point(memory)])
 
     def _guarded(self, work: Awaitable[object]) -> None:
+        self._embeddings.failure = None
         try:
             self._run(work)
         except Exception as error:
+            if self._embeddings.failure is not None:
+                raise self._embeddings.failure from error
             log.error("cognee refused a write: %s", trace(error))
-            if shutil.disk_usage(self._workspace.root).free < _NO_ROOM_BYTES:
+            if self._has_no_room():
                 raise JobError("DISK_FULL") from error
-            gone = graph_files.out_of_reach(self._workspace) or self._try_to_open()
+            gone = graph_files.out_of_reach(self._workspace) or self._try_to_open(reading_all=True)
             if gone is not None:
                 raise _unavailable(gone) from error
             raise JobError("GRAPH_WRITE_FAILED", f"cognee raised {type(error).__name__} while writing.") from error
+
+    def sync(self) -> None:
+        """Bring what was written to the medium. Ladybug syncs its log by itself, and SQLite its file."""
+        self._unsynced.sync()
+        self.checkpoint(_LARGE_LOG_BYTES)
+
+    def checkpoint(self, log_bytes: int) -> None:
+        """Fold the graph's log into it if it is larger than that, where no kill may interfere."""
+
+        async def fold() -> None:
+            await (await get_graph_engine()).query("CHECKPOINT;")
+
+        if graph_files.log_bytes(self._workspace) > log_bytes:
+            with critical.section():
+                self._run(fold())
+
+    def overgrown(self) -> list[str]:
+        """The vector tables that have gathered so many files that ``compact`` is due."""
+        return lance_tables.overgrown(graph_files.vectors_of(self._workspace))
+
+    def compact(self, table: str) -> None:
+        async def work() -> None:
+            await lance_tables.compact(await get_vector_engine_async(), table, self._unsynced.sync)
+
+        try:
+            self._run(work())
+        except Exception as error:  # it stays large, and is whole
+            log.error("a vector table was not compacted: %s", trace(error))
+
+    # --- looking ---
+
+    def memory_count(self) -> int:
+        """Memories that have a node and a vector, at most: as their tables say, without a look at the content."""
+
+        async def counted() -> int:
+            query = "MATCH (n:Node) WHERE n.type IN $types RETURN count(n)"
+            types = [model.__name__ for model in MEMORIES.values()]
+            ((nodes,),) = await (await get_graph_engine()).query(query, {"types": types})
+            vector = await get_vector_engine_async()
+            rows = [await lance_tables.count(vector, collections(model)[0]) for model in MEMORIES.values()]
+            return min(int(nodes), sum(rows))
+
+        return self._run(counted())
+
+    def missing(self, memories: Iterable[Sequence[Memory]]) -> list[str]:
+        """The ids of those memories that lack a node or a vector of theirs, or whose status there is another.
+
+        What turns out damaged is set aside: then all are missing. Raises GRAPH_UNAVAILABLE.
+        """
+        statuses: dict[str, str] = {}
+
+        async def held() -> dict[str, set[str]]:
+            self._opening = "graph"
+            graph = await get_graph_engine()
+            found = {NODES: {row[0] for row in await graph.query("MATCH (n:Node) RETURN n.id")}}
+            statuses.update(await graph.query(_STATUSES, {"type": ConversationSummary.__name__}))
+            self._opening = "vectors"
+            vector = await get_vector_engine_async()
+            return found | {name: await lance_tables.ids(vector, name) for name in await lance_tables.names(vector)}
+
+        try:
+            there = self._run(held())
+        except Exception as error:
+            self._mend(error, "ready")
+            there = {}
+        nothing: set[str] = set()
+        return [
+            memory.id
+            for part in memories
+            for memory in part
+            if any(point not in there.get(place, nothing) for place, point in points(memory))
+            or statuses.get(memory.id, memory.metadata.status) != memory.metadata.status
+        ]
 
     def node(self, memory_id: str) -> dict[str, Any] | None:
         """A node's properties as cognee has them."""
@@ -227,8 +302,8 @@ class CogneeStore:
 
         return self._run(count())
 
-    def close(self) -> None:
-        """Checkpoint and close, where no kill may interfere."""
+    def close(self) -> bool:
+        """Checkpoint and close, where no kill may interfere. Returns whether all went well."""
 
         async def shut() -> None:
             graph = await get_graph_engine()
@@ -237,41 +312,26 @@ class CogneeStore:
             await graph.close()
             vector = await get_vector_engine_async()
             await vector.close()
+            await get_relational_engine().engine.dispose()
 
         with critical.section():
+            is_clean = True
             try:
                 self._run(shut())
             except Exception as error:
                 log.error("the graph did not close cleanly: %s", trace(error))
+                is_clean = False
             # cognee would hand out the closed engines again
             _create_graph_engine.cache_clear()
             _create_vector_engine.cache_clear()
+            create_relational_engine.cache_clear()
+            return is_clean
 
 
-def data_point(memory: Memory) -> Any:
-    """The DataPoint of a memory, with the nodes that it leads to."""
-    if memory.content is None:
-        return LegacyMemory(id=memory.id, **datapoints.legacy_from(memory).model_dump())
-    links: dict[str, Any] = {}
-    for name, node_type, found in (
-        ("about", Topic, datapoints.topic_from(memory)),
-        ("of_plan", Plan, datapoints.plan_from(memory)),
-        ("of_session", Session, datapoints.session_from(memory)),
-    ):
-        if found is not None:
-            links[name] = _link(name, node_type(**found.model_dump()))
-    decided = [Decision(**decision.model_dump(), **links) for decision in datapoints.decisions_from(memory)]
-    if decided:
-        links["decided"] = _link("decided", decided)
-    if memory.kind == "decision_record":
-        return DecisionRecord(id=memory.id, **datapoints.record_from(memory).model_dump(), **links)
-    return ConversationSummary(id=memory.id, **datapoints.summary_from(memory).model_dump(), **links)
-
-
-def _link(name: str, target: Any) -> Link:
-    """An edge whose text is its name. cognee would make one of both nodes' texts, embed it for each edge, and
-    keep it in an index where a forgotten memory would live on."""
-    return (Edge(relationship_type=name, edge_text=name.replace("_", " ")), target)
+# The status as it stands in the properties' JSON text; a quotation mark inside a value has a backslash before it.
+_STATUSES = (
+    """MATCH (n:Node) WHERE n.type = $type RETURN n.id, regexp_extract(n.properties, '"status": "([A-Za-z]+)"', 1)"""
+)
 
 
 async def _no_checkpoint(adapter: Any) -> None:

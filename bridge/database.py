@@ -62,18 +62,36 @@ CREATE TABLE embeddings (
     vector BLOB NOT NULL,
     PRIMARY KEY (model, text_sha256)
 ) WITHOUT ROWID;
-
-CREATE VIRTUAL TABLE words USING fts5 (topic, body, tokenize = "porter unicode61 remove_diacritics 2");
 """
+
+WORDS = 'CREATE VIRTUAL TABLE {table} USING fts5 (topic, body, tokenize = "porter unicode61 remove_diacritics 2")'
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    connection.executescript("BEGIN IMMEDIATE;" + _FIRST_FORMAT)
+    connection.executescript("BEGIN IMMEDIATE;" + _FIRST_FORMAT + WORDS.format(table="words"))
     connection.execute("INSERT INTO meta VALUES ('workspace_id', ?)", (str(uuid.uuid4()),))
 
 
+_EFFECTS = """
+-- which jobs have had their effect: written in the effect's own transaction
+CREATE TABLE effects (
+    job_id TEXT NOT NULL,
+    job_sha256 TEXT NOT NULL,
+    at TEXT NOT NULL,
+    PRIMARY KEY (job_id, job_sha256)
+) WITHOUT ROWID;
+CREATE INDEX effects_at ON effects (at);
+"""
+
+
+def _note_effects(connection: sqlite3.Connection) -> None:
+    connection.executescript("BEGIN IMMEDIATE;" + _EFFECTS)
+
+
+PATIENCE_SECONDS = 10  # of the writer, for the moment that another connection may hold the database
+
 # A migration takes the database from the format of its place in the list to the next one.
-MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [_create]
+MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [_create, _note_effects]
 FORMAT = len(MIGRATIONS)
 
 _NO_SPACE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # Windows has no quotas by that name
@@ -92,7 +110,7 @@ def open_for_writing(workspace: Workspace) -> sqlite3.Connection:
     with _opening(path):
         if not path.exists():
             files.replace(path, b"")  # created 0600 whatever the umask
-        connection = sqlite3.connect(path, isolation_level=None, timeout=10)
+        connection = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE_SECONDS)
         with _closed_on_error(connection):
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
@@ -110,6 +128,18 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
         MIGRATIONS[number](connection)
         connection.execute(f"PRAGMA user_version = {number + 1}")
         connection.execute("COMMIT")
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of what is done in it, or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
 
 
 def open_for_reading(workspace: Workspace) -> sqlite3.Connection | None:

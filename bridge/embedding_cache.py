@@ -7,15 +7,17 @@ ingestion that is cut off afterwards need not embed again.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 
 import numpy as np
 
+from . import database
 from .embedder import Embedder
 from .vectors import Vector, Vectors
 
 _TOGETHER = 500  # keys of one query
+_AT_A_TIME = 32  # texts between two pauses: about a second's work for a small machine
 
 
 class EmbeddingCache:
@@ -25,15 +27,23 @@ class EmbeddingCache:
         self._connection = connection
         self._embedder = embedder
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of the texts, shape (n, dimensions): known ones as they are kept, new ones made and kept."""
+    def embed(self, texts: Sequence[str], pause: Callable[[], None] | None = None) -> Vectors:
+        """Vectors of the texts, shape (n, dimensions): known ones as they are kept, new ones made and kept.
+
+        With ``pause``, which is called now and then, what was made until then is kept already.
+        """
         keys = [sha256(text.encode()).digest() for text in texts]
         known = self._known(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        if missing:
-            fresh = dict(zip(missing, self._embedder.embed(list(missing.values())), strict=True))
+        keys_missing = list(missing)
+        size = len(missing) if pause is None else _AT_A_TIME
+        for start in range(0, len(missing), size or 1):
+            part = keys_missing[start : start + size]
+            fresh = dict(zip(part, self._embedder.embed([missing[key] for key in part]), strict=True))
             self._keep(fresh)
             known |= fresh
+            if pause is not None:
+                pause()
         found = np.empty((len(texts), self._embedder.dimensions), dtype=np.float32)
         for place, key in enumerate(keys):
             found[place] = known[key]
@@ -56,10 +66,5 @@ class EmbeddingCache:
         if self._connection.in_transaction:
             self._connection.executemany(insert, rows)
             return
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
+        with database.transaction(self._connection):
             self._connection.executemany(insert, rows)
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")

@@ -9,7 +9,9 @@ from __future__ import annotations
 import errno
 import logging
 import os
-import shutil
+import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +19,7 @@ from jobs import clock, files
 from jobs.layout import Workspace
 
 from . import critical
+from . import set_aside as aside
 
 log = logging.getLogger(__name__)
 
@@ -24,9 +27,23 @@ Found = Literal["ready", "repaired", "absent", "set aside"]
 
 _GRAPH_FILE = "cognee_graph_ladybug"
 _VECTORS = "cognee.lancedb"
+_RELATIONAL = "cognee_db"
 _PROBE_BUFFER_BYTES = 256 * 1024 * 1024
 # What a kill inside a checkpoint leaves beside the graph; it opens again once both are gone.
 _CHECKPOINT_LEFTOVERS = (".shadow", ".wal.checkpoint")
+_SURROUNDINGS = {
+    errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EMFILE,
+    errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EBUSY,
+}  # fmt: skip
+
+
+def databases_of(workspace: Workspace) -> Path:
+    """The folder that cognee keeps its stores in."""
+    return workspace.cognee_system / "databases"
+
+
+def vectors_of(workspace: Workspace) -> Path:
+    return databases_of(workspace) / _VECTORS
 
 
 def make_ready(workspace: Workspace) -> Found:
@@ -35,7 +52,7 @@ def make_ready(workspace: Workspace) -> Found:
     "absent" when its file or its vectors are not there, at the first time or because somebody removed them.
     Raises what the engine raised when neither is the matter: permissions, somebody's lock, the disk.
     """
-    databases = workspace.cognee_system / "databases"
+    databases = databases_of(workspace)
     found: Found = "ready" if (databases / _VECTORS).exists() else "absent"
     if not (databases / _GRAPH_FILE).exists():
         if _graph_files(workspace):  # a log without its graph
@@ -55,12 +72,12 @@ def make_ready(workspace: Workspace) -> Found:
 
 
 def _graph_files(workspace: Workspace) -> list[Path]:
-    return sorted((workspace.cognee_system / "databases").glob(f"{_GRAPH_FILE}*"))
+    return sorted(databases_of(workspace).glob(f"{_GRAPH_FILE}*"))
 
 
 def out_of_reach(workspace: Workspace) -> OSError | None:
     """What keeps us from cognee's folders: their absence apart, which is no fault, permissions or a file in the way."""
-    databases = workspace.cognee_system / "databases"
+    databases = databases_of(workspace)
     for folder in (databases, *sorted(databases.glob("*.lancedb"))):
         if folder.exists() and not folder.is_dir():
             return NotADirectoryError(errno.ENOTDIR, "is no folder", folder.name)
@@ -71,7 +88,7 @@ def out_of_reach(workspace: Workspace) -> OSError | None:
 
 def _probe(workspace: Workspace) -> Exception | None:
     """Open the graph's file with its own engine and close it; returns what went wrong."""
-    path = workspace.cognee_system / "databases" / _GRAPH_FILE
+    path = databases_of(workspace) / _GRAPH_FILE
     import ladybug  # a tenth of a second that a memory's own transaction need not wait for
 
     try:
@@ -103,14 +120,44 @@ def _is_damage(workspace: Workspace, error: Exception) -> bool:
 
 def set_aside(workspace: Workspace, label: str, *, graph_only: bool = False) -> None:
     """Move cognee's graph (and its vectors) out of the way; they can be written anew from memory.db."""
-    target = workspace.set_aside / label.replace(":", "")
-    number = 1
-    while target.exists():
-        number += 1
-        target = target.with_name(f"{target.name.split('~')[0]}~{number}")
-    files.make_folder(target)
     moved = _graph_files(workspace)
     if not graph_only:
-        moved += sorted((workspace.cognee_system / "databases").glob("*.lancedb"))
-    for path in moved:
-        shutil.move(path, target / path.name)
+        moved += sorted(databases_of(workspace).glob("*.lancedb"))
+    kept = aside.move(workspace, label, moved)
+    log.warning("set aside in %s: %s", kept, ", ".join(path.name for path in moved) or "nothing, for nothing was there")
+
+
+def set_relational_aside(workspace: Workspace, label: str) -> bool:
+    """Move cognee's SQLite database out of the way if it is damaged. Nothing of ours rests on its content."""
+    path = databases_of(workspace) / _RELATIONAL
+    if not path.exists() or not _is_damaged_sqlite(path):
+        return False
+    moved = sorted(path.parent.glob(f"{_RELATIONAL}*"))
+    kept = aside.move(workspace, label, moved)
+    log.warning("cognee's own database was damaged: set aside in %s", kept)
+    return True
+
+
+def _is_damaged_sqlite(path: Path) -> bool:
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+            found: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            return found != "ok"
+    except sqlite3.DatabaseError as error:
+        return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def surroundings_at_fault(error: BaseException) -> bool:
+    """Whether an engine's error tells of the system and not of its files: no permission, no space, no memory."""
+    if isinstance(error, OSError) and error.errno in _SURROUNDINGS:
+        return True
+    said = {int(number) for number in re.findall(r"os error (\d+)", str(error))}
+    return isinstance(error, MemoryError | ImportError) or bool(said & _SURROUNDINGS)
+
+
+def log_bytes(workspace: Workspace) -> int:
+    """The size of the graph's write-ahead log."""
+    try:
+        return (databases_of(workspace) / f"{_GRAPH_FILE}.wal").stat().st_size
+    except FileNotFoundError:
+        return 0

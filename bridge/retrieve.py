@@ -74,7 +74,8 @@ def retrieve(
     finally:
         snapshot.close()
     packed = pack(ranked[: question.max_results], hits.summary_text, model.count_tokens, question.max_tokens)
-    return _answer(question, [hits.hit(*entry) for entry in packed], len(ranked), model.tokenizer_name)
+    found = [hits.hit(*entry) for entry in packed]
+    return _answer(question, found, len(ranked), model.tokenizer_name, snapshot.warnings)
 
 
 def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> list[tuple[Memory, Factors]]:
@@ -83,19 +84,20 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> list[tup
     if not candidates:
         return []
     lexical = snapshot.lexical_scores(question.query)
+    floor = question.relevance_floor * snapshot.weight
     query = embedder.embed([question.query])[0]
     rough = snapshot.rough_vector_scores(query, candidates)
     reachable: list[tuple[Candidate, float]] = []
     for candidate, best in zip(candidates, rough, strict=True):
         words = lexical.get(candidate.number, 0.0)
         # The whole is a passage as well, so the best passage bounds the vector score from above.
-        if VECTOR_WEIGHT * max(0.0, best) + LEXICAL_WEIGHT * words + _ROUNDING_MARGIN >= question.relevance_floor:
+        if VECTOR_WEIGHT * max(0.0, best) + LEXICAL_WEIGHT * words + _ROUNDING_MARGIN >= floor:
             reachable.append((candidate, words))
     memories = {memory.number: memory for memory in snapshot.memories([c.number for c, _ in reachable])}
     found = []
     for candidate, words in reachable:
         relevance = snapshot.relevance(query, candidate, words)
-        if relevance.semantic_score >= question.relevance_floor:
+        if relevance.semantic_score >= floor:
             memory = memories[candidate.number]
             found.append((memory, factors(memory, relevance, question.ranking)))
     found.sort(key=lambda pair: order_key(*pair))
@@ -105,7 +107,11 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> list[tup
 
 
 def _answer(
-    question: Question, results: list[dict[str, Any]], considered: int, tokenizer: str | None
+    question: Question,
+    results: list[dict[str, Any]],
+    considered: int,
+    tokenizer: str | None,
+    warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
     ranking = question.ranking
     return answer.success(
@@ -126,7 +132,7 @@ def _answer(
             "relevance_floor": question.relevance_floor,
         },
         tokenizer=tokenizer,
-        warnings=list(question.warnings),
+        warnings=[*question.warnings, *warnings],
     )
 
 

@@ -16,13 +16,15 @@ import numpy as np
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from . import database, rows, vectors
+from . import database, rows, vectors, words
 from .memory import Memory, plan_key
-from .ranking import Relevance, relevance
+from .ranking import LEXICAL_WEIGHT, VECTOR_WEIGHT, Relevance, relevance
 from .terms import Term, query_terms
 
 _K1, _B = 1.2, 0.75  # FTS5's constants (sqlite.org/fts5.html#the_bm25_function)
 _TOPIC_WEIGHT, _BODY_WEIGHT = 1.0, 1.0
+
+_REMEDY = "Run: cognee-memory rebuild --what index. Nothing is lost: it is made from memory.db."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,38 +75,53 @@ def open_snapshot(workspace: Workspace) -> Snapshot | None:
         if connection is None:
             return None
         try:
-            return Snapshot(workspace, connection)
-        except JobError:
-            connection.close()
-            if last:
-                raise
+            snapshot = Snapshot(workspace, connection)
+            if snapshot.has_vectors or last:
+                return snapshot
         except BaseException:
             connection.close()
             raise
+        connection.close()
     raise AssertionError("unreachable")
 
 
 class Snapshot:
-    """Holds a read transaction until it is closed."""
+    """Holds a read transaction until it is closed. Without one half of the index it answers from the other."""
 
     def __init__(self, workspace: Workspace, connection: sqlite3.Connection) -> None:
         self._connection = connection
         connection.execute("BEGIN")
         self.embedder_identity = database.meta(connection, "embedder")
         self.memory_count: int = connection.execute("SELECT count(*) FROM memories").fetchone()[0]
-        if self.embedder_identity is None:
-            return
-        generation = int(database.meta(connection, "vector_generation") or 0)
-        row_count = int(database.meta(connection, "vector_rows") or 0)
-        dimensions = int(database.meta(connection, "dimensions") or 0)
-        found = vectors.open_rows(workspace.vectors, generation, row_count, dimensions)
-        if found is None:
-            raise JobError(
-                "STORE_UNREADABLE",
-                f"The vector file of generation {generation} is missing or short.",
-                remediation="Run: cognee-memory rebuild --what index. Nothing is lost: memory.db has every vector.",
-            )
-        self._vectors = found
+        self.warnings: list[str] = []
+        self._words: str | None = words.table_in_force(connection)
+        self._vectors: vectors.Vectors | None = None
+        if self.embedder_identity is not None and self.memory_count:
+            generation = int(database.meta(connection, "vector_generation") or 0)
+            row_count = int(database.meta(connection, "vector_rows") or 0)
+            dimensions = int(database.meta(connection, "dimensions") or 0)
+            self._vectors = vectors.open_rows(workspace.vectors, generation, row_count, dimensions)
+            if self._vectors is None:
+                self._miss(f"The vector file of generation {generation} is missing or short: only words were compared.")
+
+    def _miss(self, what: str) -> None:
+        self.warnings.append(f"{what} {_REMEDY}")
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether there are vectors to compare; without memories nothing is missed."""
+        return self._vectors is not None or not self.memory_count
+
+    @property
+    def weight(self) -> float:
+        """How much of a relevance can be told: 1, or less without one half of the index.
+
+        Raises STORE_UNREADABLE without both.
+        """
+        found = (VECTOR_WEIGHT if self.has_vectors else 0.0) + (LEXICAL_WEIGHT if self._words else 0.0)
+        if not found:
+            raise JobError("STORE_UNREADABLE", "The whole search index is damaged.", remediation=_REMEDY)
+        return found
 
     def close(self) -> None:
         self._connection.close()
@@ -129,27 +146,36 @@ class Snapshot:
         The attainable maximum is (k1 + 1) * the sum of the terms' idf, approached as a term fills a text.
         """
         terms = query_terms(query)
-        if not terms:
+        if not terms or self._words is None:
             return {}
-        attainable = (_K1 + 1) * sum(self._idf(term) for term in terms)
+        try:
+            return self._lexical_scores(self._words, terms)
+        except sqlite3.Error as error:
+            if not words.is_damage(error):
+                raise
+            self._words = None
+            self._miss("The full-text index is damaged or missing: only meanings were compared.")
+            return {}
+
+    def _lexical_scores(self, table: str, terms: Sequence[Term]) -> dict[int, float]:
+        attainable = (_K1 + 1) * sum(self._idf(table, term) for term in terms)
         match = " OR ".join(term.match for term in terms)
         found = self._connection.execute(
-            "SELECT rowid, -bm25(words, ?, ?) FROM words WHERE words MATCH ?",
+            f"SELECT rowid, -bm25({table}, ?, ?) FROM {table} WHERE {table} MATCH ?",  # noqa: S608 - one of our names
             (_TOPIC_WEIGHT, _BODY_WEIGHT, match),
         )
         return {number: min(1.0, score / attainable) for number, score in found}
 
-    def _idf(self, term: Term) -> float:
+    def _idf(self, table: str, term: Term) -> float:
         """FTS5's own: log((N - n + 0.5) / (n + 0.5)), never below a millionth."""
-        having: int = self._connection.execute(
-            "SELECT count(*) FROM words WHERE words MATCH ?", (term.match,)
-        ).fetchone()[0]
+        query = f"SELECT count(*) FROM {table} WHERE {table} MATCH ?"  # noqa: S608 - one of our names
+        having: int = self._connection.execute(query, (term.match,)).fetchone()[0]
         return max(1e-6, math.log((self.memory_count - having + 0.5) / (having + 0.5)))
 
     def rough_vector_scores(self, query: vectors.Vector, candidates: Sequence[Candidate]) -> list[float]:
         """Best passage's cosine for each candidate, in float32 over the whole table: to choose by, not to show."""
-        if not candidates:
-            return []
+        if not candidates or self._vectors is None:
+            return [0.0] * len(candidates)
         similarity = self._vectors @ query
         bounds = np.array([(c.passage_row, c.passage_row + c.passage_count) for c in candidates]).reshape(-1)
         # reduceat wants starts inside the array; each second segment is the gap behind a memory.
@@ -158,6 +184,8 @@ class Snapshot:
 
     def relevance(self, query: vectors.Vector, candidate: Candidate, lexical: float) -> Relevance:
         """The relevance to show: cosines in float64, row by row, so that the table's size cannot matter."""
+        if self._vectors is None:
+            return relevance(0.0, 0.0, lexical)
         wide = query.astype(np.float64)
         first, end = candidate.passage_row, candidate.passage_row + candidate.passage_count
         cosines = [float(np.dot(self._vectors[row].astype(np.float64), wide)) for row in range(first, end)]

@@ -1,41 +1,37 @@
 """The memory store's writer: the truth about memories, in memory.db. Used by the child process alone.
 
-One transaction makes memories visible, whole, and adds to the outbox what is owed to the knowledge graph.
+One transaction makes memories visible, whole, notes whose effect that was, and adds to the outbox what is owed to
+the knowledge graph.
 """
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Literal
+from datetime import datetime, timedelta
 
-import numpy as np
-
-from jobs import clock
+from jobs import clock, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock
 
-from . import database, rows, vectors
+from . import critical, database, effects, rows, set_aside, vectors, words
+from .effects import Effect
 from .embedder import Embedder
 from .embedding_cache import EmbeddingCache
 from .memory import Memory, Status
+from .outbox import Outbox
 from .passages import passages
-from .terms import indexed
+from .slices import Progress, Slices, quietly
+from .vector_index import VectorIndex
+from .words import WordIndex
 
-Action = Literal["write", "status", "delete"]
+log = logging.getLogger(__name__)
 
-
-@dataclass(frozen=True, slots=True)
-class Owed:
-    """An entry of the outbox: what the knowledge graph has not been told yet."""
-
-    seq: int
-    memory_id: str
-    action: Action
-    tries: int
+_EFFECTS_KEPT = timedelta(days=90)  # longer than any record that a cancellation could name
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +60,16 @@ class Store:
         except BaseException:
             self._lock.release()
             raise
+        self.outbox = Outbox(self._connection)
+        self.is_rebuilding = False
         self._embeddings = EmbeddingCache(self._connection, embedder)
+        self._vectors = VectorIndex(workspace, self._connection, embedder.dimensions)
+        self._words = WordIndex(self._connection)
         try:
             self.model_changed = self._check_embedder(new_model)
             if not self.model_changed:
-                self._check_vectors()
+                self._mend_vectors()
+                self._mend_words()
         except BaseException:
             self.close()
             raise
@@ -79,22 +80,17 @@ class Store:
 
     @property
     def workspace_id(self) -> str:
-        return self._meta("workspace_id")
-
-    def _meta(self, key: str) -> str:
-        value = database.meta(self._connection, key)
-        assert value is not None, key
+        value = database.meta(self._connection, "workspace_id")
+        assert value is not None
         return value
 
     def _check_embedder(self, new_model: bool) -> bool:
         """Whether the store was made with another model than ours; raises unless that was expected."""
         recorded = database.meta(self._connection, "embedder")
         if recorded is None:
-            with self._transaction():
+            with database.transaction(self._connection):
                 database.set_meta(self._connection, "embedder", self._embedder.identity)
-                database.set_meta(self._connection, "dimensions", str(self._embedder.dimensions))
-                database.set_meta(self._connection, "vector_generation", "1")
-                database.set_meta(self._connection, "vector_rows", "0")
+                self._vectors.create()
         elif recorded != self._embedder.identity:
             if new_model:
                 return True
@@ -103,32 +99,22 @@ class Store:
                 f"The store was made with {recorded}; the settings name {self._embedder.identity}."
                 " Nothing was changed.",
             )
-
         return False
 
-    def _check_vectors(self) -> None:
-        """A missing or short vector file is made again from the embeddings in memory.db."""
-        found = vectors.open_rows(
-            self._workspace.vectors,
-            int(self._meta("vector_generation")),
-            self._rows(),
-            self._embedder.dimensions,
-        )
-        if found is None:
+    def _mend_vectors(self) -> None:
+        """A damaged vector file is set aside and made again from the embeddings in memory.db."""
+        damage = self._vectors.damage()
+        if damage is not None:
+            label = f"vectors-{clock.iso(clock.now())}"
+            kept = set_aside.move(self._workspace, label, [self._vectors.path])
+            log.warning("the vector file was %s: set aside in %s, and made again", damage, kept)
             self.rebuild_vectors()
 
-    def _rows(self) -> int:
-        return int(self._meta("vector_rows"))
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
+    def _mend_words(self) -> None:
+        """A full-text index that does not agree with the memories is made again from them."""
+        if not self._words.is_sound():
+            log.warning("the full-text index was damaged: it is made again")
+            self.rebuild_words()
 
     def embed(self, texts: Sequence[str]) -> vectors.Vectors:
         """Vectors of the texts, each embedded once whoever asks. Shape (n, dimensions)."""
@@ -156,47 +142,76 @@ class Store:
         ).fetchone()
         return None if row is None else rows.memory_of(row)
 
-    def add(self, memories: Sequence[tuple[Memory, str | None]], now: str) -> list[Memory]:
+    def count(self) -> int:
+        return int(self._connection.execute("SELECT count(*) FROM memories").fetchone()[0])
+
+    def after(self, number: int, limit: int) -> list[Memory]:
+        """Memories with a higher number, in order, at most ``limit``."""
+        query = f"SELECT {rows.COLUMNS} FROM memories WHERE number > ? ORDER BY number LIMIT ?"  # noqa: S608 - a constant
+        return [rows.memory_of(row) for row in self._connection.execute(query, (number, limit))]
+
+    @contextmanager
+    def _commit(self) -> Iterator[None]:
+        """The transaction of an effect: nobody ends the process between its commit and its being answered for."""
+        with critical.section(), steps.step("memory.commit"), database.transaction(self._connection):
+            yield
+
+    def add(
+        self, memories: Sequence[tuple[Memory, str | None]], now: str, noted: Sequence[Effect] = ()
+    ) -> list[Memory]:
         """Add new memories (with the job that brought each) in one transaction; returns them numbered.
 
-        The vectors are on the disk before the transaction that names them.
+        ``noted`` are the jobs whose effect this is. The vectors are on the medium before the transaction that
+        names them.
         """
         self._require_own_model()
         if not memories:
             return []
         parts = [[passage.text for passage in passages(memory)] for memory, _ in memories]
-        first = self._rows()
         matrix = self.embed([text for texts in parts for text in texts])
-        vectors.append(self._workspace.vectors, int(self._meta("vector_generation")), first, matrix)
+        sizes = [len(texts) for texts in parts]
+        try:
+            return self._add(memories, sizes, matrix, now, noted)
+        except sqlite3.Error as error:
+            if not words.is_damage(error) or self.is_rebuilding:
+                raise
+            log.warning("the full-text index was damaged: it is made again")
+            self.rebuild_words()
+            return self._add(memories, sizes, matrix, now, noted)
+
+    def _add(
+        self,
+        memories: Sequence[tuple[Memory, str | None]],
+        sizes: Sequence[int],
+        matrix: vectors.Vectors,
+        now: str,
+        noted: Sequence[Effect],
+    ) -> list[Memory]:
+        row = self._vectors.extent.rows
+        extent = self._vectors.append(matrix)
         added = []
-        with self._transaction():
+        with self._commit():
             number = self._last_number()
-            row = first
-            for (memory, origin), texts in zip(memories, parts, strict=True):
+            for (memory, origin), size in zip(memories, sizes, strict=True):
                 number += 1
                 numbered = replace(memory, number=number)
-                rows.insert(self._connection, numbered, origin_job=origin, passage_row=row, passage_count=len(texts))
-                self._index_words(numbered)
-                self._owe(memory.id, "write", now)
-                row += len(texts)
+                rows.insert(self._connection, numbered, origin_job=origin, passage_row=row, passage_count=size)
+                self._words.add(numbered)
+                self.outbox.owe(memory.id, "write", now)
+                row += size
                 added.append(numbered)
-            database.set_meta(self._connection, "vector_rows", str(row))
+            self._vectors.commit(extent)
+            effects.note(self._connection, noted, now)
         return added
 
     def _last_number(self) -> int:
         row = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'memories'").fetchone()
         return 0 if row is None else int(row[0])
 
-    def _index_words(self, memory: Memory) -> None:
-        topic = memory.content.topic if memory.content else ""
-        body = passages(memory)[0].text
-        self._connection.execute(
-            "INSERT INTO words (rowid, topic, body) VALUES (?, ?, ?)",
-            (memory.number, indexed(topic), indexed(body)),
-        )
-
-    def set_status(self, memory_id: str, status: Status, asked_at: str, now: str) -> Memory:
-        """Change a summary's status; nothing is embedded again.
+    def set_status(
+        self, memory_id: str, status: Status, asked_at: str, now: str, noted: Effect | None = None
+    ) -> Memory:
+        """Change a summary's status; nothing is embedded again. ``noted`` is the job whose effect this is.
 
         What was asked for before the last change is past and changes nothing, so a job that is tried again
         does not undo a later one. Raises MEMORY_NOT_FOUND, ARGUMENT_INVALID.
@@ -210,121 +225,55 @@ class Store:
         (last,) = self._connection.execute("SELECT status_set_at FROM memories WHERE id = ?", (memory_id,)).fetchone()
         if last is not None and clock.parse(last) >= clock.parse(asked_at):
             return found
-        with self._transaction():
+        with self._commit():
             self._connection.execute(
                 "UPDATE memories SET status = ?, updated_at = ?, status_set_at = ? WHERE id = ?",
                 (status, now, now, memory_id),
             )
-            self._owe(memory_id, "status", now)
+            self.outbox.owe(memory_id, "status", now)
+            effects.note(self._connection, [noted] if noted else [], now)
         after = self.get(memory_id)
         assert after is not None
         return after
 
-    # --- the outbox ---
-
-    def _owe(self, memory_id: str, action: Action, now: str) -> None:
-        self._connection.execute(
-            "INSERT INTO outbox (memory_id, action, added_at) VALUES (?, ?, ?)", (memory_id, action, now)
-        )
-
-    def owed(self, limit: int, memory_ids: Sequence[str] | None = None, *, untried: bool = False) -> list[Owed]:
-        """What the graph is owed, oldest first: of the given memories, or what was never refused yet."""
-        query, arguments = "SELECT seq, memory_id, action, tries FROM outbox WHERE 1", list[object]()
-        if memory_ids is not None:
-            query += f" AND memory_id IN ({', '.join('?' * len(memory_ids))})"
-            arguments += memory_ids
-        if untried:
-            query += " AND tries = 0"
-        return [Owed(*row) for row in self._connection.execute(query + " ORDER BY seq LIMIT ?", (*arguments, limit))]
-
-    def owed_count(self) -> int:
-        return int(self._connection.execute("SELECT count(*) FROM outbox").fetchone()[0])
-
-    def paid(self, entries: Sequence[Owed]) -> None:
-        with self._transaction():
-            self._connection.executemany("DELETE FROM outbox WHERE seq = ?", [(entry.seq,) for entry in entries])
-
-    def not_paid(self, entry: Owed, error: str) -> None:
-        with self._transaction():
-            self._connection.execute(
-                "UPDATE outbox SET tries = tries + 1, last_error = ? WHERE seq = ?", (error[:500], entry.seq)
-            )
-
-    def graph_is_of_another_model(self) -> bool:
-        """Whether the graph's vectors were made with another model than ours."""
-        return database.meta(self._connection, "graph_embedder") not in (None, self._embedder.identity)
-
-    def graph_was_there(self) -> bool:
-        """Whether the graph was ever opened: then its absence is a loss."""
-        return database.meta(self._connection, "graph_embedder") is not None
-
-    def graph_was_opened(self) -> None:
-        """Note whose vectors the graph has, and let what it refused before be tried once more."""
-        with self._transaction():
-            self._connection.execute("UPDATE outbox SET tries = 0")
-            database.set_meta(self._connection, "graph_embedder", self._embedder.identity)
-
-    def owe_everything(self, now: str) -> int:
-        """Put every memory into the outbox: the graph is to be written anew. Returns how many."""
-        with self._transaction():
-            self._connection.execute("DELETE FROM outbox")
-            done = self._connection.execute(
-                "INSERT INTO outbox (memory_id, action, added_at) SELECT id, 'write', ? FROM memories ORDER BY number",
-                (now,),
-            )
-            return done.rowcount
-
     # --- derived data ---
 
-    def rebuild_vectors(self) -> int:
+    @contextmanager
+    def _rebuilding(self) -> Iterator[None]:
+        """One rebuild at a time: another job may run in its pauses, but none that makes the same anew."""
+        if self.is_rebuilding:
+            raise JobError("STORE_BUSY", "The store is being rebuilt.")
+        self.is_rebuilding = True
+        try:
+            yield
+        finally:
+            self.is_rebuilding = False
+
+    def rebuild_vectors(self, progress: Progress = quietly) -> int:
         """Write a new generation of the vector file beside the old one and switch to it. Returns its rows.
 
         Embeddings come from the cache; only what is missing there is embedded again. A new model takes over
         in the same transaction.
         """
-        generation = int(self._meta("vector_generation")) + 1
-        vectors.path_of(self._workspace.vectors, generation).unlink(missing_ok=True)
-        numbers: list[int] = [r[0] for r in self._connection.execute("SELECT number FROM memories ORDER BY number")]
-        row = 0
-        places: list[tuple[int, int, int]] = []
-        for start in range(0, len(numbers), 500):
-            chunk = numbers[start : start + 500]
-            texts: list[str] = []
-            for memory in self._numbered(chunk):
-                found = [passage.text for passage in passages(memory)]
-                places.append((row + len(texts), len(found), memory.number))
-                texts += found
-            vectors.append(self._workspace.vectors, generation, row, self.embed(texts))
-            row += len(texts)
-        if not numbers:
-            empty = np.empty((0, self._embedder.dimensions), dtype=np.float32)
-            vectors.append(self._workspace.vectors, generation, 0, empty)
-        with self._transaction():
-            self._connection.executemany(
-                "UPDATE memories SET passage_row = ?, passage_count = ? WHERE number = ?", places
-            )
-            database.set_meta(self._connection, "vector_generation", str(generation))
-            database.set_meta(self._connection, "vector_rows", str(row))
+        slices = Slices(progress, "making the vector index", self.count())
+
+        def embed(texts: Sequence[str]) -> vectors.Vectors:
+            return self._embeddings.embed(texts, slices.done)
+
+        def take_over() -> None:
             database.set_meta(self._connection, "embedder", self._embedder.identity)
-            database.set_meta(self._connection, "dimensions", str(self._embedder.dimensions))
+
+        with self._rebuilding():
+            found = self._vectors.rebuild(self.after, embed, slices, take_over)
         self.model_changed = False
-        vectors.drop_other_generations(self._workspace.vectors, generation)
-        return row
+        return found
 
-    def rebuild_words(self) -> int:
-        """Fill the full-text index anew, in one transaction. Returns how many memories it holds."""
-        numbers: list[int] = [r[0] for r in self._connection.execute("SELECT number FROM memories ORDER BY number")]
-        with self._transaction():
-            self._connection.execute("DELETE FROM words")
-            for start in range(0, len(numbers), 500):
-                for memory in self._numbered(numbers[start : start + 500]):
-                    self._index_words(memory)
-        return len(numbers)
+    def rebuild_words(self, progress: Progress = quietly) -> int:
+        """Fill a new full-text index and switch to it. Returns how many memories it holds."""
+        with self._rebuilding():
+            return self._words.rebuild(self.after, Slices(progress, "making the full-text index", self.count()))
 
-    def _numbered(self, numbers: Sequence[int]) -> list[Memory]:
-        marks = ", ".join("?" * len(numbers))
-        query = f"SELECT {rows.COLUMNS} FROM memories WHERE number IN ({marks}) ORDER BY number"  # noqa: S608 - marks only
-        return [rows.memory_of(row) for row in self._connection.execute(query, list(numbers))]
+    # --- upkeep ---
 
     def checkpoint(self) -> None:
         """Fold the write-ahead log into the database where no reader is in the way."""
@@ -332,3 +281,16 @@ class Store:
             self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
         except sqlite3.OperationalError:
             pass  # a reader holds it; the next one does it
+
+    def maintain(self, now: datetime) -> None:
+        """Empty the write-ahead log unless a reader is in the way, and forget what no job can ask for any more."""
+        self.drop_effects_before(clock.iso(now - _EFFECTS_KEPT))
+        self._connection.execute("PRAGMA busy_timeout = 100")  # a reader is no reason to wait
+        try:
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            self._connection.execute(f"PRAGMA busy_timeout = {database.PATIENCE_SECONDS * 1000}")
+
+    def drop_effects_before(self, at: str) -> int:
+        """Forget which jobs had their effect before then. Returns how many."""
+        return effects.drop_before(self._connection, at)

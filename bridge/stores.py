@@ -1,25 +1,26 @@
-"""The child's stores, each opened when it is first needed: memory.db at once, cognee only for the graph.
-
-Pays the outbox: what memory.db has committed is carried over to the knowledge graph.
-"""
+"""The child's stores, each opened when it is first needed: memory.db at once, cognee only for the graph."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from jobs import clock
-from jobs.errors import JobError, Reaction
+from jobs import clock, steps
+from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from . import graph_files
+from . import graph_files, mounts
 from .embedder import Embedder, create
 from .memory import Memory
+from .payments import Payments
 from .settings import Settings
-from .store import Owed, Store
+from .slices import Progress, Slices, quietly
+from .store import Store
 
 if TYPE_CHECKING:
     from .cognee_store import CogneeStore
@@ -27,18 +28,25 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _LOCK_PATIENCE_SECONDS = 15.0  # a former worker's child may still be closing its stores
-_TOGETHER = 100  # memories of one write of the graph
+_COMPARED_TOGETHER = 500  # memories
+_LOG_BYTES_LEFT = 4 * 1024 * 1024  # of the graph, by maintenance: less is not worth a checkpoint
 
 
 class Stores:
     """A context: on leaving it, what was opened is closed in order."""
 
-    def __init__(self, workspace: Workspace, settings: Settings) -> None:
+    def __init__(
+        self, workspace: Workspace, settings: Settings, loading: Callable[[bool], None] = lambda _: None
+    ) -> None:
+        """``loading`` is told when something that takes seconds once a process begins, and when it is there."""
         self._workspace = workspace
         self._settings = settings
+        self._tell_loading = loading
         self._embedder: Embedder | None = None
         self._store: Store | None = None
         self._graph: CogneeStore | None = None
+        self._is_graph_rebuilding = False
+        self._payments = Payments(lambda: self.store, lambda: self.graph, lambda: self._close_graph(cleanly=False))
 
     def __enter__(self) -> Stores:
         return self
@@ -46,16 +54,24 @@ class Stores:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._graph is not None:
-            self._graph.close()
+        self._close_graph()
         if self._store is not None:
             self._store.checkpoint()
             self._store.close()
 
+    @contextmanager
+    def _loading(self) -> Iterator[None]:
+        self._tell_loading(True)
+        try:
+            yield
+        finally:
+            self._tell_loading(False)
+
     @property
     def embedder(self) -> Embedder:
         if self._embedder is None:
-            self._embedder = create(self._settings.embedding, bulk=True)
+            with self._loading():
+                self._embedder = create(self._settings.embedding, bulk=True)
         return self._embedder
 
     @property
@@ -66,12 +82,15 @@ class Stores:
     def open_store(self, *, new_model: bool = False) -> Store:
         """The store, opened at first; ``new_model`` for the rebuild that a new embedding model needs."""
         if self._store is not None and self._store.model_changed and not new_model:
+            if self._store.is_rebuilding:  # we are in a pause of it
+                raise JobError("EMBEDDER_MISMATCH", "The store is being rebuilt with another embedding model.")
             self._store.close()  # a rebuild was cut off: what it left is of the former model still
             self._store = None
         if self._store is None:
             deadline = time.monotonic() + _LOCK_PATIENCE_SECONDS
             while True:
                 try:
+                    mounts.require_safe(self._workspace, self._settings.allow_unsafe_mount)
                     self._store = Store(self._workspace, self.embedder, new_model=new_model)
                     break
                 except JobError as error:
@@ -80,97 +99,119 @@ class Stores:
                     time.sleep(0.1)
         return self._store
 
+    # --- the graph ---
+
     @property
     def graph(self) -> CogneeStore:
-        """Raises GRAPH_UNAVAILABLE."""
+        """The graph as it is open now; to be asked for again after each pause. Raises GRAPH_UNAVAILABLE."""
         if self._graph is None:
-            from .cognee_store import CogneeStore  # seconds and hundreds of megabytes
-
-            now = clock.iso(clock.now())
-            if self.store.graph_is_of_another_model():
-                graph_files.set_aside(self._workspace, now)
-                self._owe_everything("made with another embedding model", now)
-            graph = CogneeStore(self._workspace, self.embedder, self.store.embed)
-            found = graph.open()
-            if found in ("set aside", "absent") and self.store.graph_was_there():
-                self._owe_everything("damaged" if found == "set aside" else "gone", now)
-            self.store.graph_was_opened()
-            self._graph = graph
+            store = self.store
+            with self._loading(), steps.step("graph.open"):
+                self._graph = self._open_graph(store)
         return self._graph
 
-    def _owe_everything(self, why: str, now: str) -> None:
-        owed = self.store.owe_everything(now)
+    def _open_graph(self, store: Store) -> CogneeStore:
+        from .cognee_store import CogneeStore  # seconds and hundreds of megabytes
+
+        now = clock.iso(clock.now())
+        outbox = store.outbox
+        if outbox.graph_model() not in (None, self.embedder.identity):
+            graph_files.set_aside(self._workspace, f"graph-{now}")
+            self._owe_everything(store, "made with another embedding model", now)
+        was_closed = outbox.graph_was_closed()
+        graph = CogneeStore(self._workspace, self.embedder, store.embed)
+        found = graph.open()
+        if found in ("set aside", "absent") and outbox.graph_model() is not None:
+            self._owe_everything(store, "damaged" if found == "set aside" else "gone", now)
+        outbox.note_opened(self.embedder.identity)
+        if found in ("set aside", "absent"):
+            return graph
+        if found == "repaired" or not was_closed or not self._has_enough(graph, store):
+            self._owe_what_is_missing(graph, store, now)
+        return graph
+
+    def _owe_everything(self, store: Store, why: str, now: str) -> None:
+        owed = store.outbox.owe_everything(now)
         log.warning("the graph was %s: it is written anew from %d memories", why, owed)
+
+    @staticmethod
+    def _has_enough(graph: CogneeStore, store: Store) -> bool:
+        """Whether the graph has at least as many memories as were told it: cheap, and sees a lost table."""
+        return graph.memory_count() >= store.count() - len(store.outbox.untold())
+
+    @staticmethod
+    def _owe_what_is_missing(graph: CogneeStore, store: Store, now: str) -> int:
+        """Compare the graph with the memories that it was told, and owe what it lacks. Returns how many memories."""
+        untold = store.outbox.untold()
+
+        def told() -> Iterator[list[Memory]]:
+            last = 0
+            while memories := store.after(last, _COMPARED_TOGETHER):
+                last = memories[-1].number
+                yield [memory for memory in memories if memory.id not in untold]
+
+        missing = graph.missing(told())
+        if missing:
+            log.warning("the graph lacked %d of %d memories: they are written again", len(missing), store.count())
+            store.outbox.owe_again(missing, now)
+        return len(missing)
+
+    def reconcile(self) -> int:
+        """Owe the graph what it lacks of the memories that it was told of. Returns how many memories that are.
+
+        Raises GRAPH_UNAVAILABLE.
+        """
+        graph = self.graph
+        return self._owe_what_is_missing(graph, self.store, clock.iso(clock.now()))
+
+    def _close_graph(self, *, cleanly: bool = True) -> None:
+        """Checkpoint and close. After trouble it counts as not closed, so that the next opening looks closely."""
+        graph, self._graph = self._graph, None
+        if graph is not None and graph.close() and cleanly and self._store is not None:
+            self._store.outbox.note_closed()
 
     def graph_lag(self) -> int | None:
         """How many changes the graph has not been told yet; None while the store is not open."""
-        return None if self._store is None else self._store.owed_count()
+        return None if self._store is None else self._store.outbox.count()
 
     def pay(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
-        """Bring the graph up to date with the memories, and with what else is owed as far as it goes.
+        """Bring the graph up to date with the memories, and for a moment with what else is owed.
 
-        Returns the errors of those of the memories that cognee refused. Raises GRAPH_UNAVAILABLE.
+        Returns the errors of those of the memories that cognee refused. Raises GRAPH_UNAVAILABLE, DISK_FULL,
+        and what the embedding provider raises.
         """
-        errors: dict[str, JobError] = {}
-        ids = list(dict.fromkeys(memory_ids))
-        if self.store.owed_count() == 0:
-            return errors
-        graph = self.graph  # opening it may put everything into the outbox, so it comes first
-        for start in range(0, len(ids), _TOGETHER):
-            part = ids[start : start + _TOGETHER]
-            while entries := self.store.owed(_TOGETHER, [i for i in part if i not in errors]):
-                errors |= self._pay_entries(graph, entries)
-        self._pay_rest(graph)
-        return errors
+        return self._payments.pay(memory_ids)
 
-    def _pay_rest(self, graph: CogneeStore) -> None:
-        """Entries of earlier jobs and of a rebuilt graph; what was refused waits for its job, or the next child."""
-        while entries := self.store.owed(_TOGETHER, untried=True):
-            self._pay_entries(graph, entries)
+    def pay_all(self, progress: Progress = quietly) -> int:
+        """Bring the graph up to date, in slices. Returns how many changes it was told; raises as ``pay`` does."""
+        return self._payments.pay_all(progress)
 
-    def _pay_entries(self, graph: CogneeStore, entries: Sequence[Owed]) -> dict[str, JobError]:
-        """Pay what can be paid. After a refusal of many, each is tried alone, so that one bad one fails alone."""
-        try:
-            self._tell(graph, entries)
-        except JobError as error:
-            if error.reaction is Reaction.WAIT:  # no fault of the memories
-                graph.close()  # else its own lock would be in the way of the next opening
-                self._graph = None
-                raise
-            if len(entries) > 1:
-                errors: dict[str, JobError] = {}
-                for entry in entries:
-                    errors |= self._pay_entries(graph, [entry])
-                return errors
-            self.store.not_paid(entries[0], error.code)
-            return {entries[0].memory_id: error}
-        self.store.paid(entries)
-        return {}
-
-    def _tell(self, graph: CogneeStore, entries: Sequence[Owed]) -> None:
-        memories: dict[str, Memory] = {}
-        for entry in entries:
-            memory = self.store.get(entry.memory_id)
-            if memory is not None:
-                memories[memory.id] = memory
-        whole = [memories[e.memory_id] for e in entries if e.action == "write" and e.memory_id in memories]
-        graph.write(list({memory.id: memory for memory in whole}.values()))
-        written = {memory.id for memory in whole}
-        for entry in entries:
-            if entry.action == "status" and entry.memory_id in memories and entry.memory_id not in written:
-                graph.set_status(memories[entry.memory_id])
-
-    def rebuild_graph(self, now: str, progress: Callable[[dict[str, Any]], None]) -> int:
+    def rebuild_graph(self, now: str, progress: Progress = quietly) -> int:
         """Write the whole graph anew from memory.db; what cognee held is set aside. Returns the memories written."""
+        if self._is_graph_rebuilding:
+            raise JobError("STORE_BUSY", "The graph is being rebuilt.")
+        self._is_graph_rebuilding = True
+        try:
+            store = self.store
+            self._close_graph(cleanly=False)
+            store.outbox.owe_everything(now)
+            graph_files.set_aside(self._workspace, f"graph-{now}")
+            self._payments.pay_all(progress)
+            return store.count() - len(store.outbox.untold())
+        finally:
+            self._is_graph_rebuilding = False
+
+    # --- upkeep ---
+
+    def maintain(self, now: datetime | None = None, progress: Progress = quietly) -> None:
+        """What is to be done when there is nothing to do: of the stores that are open, none is opened for it."""
+        tables = self._graph.overgrown() if self._graph is not None else []
+        slices = Slices(progress, "compacting the vector tables", len(tables))
+        for table in tables:
+            if self._graph is not None:  # else another job has closed it in a pause
+                self._graph.compact(table)
+                slices.done(1)
         if self._graph is not None:
-            self._graph.close()
-            self._graph = None
-        graph_files.set_aside(self._workspace, now)
-        total = self.store.owe_everything(now)
-        done = 0
-        graph = self.graph
-        while entries := self.store.owed(_TOGETHER, untried=True):
-            self._pay_entries(graph, entries)
-            done += len(entries)
-            progress({"done": done, "total": total, "message": "writing the knowledge graph"})
-        return total - self.store.owed_count()
+            self._graph.checkpoint(_LOG_BYTES_LEFT)
+        if self._store is not None:
+            self._store.maintain(now or clock.now())

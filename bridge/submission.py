@@ -39,7 +39,7 @@ def submit(
         check(PAYLOADS[kind], payload, "payload")
     trust.require(workspace, settings.config_folder)
     dropped = client.submit(workspace.spool, kind, payload, **fields)
-    started = launch.start(workspace) if start else False
+    started = launch.start(workspace, leave_when_idle=True) if start else False
     found = answer.success(job_id=dropped.job_id, job_sha256=dropped.sha256, kind=kind, worker_started=started)
     if not wait:
         return found

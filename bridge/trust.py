@@ -36,10 +36,9 @@ def standing(workspace: Workspace, config_folder: Path) -> Standing:
     """Look, change nothing."""
     known: dict[str, bool] = {}
     for folder in _guarded(workspace):
-        if folder.is_symlink():
-            return Standing(None, False, f"{folder.name} is a link; its content may be another workspace's.")
-        if not files.owned_by_user(folder):
-            return Standing(None, False, f"{folder.name} belongs to another user.")
+        unsafe = _unsafe(workspace, folder)
+        if unsafe is not None:
+            return Standing(None, False, unsafe)
         harmless = _is_harmless(workspace, folder)  # looked at first: another process may just be adopting it
         marker = _read_marker(workspace, folder)
         listed = _listed(config_folder, marker)
@@ -97,23 +96,55 @@ def _guarded(workspace: Workspace) -> list[Path]:
     return [folder for folder in every if folder.is_symlink() or folder.exists()]
 
 
+def _unsafe(workspace: Workspace, folder: Path) -> str | None:
+    """Why nothing may be written into a folder of ours, whoever marked it: a link could lead our writes, and our
+    clearing away, anywhere, and another user could change what lies in his own folder."""
+    subfolders = workspace.spool.folders[1:] if folder == workspace.spool.root else ()
+    for path in (folder, *subfolders):
+        with contextlib.suppress(FileNotFoundError):
+            status = path.lstat()
+            if not files.is_real_folder(status):
+                return f"{_shown(workspace, path)} is a link or no folder; what it leads to may be another workspace's."
+            if not files.is_users(status):
+                return f"{_shown(workspace, path)} belongs to another user."
+    # What is written to by its name: the log, the lock, the databases. The files of jobs are opened as what they are.
+    for path in (workspace.memory, workspace.spool.worker):
+        if path.is_relative_to(folder):
+            with contextlib.suppress(FileNotFoundError), os.scandir(path) as entries:
+                for entry in entries:
+                    if entry.is_symlink():
+                        return f"{_shown(workspace, Path(entry.path))} is a link."
+    return None
+
+
+def _shown(workspace: Workspace, path: Path) -> str:
+    return path.relative_to(workspace.root).as_posix()
+
+
 def _is_harmless(workspace: Workspace, folder: Path) -> bool:
     """An unmarked spool that holds only waiting jobs, or an empty folder, may be adopted."""
-    if folder.is_symlink() or not folder.is_dir():
-        return False
     if folder != workspace.spool.root:
         return not any(entry.name != ".gitignore" for entry in folder.iterdir())
-    return all(_is_unused(workspace, sub) for sub in workspace.spool.folders[1:] if os.path.lexists(sub))
+    return all(_is_unused(workspace, sub) for sub in workspace.spool.folders[1:] if sub.exists())
 
 
 def _is_unused(workspace: Workspace, sub: Path) -> bool:
-    """Whether a folder of the spool holds no more than asking and starting leave there. A link could lead our
-    writes, and our clearing away, anywhere."""
-    if sub.is_symlink() or not sub.is_dir():
-        return False
-    if sub in (workspace.spool.control, workspace.spool.worker):
-        return all(entry.is_file() and not entry.is_symlink() for entry in sub.iterdir())
-    return not any(sub.iterdir())
+    """Whether a folder of the spool holds no more than asking and starting leave there: requests, locks and logs.
+    A file with a second name is none of these: what we append to it would change a file elsewhere."""
+    entries = list(sub.iterdir())
+    if sub == workspace.spool.control:
+        return all(map(_is_own_file, entries))
+    if sub == workspace.spool.worker:
+        left = [entry for entry in entries if entry == workspace.spool.lock or entry.suffix in (".lock", ".log")]
+        return left == entries and all(map(_is_own_file, entries))
+    return not entries
+
+
+def _is_own_file(path: Path) -> bool:
+    try:
+        return files.is_own_file(path)
+    except FileNotFoundError:
+        return True  # a part of a request that was just put in place
 
 
 def _read_marker(workspace: Workspace, folder: Path) -> str | None:
@@ -144,7 +175,7 @@ def _enlist(config_folder: Path, owner: str, workspace: Workspace, trusted: bool
     entry = {"trusted": trusted, "first_path": str(workspace.root), "written_at": clock.iso(clock.now())}
     path = _list_entry(config_folder, owner)
     try:
-        files.make_folder(path.parent)
+        files.make_folder(path.parent, links=True)
         files.replace(path, json.dumps(entry).encode())
     except OSError as error:
         raise JobError("CONFIG_UNWRITABLE", f"{path.parent} cannot be written: {error.strerror}.") from error

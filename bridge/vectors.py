@@ -7,6 +7,7 @@ reader maps no more than that. Nothing is truncated or rewritten under a reader.
 from __future__ import annotations
 
 import os
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -16,35 +17,58 @@ from jobs import files
 Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
 
-_ITEM = 4
+ITEM_BYTES = 4
+_READ_BYTES = 4 * 1024 * 1024
 
 
 def path_of(folder: Path, generation: int) -> Path:
     return folder / f"{generation:08d}.f32"
 
 
-def append(folder: Path, generation: int, committed_rows: int, rows: Vectors) -> None:
-    """Write rows behind the committed ones; what an aborted append left there is overwritten."""
+def append(folder: Path, generation: int, committed_rows: int, rows: Vectors, checksum: int = 0) -> int:
+    """Write rows behind the committed ones; what an aborted append left there is overwritten.
+
+    ``checksum`` is the CRC-32 of the committed bytes; returns that of all.
+    """
     files.make_folder(folder)
     path = path_of(folder, generation)
     is_new = not path.exists()
+    data = np.ascontiguousarray(rows, dtype="<f4").tobytes()
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
     try:
         with os.fdopen(descriptor, "r+b", closefd=False) as file:
-            file.seek(committed_rows * rows.shape[1] * _ITEM)
-            file.write(np.ascontiguousarray(rows, dtype="<f4").tobytes())
+            file.seek(committed_rows * rows.shape[1] * ITEM_BYTES)
+            file.write(data)
         files.sync(descriptor)
     finally:
         os.close(descriptor)
     if is_new:
         files.sync_folder(folder)
+    return zlib.crc32(data, checksum)
+
+
+def checksum(path: Path, size: int) -> int | None:
+    """The CRC-32 of the first ``size`` bytes, or None when they are not there. Read, not mapped: mapped pages would
+    count as the memory of this process."""
+    found = 0
+    try:
+        with path.open("rb", buffering=0) as file:
+            while size:
+                data = file.read(min(size, _READ_BYTES))
+                if not data:
+                    return None
+                found = zlib.crc32(data, found)
+                size -= len(data)
+    except FileNotFoundError:
+        return None
+    return found
 
 
 def open_rows(folder: Path, generation: int, row_count: int, dimensions: int) -> Vectors | None:
     """The committed rows, mapped read-only, or None when the file is missing or too short."""
     path = path_of(folder, generation)
     try:
-        if path.stat().st_size < row_count * dimensions * _ITEM:
+        if path.stat().st_size < row_count * dimensions * ITEM_BYTES:
             return None
     except FileNotFoundError:
         return None

@@ -22,7 +22,7 @@ def check(model: type[Model], data: Any, where: str = "") -> Model:
         found = sorted(error.errors(), key=lambda e: (e["type"] != "extra_forbidden", -len(e["loc"])))
         raise JobError(
             "JOB_INVALID",
-            _explain(model, found[0], data, where),
+            _cut(_explain(model, found[0], data, where)),
             details={"fields": list(dict.fromkeys(_path(where, item["loc"], data) for item in found[:20]))},
         ) from None
 
@@ -42,7 +42,14 @@ def _path(where: str, location: tuple[int | str, ...], data: Any) -> str:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= 64 else f"{name[:63]}…"
+    """A name of the input, fit to be shown: no control characters, no marks that turn a line's direction around."""
+    name = name if len(name) <= 64 else f"{name[:63]}…"
+    return name if name.isprintable() else repr(name)[1:-1]
+
+
+def _cut(sentence: str) -> str:
+    """A validator may quote what it was given, and that may be a megabyte."""
+    return sentence if len(sentence) <= 400 else f"{sentence[:399]}…"
 
 
 def _explain(model: type[Model], first: ErrorDetails, data: Any, where: str) -> str:

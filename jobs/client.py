@@ -9,7 +9,8 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 from . import clock, files, spool
 from .errors import JobError
@@ -17,6 +18,8 @@ from .ids import is_job_id, new_job_id
 from .layout import Spool
 from .lock import is_held
 from .model import SCHEMA_VERSION, Record, encode, job_digest
+
+Verb = Literal["pause", "resume", "drain", "prune"]
 
 _FIRST_POLL_SECONDS = 0.005
 _LONGEST_POLL_SECONDS = 0.25
@@ -103,15 +106,38 @@ def wait(
 
 
 def cancel(place: Spool, job_id: str) -> Record | None:
-    """Ask for a job not to run. A waiting job ends as cancelled; a running one may be too late.
+    """Ask for a job not to run. A waiting job ends as cancelled; so does a running one, unless its effect is committed.
 
     Returns the record as it stands now; a job still in the inbox is cancelled once it is accepted.
     """
     record = status(place, job_id)
     if record is not None and record.ended:
         return record
-    files.make_folder(place.control)
     # Which generation a job in the inbox will get, only the worker knows: after a rejection it is not the first.
-    request = {"job_id": job_id, "generation": record.generation if record else None}
-    files.replace(place.cancel(job_id), json.dumps(request).encode())
+    _request(place, place.cancel(job_id), job_id=job_id, generation=record.generation if record else None)
     return record
+
+
+def retry(place: Spool, record: Record) -> None:
+    """Ask for an ended job to run again, as its next generation."""
+    _request(place, place.retry(record.job_id), job_id=record.job_id, generation=record.generation)
+
+
+def request(place: Spool, verb: Verb) -> None:
+    """Ask the worker for something that is about no single job."""
+    _request(place, place.request(verb))
+
+
+def _request(place: Spool, path: Path, **fields: Any) -> None:
+    files.make_folder(place.control)
+    files.replace(path, json.dumps({"requested_at": clock.iso(clock.now()), **fields}).encode())
+
+
+def obeyed(place: Spool, path: Path, seconds: float) -> bool:
+    """Wait until the worker has dealt with a request. False when the time is over, or nobody works."""
+    deadline = time.monotonic() + seconds
+    while path.exists():
+        if time.monotonic() >= deadline or not is_held(place.lock):
+            return not path.exists()
+        time.sleep(_FIRST_POLL_SECONDS)
+    return True

@@ -108,7 +108,7 @@ ERRORS: dict[str, ErrorKind] = _table(
     ),
     ErrorKind(
         "CANCEL_TOO_LATE", _G, "The job's effect is committed already; it ends as it would have.",
-        "Nothing. A memory's status can be changed: cognee-memory memories set-status.",
+        "Nothing: see what it did with cognee-memory jobs show <job_id>.",
     ),
     ErrorKind(
         "POISON", _G, "The job ended its process again and again.",

@@ -27,7 +27,7 @@ def is_alive(workspace: Workspace) -> bool:
 
 def is_leaving(workspace: Workspace) -> bool:
     """Whether the worker takes up nothing more: by its own word, since it lives until it has finished."""
-    return _state(workspace) in ("exiting", "stopped")
+    return _state(workspace) in ("draining", "exiting", "stopped")
 
 
 def _state(workspace: Workspace) -> str | None:
@@ -37,23 +37,25 @@ def _state(workspace: Workspace) -> str | None:
         return None
 
 
-def start(workspace: Workspace, wait_seconds: float = 20.0) -> bool:
+def start(workspace: Workspace, wait_seconds: float = 20.0, *, leave_when_idle: bool = False) -> bool:
     """Start a detached worker unless one lives. Returns whether this call started one.
 
-    Beside a worker that is leaving, a successor is left to wait for it. Raises WORKER_START_FAILED with
-    the last lines that it wrote.
+    Beside a worker that is leaving, one successor is left to wait for it. ``leave_when_idle`` lets it end by itself
+    after a time without work. Raises WORKER_START_FAILED with the last lines that it wrote.
     """
     leaving = is_alive(workspace) and is_leaving(workspace)
-    if is_alive(workspace) and not leaving:
+    if is_alive(workspace) and (not leaving or is_held(workspace.spool.successor_lock)):
         return False
     files.make_folder(workspace.spool.root)
     files.make_folder(workspace.spool.worker)
     output = workspace.spool.worker / "start.log"
-    with output.open("wb") as stream:
+    files.replace_loosely(output, b"")  # whatever lay there: a link would lead our writes elsewhere
+    with output.open("ab") as stream:
         process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "worker", "--workspace", str(workspace.root), "--detached"),
                 *(["--successor"] if leaving else []),
+                *(["--leave-when-idle"] if leave_when_idle else []),
             ],
             stdin=subprocess.DEVNULL,
             stdout=stream,

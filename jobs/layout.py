@@ -98,6 +98,16 @@ class Spool:
         return self.worker / "lock"
 
     @property
+    def successor_lock(self) -> Path:
+        """Held by the one worker that waits for a leaving one."""
+        return self.worker / "successor.lock"
+
+    @property
+    def paused(self) -> Path:
+        """There while the worker is paused: a pause outlives a restart."""
+        return self.worker / "paused"
+
+    @property
     def queue_db(self) -> Path:
         return self.worker / "queue.db"
 
@@ -130,6 +140,10 @@ class Spool:
 
     def retry(self, job_id: str) -> Path:
         return self.control / f"retry-{job_id}.json"
+
+    def request(self, verb: str) -> Path:
+        """A request that is about no single job: pause, resume, drain, prune."""
+        return self.control / f"{verb}.json"
 
 
 def find_workspace(path: str | Path | None, start: Path) -> Workspace:

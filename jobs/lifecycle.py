@@ -16,7 +16,9 @@ from .model import Attempt, AttemptOutcome, Job, Record, State
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The runner gives the job to the child."""
+    """The runner gives the job to the child, with so many others that there are ``together``."""
+
+    together: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +37,34 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Crashed:
-    """The child died with this job alone in it."""
+    """The child died with this job alone in it, or had to be ended for its size."""
+
+    code: str = "CHILD_DIED"
 
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """The attempt ended for no fault of the job: counts for nothing."""
+    """The attempt ended for no fault that is known to be the job's: counts for nothing.
+
+    ``code`` says what ended a child that several jobs shared; none for a stop, a reboot, a sibling's cancellation.
+    """
+
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerDied:
+    """The worker died during the attempt, and the machine went on. Counted apart: the job ran in the child."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """Somebody asked for it, before an effect was committed."""
+    """Somebody asked for it. Whoever steps a record has made sure that no effect is committed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """Its time was over before it could run."""
+    """Its time was over before it could run; no effect of an earlier attempt is committed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +72,7 @@ class Replayed:
     """An operator runs an ended job again: a new generation."""
 
 
-Event = Started | Succeeded | Failed | Crashed | Interrupted | Cancelled | Expired | Replayed
+Event = Started | Succeeded | Failed | Crashed | Interrupted | WorkerDied | Cancelled | Expired | Replayed
 
 TRANSITIONS: dict[State, dict[type[Event], frozenset[State]]] = {
     # Entered by intake or a replay. A crash leaves it here: recovery enqueues it again.
@@ -67,12 +81,13 @@ TRANSITIONS: dict[State, dict[type[Event], frozenset[State]]] = {
         Cancelled: frozenset({"cancelled"}),
         Expired: frozenset({"expired"}),
     },
-    # Entered by the runner. A crash leaves it here: recovery interrupts it.
+    # Entered by the runner. A crash leaves it here: recovery ends its attempt.
     "running": {
         Succeeded: frozenset({"succeeded"}),
         Failed: frozenset({"retrying", "failed"}),
         Crashed: frozenset({"retrying", "failed"}),
         Interrupted: frozenset({"queued"}),
+        WorkerDied: frozenset({"queued", "failed"}),
         Cancelled: frozenset({"cancelled"}),
     },
     # Entered by the runner, left when next_attempt_at has come. A crash leaves it here.
@@ -89,9 +104,22 @@ TRANSITIONS: dict[State, dict[type[Event], frozenset[State]]] = {
     "rejected": {},
 }
 
-MAX_CRASHES = 3
 FIRST_PAUSE_SECONDS = 1.0
 LONGEST_PAUSE_SECONDS = 60.0
+LONGEST_ASKED_PAUSE_SECONDS = 3600.0  # of a provider that says when to come again
+
+_COUNTS_FOR_NOTHING = frozenset({"waiting", "interrupted", "worker_died"})
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """After how many of each a job is taken for what kills: it ends as POISON."""
+
+    crashes: int = 3
+    worker_deaths: int = 10
+
+
+CAPS = Caps()
 
 
 class IllegalTransition(Exception):
@@ -129,40 +157,31 @@ def refuse(job_id: str, error: JobError, now: datetime, generation: int = 1) -> 
     )
 
 
-# Codes of a wait or retry that come after the job's own effect was committed to the store.
-_AFTER_THE_EFFECT = frozenset({"GRAPH_UNAVAILABLE", "GRAPH_WRITE_FAILED"})
-
-
-def is_committed(record: Record) -> bool:
-    """Whether the job's effect stands, and only the graph has not been told: too late to cancel or to expire."""
-    code = record.error["code"] if record.error else None
-    return record.state == "retrying" and record.kind in ("ingest", "set_status") and code in _AFTER_THE_EFFECT
-
-
-def step(record: Record, event: Event, now: datetime, jitter: float = 1.0) -> Record:
+def step(record: Record, event: Event, now: datetime, jitter: float = 1.0, caps: Caps = CAPS) -> Record:
     """The record after the event. ``jitter`` in 0..1 scales the pause before the next attempt.
 
     Raises IllegalTransition when the table has no such arrow.
     """
     targets = TRANSITIONS[record.state].get(type(event))
-    if targets is None or (isinstance(event, Cancelled | Expired) and is_committed(record)):
+    if targets is None:
         raise IllegalTransition(f"{record.job_id}: {type(event).__name__} in state {record.state}")
-    after = _step(record, event, now, jitter)
+    after = _step(record, event, now, jitter, caps)
     assert after.state in targets, (record.state, event, after.state)
     return after
 
 
-def _step(record: Record, event: Event, now: datetime, jitter: float) -> Record:
+def _step(record: Record, event: Event, now: datetime, jitter: float, caps: Caps) -> Record:
     at = clock.iso(now)
     match event:
-        case Started():
+        case Started(together):
+            attempt = Attempt(number=record.attempt + 1, started_at=at, together=together)
             return replace(
                 record,
                 state="running",
                 attempt=record.attempt + 1,
                 started_at=record.started_at or at,
                 next_attempt_at=None,
-                attempts=(*record.attempts, Attempt(number=record.attempt + 1, started_at=at)),
+                attempts=(*record.attempts, attempt),
             )
         case Succeeded(result):
             done = _finish_attempt(record, "succeeded", None, at)
@@ -172,12 +191,17 @@ def _step(record: Record, event: Event, now: datetime, jitter: float) -> Record:
             done = _finish_attempt(record, "waiting" if waits else "failed", error.code, at)
             again = waits or (error.reaction is Reaction.RETRY and done.errors < record.max_attempts)
             return _again_or_failed(done, error, again, now, jitter)
-        case Crashed():
-            done = _finish_attempt(record, "crashed", "CHILD_DIED", at)
-            poisonous = done.crashes >= MAX_CRASHES
-            return _again_or_failed(done, JobError("POISON" if poisonous else "CHILD_DIED"), not poisonous, now, jitter)
-        case Interrupted():
-            return replace(_finish_attempt(record, "interrupted", None, at), state="queued", next_attempt_at=None)
+        case Crashed(code):
+            done = _finish_attempt(record, "crashed", code, at)
+            poisonous = done.crashes >= caps.crashes
+            return _again_or_failed(done, JobError("POISON" if poisonous else code), not poisonous, now, jitter)
+        case Interrupted(code):
+            return _wait_anew(_finish_attempt(record, "interrupted", code, at))
+        case WorkerDied():
+            done = _finish_attempt(record, "worker_died", "WORKER_DIED", at)
+            if done.worker_deaths >= caps.worker_deaths:
+                return _again_or_failed(done, JobError("POISON"), False, now, jitter)
+            return _wait_anew(done)
         case Cancelled():
             done = _finish_attempt(record, "cancelled", None, at) if record.state == "running" else record
             return _end(done, "cancelled", now)
@@ -202,16 +226,26 @@ def _step(record: Record, event: Event, now: datetime, jitter: float) -> Record:
             assert_never(event)
 
 
+def _wait_anew(record: Record) -> Record:
+    return replace(record, state="queued", next_attempt_at=None)
+
+
 def _again_or_failed(record: Record, error: JobError, again: bool, now: datetime, jitter: float) -> Record:
     if not again:
         return replace(_end(record, "failed", now), error=error.as_dict())
-    pause = pause_seconds(_tries_in_a_row(record), jitter)
+    pause = max(pause_seconds(_tries_in_a_row(record), jitter), _asked_pause(error))
     return replace(
         record,
         state="retrying",
         error=error.as_dict(),
         next_attempt_at=clock.iso(now + timedelta(seconds=pause)),
     )
+
+
+def _asked_pause(error: JobError) -> float:
+    """The seconds for which a provider asked, in the error's details."""
+    asked = error.details.get("retry_after_seconds", 0)
+    return min(float(asked), LONGEST_ASKED_PAUSE_SECONDS) if isinstance(asked, int | float) else 0.0
 
 
 def _tries_in_a_row(record: Record) -> int:
@@ -232,10 +266,29 @@ def pause_seconds(tries: int, jitter: float) -> float:
 def _finish_attempt(record: Record, outcome: AttemptOutcome, code: str | None, at: str) -> Record:
     last = replace(record.attempts[-1], finished_at=at, outcome=outcome, error_code=code)
     earlier = record.attempts[:-1]
-    if outcome == "waiting" and earlier and (earlier[-1].outcome, earlier[-1].error_code) == (outcome, code):
+    if outcome in _COUNTS_FOR_NOTHING and earlier and _alike(earlier[-1], last):
         last = replace(last, started_at=earlier[-1].started_at, repeats=earlier[-1].repeats + 1)
         earlier = earlier[:-1]
     return replace(record, attempts=(*earlier, last))
+
+
+def _alike(one: Attempt, other: Attempt) -> bool:
+    return (one.outcome, one.error_code, one.together) == (other.outcome, other.error_code, other.together)
+
+
+def most_together(record: Record, at_most: int) -> int:
+    """How many jobs may share the child with this one, itself included: half as many after what ended a batch, and
+    none besides it after what ended a child that it had alone."""
+    if (
+        record.crashes
+        or record.worker_deaths
+        or any(a.error_code == "JOB_TIMEOUT" for a in record.attempts if a.together == 1)
+    ):
+        return 1
+    last = record.attempts[-1] if record.attempts else None
+    if last is not None and last.outcome in ("interrupted", "worker_died") and last.error_code is not None:
+        return max(1, min(at_most, last.together // 2))
+    return at_most
 
 
 def _end(record: Record, state: State, now: datetime) -> Record:
@@ -245,16 +298,22 @@ def _end(record: Record, state: State, now: datetime) -> Record:
 
 
 def is_due(record: Record, now: datetime) -> bool:
-    """Whether a waiting job may start."""
-    return record.state in ("queued", "retrying") and (
-        record.next_attempt_at is None or clock.parse(record.next_attempt_at) <= now
+    """Whether a waiting job may start. A pause between attempts ends, too, when the clock was set back since."""
+    if record.state not in ("queued", "retrying"):
+        return False
+    return (
+        record.next_attempt_at is None or clock.parse(record.next_attempt_at) <= now or _clock_was_set_back(record, now)
     )
+
+
+def _clock_was_set_back(record: Record, now: datetime) -> bool:
+    paused_at = record.attempts[-1].finished_at if record.state == "retrying" and record.attempts else None
+    return paused_at is not None and now < clock.parse(paused_at)
 
 
 def is_expired(record: Record, now: datetime) -> bool:
     return (
         record.state in ("queued", "retrying")
-        and not is_committed(record)
         and record.expires_at is not None
         and clock.parse(record.expires_at) <= now
     )

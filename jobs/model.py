@@ -22,7 +22,7 @@ KINDS: tuple[str, ...] = get_args(Kind)
 State = Literal["queued", "running", "retrying", "succeeded", "failed", "cancelled", "expired", "rejected"]
 ENDS: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "expired", "rejected"})
 
-AttemptOutcome = Literal["succeeded", "failed", "waiting", "interrupted", "crashed", "cancelled"]
+AttemptOutcome = Literal["succeeded", "failed", "waiting", "interrupted", "crashed", "worker_died", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,10 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try at a job. Waits in a row for the same reason are one entry; ``repeats`` counts them."""
+    """One try at a job. What counts for nothing is one entry as long as it repeats; ``repeats`` counts.
+
+    ``together`` is how many jobs shared the child: what ends it says something about a job that was alone in it.
+    """
 
     number: int
     started_at: str
@@ -74,6 +77,7 @@ class Attempt:
     outcome: AttemptOutcome | None = None
     error_code: str | None = None
     repeats: int = 1
+    together: int = 1
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -83,6 +87,7 @@ class Attempt:
             "outcome": self.outcome,
             "error_code": self.error_code,
             "repeats": self.repeats,
+            "together": self.together,
         }
 
 
@@ -119,6 +124,11 @@ class Record:
         return self.state == "succeeded" if self.ended else None
 
     @property
+    def ticket(self) -> tuple[int, int]:
+        """Generation and attempt: what an outcome must be of, else it is of a dead attempt."""
+        return self.generation, self.attempt
+
+    @property
     def errors(self) -> int:
         """Attempts that ended in an error: what ``max_attempts`` bounds."""
         return sum(1 for attempt in self.attempts if attempt.outcome == "failed")
@@ -127,6 +137,11 @@ class Record:
     def crashes(self) -> int:
         """Attempts during which the child died with this job alone in it."""
         return sum(1 for attempt in self.attempts if attempt.outcome == "crashed")
+
+    @property
+    def worker_deaths(self) -> int:
+        """Attempts during which the worker itself died while the child had this job alone."""
+        return sum(a.repeats for a in self.attempts if a.outcome == "worker_died" and a.together == 1)
 
     def as_dict(self) -> dict[str, Any]:
         return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 from collections import Counter
@@ -15,6 +16,7 @@ from .model import KINDS, SCHEMA_VERSION, Job, job_digest
 from .payloads import PAYLOADS, JobFile
 
 MAX_DEPTH = 32
+_LARGEST = 2**63 - 1
 
 # A preview answers a person who waits; whole-store work can wait for everybody else.
 _PRIORITY = {"ask": 20, "set_status": 10, "forget": 10, "restore": 10, "ingest": 0, "noop": 0}
@@ -25,16 +27,17 @@ _PREVIEW_PRIORITY = 20
 def read_json(data: bytes) -> Any:
     """Strict JSON: UTF-8 without BOM, no duplicate names, no NaN, no NUL, bounded depth and numbers.
 
-    Raises JSON_INVALID with a position where there is one.
+    Raises JSON_INVALID, which says what is wrong, and where if there is a place.
     """
+    text = _decode(data)
     try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise JobError("JSON_INVALID", f"The file is not UTF-8: byte {error.start} cannot be read.") from None
-    if text.startswith("\ufeff"):
-        raise JobError("JSON_INVALID", "The file begins with a byte order mark; write UTF-8 without one.")
-    try:
-        value = json.loads(text, object_pairs_hook=_no_twins, parse_constant=_no_constant, parse_float=_finite)
+        value = json.loads(
+            text,
+            object_pairs_hook=_no_twins,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+            parse_int=_whole,
+        )
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise JobError("JSON_INVALID", f"The file is not valid JSON ({where}): {error.msg}.") from None
@@ -44,6 +47,32 @@ def read_json(data: bytes) -> Any:
         raise JobError("JSON_INVALID", f"The file is not acceptable JSON: {error}.") from None
     _walk(value, 1)
     return value
+
+
+# The longer ones first: UTF-32's little-endian mark begins with that of UTF-16.
+_MARKS = (
+    (codecs.BOM_UTF8, "begins with a byte order mark; write UTF-8 without one"),
+    (codecs.BOM_UTF32_LE, "is UTF-32; write UTF-8"),
+    (codecs.BOM_UTF32_BE, "is UTF-32; write UTF-8"),
+    (codecs.BOM_UTF16_LE, "is UTF-16; write UTF-8"),
+    (codecs.BOM_UTF16_BE, "is UTF-16; write UTF-8"),
+)
+
+
+def _decode(data: bytes) -> str:
+    for mark, said in _MARKS:
+        if data.startswith(mark):
+            raise JobError("JSON_INVALID", f"The file {said}.")
+    if not data.strip():
+        raise JobError("JSON_INVALID", "The file is empty.")
+    if b"\0" in data:
+        where = data.index(b"\0")
+        raise JobError("JSON_INVALID", f"Byte {where} is NUL: the file is not UTF-8, or was not written to its end.")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        found = f"byte {error.start} (0x{data[error.start]:02x}) cannot be read"
+        raise JobError("JSON_INVALID", f"The file is not UTF-8: {found}.") from None
 
 
 def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -65,13 +94,18 @@ def _finite(text: str) -> float:
     return value
 
 
+def _whole(text: str) -> int:
+    # Python would take seconds for a number of a megabyte, or refuse it in words of its own.
+    if len(text) > 20 or abs(value := int(text)) > _LARGEST:
+        raise ValueError(f"the number {text[:40]} is too large")
+    return value
+
+
 def _walk(value: Any, depth: int) -> None:
     if depth > MAX_DEPTH:
         raise JobError("JSON_INVALID", f"The JSON is nested deeper than {MAX_DEPTH} levels.")
     if isinstance(value, str):
         _check_text(value)
-    elif isinstance(value, int) and abs(value) > 2**63 - 1:
-        raise JobError("JSON_INVALID", "The JSON holds a number that is too large.")
     elif isinstance(value, dict):
         for name, item in value.items():
             _check_text(name)

@@ -270,7 +270,9 @@ class Noop(Model):
     """For tests of the engine; accepted only where the setting for test jobs is on."""
 
     sleep_ms: Annotated[StrictInt, Field(ge=0, le=600_000)] | None = 0
-    outcome: Literal["succeed", "fail", "retry", "crash"] | None = "succeed"
+    outcome: Literal["succeed", "fail", "retry", "crash", "segfault", "hang", "flood", "swell", "critical"] | None = (
+        "succeed"
+    )
 
 
 PAYLOADS: dict[Kind, type[Model]] = {

@@ -55,16 +55,21 @@ class JobError(Shape):
 
 
 class Attempt(Shape):
-    """One try at a job. Waits in a row for the same reason are one entry."""
+    """One try at a job. Those that count for nothing are one entry as long as they repeat, and so are deaths of the
+    worker."""
 
     number: Annotated[int, Field(ge=1)]
     started_at: Moment
     finished_at: Moment | None
     outcome: AttemptOutcome | None
-    """Null while the attempt runs. Only ``failed`` counts towards ``max_attempts``."""
+    """Null while the attempt runs. Only ``failed`` counts towards ``max_attempts``; ``crashed`` and ``worker_died`` are
+    counted apart."""
     error_code: ErrorCode | None
+    """The error; of ``interrupted`` what ended a child that several jobs shared, null where nothing is to blame."""
     repeats: Annotated[int, Field(ge=1)]
-    """How many waits in a row this entry stands for."""
+    """How many attempts in a row this entry stands for."""
+    together: Annotated[int, Field(ge=1)]
+    """How many jobs shared the child. What ends it says something about a job that was alone in it."""
 
 
 class JobRecord(Shape):
@@ -116,9 +121,12 @@ class RejectionReason(Shape):
 
 
 class ControlRequest(Shape):
-    """A request to the worker: ``control/cancel-<job_id>.json`` or ``control/retry-<job_id>.json``."""
+    """A request to the worker: ``control/cancel-<job_id>.json``, ``control/retry-<job_id>.json``; about no single job:
+    ``control/pause.json``, ``resume.json``, ``drain.json``, ``prune.json``."""
 
-    job_id: JobId
+    requested_at: Moment | None = None
+    job_id: JobId | None = None
+    """The job that the file's name says; the name is what counts."""
     generation: Annotated[int, Field(ge=1)] | None = None
     """The generation that is meant. A request for another one is ignored; null means whichever there is."""
 
@@ -155,6 +163,14 @@ class Counts(Shape):
     expired: Count = 0
 
 
+class ChildProcess(Shape):
+    """The process in which jobs run."""
+
+    pid: Annotated[int, Field(ge=1)]
+    memory_bytes: Count | None
+    """Resident memory; null where it has just ended."""
+
+
 class Http(Shape):
     """Where the worker's page is."""
 
@@ -181,6 +197,11 @@ class Heartbeat(Shape):
     uptime_seconds: Seconds
     counts: Counts
     oldest_waiting_seconds: float | None
-    in_flight: list[InFlight]
+    in_flight: Annotated[list[InFlight], Field(max_length=2)]
+    """What runs. While long work stands aside for a shorter job, that one comes last."""
     graph_lag: Count | None
     """How many changes the knowledge graph has not been told yet; null while that is not known."""
+    child: ChildProcess | None
+    """Null while there is none: it is given back when it is idle."""
+    watcher: Literal["events", "polling", "failed"]
+    """How drops are noticed. ``failed``: events were wanted and are not to be had; it is polled meanwhile."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +19,7 @@ from . import files
 from .errors import JobError
 from .layout import Spool
 from .model import Job, Record, encode
+from .steps import step
 
 RECORD_LIMIT = 64 * 1024 * 1024
 
@@ -34,9 +36,11 @@ def drop(spool: Spool, job_id: str, data: bytes) -> Path:
     files.make_folder(spool.root)
     part = spool.dropping(job_id)
     part.unlink(missing_ok=True)
-    files.write_new(part, data)
-    files.rename(part, spool.dropped(job_id))
-    files.sync_folder(spool.inbox)
+    with step("drop.write"):
+        files.write_new(part, data)
+    with step("drop.rename"):
+        files.rename(part, spool.dropped(job_id))
+        files.sync_folder(spool.inbox)
     return spool.dropped(job_id)
 
 
@@ -68,10 +72,14 @@ def accept(
 
     ``read`` has the status of each file as it was read: another one that came under its name since stays.
     """
-    files.replace_many((spool.copy(job.job_id), encode(job.as_dict())) for job, _ in accepted)
-    write_records(spool, [record for _, record in accepted])
-    for job, _ in accepted:
-        take_away(spool.dropped(job.job_id), (read or {}).get(job.job_id))
+    with step("copy.write"):
+        files.replace_many((spool.copy(job.job_id), encode(job.as_dict())) for job, _ in accepted)
+    with step("record.accept"):
+        write_records(spool, [record for _, record in accepted])
+    with step("drop.remove"):
+        for job, _ in accepted:
+            with suppress(PermissionError):  # the next look finds a duplicate there, and says what is the matter
+                take_away(spool.dropped(job.job_id), (read or {}).get(job.job_id))
 
 
 def take_away(path: Path, read: os.stat_result | None) -> None:
@@ -93,17 +101,31 @@ def write_records(spool: Spool, records: Iterable[Record]) -> None:
 
 def end(spool: Spool, job_id: str) -> None:
     """Move the copy of an ended job aside. Its record already says so, so this need not be durable."""
-    try:
-        files.rename(spool.copy(job_id), spool.ended_copy(job_id))
-    except FileNotFoundError:
-        pass  # a former try, or recovery, has moved it
+    with step("copy.end"):
+        try:
+            files.rename(spool.copy(job_id), spool.ended_copy(job_id))
+        except FileNotFoundError:
+            pass  # a former try, or recovery, has moved it
 
 
 def reopen(spool: Spool, job_id: str) -> None:
     """Bring the copy of a job back for its next generation; durable, since the record follows."""
-    if not spool.copy(job_id).exists():
-        files.rename(spool.ended_copy(job_id), spool.copy(job_id))
-    files.sync_folder(spool.active)
+    with step("copy.reopen"):
+        if not spool.copy(job_id).exists():
+            files.rename(spool.ended_copy(job_id), spool.copy(job_id))
+        files.sync_folder(spool.active)
+
+
+def prune(spool: Spool, job_id: str) -> None:
+    """Remove an ended job: its copy first, so that what is cut off here is finished by the next pruning."""
+    with step("prune.copy"):
+        files.remove(spool.ended_copy(job_id))
+        # The record alone keeps the job from running again. That its file went from the inbox, and its copy from
+        # `active/`, need not be on the medium yet: after a power cut either would be taken for a new job.
+        for folder in (spool.inbox, spool.active, spool.ended):
+            files.sync_folder(folder)
+    with step("prune.record"):
+        files.remove(spool.record(job_id))
 
 
 def reject(spool: Spool, entry: Entry, error: JobError, record: Record | None, at: str) -> Path:
@@ -121,13 +143,16 @@ def reject(spool: Spool, entry: Entry, error: JobError, record: Record | None, a
         "rejected_at": at,
         "error": error.as_dict(),
     }
-    files.replace(reason, encode(explained))
+    with step("reason.write"):
+        files.replace(reason, encode(explained))
     if record is not None:
-        write_records(spool, [record])
-    try:
-        files.rename(entry.path, target)
-    except FileNotFoundError:
-        pass  # taken back by its writer meanwhile; the reason stays
+        with step("record.refuse"):
+            write_records(spool, [record])
+    with step("file.reject"):
+        try:
+            files.rename(entry.path, target)
+        except FileNotFoundError:
+            pass  # taken back by its writer meanwhile; the reason stays
     return target
 
 

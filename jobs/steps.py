@@ -33,7 +33,8 @@ STEPS: tuple[Step, ...] = (
     # --- dropping ---
     Step(
         "drop.write", "asker", "write the job as `.<job_id>.tmp` and sync it",
-        "nothing: the job was not handed over", "a file with a leading dot, which nobody reads", "the asker, who drops again",
+        "nothing: the job was not handed over", "a file with a leading dot, which nobody reads",
+        "the asker, who drops again",
     ),
     Step(
         "drop.rename", "asker", "rename it to `<job_id>.json` and sync the folder",
@@ -42,11 +43,13 @@ STEPS: tuple[Step, ...] = (
     # --- accepting ---
     Step(
         "copy.write", "worker", "write the worker's own copy to `active/`, durably",
-        "the dropped file", "the dropped file and a copy without a record", "recovery drops the copy; intake accepts the file",
+        "the dropped file", "the dropped file and a copy without a record",
+        "recovery drops the copy; intake accepts the file",
     ),
     Step(
         "record.accept", "worker", "write the record `queued`, durably: from here the job is accepted",
-        "the dropped file and a copy without a record", "record, copy and the dropped file", "recovery takes the job up; intake sees a duplicate",
+        "the dropped file and a copy without a record", "record, copy and the dropped file",
+        "recovery takes the job up; intake sees a duplicate",
     ),
     Step(
         "drop.remove", "worker", "unlink the dropped file",
@@ -54,7 +57,8 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         "queue.put", "worker", "enqueue the job's id in Huey",
-        "a waiting job that is not in the queue", "a message in `queue.db`", "recovery; the queue is filled anew at every start",
+        "a waiting job that is not in the queue", "a message in `queue.db`",
+        "recovery; the queue is filled anew at every start",
     ),
     # --- running ---
     Step(
@@ -63,19 +67,23 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         "child.send", "worker", "send the job to the child process",
-        "a running job that no process runs", "a running job; the child ends with its parent", "recovery ends the attempt; the job waits again",
+        "a running job that no process runs", "a running job; the child ends with its parent",
+        "recovery ends the attempt; the job waits again",
     ),
     Step(
         "child.take", "child", "take the job up",
-        "a running job; the worker notices the child's death", "the same", "the runner: a crash alone counts, a batch runs in halves",
+        "a running job; the worker notices the child's death", "the same",
+        "the runner: a crash alone counts, a batch runs in halves",
     ),
     Step(
         "vectors.append", "child", "write the memory's vectors behind the committed rows and sync them",
         "nothing", "rows that no commit names", "the next append writes over them",
     ),
     Step(
-        "memory.commit", "child", "commit the memory, its effect's note and what the graph is owed, in one transaction",
-        "rows that no commit names", "a memory that is retrievable, and a debt to the graph", "the job's next attempt finds its effect noted and pays",
+        "memory.commit", "child",
+        "commit the memory, its effect's note and what the graph is owed, in one transaction",
+        "rows that no commit names", "a memory that is retrievable, and a debt to the graph",
+        "the job's next attempt finds its effect noted and pays",
     ),
     Step(
         "graph.open", "child", "open the knowledge graph, mended first where a crash left it broken",
@@ -83,24 +91,29 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         "graph.write", "child", "write the memory into cognee's graph and vectors, under derived ids",
-        "a debt to the graph", "nodes and vectors, perhaps not on the medium, and a debt", "written again under the same ids",
+        "a debt to the graph", "nodes and vectors, perhaps not on the medium, and a debt",
+        "written again under the same ids",
     ),
     Step(
         "graph.sync", "child", "sync the files that cognee wrote",
-        "nodes and vectors, perhaps not on the medium, and a debt", "nodes and vectors on the medium, and a debt", "written again under the same ids",
+        "nodes and vectors, perhaps not on the medium, and a debt", "nodes and vectors on the medium, and a debt",
+        "written again under the same ids",
     ),
     Step(
         "outbox.pay", "child", "delete the debt",
-        "nodes and vectors on the medium, and a debt", "the whole effect", "the job's next attempt finds nothing to do",
+        "nodes and vectors on the medium, and a debt", "the whole effect",
+        "the job's next attempt finds nothing to do",
     ),
     Step(
         "child.answer", "child", "send the outcome to the worker",
-        "the whole effect, of a job that still runs", "the same", "the next attempt has the same result and no second effect",
+        "the whole effect, of a job that still runs", "the same",
+        "the next attempt has the same result and no second effect",
     ),
     # --- ending ---
     Step(
         "record.end", "worker", "write the record of the outcome, durably: an end, or when the next attempt is due",
-        "the whole effect, of a job that still runs", "an ended record, and its copy in `active/`", "recovery; the next attempt has no second effect",
+        "the whole effect, of a job that still runs", "an ended record, and its copy in `active/`",
+        "recovery; the next attempt has no second effect",
     ),
     Step(
         "copy.end", "worker", "move the copy to `ended/`",
@@ -113,7 +126,8 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         "record.refuse", "worker", "write the record `rejected`, durably",
-        "a reason, and the dropped file", "the record, and the dropped file", "intake rejects it again, under another number",
+        "a reason, and the dropped file", "the record, and the dropped file",
+        "intake rejects it again, under another number",
     ),
     Step(
         "file.reject", "worker", "move the file to `rejected/`",
@@ -126,11 +140,13 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         "copy.reopen", "worker", "bring the copy of an ended job back to `active/`, durably",
-        "an ended job, and a request to run it again", "an ended record, and its copy in `active/`", "recovery puts the copy away; control obeys again",
+        "an ended job, and a request to run it again", "an ended record, and its copy in `active/`",
+        "recovery puts the copy away; control obeys again",
     ),
     Step(
         "record.replay", "worker", "write the record of the next generation, durably",
-        "an ended record, and its copy in `active/`", "a waiting job of the next generation", "recovery takes the job up",
+        "an ended record, and its copy in `active/`", "a waiting job of the next generation",
+        "recovery takes the job up",
     ),
     # --- forgetting about jobs ---
     Step(

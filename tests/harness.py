@@ -11,7 +11,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +23,7 @@ from jobs.model import Record
 
 PROJECT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0
+SOAK = os.environ.get("COGNEE_MEMORY_SOAK") == "1"  # the long forms of what the everyday suite tries a few times
 
 T = TypeVar("T")
 
@@ -75,6 +77,16 @@ class Place:
 
     def worker(self) -> RealWorker:
         return RealWorker(self)
+
+    @contextmanager
+    def worker_in_state(self, state: str) -> Iterator[RealWorker]:
+        """A worker that is in another state than ready once it is there."""
+        worker = RealWorker(self)
+        try:
+            until(lambda: self.heartbeat().get("state") == state, f"the worker is {state}")
+            yield worker
+        finally:
+            worker.__exit__()
 
     def submit(self, kind: str, payload: dict[str, Any], **fields: Any) -> str:
         return client.submit(self.spool, kind, payload, **fields).job_id
@@ -132,8 +144,6 @@ class RealWorker:
             self.stop()
         finally:
             self.kill()
-            assert self.process.stderr is not None
-            self.process.stderr.close()
 
     def ready(self) -> RealWorker:
         def look() -> bool:
@@ -152,10 +162,16 @@ class RealWorker:
 
     def kill(self) -> None:
         """SIGKILL, and wait until it is gone and its lock is free."""
+        self.discard()
+        until(lambda: not is_held(self.place.spool.lock), "the lock is free")
+
+    def discard(self) -> None:
+        """SIGKILL, whoever works on the workspace afterwards."""
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait(PATIENCE)
-        until(lambda: not is_held(self.place.spool.lock), "the lock is free")
+        assert self.process.stderr is not None
+        self.process.stderr.close()
 
     def children(self) -> list[int]:
         """The process ids of its children."""

@@ -1,4 +1,4 @@
-"""The tables in docs/settings.md and docs/errors.md, made from the code.
+"""The tables in docs/settings.md, docs/errors.md and docs/delivery.md, made from the code.
 
 python -m tools.docs_tables            write them between their markers
 python -m tools.docs_tables --check    change nothing; exit status 1 if one is not current
@@ -17,6 +17,8 @@ from pathlib import Path
 from bridge import answer
 from bridge.settings import Settings, default_of, table
 from jobs.errors import ERRORS, JobError, Reaction
+from jobs.steps import STEPS
+from worker.recovery import DEBTS, REPAIRS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -77,7 +79,47 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-TABLES: dict[str, Callable[[], str]] = {"settings": settings, "errors": errors}
+def steps() -> str:
+    """The durable steps in their order, with what a crash beside each leaves and who mends it."""
+    rows = [
+        (str(number), f"`{s.name}`", s.process, s.does, s.left_before, s.left_after, s.mended_by)
+        for number, s in enumerate(STEPS, 1)
+    ]
+    head = ("", "step", "process", "does", "a crash right before leaves", "a crash right after leaves", "mended by")
+    return _table(head, rows)
+
+
+def repairs() -> str:
+    """What recovery does about each combination; where the dropped file makes no difference, one row."""
+    rows = []
+    for (record, copy, dropped), repair in REPAIRS.items():
+        other = REPAIRS.get((record, copy, not dropped))
+        if repair != other:
+            rows.append((record, copy, "there" if dropped else "absent", repair))
+        elif dropped:
+            rows.append((record, copy, "either", repair))
+    return _table(("record", "copy", "dropped file", "repair"), rows)
+
+
+def debts() -> str:
+    """Who pays what the graph is owed for a job's memory."""
+    rows = [(record, "owed" if owed else "paid", debt) for (record, owed), debt in DEBTS.items()]
+    return _table(("record", "outbox", "repair"), rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "settings": settings,
+    "errors": errors,
+    "steps": steps,
+    "repairs": repairs,
+    "debts": debts,
+}
+_OF_DELIVERY = frozenset({"steps", "repairs", "debts"})
+
+
+def page_of(name: str) -> Path:
+    """The page that shows the table."""
+    return DOCS / f"{'delivery' if name in _OF_DELIVERY else name}.md"
 
 
 def renewed(name: str, page: str) -> str:
@@ -86,7 +128,7 @@ def renewed(name: str, page: str) -> str:
     before, found, rest = page.partition(begin)
     _, closed, after = rest.partition(end)
     if not found or not closed:
-        raise ValueError(f"{name}.md lacks the markers of its table")
+        raise ValueError(f"{page_of(name).name} lacks the markers of the table {name!r}")
     return f"{before}{begin}{TABLES[name]()}{end}{after}"
 
 
@@ -96,12 +138,12 @@ def main() -> int:
     check = parser.parse_args().check
     stale = False
     for name in TABLES:
-        path = DOCS / f"{name}.md"
+        path = page_of(name)
         page = path.read_text("utf-8")
         wanted = renewed(name, page)
         if page != wanted:
             stale = True
-            print(f"{'not current' if check else 'written'}: docs/{name}.md")
+            print(f"{'not current' if check else 'written'}: docs/{path.name}")
             if not check:
                 path.write_text(wanted, "utf-8", newline="\n")
     return 1 if check and stale else 0

@@ -28,6 +28,7 @@ from jobs.layout import Spool
 from jobs.lifecycle import Failed, Started, Succeeded
 from jobs.model import Job, Record, canonical_json, encode, job_digest
 from jobs.parse import parse_job
+from worker.child import Child
 from worker.heartbeat import Heartbeat, describe
 from worker.ledger import Ledger
 from worker.runner import Runner, Running
@@ -147,7 +148,7 @@ def _refusal() -> JobError:
 
 def _ingested(job: Job) -> dict[str, Any]:
     """The result of an ingest job whose memory is the workspace's 42nd."""
-    task = Task(job.job_id, job.payload, job.submitted_at, clock.iso(NOON))
+    task = Task(job.job_id, job.sha256, job.payload, job.submitted_at, clock.iso(NOON))
     prepared = ingest.prepare(task, WORKSPACE_ID, clock.iso(NOON))
     numbered = SimpleNamespace(get=lambda _: _numbered(prepared.memory, 42))
     stores = cast(Stores, SimpleNamespace(store=numbered))
@@ -173,7 +174,7 @@ def in_the_spool(jobs: dict[str, dict[str, Any]]) -> dict[str, Any]:
         client.cancel(place, running.job_id)
         return {
             "reason": _read(kept.with_suffix(".reason.json")),
-            "control-cancel": _read(place.cancel(running.job_id)),
+            "control-cancel": {**_read(place.cancel(running.job_id)), "requested_at": clock.iso(seconds(2))},
             "heartbeat": _heartbeat(place, running),
         }
 
@@ -187,9 +188,10 @@ def _heartbeat(place: Spool, running: Record) -> dict[str, Any]:
         "http": None,
     }
     progress = {"done": 0, "total": 1, "message": "stored; writing the knowledge graph"}
-    busy = Running(running.job_id, str(running.kind), NOON, 1, progress)
-    runner = cast(Runner, SimpleNamespace(running=busy, graph_lag=0))
-    heartbeat = Heartbeat(place, facts, 2.0, lambda: describe(Ledger(place, [running]), runner))
+    busy = Running((running.job_id,), str(running.kind), NOON, progress)
+    runner = cast(Runner, SimpleNamespace(running=(busy,), graph_lag=0))
+    child = cast(Child, SimpleNamespace(pid=4720, memory_bytes=384_811_008))
+    heartbeat = Heartbeat(place, facts, 2.0, lambda: describe(Ledger(place, [running]), runner, child, "events"))
     heartbeat.state("ready")
     found: dict[str, Any] = _read(place.heartbeat)
     fixed = {

@@ -2,7 +2,7 @@
 
 import sys
 
-from .process import main
+from .daemon import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,147 +1,154 @@
-"""The parent's side of the child process, in which the slow work runs: start, ask, give back.
-
-One JSON object a line each way. The child's stderr goes to the log, line by line, bounded.
-"""
+"""The parent's side of the slow work: one child process at most, asked one thing at a time."""
 
 from __future__ import annotations
 
-import json
 import logging
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import IO, Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
-from bridge.cognee_env import cognee_environment
-from bridge.settings import Settings, inherited_environment
+from bridge.settings import Settings
+from jobs import steps
 from jobs.layout import Workspace
 
+from .child_process import CRITICAL_SECONDS, MIB, ChildProcess, Why
+
 log = logging.getLogger(__name__)
-child_log = logging.getLogger("child")
-
-_LINE_LIMIT = 2000
-_NO_CONSOLE: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
 
-class ChildDied(Exception):
-    """The child ended without an answer."""
+class ChildEnded(Exception):
+    """The child ended without an answer. ``why``: by itself, or for what it was ended.
+
+    ``between``: while another job ran in between, which is the more likely reason.
+    """
+
+    def __init__(self, why: Why, *, between: bool = False) -> None:
+        super().__init__(why)
+        self.why: Why = why
+        self.between = between
 
 
 class Child:
-    """At most one process. ``ask`` starts it when needed; calls come from one thread at a time."""
+    """At most one process. ``ask`` starts it when needed; asking is for one thread at a time, ``end`` for any."""
 
     def __init__(self, workspace: Workspace, settings: Settings) -> None:
         self._workspace = workspace
         self._settings = settings
-        self._process: subprocess.Popen[bytes] | None = None
-        self._doomed = False
+        self._process: ChildProcess | None = None
+        self._ended_for_good = False
         self._last_used = time.monotonic()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # reentrant: a job may run in between another one
+        # The kernel ends the child with the thread that started it: it has to be one that stays.
+        self._keeper = ThreadPoolExecutor(1, thread_name_prefix="child-keeper")
 
     @property
     def pid(self) -> int | None:
         process = self._process
-        return process.pid if process is not None and process.poll() is None else None
+        return process.pid if process is not None and process.is_alive() else None
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """Resident memory of the process; None without one."""
+        process = self._process
+        return process.memory_bytes() if process is not None else None
 
     def ask(
-        self, request: dict[str, Any], progress: Callable[[dict[str, Any]], None] = lambda _: None
+        self,
+        request: dict[str, Any],
+        progress: Callable[[dict[str, Any]], None] = lambda _: None,
+        *,
+        timeout_seconds: float | None = None,
+        between: Callable[[], None] | None = None,
+        unwanted: Callable[[], bool] = lambda: False,
     ) -> dict[str, Any]:
         """Send a request and wait for its answer; messages of progress are passed on meanwhile.
 
-        Raises ChildDied when the process ends first.
+        The timeout counts from when the child is ready. With ``between`` the child stops now and then at a safe
+        point for as long as that call takes, and may be asked something else in it. ``unwanted`` is looked at once
+        ``end`` would work. Raises ChildEnded.
         """
         with self._lock:
             process = self._running()
-            assert process.stdin is not None
-            assert process.stdout is not None
+            process.begin(timeout_seconds)
             try:
-                process.stdin.write(json.dumps(request).encode() + b"\n")
-                process.stdin.flush()
-                while line := process.stdout.readline():
-                    answer: dict[str, Any] = json.loads(line)
-                    if "progress" in answer:
-                        progress(answer["progress"])
-                        continue
-                    self._last_used = time.monotonic()
-                    return answer
+                if unwanted():
+                    self.end("cancelled")
+                slices = None if between is None else self._settings.slice_seconds
+                with steps.step("child.send"):
+                    process.send({**request, "slice_seconds": slices})
+                while (message := process.receive()) is not None:
+                    if "progress" in message:
+                        progress(message["progress"])
+                    elif "give_way" in message:
+                        self._give_way(process, between)
+                    else:
+                        return message
             except (OSError, ValueError) as error:
-                log.error("the child's pipe broke: %s", error)
-            process.kill()
-            status = process.wait()
-            process.stdout.close()
-            try:
-                process.stdin.close()
-            except OSError:
-                pass  # what it had not read is lost with it
+                if process.why is None:
+                    log.error("the child's pipe broke: %s", error)
+            finally:
+                self._last_used = time.monotonic()
+                process.finish(len(request["jobs"]))
+            why, status = process.clear_away()
             self._process = None
-            log.error("the child died: pid=%d status=%s", process.pid, status)
-            raise ChildDied(f"status {status}")
+            log.error("the child ended: pid=%d status=%s why=%s", process.pid, status, why)
+            raise ChildEnded(why)
 
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._process.poll() is not None:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "worker.child_main", str(self._workspace.root)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=cognee_environment(self._settings, self._workspace, inherited_environment()),
-                cwd=self._workspace.root.anchor,
-                start_new_session=sys.platform != "win32",  # a Ctrl-C is for the worker alone
-                creationflags=_NO_CONSOLE,
-            )
-            assert self._process.stderr is not None
-            threading.Thread(target=_pump, args=(self._process.stderr,), daemon=True, name="child-stderr").start()
+    def _give_way(self, process: ChildProcess, between: Callable[[], None] | None) -> None:
+        suspended = process.suspend()
+        if between is not None:
+            between()
+        if self._process is not process:  # it ended under the other job
+            raise ChildEnded(process.why or "died", between=True)
+        process.resume(suspended)
+        process.send({"go_on": True})
+
+    def _running(self) -> ChildProcess:
+        if self._process is not None and not self._process.is_usable():
+            self._process.stop(CRITICAL_SECONDS)
+            self._process = None
+        if self._process is None:
+            self._process = self._keeper.submit(ChildProcess, self._workspace, self._settings).result()
             log.info("child started pid=%d", self._process.pid)
-            if self._doomed:  # somebody wanted to kill it before it was there
-                self._process.kill()
+            if self._ended_for_good:  # somebody wanted to end it before it was there
+                self._process.end("stopped")
         return self._process
 
     def is_idle(self, seconds: float) -> bool:
         """Whether there is a process that has had nothing to do for so long."""
-        return self._process is not None and not self._lock.locked() and self._unused_seconds() >= seconds
+        process = self._process
+        return process is not None and not process.busy and time.monotonic() - self._last_used >= seconds
 
-    def _unused_seconds(self) -> float:
-        return time.monotonic() - self._last_used
-
-    def kill(self) -> None:
-        """End the process at once, whatever it does, and any that is just being started; who waits for its answer
-        gets ChildDied."""
-        self._doomed = True
+    def end(self, why: Why) -> None:
+        """End what runs, at once but for a critical section, without waiting; who asked gets ChildEnded."""
         process = self._process
         if process is not None:
-            process.kill()
+            process.end(why)
+
+    def end_for_good(self) -> None:
+        """End what runs, and whatever is asked from now on."""
+        self._ended_for_good = True
+        self.end("stopped")
+
+    @property
+    def is_worn(self) -> bool:
+        """Whether the process has done its share of jobs or has grown: another one should go on."""
+        process = self._process
+        if process is None or process.busy:
+            return False
+        grown = (process.memory_bytes() or 0) > self._settings.child_memory_mib * MIB // 2
+        return grown or process.jobs >= self._settings.child_max_jobs
 
     def stop(self, wait_seconds: float = 30) -> None:
         """Let the process close its stores and end; kill it if it does not."""
         with self._lock:
             if self._process is not None:
-                self._end(self._process, wait_seconds)
+                self._process.stop(wait_seconds)
                 self._process = None
 
-    @staticmethod
-    def _end(process: subprocess.Popen[bytes], wait_seconds: float) -> None:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            process.stdin.close()
-        except OSError:
-            pass  # it has ended already
-        try:
-            process.wait(wait_seconds)
-        except subprocess.TimeoutExpired:
-            log.error("the child did not end within %g s: killed", wait_seconds)
-            process.kill()
-            process.wait()
-        process.stdout.close()
-        log.info("child ended pid=%d", process.pid)
-
-
-def _pump(stream: IO[bytes]) -> None:
-    """Move the child's stderr into the log until it closes."""
-    with stream:
-        while line := stream.readline(_LINE_LIMIT):
-            text = line.decode("utf-8", "replace").rstrip()
-            if text:
-                child_log.info("%s", text)
+    def close(self) -> None:
+        """Stop the process, and the thread that starts them."""
+        self.stop()
+        self._keeper.shutdown()

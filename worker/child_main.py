@@ -12,6 +12,7 @@ import queue
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -21,77 +22,156 @@ from bridge.operations import Outcomes, Progress, Task, run
 from bridge.settings import load
 from bridge.stores import Stores
 from bridge.traces import LOG_FORMAT, trace
-from jobs import clock
+from jobs import clock, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 
+from .leash import Leash
+
 log = logging.getLogger("child")
 
 _CRITICAL_SECONDS = 10.0
-PAY = "@pay"  # a request that is no job: bring the graph up to date
+# Requests that are no jobs:
+PAY = "@pay"  # bring the graph up to date
+MAINTAIN = "@maintain"  # compact what only grows
 
 
-def main() -> int:
-    answers = os.fdopen(os.dup(1), "wb", buffering=0)
-    os.dup2(2, 1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format=LOG_FORMAT)
-    requests: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
-    busy = threading.Event()
-    threading.Thread(target=_read_requests, args=(requests, busy), daemon=True).start()
+class Pipes:
+    """The parent's requests and our messages to it.
 
-    def send(message: dict[str, Any]) -> None:
-        rest = memoryview(json.dumps(message, ensure_ascii=False).encode() + b"\n")
-        while rest:
-            rest = rest[answers.write(rest) or 0 :]
-
-    with Stores(Workspace(Path(sys.argv[1])), load()) as stores:
-        while (request := requests.get()) is not None:
-            tasks = [Task(**task) for task in request["jobs"]]
-            send(_answer(request["kind"], tasks, stores, lambda progress: send({"progress": progress})))
-            busy.clear()
-    return 0
-
-
-def _read_requests(requests: queue.SimpleQueue[dict[str, Any] | None], busy: threading.Event) -> None:
-    """Pass lines on. The end of stdin means that the parent is gone or has no more work.
-
-    Without a parent nobody takes the answer, so what runs is cut off, but in no critical section.
+    The end of stdin means that the parent is gone, or wants us to be.
     """
-    for line in sys.stdin.buffer:
-        busy.set()  # before it is taken up: else an end of stdin in between would not cut it off
-        requests.put(json.loads(line))
-    requests.put(None)
-    if busy.is_set():
-        critical.wait(_CRITICAL_SECONDS)
+
+    def __init__(self, answers: int) -> None:
+        self._answers = os.fdopen(answers, "wb", buffering=0)
+        self._sending = threading.Lock()
+        self._requests: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        self._busy = threading.Event()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def send(self, message: dict[str, Any]) -> None:
+        rest = memoryview(json.dumps(message, ensure_ascii=False).encode() + b"\n")
+        with self._sending:
+            while rest:
+                rest = rest[self._answers.write(rest) or 0 :]
+
+    def answer(self, message: dict[str, Any], *, last: bool) -> None:
+        """The outcome of a request; after the last one nothing runs that the parent's end would cut off."""
+        if last:
+            self._busy.clear()
+        with steps.step("child.answer"):
+            self.send(message)
+
+    def next(self) -> dict[str, Any] | None:
+        """The next request; None at the end."""
+        return self._requests.get()
+
+    def _read(self) -> None:
+        for line in sys.stdin.buffer:
+            self._busy.set()  # before it is taken up: else an end of stdin in between would not cut it off
+            self._requests.put(json.loads(line))
+        if self._busy.is_set():
+            self._leave()
+        self._requests.put(None)
+
+    def _leave(self) -> None:
+        """Nobody takes the answer, so what runs is cut off, but in no critical section."""
+        if not critical.wait(0):
+            try:
+                self.send({"critical": True})
+            except OSError:
+                pass  # the parent is gone
+            critical.wait(_CRITICAL_SECONDS)
         os._exit(1)
 
 
-def _answer(kind: str, tasks: list[Task], stores: Stores, progress: Progress) -> dict[str, Any]:
-    outcomes = _outcomes(kind, tasks, stores, progress)
-    return {
-        "outcomes": {job_id: encode(outcome) for job_id, outcome in outcomes.items()},
-        "graph_lag": stores.graph_lag(),
-    }
+class Server:
+    """Runs what is asked. While long work stands at a safe point, other requests are served in between."""
+
+    def __init__(self, pipes: Pipes, stores: Stores) -> None:
+        self._pipes = pipes
+        self._stores = stores
+        self._depth = 0
+
+    def serve(self) -> None:
+        while (request := self._pipes.next()) is not None:
+            self._serve(request)
+
+    def _serve(self, request: dict[str, Any]) -> None:
+        self._depth += 1
+        with steps.step("child.take"):
+            tasks = [Task(**task) for task in request["jobs"]]
+        outcomes = self._outcomes(request["kind"], tasks, self._progress(request["slice_seconds"]))
+        self._depth -= 1
+        answer = {
+            "outcomes": {job_id: encode(outcome) for job_id, outcome in outcomes.items()},
+            "graph_lag": self._stores.graph_lag(),
+        }
+        self._pipes.answer(answer, last=self._depth == 0)
+
+    def _progress(self, slice_seconds: float | None) -> Progress:
+        began = time.monotonic()
+
+        def progress(message: dict[str, Any]) -> None:
+            nonlocal began
+            self._pipes.send({"progress": message})
+            if slice_seconds is not None and time.monotonic() - began >= slice_seconds:
+                self._give_way()
+                began = time.monotonic()
+
+        return progress
+
+    def _give_way(self) -> None:
+        self._pipes.send({"give_way": True})
+        while True:
+            request = self._pipes.next()
+            if request is None:
+                threading.Event().wait()  # the thread that read the end ends the process
+            elif "go_on" in request:
+                return
+            else:
+                self._serve(request)
+
+    def _outcomes(self, kind: str, tasks: list[Task], progress: Progress) -> Outcomes:
+        try:
+            with failing_clearly():
+                if kind == PAY:
+                    self._stores.pay_all(progress)
+                    return {}
+                if kind == MAINTAIN:
+                    self._stores.maintain(clock.now(), progress)
+                    return {}
+                return run(kind, tasks, self._stores, clock.now(), progress)
+        except JobError as error:
+            return {task.job_id: Failed(error) for task in tasks}
+        except Exception as error:
+            # The traceback goes to the log; a record gets no more than the kind of error, which holds no text.
+            log.error("operation %s failed: %s", kind, trace(error))
+            if len(tasks) > 1:  # each is tried alone, so that a bad one fails alone
+                return {job: found for task in tasks for job, found in self._outcomes(kind, [task], progress).items()}
+            failure = JobError("INTERNAL", f"The operation {kind!r} met an unexpected {type(error).__name__}.")
+            return {task.job_id: Failed(failure) for task in tasks}
 
 
-def _outcomes(kind: str, tasks: list[Task], stores: Stores, progress: Progress) -> Outcomes:
-    try:
-        if kind == PAY:
-            stores.pay([])
-            return {}
-        with failing_clearly():
-            return run(kind, tasks, stores, clock.now(), progress)
-    except JobError as error:
-        return {task.job_id: Failed(error) for task in tasks}
-    except Exception as error:
-        # The traceback goes to the log; a record gets no more than the kind of error, which holds no text.
-        log.error("operation %s failed: %s", kind, trace(error))
-        if len(tasks) > 1:  # each is tried alone, so that a bad one fails alone
-            return {job: found for task in tasks for job, found in _outcomes(kind, [task], stores, progress).items()}
-        failure = JobError("INTERNAL", f"The operation {kind!r} met an unexpected {type(error).__name__}.")
-        return {task.job_id: Failed(failure) for task in tasks}
+def main() -> int:
+    leash = Leash(parent=int(sys.argv[2]))
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format=LOG_FORMAT)
+    settings = load()
+    steps.arm(settings.fault if settings.test_jobs else None)
+    critical.on_change(leash.let_go, leash.hold)
+    pipes = Pipes(answers)
+
+    def loading(is_loading: bool) -> None:
+        pipes.send({"loading": is_loading})
+
+    with Stores(Workspace(Path(sys.argv[1])), settings, loading) as stores:
+        loading(False)
+        Server(pipes, stores).serve()
+    return 0
 
 
 def encode(outcome: Succeeded | Failed) -> dict[str, Any]:

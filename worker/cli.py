@@ -81,20 +81,26 @@ def parser() -> argparse.ArgumentParser:
     rebuild.add_argument("--no-start", action="store_true", help="do not start a worker")
     waiting(rebuild, default=True)
 
-    jobs = nested("jobs", "the queue: list, show, wait, cancel, retry")
+    jobs = nested("jobs", "the queue: list, show, wait, cancel, retry, pause, resume, drain, prune")
     listing = add("list", "jobs, newest first", jobs)
     listing.add_argument("--state", help="only jobs in this state")
     listing.add_argument("--limit", type=int, default=50, help="most jobs shown (default 50)")
     for name, text in (
         ("show", "a job's record"),
         ("wait", "wait until a job has ended"),
-        ("cancel", "ask for a waiting job not to run"),
+        ("cancel", "end a job, unless its effect is committed"),
         ("retry", "run an ended job again"),
     ):
         made = add(name, text, jobs)
         made.add_argument("job_id")
         if name == "wait":
             made.add_argument("--timeout", type=float, metavar="SECONDS")
+
+    add("pause", "finish what runs and begin nothing more, until resume", jobs)
+    add("resume", "go on after a pause", jobs)
+    drain = add("drain", "work off what is due, take nothing more in, and let the worker leave", jobs)
+    drain.add_argument("--timeout", type=float, metavar="SECONDS", help="how long to wait for that (default: no limit)")
+    add("prune", "remove records and rejected files whose time is over", jobs)
 
     retrieve = add("retrieve", "the memories that fit a question, best first")
     retrieve.add_argument("query", metavar="QUESTION")

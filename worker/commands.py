@@ -19,9 +19,13 @@ from jobs import client, files, launch, spool
 from jobs.errors import JobError
 from jobs.ids import new_job_id
 from jobs.layout import Workspace, find_workspace
+from jobs.lock import Lock
 from jobs.model import SCHEMA_VERSION, Record, State
 
 Envelope = dict[str, Any]
+
+_CANCEL_SECONDS = 15.0  # a running job stops within 2 s, or 10 in a critical section
+_REQUEST_SECONDS = 5.0
 
 
 def run(given: argparse.Namespace) -> Envelope:
@@ -89,7 +93,7 @@ def _worker_status(workspace: Workspace) -> dict[str, Any]:
 
 
 def worker_run(given: argparse.Namespace) -> Envelope:
-    from .process import serve
+    from .daemon import serve
 
     workspace, found = _open(given)
     serve(workspace, found, foreground=True)
@@ -231,10 +235,18 @@ def jobs_wait(given: argparse.Namespace) -> Envelope:
 
 
 def jobs_cancel(given: argparse.Namespace) -> Envelope:
+    """Returns when the worker has dealt with the request: the job is cancelled, or it was too late."""
     workspace, _ = _open(given)
-    record = client.cancel(workspace.spool, given.job_id)
-    ended = record is not None and record.ended
-    return answer.success(job_id=given.job_id, requested=not ended, state=record.state if record else "in the inbox")
+    place = workspace.spool
+    record = client.cancel(place, given.job_id)
+    if record is not None and record.ended:
+        return answer.success(job_id=given.job_id, requested=False, obeyed=True, state=record.state)
+    obeyed = client.obeyed(place, place.cancel(given.job_id), _CANCEL_SECONDS)
+    record = client.status(place, given.job_id)
+    state = record.state if record else "in the inbox"
+    if obeyed and record is not None and record.state != "cancelled":
+        raise JobError("CANCEL_TOO_LATE", f"Job {given.job_id} is {state}: its effect is committed.")
+    return answer.success(job_id=given.job_id, requested=True, obeyed=obeyed, state=state)
 
 
 def jobs_retry(given: argparse.Namespace) -> Envelope:
@@ -246,9 +258,64 @@ def jobs_retry(given: argparse.Namespace) -> Envelope:
             "ARGUMENT_INVALID",
             f"Job {given.job_id} is {state}; only failed, cancelled and expired jobs run again.",
         )
-    request = {"job_id": record.job_id, "generation": record.generation}
-    files.replace(workspace.spool.retry(record.job_id), json.dumps(request).encode())
-    return answer.success(job_id=record.job_id, requested=True, worker_started=launch.start(workspace))
+    client.retry(workspace.spool, record)
+    started = launch.start(workspace, leave_when_idle=True)
+    return answer.success(job_id=record.job_id, requested=True, worker_started=started)
+
+
+def jobs_pause(given: argparse.Namespace) -> Envelope:
+    """Let what runs finish and begin nothing more, until resume; also across restarts of the worker."""
+    return _ask_worker(given, "pause")
+
+
+def jobs_resume(given: argparse.Namespace) -> Envelope:
+    return _ask_worker(given, "resume")
+
+
+def _ask_worker(given: argparse.Namespace, verb: client.Verb) -> Envelope:
+    workspace, _ = _open(given)
+    place = workspace.spool
+    client.request(place, verb)
+    obeyed = client.obeyed(place, place.request(verb), _REQUEST_SECONDS)
+    return answer.success(request=verb, obeyed=obeyed, worker=_worker_status(workspace))
+
+
+def jobs_drain(given: argparse.Namespace) -> Envelope:
+    """Work off what is due, take nothing more in, and leave. Returns when the worker has gone."""
+    workspace, _ = _open(given)
+    place = workspace.spool
+    if not launch.is_alive(workspace):
+        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
+    client.request(place, "drain")
+    deadline = None if given.timeout is None else time.monotonic() + given.timeout
+    client.obeyed(place, place.request("drain"), _REQUEST_SECONDS)
+    while launch.is_alive(workspace) and launch.is_leaving(workspace):
+        if deadline is not None and time.monotonic() > deadline:
+            raise JobError("WAIT_TIMEOUT", f"The worker still drains after {given.timeout:g} s; it goes on.")
+        time.sleep(0.05)
+    return answer.success(drained=True, worker=_worker_status(workspace))
+
+
+def jobs_prune(given: argparse.Namespace) -> Envelope:
+    """Remove what has ended and is over by the settings; with no worker, here and now."""
+    from . import retention
+
+    workspace, found = _open(given)
+    place = workspace.spool
+    if not place.root.is_dir():
+        return answer.success(pruned=0)
+    files.make_folder(place.worker)
+    with Lock(place.lock) as lock:
+        if not lock.acquire():
+            return _ask_worker(given, "prune")
+        keep = retention.Keep(
+            found.keep_succeeded_days, found.keep_failed_days, found.keep_ended_jobs, found.keep_rejected_files
+        )
+        live = {record.job_id for record in spool.records(place) if not record.ended}
+        count = 0
+        while gone := retention.prune(workspace, keep, lambda job_id: job_id in live, time.time()):
+            count += gone
+    return answer.success(pruned=count)
 
 
 # --- memories ---
@@ -296,6 +363,10 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
     "jobs wait": jobs_wait,
     "jobs cancel": jobs_cancel,
     "jobs retry": jobs_retry,
+    "jobs pause": jobs_pause,
+    "jobs resume": jobs_resume,
+    "jobs drain": jobs_drain,
+    "jobs prune": jobs_prune,
     "retrieve": retrieve,
     "memories list": memories_list,
     "memories show": memories_show,

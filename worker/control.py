@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
-from jobs import files
+from jobs import files, spool, steps
 from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.layout import Spool
 from jobs.parse import read_json
 
-from .ledger import Ledger
+from .ledger import Cancellation, Ledger
 
 log = logging.getLogger(__name__)
 
@@ -19,47 +23,87 @@ _LIMIT = 4096
 
 
 class Control:
-    """Looks at the requests when told to; not thread-safe, one thread calls it."""
+    """Looks at the requests when told to; not thread-safe, one thread calls it.
 
-    def __init__(self, place: Spool, ledger: Ledger, enqueue: Callable[[str, int], None]) -> None:
+    ``cancel`` ends a job wherever it is; ``verbs`` are the requests about no single job, each with what obeys it.
+    """
+
+    def __init__(
+        self,
+        place: Spool,
+        ledger: Ledger,
+        cancel: Callable[[str], Cancellation],
+        verbs: Mapping[str, Callable[[dict[str, Any]], None]],
+    ) -> None:
         self._place = place
         self._ledger = ledger
-        self._enqueue = enqueue
+        self._cancel = cancel
+        self._verbs = verbs
+        self.waits = False
 
     def look(self) -> None:
-        for path in sorted(self._place.control.glob("*.json")):
-            verb, _, job_id = path.stem.partition("-")
+        """Obey what is there. ``waits`` says whether a request was left for the next look."""
+        self.waits = False
+        for path in _in_order(self._place.control):
             try:
-                request = read_json(files.read_plain(path, _LIMIT)[0])
-                if verb not in ("cancel", "retry") or not is_job_id(job_id) or not isinstance(request, dict):
-                    raise JobError("ARGUMENT_INVALID", f"{path.name} is no request that is known.")
-                if not self._obey(verb, job_id, request.get("generation")):
-                    continue
+                self._read(path)
             except FileNotFoundError:
-                continue
-            except JobError as error:
-                log.warning("request %s refused: %s", path.name[:100], error)
-            files.remove(path)
+                pass  # taken back
+            except OSError as error:  # a full disk, say: it is left for later, and holds up no other
+                log.error("request %s: %s", path.name[:100], error)
 
-    def _obey(self, verb: str, job_id: str, generation: object) -> bool:
+    def _read(self, path: Path) -> None:
+        status = None
+        try:
+            data, status = files.read_plain(path, _LIMIT)
+            request = read_json(data)
+            if not isinstance(request, dict):
+                raise JobError("ARGUMENT_INVALID", f"{path.name} is no request that is known.")
+            if not self._obey(path.stem, request):
+                self.waits = True
+                return
+        except JobError as error:
+            log.warning("request %s refused: %s", path.name[:100], error)
+        with steps.step("control.remove"):
+            spool.take_away(path, status)
+
+    def _obey(self, name: str, request: dict[str, Any]) -> bool:
         """Whether the request is dealt with; False leaves it for later."""
+        if name in self._verbs:
+            self._verbs[name](request)
+            return True
+        verb, _, job_id = name.partition("-")
+        if verb not in ("cancel", "retry") or not is_job_id(job_id):
+            raise JobError("ARGUMENT_INVALID", f"{name!r} is no request that is known.")
         try:
             record = self._ledger.find(job_id)
         except ValueError as error:
             raise JobError("JOB_NOT_FOUND", str(error)) from error
         if record is None:
             return not self._place.dropped(job_id).exists()
-        if generation is not None and record.generation != generation:
+        if request.get("generation") not in (None, record.generation):
             return True
-        if verb == "retry":
-            if record.ended:
-                again = self._ledger.replay(job_id)
-                self._enqueue(job_id, again.priority)
-                log.info("replayed job_id=%s generation=%d", job_id, again.generation)
-            return True
+        if verb == "cancel":
+            found = self._cancel(job_id)
+            if found != "running":
+                log.info("cancel: %s job_id=%s", found, job_id)
+            return found != "running"
         if record.ended:
-            return True
-        if not self._ledger.cancel(job_id):
-            return False  # it runs to its end, and the request with it
-        log.info("cancelled job_id=%s", job_id)
+            again = self._ledger.replay(job_id)
+            log.info("replayed job_id=%s generation=%d", job_id, again.generation)
         return True
+
+
+def _in_order(folder: Path) -> list[Path]:
+    """The requests as they came, so that the last word counts; a name with a leading dot is still being written."""
+    found: list[tuple[int, Path]] = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if (
+                entry.name.endswith(".json")
+                and not entry.name.startswith(".")
+                and not entry.is_dir(follow_symlinks=False)
+            ):
+                with contextlib.suppress(FileNotFoundError):  # taken back
+                    found.append((entry.stat(follow_symlinks=False).st_mtime_ns, Path(entry.path)))
+    return [path for _, path in sorted(found)]

@@ -10,27 +10,20 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Literal
 
 from jobs import clock, files
 from jobs.layout import Spool
 from jobs.model import encode
 
+from . import boot
+from .child import Child
 from .ledger import Ledger
 from .runner import Runner
 
 WorkerState = Literal["starting", "ready", "draining", "paused", "exiting", "stopped"]
 
 _SHORTEST_PAUSE_SECONDS = 0.1  # many changes in a row are one rewrite
-
-
-def boot_id() -> str | None:
-    """What tells one run of the machine from the next, where the system says it."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-    except OSError:
-        return None
 
 
 class Heartbeat:
@@ -48,7 +41,7 @@ class Heartbeat:
             "schema_version": 1,
             "worker_id": secrets.token_hex(8),
             "pid": os.getpid(),
-            "boot_id": boot_id(),
+            "boot_id": boot.boot_id(),
             "started_at": clock.iso(clock.now()),
             **facts,
         }
@@ -97,25 +90,24 @@ class Heartbeat:
             self._stopped.wait(_SHORTEST_PAUSE_SECONDS)
 
 
-def describe(ledger: Ledger, runner: Runner) -> dict[str, Any]:
+def describe(ledger: Ledger, runner: Runner, child: Child, watcher: str) -> dict[str, Any]:
     """The part of the heartbeat that changes."""
     now = clock.now()
-    waiting = [r.accepted_at for r in ledger.live() if r.state in ("queued", "retrying") and r.accepted_at]
-    oldest = min((clock.parse(text) for text in waiting), default=None)
-    running = runner.running
+    oldest = ledger.oldest_waiting()
     return {
         "counts": ledger.counts(),
-        "oldest_waiting_seconds": None if oldest is None else round((now - oldest).total_seconds(), 1),
-        "in_flight": []
-        if running is None
-        else [
+        "oldest_waiting_seconds": None if oldest is None else round((now - clock.parse(oldest)).total_seconds(), 1),
+        "in_flight": [
             {
-                "job_id": running.job_id,
+                "job_id": running.job_ids[0],
                 "kind": running.kind,
-                "jobs": running.jobs,
+                "jobs": len(running.job_ids),
                 "seconds": round((now - running.started_at).total_seconds(), 1),
                 "progress": running.progress,
             }
+            for running in runner.running
         ],
         "graph_lag": runner.graph_lag,
+        "child": None if (pid := child.pid) is None else {"pid": pid, "memory_bytes": child.memory_bytes},
+        "watcher": watcher,
     }

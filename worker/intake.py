@@ -5,7 +5,9 @@ The decision is a pure function of the file, the record under its name and the r
 
 from __future__ import annotations
 
+import errno
 import logging
+import math
 import os
 import shutil
 import time
@@ -26,6 +28,8 @@ from .ledger import Ledger
 log = logging.getLogger(__name__)
 
 _TOGETHER = 64  # jobs that share the syncs of one acceptance
+_AGAIN_SECONDS = 5.0  # until what could not be read or taken away is tried once more
+_IMMOVABLE = (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV)  # immutable, or something is mounted on it
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +89,17 @@ class Intake:
         place: Spool,
         ledger: Ledger,
         limits: Limits,
-        enqueue: Callable[[str, int], None],
+        accepted: Callable[[], None] = lambda: None,
         now: Callable[[], datetime] = clock.now,
     ) -> None:
+        """``accepted`` is called after each few: nobody waits until a full inbox is worked off."""
         self._place = place
         self._ledger = ledger
         self._limits = limits
-        self._enqueue = enqueue
+        self._accepted = accepted
         self._now = now
         self._growing: dict[str, tuple[tuple[int, int], float]] = {}
+        self._left: dict[str, tuple[tuple[int, ...] | None, float]] = {}
 
     @property
     def waits_for_growing_files(self) -> bool:
@@ -104,9 +110,10 @@ class Intake:
         """Work off the inbox as it is now. Returns how many jobs were accepted."""
         accepted = 0
         entries = spool.inbox(self._place)
-        self._growing = {
-            name: seen for name, seen in self._growing.items() if any(e.path.name == name for e in entries)
-        }
+        there = {entry.path.name for entry in entries}
+        self._growing = {name: seen for name, seen in self._growing.items() if name in there}
+        self._left = {name: seen for name, seen in self._left.items() if name in there}
+        entries = [entry for entry in entries if not self._is_left(entry)]
         for start in range(0, len(entries), _TOGETHER):
             accepted += self._take(entries[start : start + _TOGETHER])
         return accepted
@@ -128,12 +135,18 @@ class Intake:
                 if not self._may_still_grow(entry, error):
                     self._reject(entry, error)
                 continue
+            except OSError as error:  # a device error, too many open files: the others' turn all the same
+                self._leave(entry, error, _AGAIN_SECONDS)
+                continue
             read[job.job_id] = status
             match verdict:
                 case Accept(job, generation):
                     verdicts.append((job, lifecycle.accept(job, self._now(), generation)))
                 case Duplicate():
-                    spool.take_away(entry.path, status)
+                    try:
+                        spool.take_away(entry.path, status)
+                    except PermissionError as error:
+                        self._leave(entry, error, _AGAIN_SECONDS)
                 case Reject(reason):
                     self._reject(entry, reason)
         if verdicts:
@@ -144,11 +157,10 @@ class Intake:
         try:
             self._ledger.accept(accepted, read)
         finally:  # when the disk refuses half-way, some are accepted all the same
-            for job, record in accepted:
+            for job, _ in accepted:
                 if self._ledger.get(job.job_id) is not None:
                     log.info("accepted job_id=%s kind=%s", job.job_id, job.kind)
-                    if lifecycle.is_due(record, self._now()):
-                        self._enqueue(record.job_id, record.priority)
+            self._accepted()
 
     def _read(self, entry: spool.Entry) -> tuple[Job, os.stat_result]:
         if entry.name is None or not is_job_id(entry.name):
@@ -166,8 +178,9 @@ class Intake:
             raise JobError("JOB_ID_CONFLICT", f"The record under the id {job_id!r} is damaged.") from error
 
     def _may_still_grow(self, entry: spool.Entry, error: JobError) -> bool:
-        """A writer that does not rename is tolerated: wait until size and time have stood still."""
-        if error.code != "JSON_INVALID":
+        """A writer that does not rename is tolerated: wait until size and time have stood still. So is one that puts
+        the file in place by link and unlink: for a moment it has two names."""
+        if error.code != "JSON_INVALID" and "names" not in error.details:
             return False
         try:
             status = entry.path.lstat()
@@ -193,5 +206,29 @@ class Intake:
                 writable = earlier is None or earlier.state == "rejected"
             if writable:
                 record = lifecycle.refuse(entry.name, error, self._now(), earlier.generation + 1 if earlier else 1)
-        kept = spool.reject(self._place, entry, error, record, clock.iso(self._now()))
+        try:
+            kept = spool.reject(self._place, entry, error, record, clock.iso(self._now()))
+        except OSError as failure:
+            if failure.errno not in _IMMOVABLE:
+                raise
+            self._leave(entry, failure, math.inf)  # it has its answer, and would get one more at each try
+            return
         log.warning("rejected file=%r code=%s kept=%s", os.fsdecode(entry.path.name)[:100], error.code, kept.name)
+
+    def _leave(self, entry: spool.Entry, error: OSError, seconds: float) -> None:
+        """One entry's trouble stops no other: it is said, and the entry left alone until it changes or the time is
+        over."""
+        log.error("left in the inbox file=%r: %s", entry.path.name[:100], error.strerror)
+        self._left[entry.path.name] = (_stamp(entry), time.monotonic() + seconds)
+
+    def _is_left(self, entry: spool.Entry) -> bool:
+        stamp, until = self._left.get(entry.path.name, (None, 0.0))
+        return time.monotonic() < until and _stamp(entry) == stamp
+
+
+def _stamp(entry: spool.Entry) -> tuple[int, ...] | None:
+    try:
+        status = entry.path.lstat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

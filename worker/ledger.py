@@ -6,18 +6,27 @@ made together share one sync.
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Literal
 
-from jobs import clock, lifecycle, spool
+from jobs import clock, lifecycle, spool, steps
 from jobs.errors import JobError
 from jobs.layout import Spool
-from jobs.lifecycle import Event
+from jobs.lifecycle import CAPS, Caps, Event
 from jobs.model import Job, Record
+
+from .waiting import Waiting
+
+log = logging.getLogger(__name__)
+
+Tickets = Mapping[str, tuple[int, int]]
+Cancellation = Literal["cancelled", "running", "too late", "ended"]
 
 
 class Ledger:
@@ -30,14 +39,23 @@ class Ledger:
         now: Callable[[], datetime] = clock.now,
         jitter: Callable[[], float] = random.random,
         changed: Callable[[], None] = lambda: None,
+        stands: Callable[[Record], bool] = lambda record: False,
+        caps: Caps = CAPS,
     ) -> None:
+        """``stands`` says whether a job's effect is committed: then it is too late to cancel it or to let it expire."""
         self._place = place
-        self._live = {record.job_id: record for record in live}
+        self._live: dict[str, Record] = {}
+        self._waiting = Waiting()
         self._now = now
         self._jitter = jitter
         self._changed = changed
+        self._stands = stands
+        self._caps = caps
         self._lock = threading.RLock()
+        self._counts: Counter[str] = Counter()
         self._ended: Counter[str] = Counter()
+        for record in live:
+            self._keep(record)
 
     # --- looking ---
 
@@ -61,22 +79,33 @@ class Ledger:
     def counts(self) -> dict[str, int]:
         """Jobs by state: the live ones now, the ended ones since this worker's start."""
         with self._lock:
-            found: Counter[str] = Counter(record.state for record in self._live.values())
-            return {**dict.fromkeys(("queued", "running", "retrying"), 0), **found, **self._ended}
+            return {**dict.fromkeys(("queued", "running", "retrying"), 0), **self._counts, **self._ended}
+
+    def oldest_waiting(self) -> str | None:
+        """When the job was accepted that has waited longest."""
+        with self._lock:
+            return self._waiting.oldest()
 
     def due(self, kind: str, limit: int) -> list[Record]:
         """Waiting jobs of a kind that may start now, in the order in which they would."""
-        now = self._now()
         with self._lock:
-            found = [r for r in self._live.values() if r.kind == kind and lifecycle.is_due(r, now)]
-        found.sort(key=lambda r: (-r.priority, r.accepted_at or "", r.job_id))
-        return found[:limit]
+            return self._waiting.due(kind, limit, self._now())
 
-    def next_due(self) -> datetime | None:
-        """When the next delayed job is due."""
+    def kinds_due(self) -> list[str]:
+        """The kinds of which a job may start now, in the order of their first jobs."""
         with self._lock:
-            times = [r.next_attempt_at for r in self._live.values() if r.next_attempt_at is not None]
-        return min((clock.parse(text) for text in times), default=None)
+            return self._waiting.kinds_due(self._now())
+
+    def take_announced(self) -> list[Record]:
+        """The waiting jobs that have become due since the last call."""
+        with self._lock:
+            return self._waiting.take_announced(self._now())
+
+    def seconds_to_next(self, at_most: float) -> float:
+        """How long nothing becomes due."""
+        with self._lock:
+            due = self._waiting.next_due()
+        return at_most if due is None else max(0.0, min(at_most, (due - self._now()).total_seconds()))
 
     # --- changing ---
 
@@ -89,7 +118,8 @@ class Ledger:
                 accepted = [pair for pair in accepted if self._is_written(pair[1])]
                 raise
             finally:
-                self._live.update((record.job_id, record) for _, record in accepted)
+                for _, record in accepted:
+                    self._keep(record)
         self._changed()
 
     def _is_written(self, record: Record) -> bool:
@@ -98,43 +128,81 @@ class Ledger:
         except (OSError, ValueError, JobError):
             return False
 
-    def apply(self, events: dict[str, Event]) -> list[Record]:
-        """Step records of live jobs; a job that the event does not fit is left out of the answer."""
+    def adopt(self, record: Record) -> None:
+        """Take up a live record that lies on the disk and that nobody here knew of."""
         with self._lock:
-            stepped = self._step(events)
+            self._keep(record)
+        self._changed()
+
+    def rewrite(self, job_ids: Iterable[str]) -> None:
+        """Write the records of live jobs as they are: somebody has removed them."""
+        with self._lock:
+            spool.write_records(self._place, [self._live[job_id] for job_id in job_ids if job_id in self._live])
+
+    def apply(self, events: Mapping[str, Event], tickets: Tickets | None = None) -> list[Record]:
+        """Step records of live jobs; a job that the event does not fit is left out of the answer.
+
+        ``tickets`` has the generation and attempt that each event is of: one of a dead attempt is refused.
+        """
+        with self._lock:
+            stepped = self._step(events, tickets or {})
         self._changed()
         return stepped
 
-    def cancel(self, job_id: str) -> bool:
-        """End a waiting job as cancelled. False when it is too late: it runs, has ended, or its effect stands."""
+    def cancel(self, job_id: str) -> Cancellation:
+        """End a waiting job as cancelled; else say why not."""
         with self._lock:
             record = self._live.get(job_id)
-            if record is None or record.state == "running":
-                return False
-            done = self._step({job_id: lifecycle.Cancelled()})
+            if record is None:
+                return "ended"
+            if self.stands(record):
+                return "too late"
+            if record.state == "running":
+                return "running"
+            done = self._step({job_id: lifecycle.Cancelled()}, {})
         self._changed()
-        return bool(done)
+        return "cancelled" if done else "too late"
 
-    def _step(self, events: dict[str, Event]) -> list[Record]:
+    def stands(self, record: Record) -> bool:
+        """Whether the job's effect is committed. Before the first attempt nobody has to look."""
+        return record.attempt > 0 and self._stands(record)
+
+    def _step(self, events: Mapping[str, Event], tickets: Tickets) -> list[Record]:
         now = self._now()
         stepped = []
         for job_id, event in events.items():
             record = self._live.get(job_id)
-            if record is None:
+            if record is None or record.ticket != tickets.get(job_id, record.ticket):
+                log.warning("late: %s of a dead attempt refused job_id=%s", type(event).__name__, job_id)
                 continue
             try:
-                stepped.append(lifecycle.step(record, event, now, self._jitter()))
+                stepped.append(lifecycle.step(record, event, now, self._jitter(), self._caps))
             except lifecycle.IllegalTransition:
                 continue
-        spool.write_records(self._place, stepped)
+        if stepped:
+            with steps.step("record.start" if stepped[0].state == "running" else "record.end"):
+                spool.write_records(self._place, stepped)
         for record in stepped:
-            if record.ended:
-                del self._live[record.job_id]
-                self._ended[record.state] += 1
-                spool.end(self._place, record.job_id)
-            else:
-                self._live[record.job_id] = record
+            self._keep(record)
         return stepped
+
+    def _keep(self, record: Record) -> None:
+        """The state in memory follows what was written."""
+        before = self._live.pop(record.job_id, None)
+        if before is not None:
+            self._counts[before.state] -= 1
+        self._waiting.discard(record.job_id)
+        if record.ended:
+            self._ended[record.state] += 1
+            try:
+                spool.end(self._place, record.job_id)
+            except OSError as error:  # the record says it already; recovery puts the copy away
+                log.error("job_id=%s copy not put away: %s", record.job_id, error)
+            return
+        self._live[record.job_id] = record
+        self._counts[record.state] += 1
+        if record.state != "running":
+            self._waiting.put(record, self._now())
 
     def replay(self, job_id: str) -> Record:
         """Begin a new generation of an ended job. Raises JOB_NOT_FOUND, ARGUMENT_INVALID."""
@@ -152,7 +220,8 @@ class Ledger:
                 ) from None
             except FileNotFoundError:
                 raise JobError("JOB_NOT_FOUND", f"The copy of job {job_id} was removed; submit it anew.") from None
-            spool.write_records(self._place, [again])
-            self._live[job_id] = again
+            with steps.step("record.replay"):
+                spool.write_records(self._place, [again])
+            self._keep(again)
         self._changed()
         return again

@@ -1,58 +1,68 @@
-"""The worker's composition root: what is started in which order, and how it ends."""
+"""The worker's composition root: what is started in which order, what a look does, and how it ends."""
 
 from __future__ import annotations
 
-import argparse
 import logging
-import logging.handlers
-import os
-import signal
-import socket
-import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
-from bridge import listing, trust
+from bridge import effects, listing, mounts
 from bridge.settings import Settings
 from bridge.traces import trace
-from jobs import clock, files, launch
+from jobs import clock, files, spool
 from jobs.errors import JobError
-from jobs.layout import Workspace, find_workspace
-from jobs.lock import Lock
+from jobs.layout import Workspace
+from jobs.lifecycle import Caps
+from jobs.model import Record
 
-from . import recovery
+from . import recovery, retention
 from .child import Child
 from .control import Control
-from .heartbeat import Heartbeat, describe
+from .heartbeat import Heartbeat, WorkerState, describe
 from .intake import Intake, Limits
 from .ledger import Ledger
 from .queue import Queue
 from .runner import MAINTENANCE, Runner
-from .timetable import Timetable
 from .version import VERSION
-from .watcher import Watcher
+from .watcher import Watcher, choose
 
 log = logging.getLogger(__name__)
 
-_LOG_BYTES, _LOG_FILES = 5 * 1024 * 1024, 3
+_REQUEST_PAUSE_SECONDS = 0.05  # while a request waits for what runs
 _GROWING_PAUSE_SECONDS = 0.25
+_TEND_SECONDS = 30.0
+_PRUNE_SECONDS = 3600.0
+_PRUNE_TOGETHER = 200
 _MAINTENANCE_PAUSE_SECONDS = 30.0
 _LAST_PRIORITY = -1000
-_SUCCESSOR_PATIENCE_SECONDS = 600.0
 
 
 class Worker:
-    """One workspace's worker. ``run`` returns after ``stop``; the caller holds the lock."""
+    """One workspace's worker; the caller holds the lock. ``run`` returns after ``stop`` or when it leaves by itself."""
 
-    def __init__(self, workspace: Workspace, settings: Settings, holds_lock: Callable[[], bool] = lambda: True) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        settings: Settings,
+        holds_lock: Callable[[], bool] = lambda: True,
+        *,
+        worker_died: bool = False,
+        leaves_when_idle: bool = False,
+    ) -> None:
+        """``worker_died``: the former worker did, while the machine went on."""
+        self._workspace = workspace
         self._settings = settings
         self._holds_lock = holds_lock
-        place = workspace.spool
+        self._leaves_when_idle = leaves_when_idle and settings.worker_idle_seconds > 0
+        place = self._place = workspace.spool
         self._wake = threading.Event()
         self._stop = threading.Event()
-        self._ledger = Ledger(place, recovery.recover(place, clock.now()), changed=self._changed)
+        self._draining = False
+        caps = Caps(settings.max_crashes, settings.max_worker_deaths)
+        live = recovery.recover(place, clock.now(), worker_died=worker_died, caps=caps)
+        self._ledger = Ledger(place, live, changed=self._changed, stands=self._stands, caps=caps)
         self._child = Child(workspace, settings)
         self._runner = Runner(
             place,
@@ -60,13 +70,12 @@ class Worker:
             self._child,
             batch_size=settings.batch_size,
             idle_seconds=settings.child_idle_seconds,
-            enqueue=self._enqueue,
+            slice_seconds=settings.slice_seconds,
             changed=self._changed,
-            delayed=self._wake.set,
+            waits=self._wake.set,
         )
-        self._runner.graph_lag = _graph_lag(workspace)
+        self._runner.graph_lag = self._graph_lag()
         self._queue = Queue(place.queue_db, self._runner.look, self._waiting)
-        self._next_maintenance = time.monotonic()
         limits = Limits(
             max_job_bytes=settings.max_job_bytes,
             max_active_jobs=settings.max_active_jobs,
@@ -75,10 +84,19 @@ class Worker:
             partial_write_grace=settings.partial_write_grace,
             test_jobs=settings.test_jobs,
         )
-        self._intake = Intake(place, self._ledger, limits, self._enqueue)
-        self._control = Control(place, self._ledger, self._enqueue)
-        self._timetable = Timetable(self._ledger, self._enqueue)
-        self._watcher = Watcher([place.inbox, place.control], self._wake)
+        self._intake = Intake(place, self._ledger, limits, self._enqueue_announced)
+        self._control = Control(
+            place,
+            self._ledger,
+            self._runner.cancel,
+            {"pause": self._pause, "resume": self._resume, "drain": self._drain, "prune": self._prune_now},
+        )
+        self._watcher = Watcher(
+            [place.inbox, place.control], self._wake, choose(settings.watcher, mounts.describe(workspace.root))
+        )
+        now = time.monotonic()
+        self._active_at = self._next_maintenance = self._next_prune = now
+        self._next_tend = now + _TEND_SECONDS
         facts = {
             "version": VERSION,
             "workspace": str(workspace.root),
@@ -87,54 +105,116 @@ class Worker:
             "http": None,
         }
         self._heartbeat = Heartbeat(
-            place, facts, settings.heartbeat_seconds, lambda: describe(self._ledger, self._runner)
+            place,
+            facts,
+            settings.heartbeat_seconds,
+            lambda: describe(self._ledger, self._runner, self._child, self._watcher.state),
         )
 
-    def _waiting(self) -> list[tuple[str, int]]:
-        """What belongs into the queue now; delayed jobs come by the timetable."""
-        return [(r.job_id, r.priority) for r in self._ledger.live() if r.next_attempt_at is None]
+    # --- what the parts ask ---
 
-    def _enqueue(self, job_id: str, priority: int) -> None:
-        self._queue.put(job_id, priority)
+    def _waiting(self) -> list[tuple[str, int]]:
+        """What belongs into the queue now; delayed jobs are announced when they are due."""
+        return [(r.job_id, r.priority) for kind in self._ledger.kinds_due() for r in self._ledger.due(kind, 1_000_000)]
+
+    def _enqueue_announced(self) -> None:
+        for record in self._ledger.take_announced():
+            self._queue.put(record.job_id, record.priority)
 
     def _changed(self) -> None:
         heartbeat = getattr(self, "_heartbeat", None)
         if heartbeat is not None:
             heartbeat.poke()
 
+    def _stands(self, record: Record) -> bool:
+        """Whether a job's effect is committed. A store that cannot say leaves the job to its end."""
+        try:
+            return effects.stands(self._workspace, record.job_id, record.job_sha256 or "")
+        except JobError as error:
+            log.error("whether job_id=%s has taken effect cannot be read: %s", record.job_id, error)
+            return True
+
+    def _graph_lag(self) -> int | None:
+        """What the graph is owed from before this start. A store that cannot be read is each job's error, not ours."""
+        try:
+            return listing.counts(self._workspace)["graph_lag"]
+        except JobError as error:
+            log.error("the memory store cannot be read: %s", error)
+            return None
+
+    # --- requests ---
+
+    def _pause(self, request: dict[str, Any]) -> None:
+        files.replace(self._place.paused, b"")
+        self._runner.paused.set()
+        self._announce()
+
+    def _resume(self, request: dict[str, Any]) -> None:
+        files.remove(self._place.paused)
+        self._runner.paused.clear()
+        for job_id, priority in self._waiting():  # what was looked at meanwhile is no longer in the queue
+            self._queue.put(job_id, priority)
+        self._announce()
+
+    def _drain(self, request: dict[str, Any]) -> None:
+        self._draining = True
+        self._announce()
+
+    def _prune_now(self, request: dict[str, Any]) -> None:
+        self._next_prune = time.monotonic()
+
+    def _announce(self) -> None:
+        state: WorkerState = "draining" if self._draining else "paused" if self._runner.paused.is_set() else "ready"
+        log.info("%s", state)
+        self._heartbeat.state(state)
+
+    # --- the work ---
+
     def stop(self) -> None:
         """Finish what runs, begin nothing more; a second call does not wait for it."""
         if self._stop.is_set():
-            self._child.kill()
+            self._child.end_for_good()
         self._stop.set()
         self._runner.stopping.set()
         self._wake.set()
 
     def run(self) -> None:
-        """Work until ``stop``."""
+        """Work until ``stop``, or until there is nothing to stay for."""
+        if self._place.paused.exists():
+            self._runner.paused.set()
+        files.remove(self._place.request("drain"))  # it was meant for a former worker
         self._heartbeat.start()
-        for job_id, priority in self._waiting():
-            self._enqueue(job_id, priority)
+        self._enqueue_announced()
         self._watcher.start()
         self._queue.start()
-        log.info("ready: %d jobs taken up", self._ledger.count())
-        self._heartbeat.state("ready")
+        log.info("%d jobs taken up", self._ledger.count())
+        self._announce()
         try:
             while not self._stop.is_set():
                 self._wake.clear()
                 self._look()
-                self._wake.wait(self._pause())
+                self._wake.wait(self._pause_seconds())
         finally:
             self._heartbeat.state("exiting")
             self._runner.stopping.set()
             self._watcher.stop()
             self._queue.stop()
-            self._child.stop()
+            self._child.close()
             self._heartbeat.stop()
             log.info("stopped")
 
     def _look(self) -> None:
-        for look in (self._intake.look, self._control.look, self._timetable.look, self._maintain):
+        looks = (
+            self._take_in,
+            self._control.look,
+            self._enqueue_announced,
+            self._watcher.tend,
+            self._tend,
+            self._maintain,
+            self._prune,
+            self._leave,
+        )
+        for look in looks:
             try:
                 look()
             except Exception as error:
@@ -145,96 +225,59 @@ class Worker:
             log.error("the lock was removed: leaving, so that no second worker works beside this one")
             self.stop()
 
+    def _take_in(self) -> None:
+        if not self._draining:
+            self._intake.look()
+
+    def _tend(self) -> None:
+        """Continuous recovery: what goes wrong while we run is mended while we run."""
+        if time.monotonic() >= self._next_tend:
+            self._next_tend = time.monotonic() + _TEND_SECONDS
+            recovery.tend(self._place, self._ledger, clock.now())
+            self._queue.tend()
+
     def _maintain(self) -> None:
         """Ask the runner's thread for maintenance when there is some, now and then."""
-        due = self._runner.graph_lag or self._child.is_idle(self._settings.child_idle_seconds)
-        if due and self._runner.running is None and time.monotonic() >= self._next_maintenance:
+        idle = not self._runner.running and not self._runner.paused.is_set()
+        if idle and self._runner.wants_maintenance and time.monotonic() >= self._next_maintenance:
             self._next_maintenance = time.monotonic() + _MAINTENANCE_PAUSE_SECONDS
             self._queue.put(MAINTENANCE, _LAST_PRIORITY)
 
-    def _pause(self) -> float:
-        longest = self._settings.rescan_seconds
+    def _prune(self) -> None:
+        if time.monotonic() < self._next_prune:
+            return
+        s = self._settings
+        keep = retention.Keep(s.keep_succeeded_days, s.keep_failed_days, s.keep_ended_jobs, s.keep_rejected_files)
+        count = retention.prune(
+            self._workspace, keep, lambda job_id: self._ledger.get(job_id) is not None, time.time(), _PRUNE_TOGETHER
+        )
+        self._next_prune = time.monotonic() + (0 if count >= _PRUNE_TOGETHER else _PRUNE_SECONDS)
+        if count >= _PRUNE_TOGETHER:
+            self._wake.set()
+
+    def _leave(self) -> None:
+        """End when drained; or when nothing was there to do for long, and nobody started us by hand."""
+        runs = bool(self._runner.running)
+        if self._draining and not runs and (self._runner.paused.is_set() or not self._ledger.kinds_due()):
+            self.stop()
+        if runs or self._ledger.count() or self._runner.graph_lag or self._runner.paused.is_set():
+            self._active_at = time.monotonic()
+        if not self._leaves_when_idle or time.monotonic() - self._active_at < self._settings.worker_idle_seconds:
+            return
+        # Who drops from here on sees that we leave, and starts a successor; what was dropped before is here.
+        self._heartbeat.state("exiting")
+        if spool.inbox(self._place) or any(self._place.control.glob("*.json")):
+            self._active_at = time.monotonic()
+            self._wake.set()
+            self._announce()
+            return
+        log.info("nothing to do for %g s: leaving", self._settings.worker_idle_seconds)
+        self.stop()
+
+    def _pause_seconds(self) -> float:
+        longest = self._watcher.pause(self._settings.rescan_seconds, self._settings.polling_seconds)
+        if self._control.waits:
+            longest = min(longest, _REQUEST_PAUSE_SECONDS)
         if self._intake.waits_for_growing_files:
             longest = min(longest, _GROWING_PAUSE_SECONDS)
-        return self._timetable.seconds_to_next(longest)
-
-
-def _graph_lag(workspace: Workspace) -> int | None:
-    """What the graph is owed from before this start. A store that cannot be read is each job's error, not ours."""
-    try:
-        return listing.counts(workspace)["graph_lag"]
-    except JobError as error:
-        log.error("the memory store cannot be read: %s", error)
-        return None
-
-
-def serve(workspace: Workspace, settings: Settings, *, foreground: bool, successor: bool = False) -> int:
-    """Take the lock, work until a signal, let go. A successor waits for a worker that is leaving.
-
-    Raises WORKER_RUNNING, WORKSPACE_NOT_TRUSTED.
-    """
-    os.umask(0o077)
-    trust.adopt(workspace, settings.config_folder)
-    lock = Lock(workspace.spool.lock)
-    deadline = time.monotonic() + (_SUCCESSOR_PATIENCE_SECONDS if successor else 0)
-    while not lock.acquire():
-        if time.monotonic() < deadline and launch.is_leaving(workspace):
-            time.sleep(0.1)
-            continue
-        raise JobError("WORKER_RUNNING", f"Another worker works on {workspace.root}.")
-    with lock:
-        files.remove(workspace.spool.heartbeat)  # a former worker's: its process id may be anybody's by now
-        _log_to(workspace.spool.log, settings.log_level, foreground=foreground)
-        worker = Worker(workspace, settings, lock.is_in_place)
-
-        _on_signals(worker.stop)
-        worker.run()
-    return 0
-
-
-def _on_signals(stop: Callable[[], None]) -> None:
-    """Call ``stop`` at each SIGTERM and SIGINT, in a thread of its own: a handler would run inside whatever the
-    main thread is doing, and wait for ever for a lock that the main thread holds."""
-    reader, writer = socket.socketpair()
-    writer.setblocking(False)
-
-    def listen() -> None:
-        with reader, writer:
-            while reader.recv(1):
-                stop()
-
-    threading.Thread(target=listen, name="signals", daemon=True).start()
-    signal.set_wakeup_fd(writer.fileno())
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda number, frame: None)
-
-
-def _log_to(path: Path, level: str, *, foreground: bool) -> None:
-    rotated = logging.handlers.RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=_LOG_FILES, encoding="utf-8")
-    path.chmod(0o600)
-    handlers: list[logging.Handler] = [rotated]
-    if foreground:
-        handlers.append(logging.StreamHandler(sys.stderr))
-    logging.basicConfig(
-        level=level, handlers=handlers, format="%(asctime)s %(levelname)-7s %(name)s %(message)s", force=True
-    )
-    logging.getLogger("huey").setLevel(logging.WARNING)
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """``python -m worker``: used to start a detached worker."""
-    parser = argparse.ArgumentParser(prog="python -m worker")
-    parser.add_argument("--workspace", required=True)
-    parser.add_argument("--detached", action="store_true")
-    parser.add_argument("--successor", action="store_true", help="wait for a worker that is leaving")
-    given = parser.parse_args(argv)
-    try:
-        workspace = find_workspace(given.workspace, Path.cwd())
-        settings = trust.settings_of(workspace)
-        return serve(workspace, settings, foreground=not given.detached, successor=given.successor)
-    except JobError as error:
-        print(f"{error.message} {error.remediation}", file=sys.stderr)  # noqa: T201 - the asker reads it
-        return 1
-    except OSError as error:
-        print(f"The workspace cannot be worked on: {error}.", file=sys.stderr)  # noqa: T201
-        return 1
+        return self._ledger.seconds_to_next(longest)

@@ -21,7 +21,7 @@ from huey.registry import Message
 from huey.serializer import Serializer
 from huey.storage import SqliteStorage
 
-from jobs import files
+from jobs import files, steps
 
 log = logging.getLogger(__name__)
 
@@ -126,13 +126,27 @@ class Queue:
     def put(self, job_id: str, priority: int) -> None:
         """Ask for a look at a job: higher priority first, then first come."""
         try:
-            self._huey.enqueue(self._message(job_id, priority))
+            with steps.step("queue.put"):
+                self._huey.enqueue(self._message(job_id, priority))
         except sqlite3.Error:
             with self._huey.storage.filled:  # the consumer may have met the broken file at the same time
                 try:
                     self._huey.enqueue(self._message(job_id, priority))
                 except sqlite3.Error as error:
                     self._renew(error)
+
+    def tend(self) -> None:
+        """Make the file anew if somebody removed it, and fill it where everything that waits seems to be lost."""
+        with self._huey.storage.filled:
+            try:
+                if not self._path.exists():
+                    raise sqlite3.OperationalError("removed")
+                lost = self._huey.pending_count() == 0
+            except sqlite3.Error as error:
+                self._renew(error)
+                return
+        for job_id, priority in self._waiting() if lost else ():
+            self.put(job_id, priority)
 
     def start(self) -> None:
         """Begin consuming, in one thread."""

@@ -4,41 +4,44 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from jobs import clock, lifecycle, spool
+from jobs import clock, lifecycle
 from jobs.errors import JobError
 from jobs.layout import Spool
+from jobs.lifecycle import Event
 from jobs.model import Record
-from jobs.parse import parse_job
 
-from .child import Child, ChildDied
-from .child_main import PAY, decode
-from .ledger import Ledger
+from .child import Child, ChildEnded
+from .child_main import MAINTAIN, PAY, decode
+from .ledger import Cancellation, Ledger
+from .tasks import BATCHED, SLICED, Tasks, read_tasks
 
 log = logging.getLogger(__name__)
 
-BATCHED = frozenset({"ingest"})
 MAINTENANCE = "@maintenance"  # a message that is no job id
 _WRITE_AGAIN_SECONDS = 1.0
+_JOBS_BETWEEN_MAINTENANCE = 200
+
+_CODES = {"died": "CHILD_DIED", "memory": "CHILD_TOO_LARGE", "timeout": "JOB_TIMEOUT"}
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
     """What the child is busy with, for the heartbeat."""
 
-    job_id: str
+    job_ids: tuple[str, ...]
     kind: str
     started_at: datetime
-    jobs: int
     progress: dict[str, Any] | None = None
 
 
 class Runner:
-    """Looks at jobs one after another, in Huey's consumer thread."""
+    """Looks at jobs one after another, in Huey's consumer thread; ``cancel`` may be called from any."""
 
     def __init__(
         self,
@@ -48,160 +51,225 @@ class Runner:
         *,
         batch_size: int,
         idle_seconds: float = 300.0,
-        enqueue: Callable[[str, int], None] = lambda job_id, priority: None,
+        slice_seconds: float = 2.0,
         now: Callable[[], datetime] = clock.now,
         changed: Callable[[], None] = lambda: None,
-        delayed: Callable[[], None] = lambda: None,
+        waits: Callable[[], None] = lambda: None,
     ) -> None:
-        """``delayed`` is called when a job has to wait for its next attempt: somebody must look at the clock."""
+        """``waits`` is called when a job has to wait again: somebody must put it into the queue when it is due."""
         self._place = place
         self._ledger = ledger
         self._child = child
         self._batch_size = batch_size
-        self._enqueue = enqueue
+        self._idle_seconds = idle_seconds
+        self._slice_seconds = slice_seconds
         self._now = now
         self._changed = changed
-        self._delayed = delayed
-        self._idle_seconds = idle_seconds
-        self._suspects: dict[str, int] = {}
-        self._running: Running | None = None
+        self._waits = waits
+        self._running: list[Running] = []
+        self._in_child: set[str] = set()
+        self._cancelled: set[str] = set()
+        self._lock = threading.Lock()
+        self._jobs_since_maintenance = 0
         self.graph_lag: int | None = None
         self.stopping = threading.Event()
+        self.paused = threading.Event()
 
     @property
-    def running(self) -> Running | None:
-        return self._running
+    def running(self) -> Sequence[Running]:
+        """What runs, and last what was let in between."""
+        return tuple(self._running)
 
     def look(self, job_id: str) -> None:
         """Run the job if it is waiting and due, together with others of its kind where that saves work."""
+        if self.stopping.is_set() or self.paused.is_set():
+            return
         if job_id == MAINTENANCE:
             self._maintain()
             return
         record = self._ledger.get(job_id)
-        if record is None or self.stopping.is_set() or not lifecycle.is_due(record, self._now()):
-            return
-        batch = self._batch(record)
-        expired = {r.job_id: lifecycle.Expired() for r in batch if lifecycle.is_expired(r, self._now())}
-        if expired:
-            self._apply(dict(expired))
-            batch = [r for r in batch if r.job_id not in expired]
-        tasks = self._tasks(batch)
-        if tasks:
-            self._run(str(record.kind), tasks)
-
-    def _maintain(self) -> None:
-        """With nothing else to do: pay the graph what it is owed, or give back a child that was idle for long."""
-        if self.stopping.is_set() or any(lifecycle.is_due(r, self._now()) for r in self._ledger.live()):
-            return
-        if self.graph_lag:
-            try:
-                self.graph_lag = self._child.ask({"kind": PAY, "jobs": []})["graph_lag"]
-            except ChildDied as error:
-                log.error("the graph could not be brought up to date: %s", error)
-        elif self._child.is_idle(self._idle_seconds):
+        if record is not None and lifecycle.is_due(record, self._now()):
+            self._run_with_others(record)
+        if self._child.is_worn:
             self._child.stop()
 
+    def cancel(self, job_id: str) -> Cancellation:
+        """End a job whose effect is not committed: at once if it waits, and soon if it runs ("running")."""
+        found = self._ledger.cancel(job_id)
+        if found == "running":
+            with self._lock:
+                if job_id not in self._in_child:
+                    return found  # between two steps: ask again
+                self._cancelled.add(job_id)
+            self._child.end("cancelled")
+        return found
+
+    # --- choosing ---
+
+    def _run_with_others(self, first: Record, *, between: bool = False) -> None:
+        batch = self._without_expired(self._batch(first))
+        if not batch:
+            return
+        tasks = read_tasks(self._place, batch)
+        if tasks.lost:
+            self._apply({job_id: lifecycle.Started() for job_id in tasks.lost})
+            self._apply({job_id: lifecycle.Failed(error) for job_id, error in tasks.lost.items()})
+        if tasks.jobs:
+            self._run(str(first.kind), tasks, between=between)
+
     def _batch(self, first: Record) -> list[Record]:
-        """The jobs to run together."""
         if first.kind not in BATCHED:
             return [first]
-        limit = self._most_together(first)
-        others = [r for r in self._ledger.due(first.kind, self._batch_size) if r.job_id != first.job_id]
-        alike = [r for r in others if self._most_together(r) >= limit]
-        return [first, *alike[: limit - 1]]
+        room = lifecycle.most_together(first, self._batch_size)
+        batch = [first]
+        for record in self._ledger.due(first.kind, self._batch_size) if room > 1 else ():
+            room = min(room, lifecycle.most_together(record, self._batch_size))
+            if record.job_id != first.job_id and len(batch) < room:
+                batch.append(record)
+        return batch
 
-    def _most_together(self, record: Record) -> int:
-        """How many may run with a job: half as many after the crash of a batch, none after a crash of its own."""
-        return 1 if record.crashes else self._suspects.get(record.job_id, self._batch_size)
+    def _without_expired(self, batch: list[Record]) -> list[Record]:
+        now = self._now()
+        expired = [r for r in batch if lifecycle.is_expired(r, now) and not self._ledger.stands(r)]
+        if expired:
+            self._apply({record.job_id: lifecycle.Expired() for record in expired})
+        return [record for record in batch if record not in expired]
 
-    def _tasks(self, batch: list[Record]) -> list[dict[str, Any]]:
-        """What the child is told of each job. A copy that cannot be read fails its job alone."""
-        tasks, lost = [], {}
-        for record in batch:
-            try:
-                data = spool.read_copy(self._place, record.job_id, spool.RECORD_LIMIT)
-                job = parse_job(record.job_id, data, test_jobs=True)
-            except (OSError, JobError) as error:
-                log.error("job_id=%s copy unreadable: %s", record.job_id, error)
-                lost[record.job_id] = JobError(
-                    "JOB_NOT_FOUND",
-                    "The worker's copy of the job cannot be read.",
-                    remediation="Submit the job anew.",
-                )
-                continue
-            tasks.append(
-                {
-                    "job_id": record.job_id,
-                    "sha256": job.sha256,
-                    "payload": job.payload,
-                    "submitted_at": job.submitted_at,
-                    "accepted_at": record.accepted_at,
-                }
-            )
-        if lost:
-            self._apply({job_id: lifecycle.Started() for job_id in lost})
-            self._apply({job_id: lifecycle.Failed(error) for job_id, error in lost.items()})
-        return tasks
+    # --- running ---
 
-    def _run(self, kind: str, tasks: list[dict[str, Any]]) -> None:
-        started = self._apply({task["job_id"]: lifecycle.Started() for task in tasks})
-        ids = [record.job_id for record in started]
-        tasks = [task for task in tasks if task["job_id"] in ids]  # some may have been cancelled meanwhile
-        if not tasks:
+    def _run(self, kind: str, tasks: Tasks, *, between: bool) -> None:
+        together = len(tasks.jobs) + int(between)
+        started = self._apply({task["job_id"]: lifecycle.Started(together) for task in tasks.jobs})
+        records = {record.job_id: record for record in started}  # some may have been cancelled meanwhile
+        if not records:
             return
-        self._set_running(Running(tasks[0]["job_id"], kind, self._now(), len(tasks)))
-        events: dict[str, lifecycle.Event]
+        self._running.append(Running(tuple(records), kind, self._now()))
+        self._changed()
+        with self._lock:
+            self._in_child |= records.keys()
+        events: dict[str, Event]
         try:
-            answer = self._child.ask({"kind": kind, "jobs": tasks}, self._progress)
-        except ChildDied:
-            events = self._after_crash(ids)
+            answer = self._child.ask(
+                {"kind": kind, "jobs": [task for task in tasks.jobs if task["job_id"] in records]},
+                self._progress,
+                timeout_seconds=tasks.timeout_seconds,
+                between=self._between(kind, next(iter(records.values()))),
+                unwanted=lambda: bool(self._cancelled & records.keys()),
+            )
+        except ChildEnded as ended:
+            events = self._events_after(ended, records)
         except Exception:
             log.exception("the child could not be asked")
             failure = JobError("INTERNAL", "The child process could not be started or asked.")
-            events = {job_id: lifecycle.Failed(failure) for job_id in ids}
+            events = {job_id: lifecycle.Failed(failure) for job_id in records}
         else:
             events = {job_id: decode(outcome) for job_id, outcome in answer["outcomes"].items()}
-            events |= {job_id: lifecycle.Interrupted() for job_id in ids if job_id not in events}
+            events |= {job_id: lifecycle.Interrupted() for job_id in records if job_id not in events}
             self.graph_lag = answer["graph_lag"]
-        for job_id in ids:
-            if not isinstance(events[job_id], lifecycle.Interrupted):
-                self._suspects.pop(job_id, None)
-        for record in self._apply(events):
+        finally:
+            with self._lock:
+                self._in_child -= records.keys()
+                self._cancelled -= records.keys()
+            self._running.pop()
+        self._jobs_since_maintenance += len(records)
+        self._settle(kind, events, {job_id: record.ticket for job_id, record in records.items()})
+
+    def _events_after(self, ended: ChildEnded, records: Mapping[str, Record]) -> dict[str, Event]:
+        """What the end of the child means for each job that it had.
+
+        It says something about a job that was alone in it. A cancelled job whose effect stands ends as it would have.
+        """
+        why = "stopped" if self.stopping.is_set() else ended.why  # we may have ended it ourselves, to leave at once
+        code = _CODES.get(why)
+        alone = len(records) == 1 and not ended.between and all(r.attempts[-1].together == 1 for r in records.values())
+        after: Event = lifecycle.Interrupted(code)
+        if ended.between and why in ("timeout", "cancelled"):
+            after = lifecycle.Interrupted()
+        elif alone and why == "timeout":
+            after = lifecycle.Failed(JobError("JOB_TIMEOUT"))
+        elif alone and code is not None:
+            after = lifecycle.Crashed(code)
+        with self._lock:
+            cancelled = self._cancelled & records.keys()
+        events = dict.fromkeys(records, after)
+        events |= {job_id: lifecycle.Cancelled() for job_id in cancelled if not self._ledger.stands(records[job_id])}
+        return events
+
+    def _settle(self, kind: str, events: Mapping[str, Event], tickets: Mapping[str, tuple[int, int]]) -> None:
+        for record in self._apply(events, tickets):
             level = logging.INFO if record.state == "succeeded" else logging.WARNING
             code = record.error["code"] if record.error else "-"
             log.log(level, "%s job_id=%s kind=%s code=%s", record.state, record.job_id, kind, code)
-            if record.state == "queued":
-                self._enqueue(record.job_id, record.priority)
-            elif record.state == "retrying":
-                self._delayed()
-        self._set_running(None)
+            if not record.ended:
+                self._waits()
+        self._changed()
 
-    def _apply(self, events: dict[str, lifecycle.Event]) -> list[Record]:
+    def _apply(self, events: Mapping[str, Event], tickets: Mapping[str, tuple[int, int]] | None = None) -> list[Record]:
         """Write the step, again and again while the disk refuses it: a step that is left out would leave the job
         where nobody looks at it again. When the worker stops meanwhile, recovery mends it."""
         while True:
             try:
-                return self._ledger.apply(events)
+                return self._ledger.apply(events, tickets)
             except OSError as error:
                 log.error("records cannot be written: %s", error)
                 if self.stopping.wait(_WRITE_AGAIN_SECONDS):
                     raise
 
-    def _after_crash(self, ids: list[str]) -> dict[str, lifecycle.Event]:
-        """A crash of one job alone counts; a crash of a batch proves nothing about its members."""
-        if self.stopping.is_set():  # we may have killed it ourselves, to leave at once
-            return {job_id: lifecycle.Interrupted() for job_id in ids}
-        if len(ids) == 1:
-            return {job_id: lifecycle.Crashed() for job_id in ids}
-        half = max(1, len(ids) // 2)
-        self._suspects |= dict.fromkeys(ids, half)
-        return {job_id: lifecycle.Interrupted() for job_id in ids}
-
     def _progress(self, progress: dict[str, Any]) -> None:
-        running = self._running
-        if running is not None:
-            self._set_running(Running(running.job_id, running.kind, running.started_at, running.jobs, progress))
+        if self._running:
+            now = self._running[-1]
+            self._running[-1] = Running(now.job_ids, now.kind, now.started_at, progress)
+            self._changed()
 
-    def _set_running(self, running: Running | None) -> None:
-        self._running = running
-        self._changed()
+    # --- long work and short ---
+
+    def _between(self, kind: str, record: Record) -> Callable[[], None] | None:
+        """What to do while long work stands still; None for short work.
+
+        Long work that ended its child before is not trusted with others beside it.
+        """
+        if kind not in SLICED or lifecycle.most_together(record, 2) < 2:
+            return None
+        return self._let_others_in
+
+    def _let_others_in(self) -> None:
+        """Run what is short and due, for about as long as a slice of the long work took."""
+        began = time.monotonic()
+        while not self.paused.is_set() and time.monotonic() - began < self._slice_seconds:
+            if self.stopping.is_set():
+                self._child.end("stopped")  # long work is resumed by the next worker
+                return
+            heads = [self._ledger.due(kind, 1) for kind in self._ledger.kinds_due() if kind not in SLICED]
+            fit = [r for head in heads for r in head if lifecycle.most_together(r, 2) > 1]
+            if not fit:
+                return
+            self._run_with_others(fit[0], between=True)
+            if self._child.pid is None:
+                return
+
+    def _maintain(self) -> None:
+        """With nothing else to do: pay the graph what it is owed, compact what only grows, give back an idle child."""
+        if self._ledger.kinds_due():
+            return
+        try:
+            if self.graph_lag:
+                self.graph_lag = self._child.ask({"kind": PAY, "jobs": []}, between=self._let_others_in)["graph_lag"]
+            idle = self._child.is_idle(self._idle_seconds)
+            if self._child.pid is not None and self._jobs_since_maintenance >= (
+                1 if idle else _JOBS_BETWEEN_MAINTENANCE
+            ):
+                self._child.ask({"kind": MAINTAIN, "jobs": []}, between=self._let_others_in)
+                self._jobs_since_maintenance = 0
+            if idle:
+                self._child.stop()
+        except ChildEnded as ended:
+            log.error("maintenance was cut off: %s", ended)
+
+    @property
+    def wants_maintenance(self) -> bool:
+        """Whether a look at ``MAINTENANCE`` would find something to do."""
+        return bool(
+            self.graph_lag
+            or self._child.is_idle(self._idle_seconds)
+            or (self._jobs_since_maintenance >= _JOBS_BETWEEN_MAINTENANCE and self._child.is_idle(0))
+        )

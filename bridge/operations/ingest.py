@@ -20,6 +20,7 @@ from jobs.lifecycle import Failed, Succeeded
 from jobs.model import canonical_json
 
 from ..conversation import Conversation, parse_conversation, render_conversation
+from ..effects import Effect
 from ..memory import STATUS_WORDS, Content, Memory, MemoryKind, Metadata, References, TimeScope, is_topic_id, slug
 from ..references import split
 from ..sections import normalise
@@ -72,6 +73,7 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
 def _store(prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dict[str, Succeeded | Failed]) -> set[str]:
     """Add what is new; returns the jobs whose memory was there before, or is brought by another job."""
     new: dict[str, tuple[Memory, str]] = {}
+    noted: list[Effect] = []
     duplicates: set[str] = set()
     for item in prepared:
         memory_id, job_id = item.memory.id, item.task.job_id
@@ -86,7 +88,8 @@ def _store(prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dic
             duplicates.add(job_id)
         else:
             new[memory_id] = (item.memory, job_id)
-    stores.store.add(list(new.values()), now)
+            noted.append(Effect(job_id, item.task.sha256))
+    stores.store.add(list(new.values()), now, noted)
     return duplicates
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import time
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,21 +12,52 @@ from datetime import datetime
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
+from .. import critical
 from ..stores import Stores
 from . import Outcomes, Progress, Task
 
+_STEP_SECONDS = 0.1
+_MIB = 1024 * 1024
+
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    found: dict[str, Succeeded | Failed] = {}
-    for task in tasks:
-        time.sleep(task.payload.get("sleep_ms", 0) / 1000)
-        match task.payload.get("outcome", "succeed"):
-            case "crash":
-                os._exit(70)
-            case "fail":
-                found[task.job_id] = Failed(JobError("TEST_FAILURE"))
-            case "retry":
-                found[task.job_id] = Failed(JobError("TEST_RETRY"))
-            case _:
-                found[task.job_id] = Succeeded({})
-    return found
+    return {task.job_id: _one(task, progress) for task in tasks}
+
+
+def _one(task: Task, progress: Progress) -> Succeeded | Failed:
+    outcome, total = task.payload.get("outcome", "succeed"), task.payload.get("sleep_ms", 0)
+    match outcome:
+        case "crash":
+            os._exit(70)
+        case "segfault":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        case "hang":  # not even its threads go on
+            os.kill(os.getpid(), signal.SIGSTOP)
+        case "flood":
+            for _ in range(20):
+                os.write(2, b"x" * _MIB + b"\n" + b"y\n" * 10_000)
+                sys.stdout.write("z" * _MIB)
+            os.write(1, b"no answer\n")
+        case "swell":
+            held = []
+            while True:
+                held.append(os.urandom(16 * _MIB))
+                time.sleep(0.01)
+        case "critical":
+            with critical.section():
+                progress({"done": 0, "total": total, "message": "not to be ended"})
+                time.sleep(total / 1000)
+            return Succeeded({})
+    _sleep(total, progress)
+    if outcome in ("fail", "retry"):
+        return Failed(JobError("TEST_FAILURE" if outcome == "fail" else "TEST_RETRY"))
+    return Succeeded({})
+
+
+def _sleep(total_ms: int, progress: Progress) -> None:
+    left = total_ms / 1000
+    while left > 0:
+        began = time.monotonic()
+        time.sleep(min(_STEP_SECONDS, left))
+        left -= time.monotonic() - began
+        progress({"done": total_ms - round(max(0.0, left) * 1000), "total": total_ms, "message": "sleeping"})

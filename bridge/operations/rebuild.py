@@ -31,8 +31,8 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
             what = "both"
         result: dict[str, Any] = {"what": what}
         if what in ("index", "both"):
-            result["passages"] = stores.store.rebuild_vectors()
-            result["memories"] = stores.store.rebuild_words()
+            result["passages"] = stores.open_store(new_model=True).rebuild_vectors(progress)
+            result["memories"] = stores.store.rebuild_words(progress)
         if what in ("graph", "both"):
             result["graph_memories"] = stores.rebuild_graph(clock.iso(now), progress)
     except JobError as error:

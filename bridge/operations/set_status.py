@@ -10,6 +10,7 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
+from ..effects import Effect
 from ..memory import STATUS_WORDS
 from ..stores import Stores
 from . import Outcomes, Progress, Task
@@ -23,7 +24,8 @@ def _one(task: Task, stores: Stores, now: datetime) -> Succeeded | Failed:
     memory_id = task.payload["memory_id"]
     try:
         status = STATUS_WORDS[task.payload["status"]]
-        memory = stores.store.set_status(memory_id, status, task.accepted_at, clock.iso(now))
+        effect = Effect(task.job_id, task.sha256)
+        memory = stores.store.set_status(memory_id, status, task.accepted_at, clock.iso(now), effect)
         errors = stores.pay([memory_id])
     except JobError as error:
         return Failed(error)

@@ -31,6 +31,7 @@ export type AttemptOutcome =
   | "waiting"
   | "interrupted"
   | "crashed"
+  | "worker_died"
   | "cancelled";
 
 export type Status = "Draft" | "Active" | "Superseded" | "DecisionRecord";
@@ -131,20 +132,36 @@ export interface AskPayload {
   top_k?: number | null;
 }
 
-/** One try at a job. Waits in a row for the same reason are one entry. */
+/**
+ * One try at a job. Those that count for nothing are one entry as long as they repeat, and so are deaths of the
+ * worker.
+ */
 export interface Attempt {
   number: number;
   started_at: string;
   finished_at: string | null;
-  /** Null while the attempt runs. Only `failed` counts towards `max_attempts`. */
+  /**
+   * Null while the attempt runs. Only `failed` counts towards `max_attempts`; `crashed` and `worker_died` are
+   * counted apart.
+   */
   outcome: AttemptOutcome | null;
+  /** The error; of `interrupted` what ended a child that several jobs shared, null where nothing is to blame. */
   error_code: ErrorCode | null;
-  /** How many waits in a row this entry stands for. */
+  /** How many attempts in a row this entry stands for. */
   repeats: number;
+  /** How many jobs shared the child. What ends it says something about a job that was alone in it. */
+  together: number;
 }
 
 /** The payload of kinds that take none. */
 export type CheckPayload = { [name: string]: never };
+
+/** The process in which jobs run. */
+export interface ChildProcess {
+  pid: number;
+  /** Resident memory; null where it has just ended. */
+  memory_bytes: number | null;
+}
 
 /** Texts, or files of the workspace, or neither: then all raw memories that were not cognified yet. */
 export interface CognifyPayload {
@@ -162,9 +179,14 @@ export interface CompactPayload {
   preview_digest?: string | null;
 }
 
-/** A request to the worker: `control/cancel-<job_id>.json` or `control/retry-<job_id>.json`. */
+/**
+ * A request to the worker: `control/cancel-<job_id>.json`, `control/retry-<job_id>.json`; about no single job:
+ * `control/pause.json`, `resume.json`, `drain.json`, `prune.json`.
+ */
 export interface ControlRequest {
-  job_id: string;
+  requested_at?: string | null;
+  /** The job that the file's name says; the name is what counts. */
+  job_id?: string | null;
   /** The generation that is meant. A request for another one is ignored; null means whichever there is. */
   generation?: number | null;
 }
@@ -193,7 +215,9 @@ export interface Counts {
 export type ErrorCode =
   | "ARGUMENT_INVALID"
   | "BACKLOG_FULL"
+  | "CANCEL_TOO_LATE"
   | "CHILD_DIED"
+  | "CHILD_TOO_LARGE"
   | "CONFIG_UNWRITABLE"
   | "DISK_FULL"
   | "EMBEDDER_MISMATCH"
@@ -208,6 +232,7 @@ export type ErrorCode =
   | "JOB_ID_CONFLICT"
   | "JOB_INVALID"
   | "JOB_NOT_FOUND"
+  | "JOB_TIMEOUT"
   | "JSON_INVALID"
   | "KIND_UNAVAILABLE"
   | "KIND_UNKNOWN"
@@ -219,15 +244,18 @@ export type ErrorCode =
   | "NAME_INVALID"
   | "POISON"
   | "QUERY_EMPTY"
+  | "RATE_LIMITED"
   | "SCHEMA_VERSION_UNSUPPORTED"
   | "SETTING_INVALID"
   | "STORE_BUSY"
+  | "STORE_MOUNT_UNSAFE"
   | "STORE_NEWER"
   | "STORE_UNREADABLE"
   | "TEST_FAILURE"
   | "TEST_RETRY"
   | "TOPIC_NOT_FOUND"
   | "WAIT_TIMEOUT"
+  | "WORKER_DIED"
   | "WORKER_NOT_RUNNING"
   | "WORKER_RUNNING"
   | "WORKER_START_FAILED"
@@ -263,9 +291,14 @@ export interface Heartbeat {
   uptime_seconds: number;
   counts: Counts;
   oldest_waiting_seconds: number | null;
+  /** What runs. While long work stands aside for a shorter job, that one comes last. */
   in_flight: InFlight[];
   /** How many changes the knowledge graph has not been told yet; null while that is not known. */
   graph_lag: number | null;
+  /** Null while there is none: it is given back when it is idle. */
+  child: ChildProcess | null;
+  /** How drops are noticed. `failed`: events were wanted and are not to be had; it is polled meanwhile. */
+  watcher: "events" | "polling" | "failed";
 }
 
 /** Where the worker's page is. */
@@ -362,7 +395,7 @@ export interface NoopPayload {
   /** Default: 0. */
   sleep_ms?: number | null;
   /** Default: "succeed". */
-  outcome?: "succeed" | "fail" | "retry" | "crash" | null;
+  outcome?: "succeed" | "fail" | "retry" | "crash" | "segfault" | "hang" | "flood" | "swell" | "critical" | null;
 }
 
 /** Nothing. */

@@ -63,7 +63,7 @@ class CogneeProcess:
         file = {"schema_version": 1, "job_id": job_id, "kind": kind, "payload": payload}
         job = parse_job(job_id, json.dumps(file).encode())
         return {
-            "job_id": job_id, "payload": job.payload, "submitted_at": "2026-11-01T10:00:00Z",
+            "job_id": job_id, "sha256": job.sha256, "payload": job.payload, "submitted_at": "2026-11-01T10:00:00Z",
             "accepted_at": "2026-11-01T10:00:01Z", **fields,
         }  # fmt: skip
 

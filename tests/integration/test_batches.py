@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -35,17 +35,10 @@ class Bench:
     ledger: Ledger
     runner: Runner
     asked: list[list[str]]
-    enqueued: list[str] = field(default_factory=list)
 
-    def accept(self, *job_ids: str, **payload: Any) -> None:
-        jobs = [
-            parse_job(
-                job_id,
-                encode({"schema_version": 1, "job_id": job_id, "kind": "noop", "payload": payload}),
-                test_jobs=True,
-            )
-            for job_id in job_ids
-        ]
+    def accept(self, *job_ids: str, expires_at: str | None = None, **payload: Any) -> None:
+        fields = {"schema_version": 1, "kind": "noop", "payload": payload, "expires_at": expires_at}
+        jobs = [parse_job(job_id, encode({**fields, "job_id": job_id}), test_jobs=True) for job_id in job_ids]
         self.ledger.accept([(job, lifecycle.accept(job, clock.now())) for job in jobs])
 
     def record(self, job_id: str) -> Record:
@@ -53,10 +46,14 @@ class Bench:
         assert found is not None
         return found
 
+    def announced(self) -> list[str]:
+        return [record.job_id for record in self.ledger.take_announced()]
+
     def work_off(self) -> None:
-        """Look at what was enqueued until nothing more is."""
-        while self.enqueued:
-            self.runner.look(self.enqueued.pop(0))
+        """Look at what has become due until nothing more has."""
+        while found := self.announced():
+            for job_id in found:
+                self.runner.look(job_id)
 
 
 @pytest.fixture
@@ -70,20 +67,16 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     asked: list[list[str]] = []
     ask = child.ask
 
-    def noting(request: dict[str, Any], *rest: Any) -> dict[str, Any]:
+    def noting(request: dict[str, Any], *rest: Any, **named: Any) -> dict[str, Any]:
         asked.append([job["job_id"] for job in request["jobs"]])
-        return ask(request, *rest)
+        return ask(request, *rest, **named)
 
     monkeypatch.setattr(child, "ask", noting)
     now = clock.now()  # it stands still: what is delayed stays delayed
     ledger = Ledger(place.spool, [], now=lambda: now)
-    enqueued: list[str] = []
-    made = Runner(
-        place.spool, ledger, child, batch_size=8, enqueue=lambda job_id, priority: enqueued.append(job_id),
-        now=lambda: now,
-    )  # fmt: skip
-    yield Bench(place, ledger, made, asked, enqueued)
-    child.stop()
+    made = Runner(place.spool, ledger, child, batch_size=8, now=lambda: now)
+    yield Bench(place, ledger, made, asked)
+    child.close()
 
 
 def test_waiting_jobs_of_a_kind_run_together_up_to_the_limit(bench: Bench) -> None:
@@ -121,6 +114,71 @@ def test_after_a_crash_of_many_the_innocent_succeed_and_only_the_culprit_is_pois
     assert bench.record("culprit").crashes == 1
 
 
+def test_a_crash_of_many_halves_how_many_run_together(bench: Bench) -> None:
+    bench.accept("a", "b", "c", "d", "e", "f", "g")
+    bench.accept("culprit", outcome="crash")
+    for _ in range(4):
+        bench.runner.look("culprit")
+    assert [len(asked) for asked in bench.asked] == [8, 4, 2, 1]
+    record = bench.record("culprit")
+    assert (record.state, record.crashes) == ("retrying", 1)
+    assert [attempt.together for attempt in record.attempts][-1] == 1
+
+
+def test_a_job_that_was_cancelled_before_it_was_looked_at_is_not_run(bench: Bench) -> None:
+    bench.accept("a", "b")
+    assert bench.runner.cancel("a") == "cancelled"
+    bench.runner.look("a")
+    bench.runner.look("b")
+    assert bench.asked == [["b"]]
+
+
+def test_a_job_whose_time_is_over_expires_instead_of_running_and_the_others_run(bench: Bench) -> None:
+    bench.accept("a", "b", expires_at="2020-01-01T00:00:00Z")
+    bench.accept("c")
+    bench.runner.look("a")
+    bench.runner.look("c")
+    assert [bench.record(job_id).state for job_id in "abc"] == ["expired", "expired", "succeeded"]
+    assert bench.asked == [["c"]]
+
+
+def test_a_job_whose_effect_stands_does_not_expire(bench: Bench) -> None:
+    """Its next attempt only pays the graph what it is owed."""
+    bench.ledger._stands = lambda record: record.job_id == "a"
+    bench.accept("a", "b", expires_at="2020-01-01T00:00:00Z")
+    bench.ledger.apply({"a": lifecycle.Started(), "b": lifecycle.Started()})
+    bench.ledger.apply({"a": lifecycle.Interrupted(), "b": lifecycle.Interrupted()})
+    bench.runner.look("a")
+    assert [bench.record(job_id).state for job_id in "ab"] == ["succeeded", "expired"]
+
+
+def test_an_answer_to_a_dead_attempt_changes_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The record went on while the child was at it: another attempt is the one that counts."""
+    bench.accept("a")
+    ask = bench.runner._child.ask
+
+    def slow(request: dict[str, Any], *rest: Any, **named: Any) -> dict[str, Any]:
+        answer = ask(request, *rest, **named)
+        bench.ledger.apply({"a": lifecycle.Interrupted()})
+        bench.ledger.apply({"a": lifecycle.Started()})
+        return answer
+
+    monkeypatch.setattr(bench.runner._child, "ask", slow)
+    bench.runner.look("a")
+    record = bench.record("a")
+    assert (record.state, record.attempt, record.result) == ("running", 2, None)
+
+
+def test_a_paused_runner_begins_nothing(bench: Bench) -> None:
+    bench.accept("a")
+    bench.runner.paused.set()
+    bench.runner.look("a")
+    assert (bench.record("a").state, bench.asked) == ("queued", [])
+    bench.runner.paused.clear()
+    bench.runner.look("a")
+    assert bench.record("a").state == "succeeded"
+
+
 def test_a_job_that_has_crashed_alone_is_never_run_with_others_again(bench: Bench) -> None:
     """Else each of its attempts would interrupt a whole batch, and halve it again."""
     bench.accept("culprit", outcome="crash")
@@ -136,10 +194,12 @@ def test_a_job_that_has_crashed_alone_is_never_run_with_others_again(bench: Benc
 def test_an_interruption_by_somebody_elses_crash_counts_for_nothing(bench: Bench) -> None:
     bench.accept("a")
     bench.accept("culprit", outcome="crash")
+    bench.announced()
     bench.runner.look("a")
     record = bench.record("a")
     assert (record.state, record.errors, record.crashes) == ("queued", 0, 0)
-    assert bench.enqueued == ["a", "culprit"] or bench.enqueued == ["culprit", "a"]
+    assert (record.attempts[-1].outcome, record.attempts[-1].error_code) == ("interrupted", "CHILD_DIED")
+    assert sorted(bench.announced()) == ["a", "culprit"], "both are to be looked at again"
 
 
 def test_a_stale_or_doubled_message_does_nothing(bench: Bench) -> None:
@@ -184,13 +244,13 @@ def test_a_stopping_runner_begins_nothing(bench: Bench) -> None:
 def test_a_child_that_cannot_be_started_is_another_attempt_and_no_stop(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("worker.child.sys.executable", "/nowhere/python")
+    monkeypatch.setattr("worker.child_process.sys.executable", "/nowhere/python")
     bench.accept("a")
     bench.runner.look("a")
     record = bench.record("a")
     assert record.error is not None
     assert (record.state, record.error["code"]) == ("retrying", "INTERNAL")
-    assert bench.runner.running is None
+    assert bench.runner.running == ()
 
 
 def test_an_outcome_is_the_same_at_both_ends_of_the_pipe() -> None:
@@ -208,7 +268,7 @@ def test_an_outcome_is_the_same_at_both_ends_of_the_pipe() -> None:
 
 def test_an_unexpected_error_of_many_is_tried_with_each_alone(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """One bad item must not use up the attempts of the rest."""
-    tasks = [child_main.Task(job_id, {"bad": job_id == "bad"}, None, "") for job_id in ("a", "bad", "b")]
+    tasks = [child_main.Task(job_id, "", {"bad": job_id == "bad"}, None, "") for job_id in ("a", "bad", "b")]
     tried: list[list[str]] = []
 
     def run(kind: str, some: list[child_main.Task], *_: Any) -> dict[str, lifecycle.Succeeded | lifecycle.Failed]:
@@ -218,7 +278,8 @@ def test_an_unexpected_error_of_many_is_tried_with_each_alone(bench: Bench, monk
         return {task.job_id: lifecycle.Succeeded({}) for task in some}
 
     monkeypatch.setattr(child_main, "run", run)
-    found = child_main._outcomes("ingest", tasks, None, lambda _: None)  # type: ignore[arg-type]
+    server = child_main.Server(None, None)  # type: ignore[arg-type]
+    found = server._outcomes("ingest", tasks, lambda _: None)
     assert tried == [["a", "bad", "b"], ["a"], ["bad"], ["b"]]
     assert (found["a"], found["b"]) == (lifecycle.Succeeded({}), lifecycle.Succeeded({}))
     bad = found["bad"]

@@ -543,6 +543,35 @@ async def test_deleted_text_is_still_in_the_files_of_both_stores(lab: Lab) -> No
 
 
 @fact
+async def test_the_graph_checkpoints_by_itself_unless_its_connection_is_told_not_to(lab: Lab) -> None:
+    async def setting() -> object:
+        ((found,),) = await lab.graph.query("CALL current_setting('auto_checkpoint') RETURN *")
+        return found
+
+    assert await setting() == "True"
+    await lab.graph.query("CALL auto_checkpoint = false;")
+    assert await setting() == "False"
+    await lab.graph.query("CALL auto_checkpoint = true;")
+
+
+@fact
+async def test_a_table_counts_rows_whose_files_are_gone(lab: Lab) -> None:
+    class Lost(lab.models.DataPoint):
+        text: str
+        metadata: dict = {"index_fields": ["text"]}
+
+    await lab.add([Lost(text="soon gone")])
+    for path in lab.root.rglob("Lost_text.lance/data/*.lance"):
+        path.unlink()
+    connection = await lab.vectors.get_connection()
+    table = await connection.open_table("Lost_text")
+    assert await table.count_rows() == 1
+    with pytest.raises(RuntimeError, match="Not found"):
+        await table.query().to_list()
+    await connection.drop_table("Lost_text")  # else every search over all of them would meet it
+
+
+@fact
 async def test_the_graph_is_written_before_the_vectors_and_writing_again_mends_it(lab: Lab) -> None:
     point = lab.models.Decision(text="Interrupted between the stores")
     lab.embedding_fails = True

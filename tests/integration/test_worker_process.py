@@ -203,7 +203,8 @@ def test_a_job_that_kills_its_child_is_tried_three_times_and_harms_no_other(shar
     others = [shared.submit("noop", {}) for _ in range(3)]
     record = shared.ended(poison, RESCAN / 2)
     assert record.error is not None
-    assert (record.state, record.error["code"], outcomes(record)) == ("failed", "POISON", ["crashed"] * 3)
+    assert (record.state, record.error["code"], record.crashes) == ("failed", "POISON", 3)
+    assert outcomes(record)[-3:] == ["crashed"] * 3  # before, it may have interrupted others
     assert {shared.ended(job_id).state for job_id in others} == {"succeeded"}
     assert shared.ended(shared.submit("noop", {})).state == "succeeded"
 
@@ -241,19 +242,18 @@ def test_a_job_that_was_cancelled_in_the_inbox_never_runs(place: Place) -> None:
     client.cancel(place.spool, job_id)
     with place.worker():
         record = place.ended(job_id)
-    # The inbox is read before the requests, so the job may have been started in between: then it was too late.
+    # The inbox is read before the requests, so the job may have been started in between, and then be done.
     assert record.state in ("cancelled", "succeeded")
-    assert (record.state == "cancelled") == (record.attempts == ())
+    assert record.state == "succeeded" or outcomes(record) in ([], ["cancelled"])
 
 
-def test_a_cancel_that_comes_too_late_changes_nothing_and_is_cleared_away(
-    shared: Place, running: tuple[Place, RealWorker]
-) -> None:
-    job_id, _ = busy(shared, running[1], 800)
-    client.cancel(shared.spool, job_id)
-    assert shared.ended(job_id).state == "succeeded"
-    shared.submit("noop", {})  # the next look clears it away; without a drop it is the next rescan
+def test_a_cancel_that_comes_after_the_end_changes_nothing_and_is_cleared_away(shared: Place) -> None:
+    job_id = shared.submit("noop", {})
+    before = shared.ended(job_id)
+    request = {"job_id": job_id, "generation": 1}
+    shared.spool.cancel(job_id).write_text(json.dumps(request), "utf-8")
     until(lambda: not shared.spool.cancel(job_id).exists(), "the request is deleted")
+    assert shared.record(job_id) == before
 
 
 def test_a_failed_job_runs_again_as_the_next_generation(shared: Place) -> None:
@@ -438,7 +438,7 @@ import os, signal, sys
 from pathlib import Path
 from bridge.settings import load
 from jobs.layout import Workspace
-from worker import process
+from worker import daemon, process
 
 class Busy(process.Worker):
     def run(self):
@@ -448,8 +448,8 @@ class Busy(process.Worker):
         assert self._stop.wait(30)
         print("heard")
 
-process.Worker = Busy
-sys.exit(process.serve(Workspace(Path(sys.argv[1])), load(), foreground=False))
+daemon.Worker = Busy
+sys.exit(daemon.serve(Workspace(Path(sys.argv[1])), load(), foreground=False))
 """
     done = place.python("-c", code, str(place.workspace.root))
     assert (done.stdout, done.returncode) == ("heard\n", 0), done.stderr
@@ -498,7 +498,7 @@ def test_after_a_kill_every_job_is_finished_once(place: Place) -> None:
     assert place.in_state(running, "running").attempt == 1
     with place.worker():
         record = place.ended(running)
-        assert (record.state, outcomes(record)) == ("succeeded", ["interrupted", "succeeded"])
+        assert (record.state, outcomes(record)) == ("succeeded", ["worker_died", "succeeded"])
         for job_id in waiting:
             assert outcomes(place.ended(job_id)) == ["succeeded"]
 

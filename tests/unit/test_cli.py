@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import Place
+from harness import Place, until
 
-from jobs import client, spool
+from jobs import client, clock, lifecycle, spool
 from jobs.errors import JobError
+from jobs.lock import Lock
+from jobs.model import encode
+from jobs.parse import parse_job
 from worker import commands
 from worker.cli import main, parser
 
@@ -80,6 +85,10 @@ def test_the_version_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
         ["memories", "set-status", "m", "Done"],
         ["rebuild", "--what", "nothing"],
         ["rebuild", "--wait", "--no-wait"],
+        ["jobs", "pause", "job-1"],
+        ["jobs", "drain", "--timeout", "soon"],
+        ["jobs", "prune", "--all"],
+        ["jobs", "stop"],
     ],
 )
 def test_wrong_usage_is_said_on_stderr_with_the_exit_status_two(
@@ -99,6 +108,17 @@ def test_waiting_is_the_default_where_somebody_wants_the_result() -> None:
     assert parsed("ingest", "a", "b").wait is False
     assert parsed("ingest", "a", "b", "--wait").wait is True
     assert parsed("submit", "-", "--no-wait").wait is False
+
+
+@pytest.mark.parametrize("verb", ["pause", "resume", "drain", "prune"])
+def test_the_queue_is_asked_with_a_verb_alone(verb: str) -> None:
+    given = parsed("jobs", verb, "--workspace", "w", "--json")
+    assert (given.command, given.verb, given.workspace, given.json) == ("jobs", verb, "w", True)
+
+
+def test_only_draining_is_waited_for_and_for_as_long_as_is_said() -> None:
+    assert parsed("jobs", "drain").timeout is None
+    assert parsed("jobs", "drain", "--timeout", "2.5").timeout == 2.5
 
 
 def test_the_workspace_has_two_names() -> None:
@@ -277,6 +297,88 @@ def test_waiting_for_a_job_ends_when_the_time_is_over(place: Place) -> None:
 def test_only_what_failed_was_cancelled_or_expired_runs_again(place: Place) -> None:
     job_id = place.submit("check", {})
     assert place.json("jobs", "retry", job_id)["error_code"] == "ARGUMENT_INVALID"
+
+
+@pytest.mark.parametrize("verb", ["pause", "resume"])
+def test_a_request_without_a_worker_waits_for_the_next_one(place: Place, verb: str) -> None:
+    found = place.json("jobs", verb)
+    assert (found["success"], found["request"], found["obeyed"]) == (True, verb, False)
+    assert found["worker"]["alive"] is False
+    assert place.spool.request(verb).exists()
+
+
+def test_draining_where_no_worker_runs_is_told_and_meant_for_none_to_come(place: Place) -> None:
+    done = place.cli("jobs", "drain", "--json")
+    assert (done.returncode, json.loads(done.stdout)["error_code"]) == (3, "WORKER_NOT_RUNNING")
+    assert not place.spool.request("drain").exists()
+
+
+def old_job(place: Place, job_id: str, *events: lifecycle.Event) -> None:
+    job = parse_job(job_id, encode({"schema_version": 1, "job_id": job_id, "kind": "check", "payload": {}}))
+    record = lifecycle.accept(job, clock.now())
+    for event in events:
+        record = lifecycle.step(record, event, clock.now())
+    spool.prepare(place.spool)
+    spool.accept(place.spool, [(job, record)])
+    if record.ended:
+        spool.end(place.spool, job_id)
+    os.utime(place.spool.record(job_id), (0, 0))
+
+
+def test_pruning_without_a_worker_is_done_here_and_now_and_spares_what_lives(place: Place) -> None:
+    assert place.json("trust")["success"] is True
+    assert place.json("jobs", "prune") == {"success": True, "pruned": 0}
+    old_job(place, "ended", lifecycle.Cancelled())
+    old_job(place, "waiting")
+    old_job(place, "running", lifecycle.Started())
+    assert place.json("jobs", "prune") == {"success": True, "pruned": 1}
+    assert sorted(spool.job_ids(place.spool.results)) == ["running", "waiting"]
+    assert place.json("jobs", "prune") == {"success": True, "pruned": 0}
+
+
+def test_pruning_beside_a_worker_is_the_workers_to_do(place: Place) -> None:
+    assert place.json("trust")["success"] is True
+    old_job(place, "ended", lifecycle.Cancelled())
+    request = place.spool.request("prune")
+    with Lock(place.spool.lock) as lock:
+        assert lock.acquire()
+
+        def obey() -> None:
+            until(request.exists, "it is asked")
+            request.unlink()
+
+        worker = threading.Thread(target=obey)
+        worker.start()
+        found = place.json("jobs", "prune")
+        worker.join()
+    assert (found["request"], found["obeyed"]) == ("prune", True)
+    assert place.record("ended") is not None, "the command itself took nothing away"
+
+
+def test_cancelling_a_job_that_has_ended_says_how_it_ended(place: Place) -> None:
+    assert place.json("trust")["success"] is True
+    old_job(place, "ended", lifecycle.Started(), lifecycle.Succeeded({}))
+    found = place.json("jobs", "cancel", "ended")
+    assert (found["requested"], found["state"]) == (False, "succeeded")
+    assert not place.spool.cancel("ended").exists()
+
+
+def test_cancelling_what_has_taken_effect_is_told_as_too_late(place: Place) -> None:
+    assert place.json("trust")["success"] is True
+    old_job(place, "running", lifecycle.Started())
+    request = place.spool.cancel("running")
+    with Lock(place.spool.lock) as lock:
+        assert lock.acquire()
+
+        def obey() -> None:
+            until(request.exists, "it is asked")
+            request.unlink()
+
+        worker = threading.Thread(target=obey)
+        worker.start()
+        done = place.cli("jobs", "cancel", "running", "--json")
+        worker.join()
+    assert (done.returncode, json.loads(done.stdout)["error_code"]) == (1, "CANCEL_TOO_LATE")
 
 
 def test_stopping_where_no_worker_runs_is_told(place: Place) -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from jobs import client, lifecycle, spool
+from jobs import client, clock, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import Spool, Workspace
-from jobs.lifecycle import Event, Started, Succeeded
+from jobs.lifecycle import Cancelled, Event, Started, Succeeded
 from jobs.lock import Lock
 from jobs.model import Record
 from jobs.parse import parse_job
@@ -193,7 +194,9 @@ def test_waiting_goes_on_while_a_worker_lives(
 
 
 def request(place: Spool, job_id: str) -> Any:
-    return json.loads(place.cancel(job_id).read_bytes())
+    found = json.loads(place.cancel(job_id).read_bytes())
+    assert clock.parse(found.pop("requested_at")) <= clock.now()
+    return found
 
 
 def test_cancelling_asks_for_the_generation_that_was_seen(place: Spool) -> None:
@@ -216,3 +219,45 @@ def test_an_ended_job_is_not_asked_to_cancel(place: Spool) -> None:
 def test_a_job_that_is_not_there_cannot_be_cancelled(place: Spool) -> None:
     assert code(client.cancel, place, "none") == "JOB_NOT_FOUND"
     assert list(place.control.iterdir()) == []
+
+
+# --- requests about no single job ---
+
+
+@pytest.mark.parametrize("verb", get_args(client.Verb))
+def test_a_request_is_a_file_under_its_verb(place: Spool, verb: client.Verb) -> None:
+    client.request(place, verb)
+    (path,) = place.control.iterdir()
+    assert path == place.request(verb)
+    assert path.name == f"{verb}.json"
+    assert list(json.loads(path.read_bytes())) == ["requested_at"]
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_retry_names_the_generation_that_ended(place: Spool) -> None:
+    job_id = client.submit(place, "check", {}).job_id
+    accept(place, job_id)
+    ended = move_on(place, job_id, Cancelled())
+    client.retry(place, ended)
+    asked = json.loads(place.retry(job_id).read_bytes())
+    assert (asked["job_id"], asked["generation"]) == (job_id, 1)
+
+
+def test_a_request_is_obeyed_when_its_file_has_gone(place: Spool) -> None:
+    path = place.request("prune")
+    assert client.obeyed(place, path, 30)
+    client.request(place, "prune")
+    with Lock(place.lock) as lock:
+        assert lock.acquire()
+        worker = threading.Thread(target=path.unlink)
+        worker.start()
+        assert client.obeyed(place, path, 30)
+        worker.join()
+
+
+def test_nobody_waits_for_a_request_where_no_worker_is_or_longer_than_asked(place: Spool) -> None:
+    client.request(place, "prune")
+    assert not client.obeyed(place, place.request("prune"), 3600)
+    with Lock(place.lock) as lock:
+        assert lock.acquire()
+        assert not client.obeyed(place, place.request("prune"), 0.02)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 
-from jobs import clock, lifecycle, spool
+from jobs import client, clock, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import Spool
-from jobs.lifecycle import Failed, Started, Succeeded
+from jobs.lifecycle import Cancelled, Failed, Started, Succeeded
 from jobs.model import Record, encode
 from jobs.parse import parse_job
 from worker.control import Control
@@ -23,12 +27,26 @@ class Desk:
     def __init__(self, folder: Path, ledger_type: type[Ledger] = Ledger) -> None:
         self.place = Spool(folder)
         spool.prepare(self.place)
-        self.ledger = ledger_type(self.place, [])
-        self.enqueued: list[str] = []
-        self.control = Control(self.place, self.ledger, lambda job_id, priority: self.enqueued.append(job_id))
+        self.effects: set[str] = set()
+        self.ledger = ledger_type(self.place, [], stands=lambda record: record.job_id in self.effects)
+        self.obeyed: list[str] = []
+        self.full = False
+        verbs = {verb: self.obey(verb) for verb in ("pause", "resume", "drain", "prune")}
+        self.control = Control(self.place, self.ledger, self.ledger.cancel, verbs)
         file = encode({"schema_version": 1, "job_id": "a", "kind": "noop", "payload": {}})
         job = parse_job("a", file, test_jobs=True)
         self.ledger.accept([(job, lifecycle.accept(job, clock.now()))])
+
+    def obey(self, verb: str) -> Callable[[dict[str, Any]], None]:
+        def obeyed(request: dict[str, Any]) -> None:
+            if self.full:
+                raise OSError(28, "No space left on device")
+            self.obeyed.append(verb)
+
+        return obeyed
+
+    def announced(self) -> list[str]:
+        return [record.job_id for record in self.ledger.take_announced()]
 
     def ask(self, name: str, request: object) -> Path:
         path = self.place.control / name
@@ -60,15 +78,37 @@ def test_a_request_that_means_another_generation_does_nothing(desk: Desk) -> Non
     assert not request.exists()
 
 
-def test_a_request_against_a_running_job_stays_until_the_job_has_ended(desk: Desk) -> None:
+def test_a_request_against_a_running_job_stays_until_the_job_has_stopped(desk: Desk) -> None:
     desk.ledger.apply({"a": Started()})
     request = desk.ask("cancel-a.json", {"job_id": "a", "generation": 1})
     assert desk.record.state == "running"
     assert request.exists()
+    assert desk.control.waits
+    desk.ledger.apply({"a": Cancelled()})
+    desk.control.look()
+    assert desk.record.state == "cancelled"
+    assert not request.exists()
+    assert not desk.control.waits
+
+
+def test_a_request_that_a_running_job_outran_is_deleted_at_its_end(desk: Desk) -> None:
+    desk.ledger.apply({"a": Started()})
+    request = desk.ask("cancel-a.json", {"job_id": "a", "generation": 1})
     desk.ledger.apply({"a": Succeeded({})})
     desk.control.look()
     assert desk.record.state == "succeeded"
     assert not request.exists()
+
+
+def test_a_request_that_comes_too_late_is_deleted_and_the_job_ends_as_it_would_have(desk: Desk) -> None:
+    desk.ledger.apply({"a": Started()})
+    desk.effects.add("a")
+    request = desk.ask("cancel-a.json", {"job_id": "a", "generation": 1})
+    assert desk.record.state == "running"
+    assert not request.exists()
+    assert not desk.control.waits
+    desk.ledger.apply({"a": Succeeded({"n": 1})})
+    assert desk.record.state == "succeeded"
 
 
 def test_a_request_against_a_running_job_stops_its_next_attempt(desk: Desk) -> None:
@@ -111,17 +151,26 @@ def test_a_failed_job_runs_again_as_the_next_generation(desk: Desk) -> None:
     desk.ledger.apply({"a": Failed(JobError("TEST_FAILURE"))})
     request = desk.ask("retry-a.json", {"job_id": "a", "generation": 1})
     assert (desk.record.state, desk.record.generation) == ("queued", 2)
-    assert desk.enqueued == ["a"]
+    assert desk.announced() == ["a"]
     assert not request.exists()
 
 
+def test_a_retry_that_is_read_twice_runs_the_job_once(desk: Desk) -> None:
+    """A stop between the effect and the request's removal leaves the request."""
+    desk.ledger.cancel("a")
+    for _ in range(2):
+        desk.ask("retry-a.json", {"job_id": "a", "generation": 1})
+    assert (desk.record.state, desk.record.generation) == ("queued", 2)
+
+
 def test_a_retry_of_a_job_that_succeeded_or_still_waits_is_refused(desk: Desk) -> None:
+    desk.announced()
     assert not desk.ask("retry-a.json", {"job_id": "a", "generation": 1}).exists()
     desk.ledger.apply({"a": Started()})
     desk.ledger.apply({"a": Succeeded({})})
     assert not desk.ask("retry-a.json", {"job_id": "a", "generation": 1}).exists()
     assert (desk.record.state, desk.record.generation) == ("succeeded", 1)
-    assert desk.enqueued == []
+    assert desk.announced() == []
 
 
 @pytest.mark.parametrize(
@@ -132,6 +181,11 @@ def test_a_retry_of_a_job_that_succeeded_or_still_waits_is_refused(desk: Desk) -
         ("cancel-A!.json", b"{}"),
         ("destroy-a.json", b"{}"),
         ("nothing.json", b"{}"),
+        ("pause-a.json", b"{}"),
+        ("drain-.json", b"{}"),
+        ("cancel.json", b"{}"),
+        ("pause.json", b"[]"),
+        ("pause.json", b"{"),
         ("cancel-a.json", b" " * 5000),
     ],
 )
@@ -141,6 +195,86 @@ def test_a_request_that_cannot_be_read_is_refused_and_deleted(desk: Desk, name: 
     desk.control.look()
     assert not path.exists()
     assert desk.record.state == "queued"
+    assert desk.obeyed == []
+
+
+@pytest.mark.parametrize("verb", ["pause", "resume", "drain", "prune"])
+def test_a_request_about_no_single_job_is_obeyed_once(desk: Desk, verb: str) -> None:
+    request = desk.ask(f"{verb}.json", {"requested_at": "2026-11-20T12:00:00Z"})
+    assert desk.obeyed == [verb]
+    assert not request.exists()
+    desk.control.look()
+    assert desk.obeyed == [verb]
+
+
+def test_what_the_client_asks_for_is_what_is_obeyed(desk: Desk) -> None:
+    for verb in get_args(client.Verb):
+        client.request(desk.place, verb)
+        desk.control.look()
+        assert desk.obeyed[-1] == verb
+        assert not desk.place.request(verb).exists()
+
+
+@pytest.mark.parametrize("verbs", list(permutations(["pause", "resume"])))
+def test_of_requests_that_contradict_each_other_the_last_one_counts(desk: Desk, verbs: tuple[str, ...]) -> None:
+    """Both were dropped while no worker ran."""
+    for second, verb in enumerate(verbs):
+        path = desk.place.request(verb)
+        path.write_bytes(b"{}")
+        os.utime(path, (second, second))
+    desk.control.look()
+    assert desk.obeyed == list(verbs)
+
+
+def test_a_request_that_cannot_be_obeyed_now_holds_up_no_other(desk: Desk) -> None:
+    desk.full = True
+    drain = desk.place.request("drain")
+    drain.write_bytes(b"{}")
+    os.utime(drain, (0, 0))
+    desk.ask("cancel-a.json", {"job_id": "a", "generation": 1})
+    assert desk.record.state == "cancelled"
+    assert (desk.obeyed, drain.exists()) == ([], True)
+    desk.full = False
+    desk.control.look()
+    assert (desk.obeyed, drain.exists()) == (["drain"], False)
+
+
+def test_a_folder_that_is_named_as_a_request_holds_up_nobody(desk: Desk) -> None:
+    (desk.place.control / "a.json").mkdir()
+    desk.ask("cancel-a.json", {"job_id": "a", "generation": 1})
+    assert desk.record.state == "cancelled"
+
+
+def test_a_link_or_a_pipe_is_no_request_and_is_not_followed(desk: Desk, tmp_path: Path) -> None:
+    target = tmp_path / "elsewhere.json"
+    target.write_bytes(b"{}")
+    desk.place.request("pause").symlink_to(target)
+    os.mkfifo(desk.place.request("resume"))
+    desk.control.look()
+    assert desk.obeyed == []
+    assert list(desk.place.control.iterdir()) == []
+    assert target.exists()
+
+
+def test_a_request_that_is_still_being_written_is_left_alone(desk: Desk) -> None:
+    part = desk.ask(".cancel-a.json", {"job_id": "a", "generation": 1})
+    assert part.exists()
+    assert desk.record.state == "queued"
+
+
+def test_a_request_that_came_while_the_former_was_obeyed_is_obeyed_too(desk: Desk) -> None:
+    path = desk.place.request("prune")
+
+    def again(request: dict[str, Any]) -> None:
+        desk.obeyed.append("prune")
+        if len(desk.obeyed) == 1:
+            files.replace(path, b'{"again": true}')
+
+    desk.control = Control(desk.place, desk.ledger, desk.ledger.cancel, {"prune": again})
+    desk.ask("prune.json", {})
+    assert path.exists()
+    desk.control.look()
+    assert (desk.obeyed, path.exists()) == (["prune", "prune"], False)
 
 
 def test_a_request_for_a_damaged_record_is_refused_and_deleted(desk: Desk) -> None:

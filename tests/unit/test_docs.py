@@ -73,7 +73,7 @@ JSON_BLOCKS = [
 
 @pytest.mark.parametrize("table", docs_tables.TABLES)
 def test_a_generated_table_is_current(table: str) -> None:
-    page = text(ROOT / "docs" / f"{table}.md")
+    page = text(docs_tables.page_of(table))
     assert page == docs_tables.renewed(table, page), "run: python -m tools.docs_tables"
 
 

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,8 @@ import pytest
 from bridge import model
 from bridge.embedder import Embedder, EmbeddingConfig, create
 from bridge.local_embedder import BATCH_TOKENS, FastembedEmbedder, OnnxEmbedder, plan_batches
-from bridge.remote_embedder import BATCH_TEXTS, HttpEmbedder, LiteLLMEmbedder
-from jobs.errors import JobError
+from bridge.remote_embedder import BATCH_TEXTS, HttpEmbedder, LiteLLMEmbedder, retry_after_seconds
+from jobs.errors import JobError, Reaction
 
 KEY = "sk-secret-key"
 
@@ -295,7 +296,8 @@ def test_many_texts_go_in_batches_and_blank_ones_not_at_all(provider: Provider, 
         (403, "EMBEDDING_CONFIG", "EMBEDDING_API_KEY"),
         (404, "EMBEDDING_CONFIG", "EMBEDDING_MODEL"),
         (400, "EMBEDDING_FAILED", "EMBEDDING_ENDPOINT"),
-        (429, "EMBEDDING_FAILED", "EMBEDDING_ENDPOINT"),
+        (402, "EMBEDDING_FAILED", "EMBEDDING_ENDPOINT"),
+        (429, "RATE_LIMITED", "raise the limit"),
         (500, "EMBEDDING_FAILED", "EMBEDDING_ENDPOINT"),
     ],
 )
@@ -314,7 +316,36 @@ def test_a_rate_limit_hands_on_how_long_to_wait(provider: Provider, remote: Embe
     provider.status, provider.content, provider.headers = 429, {}, {"Retry-After": "7"}
     with pytest.raises(JobError) as caught:
         remote.embed(["text"])
-    assert caught.value.details == {"status": 429, "retry_after": "7"}
+    assert caught.value.details == {"retry_after_seconds": 7}
+    assert caught.value.reaction is Reaction.WAIT
+    assert len(provider.requests) == 1, "the child does not wait and ask again"
+
+
+def test_a_rate_limit_without_a_time_says_none(provider: Provider, remote: Embedder) -> None:
+    provider.status, provider.content = 429, {}
+    with pytest.raises(JobError, match="RATE_LIMITED") as caught:
+        remote.embed(["text"])
+    assert caught.value.details == {}
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("0", 0),
+        (" 120 ", 120),
+        ("Fri, 20 Nov 2026 12:00:30 GMT", 31),
+        ("Fri, 20 Nov 2026 12:00:30 -0000", 31),
+        ("Fri, 20 Nov 2026 11:00:00 GMT", 0),
+        ("", None),
+        ("-5", None),
+        ("1.5", None),
+        ("²", None),
+        ("soon", None),
+        ("Fri, 99 Nov 2026 12:00:30 GMT", None),
+    ],
+)
+def test_a_pause_is_read_as_seconds_or_as_a_date(header: str, seconds: int | None) -> None:
+    assert retry_after_seconds(header, datetime(2026, 11, 20, 11, 59, 59, 500_000, UTC)) == seconds
 
 
 @pytest.mark.parametrize(
@@ -435,3 +466,8 @@ def test_litellm_brings_vectors_and_its_refusals_are_classed(provider: Provider,
     refused = through_litellm(provider, tmp_path)
     assert refused["code"] == "EMBEDDING_CONFIG"
     assert KEY not in repr(refused)
+    provider.requests.clear()
+    provider.status, provider.content, provider.headers = 429, {}, {"Retry-After": "7"}
+    refused = through_litellm(provider, tmp_path)
+    assert (refused["code"], refused["details"]) == ("RATE_LIMITED", {"retry_after_seconds": 7})
+    assert len(provider.requests) == 1, "it does not wait and ask again"

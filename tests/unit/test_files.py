@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import stat
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,9 @@ import pytest
 from jobs import files
 from jobs.errors import JobError
 
+OTHER = 65534  # nobody's user id
+
+root = pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="only root makes files of others")
 posix = pytest.mark.skipif(sys.platform == "win32", reason="modes, links and pipes of POSIX")
 
 
@@ -52,6 +57,101 @@ def test_a_folder_that_others_could_read_becomes_private(tmp_path: Path) -> None
     (tmp_path / "folder").mkdir(mode=0o755)
     files.make_folder(tmp_path / "folder")
     assert mode(tmp_path / "folder") == 0o700
+
+
+@posix
+def test_a_folder_of_ours_that_nobody_may_read_becomes_ours_again(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir(mode=0o000)
+    files.make_folder(tmp_path / "folder")
+    assert mode(tmp_path / "folder") == 0o700
+
+
+@posix
+def test_a_folder_of_ours_that_cannot_even_be_looked_into_is_opened_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "folder").mkdir(mode=0o000)
+    monkeypatch.setattr(os, "open", Reader(os.open, 1))  # root is refused nothing
+    files.make_folder(tmp_path / "folder")
+    assert mode(tmp_path / "folder") == 0o700
+
+
+@posix
+def test_a_link_that_takes_a_folders_place_after_the_look_leads_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "folder").mkdir(mode=0o755)
+    (tmp_path / "target").mkdir(mode=0o755)
+    real = os.open
+
+    def swap_then_open(path: Path, *arguments: int) -> int:
+        monkeypatch.setattr(os, "open", real)
+        path.rmdir()
+        path.symlink_to(tmp_path / "target")
+        return real(path, *arguments)
+
+    monkeypatch.setattr(os, "open", swap_then_open)
+    with pytest.raises(OSError):
+        files.make_folder(tmp_path / "folder")
+    assert mode(tmp_path / "target") == 0o755
+
+
+def kinds(base: Path) -> dict[str, Path]:
+    """Entries that are not what they seem."""
+    (base / "target").mkdir(mode=0o755)
+    (base / "link").symlink_to(base / "target")
+    (base / "dangling").symlink_to(base / "none")
+    (base / "file").write_bytes(b"x")
+    os.mkfifo(base / "pipe")
+    return {name: base / name for name in ("link", "dangling", "file", "pipe")}
+
+
+@posix
+@pytest.mark.parametrize("name", ["link", "dangling", "file", "pipe"])
+def test_what_is_no_real_folder_is_not_taken_for_one(tmp_path: Path, name: str) -> None:
+    path = kinds(tmp_path)[name]
+    with pytest.raises(JobError) as caught:
+        files.make_folder(path)
+    assert caught.value.code == "FILE_UNSAFE"
+    assert mode(tmp_path / "target") == 0o755
+    assert not (tmp_path / "none").exists()
+    assert not files.is_own_folder(path)
+
+
+@posix
+def test_a_link_is_followed_where_the_user_may_have_made_it(tmp_path: Path) -> None:
+    files.make_folder(kinds(tmp_path)["link"], links=True)
+    assert mode(tmp_path / "target") == 0o700
+
+
+@root
+def test_another_users_folder_is_neither_used_nor_changed(tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir(mode=0o777)
+    os.chown(tmp_path / "theirs", OTHER, OTHER)
+    before = mode(tmp_path / "theirs")
+    with pytest.raises(JobError, match="another user"):
+        files.make_folder(tmp_path / "theirs")
+    assert mode(tmp_path / "theirs") == before
+    assert not files.is_own_folder(tmp_path / "theirs")
+
+
+@posix
+@pytest.mark.parametrize("refusal", [errno.EPERM, errno.ENOTSUP])
+def test_a_file_system_without_modes_is_good_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: int
+) -> None:
+    def refuse(*arguments: object) -> None:
+        raise OSError(refusal, os.strerror(refusal))
+
+    (tmp_path / "folder").mkdir(mode=0o755)
+    monkeypatch.setattr(os, "fchmod", refuse)
+    before = os.umask(0o277)
+    try:
+        files.make_folder(tmp_path / "folder")
+        files.replace(tmp_path / "folder" / "file", b"x")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "folder" / "file").read_bytes() == b"x"
 
 
 def test_missing_parents_are_made(tmp_path: Path) -> None:
@@ -100,6 +200,111 @@ def test_content_is_on_the_medium_before_its_name_and_the_name_before_the_return
     monkeypatch.setattr(files, "sync_folder", lambda folder: steps.append(f"sync {folder.name}"))
     files.replace(tmp_path / "a", b"x")
     assert steps == ["sync content", "rename", f"sync {tmp_path.name}"]
+
+
+@posix
+def test_macs_own_sync_is_used_and_the_common_one_where_a_mount_refuses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    asked: list[str] = []
+    answers: list[OSError | None] = [None, OSError(errno.ENOTSUP, ""), OSError(errno.EIO, "")]
+
+    def full_sync(descriptor: int, command: int) -> None:
+        asked.append("full")
+        answer = answers.pop(0)
+        if answer is not None:
+            raise answer
+
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(fcntl, "F_FULLFSYNC", 51, raising=False)
+    monkeypatch.setattr(fcntl, "fcntl", full_sync)
+    monkeypatch.setattr(os, "fsync", lambda descriptor: asked.append("common"))
+    files.sync(1)
+    assert asked == ["full"]
+    files.sync(1)
+    assert asked == ["full", "full", "common"]
+    with pytest.raises(OSError):
+        files.sync(1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a kernel without that command")
+def test_a_kernel_that_does_not_know_macs_sync_is_asked_the_common_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(fcntl, "F_FULLFSYNC", 51, raising=False)
+    files.replace(tmp_path / "file", b"x")
+    assert (tmp_path / "file").read_bytes() == b"x"
+
+
+@posix
+def test_a_mount_that_syncs_no_folders_is_borne_and_a_broken_disk_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(code: int) -> Callable[[int], None]:
+        def fsync(descriptor: int) -> None:
+            raise OSError(code, os.strerror(code))
+
+        return fsync
+
+    monkeypatch.setattr(os, "fsync", answer(errno.EINVAL))
+    files.sync_folder(tmp_path)
+    for code in (errno.EIO, errno.ENOSPC):
+        monkeypatch.setattr(os, "fsync", answer(code))
+        with pytest.raises(OSError):
+            files.sync_folder(tmp_path)
+
+
+class Reader:
+    """Somebody who has a file open on Windows: the first calls are refused."""
+
+    def __init__(self, action: Callable[..., object], refusals: int) -> None:
+        self.action, self.refusals = action, refusals
+
+    def __call__(self, *arguments: object, **options: object) -> object:
+        self.refusals -= 1
+        if self.refusals >= 0:
+            raise PermissionError(errno.EACCES, "used by another process")
+        return self.action(*arguments, **options)
+
+
+@pytest.mark.parametrize("name", ["replace", "unlink"])
+def test_on_windows_a_reader_is_waited_for_and_not_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The logic of it; no Windows was there to run it on."""
+    pauses: list[float] = []
+    monkeypatch.setattr(files, "_WINDOWS", True)
+    monkeypatch.setattr(time, "sleep", pauses.append)
+    do = files.remove if name == "unlink" else lambda path: files.rename(path, path.with_name("new"))
+    for refusals, passes in ((3, True), (99, False)):
+        path = tmp_path / "file"
+        path.write_bytes(b"x")
+        reader = Reader(getattr(Path, name), refusals)
+        monkeypatch.setattr(Path, name, lambda *a, reader=reader, **o: reader(*a, **o))
+        if passes:
+            do(path)
+            assert not path.exists()
+            assert pauses == sorted(pauses)
+            assert len(pauses) == 3
+        else:
+            with pytest.raises(PermissionError):
+                do(path)
+            assert 0.5 < sum(pauses) < 5
+        monkeypatch.setattr(Path, name, reader.action)
+
+
+@posix
+@pytest.mark.parametrize("name", ["replace", "unlink"])
+def test_elsewhere_a_refusal_is_final(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail("waited"))
+    monkeypatch.setattr(Path, name, Reader(getattr(Path, name), 1))
+    with pytest.raises(PermissionError):
+        files.remove(tmp_path / "a") if name == "unlink" else files.rename(tmp_path / "a", tmp_path / "b")
 
 
 def test_files_put_in_place_together_share_one_sync_of_their_folder(
@@ -207,6 +412,125 @@ def test_a_second_name_of_a_file_is_refused(tmp_path: Path) -> None:
 
 
 @posix
+def test_that_it_is_only_a_second_name_can_be_told(tmp_path: Path) -> None:
+    """Who puts a file in place by link and unlink has two names for a moment."""
+    (tmp_path / "file").write_bytes(b"x")
+    (tmp_path / "second").hardlink_to(tmp_path / "file")
+    with pytest.raises(JobError) as caught:
+        files.read_plain(tmp_path / "second", 10)
+    assert caught.value.details == {"names": 2}
+    assert files.read_own(tmp_path / "second", 10) == b"x"
+    (tmp_path / "file").unlink()
+    assert files.read_plain(tmp_path / "second", 10)[0] == b"x"
+
+
+@root
+def test_a_file_that_another_user_really_owns_is_refused_unread(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"0123456789x")
+    os.chown(tmp_path / "file", OTHER, OTHER)
+    assert refused(tmp_path / "file") == "FILE_UNSAFE"
+    assert not files.is_own_file(tmp_path / "file")
+
+
+@posix
+def test_what_is_no_plain_file_is_not_even_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening alone has effects: it wakes a pipe's writer, and rewinds a tape."""
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setattr(os, "open", lambda *arguments, **options: pytest.fail("opened"))
+    assert refused(tmp_path / "pipe") == "FILE_UNSAFE"
+    assert refused(Path("/dev/null")) == "FILE_UNSAFE"
+
+
+def swap(path: Path, by: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the look at a file and its opening, something else comes to lie there."""
+    real = os.open
+
+    def swap_then_open(*arguments: object, **options: object) -> int:
+        monkeypatch.setattr(os, "open", real)
+        path.unlink()
+        by(path)
+        return real(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "open", swap_then_open)
+
+
+@posix
+@pytest.mark.parametrize("read", [files.read_plain, files.read_own])
+@pytest.mark.parametrize("kind", ["link", "dangling", "pipe", "folder", "socket", "device"])
+def test_what_comes_between_the_look_and_the_opening_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, read: Callable[[Path, int], object]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    secret, path = tmp_path / "secret", tmp_path / "file"
+    secret.write_bytes(b"secret")
+    path.write_bytes(b"{}")
+    listener = socket.socket(socket.AF_UNIX)
+    by: dict[str, Callable[[Path], object]] = {
+        "link": lambda path: path.symlink_to(secret),
+        "dangling": lambda path: path.symlink_to(tmp_path / "none"),
+        "pipe": os.mkfifo,
+        "folder": lambda path: path.mkdir(),
+        "socket": lambda path: listener.bind(path.name),
+        "device": lambda path: os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(1, 5)),
+    }
+    if kind == "device" and os.getuid() != 0:
+        pytest.skip("only root makes devices")
+    swap(path, by[kind], monkeypatch)  # type: ignore[arg-type]
+    before = descriptors()
+    with listener, pytest.raises(JobError) as caught:
+        read(path, 10)
+    assert caught.value.code == "FILE_UNSAFE"
+    assert descriptors() <= before
+
+
+def descriptors() -> int:
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+@posix
+def test_without_nofollow_a_link_that_comes_between_is_found_out_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows has no O_NOFOLLOW: there, what was opened must be what was looked at."""
+    (tmp_path / "secret").write_bytes(b"secret")
+    path = tmp_path / "file"
+    path.write_bytes(b"{}")
+    monkeypatch.setattr(files, "_NOFOLLOW", 0)
+    monkeypatch.setattr(files, "_READ", files._READ & ~os.O_NOFOLLOW)
+    assert files.read_plain(path, 10)[0] == b"{}"
+    swap(path, lambda path: path.symlink_to(tmp_path / "secret"), monkeypatch)
+    with pytest.raises(FileNotFoundError):
+        files.read_plain(path, 10)
+
+
+@posix
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.ESTALE])
+def test_a_trouble_that_may_pass_does_not_condemn_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    (tmp_path / "file").write_bytes(b"{}")
+
+    def fail(*arguments: object, **options: object) -> int:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "open", fail)
+    with pytest.raises(OSError) as caught:
+        files.read_plain(tmp_path / "file", 10)
+    assert caught.value.errno == code
+
+
+@posix
+def test_a_file_of_ours_that_we_may_not_read_is_refused_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_bytes(b"{}")
+    monkeypatch.setattr(os, "open", Reader(os.open, 1))
+    with pytest.raises(JobError, match="cannot be opened") as caught:
+        files.read_plain(tmp_path / "file", 10)
+    assert caught.value.code == "FILE_UNSAFE"
+
+
+@posix
 def test_a_pipe_without_a_writer_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert refused(tmp_path / "pipe") == "FILE_UNSAFE"
@@ -225,10 +549,10 @@ def test_folders_sockets_and_devices_are_refused(tmp_path: Path, monkeypatch: py
 @posix
 def test_a_file_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_bytes(b"x")
-    assert files.owned_by_user(tmp_path / "file")
+    assert files.is_own_file(tmp_path / "file")
     monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
     assert refused(tmp_path / "file") == "FILE_UNSAFE"
-    assert not files.owned_by_user(tmp_path / "file")
+    assert not files.is_own_file(tmp_path / "file")
 
 
 @posix

@@ -23,14 +23,18 @@ class Door:
         self.place = Spool(folder)
         spool.prepare(self.place)
         self.ledger = Ledger(self.place, [])
-        self.enqueued: list[str] = []
+        self.taken: list[str] = []
         known = {"max_job_bytes": 4096, "max_active_jobs": 100, "min_free_bytes": 0, "max_attempts": 4, **limits}
         self.intake = Intake(
             self.place,
             self.ledger,
             Limits(partial_write_grace=grace, test_jobs=test_jobs, **known),
-            lambda job_id, priority: self.enqueued.append(job_id),
+            self._accepted,
         )
+
+    def _accepted(self) -> None:
+        """As the worker does: what has become due goes into the queue."""
+        self.taken.extend(record.job_id for record in self.ledger.take_announced())
 
     def drop(self, name: str, content: bytes | None = None, **fields: Any) -> Path:
         path = self.place.inbox / name
@@ -61,7 +65,7 @@ def test_a_good_file_becomes_a_job_and_is_enqueued(door: Door) -> None:
     record = door.ledger.get("a")
     assert record is not None
     assert (record.state, record.priority, record.accepted_at is not None) == ("queued", 3, True)
-    assert door.enqueued == ["a"]
+    assert door.taken == ["a"]
     assert not path.exists()
 
 
@@ -69,7 +73,18 @@ def test_a_delayed_job_is_accepted_and_not_yet_enqueued(door: Door) -> None:
     door.drop("a.json", not_before="2999-01-01T00:00:00Z")
     door.look()
     assert door.ledger.get("a") is not None
-    assert door.enqueued == []
+    assert door.taken == []
+
+
+def test_the_first_jobs_of_a_full_inbox_are_enqueued_before_the_last_are_read(tmp_path: Path) -> None:
+    """Nobody waits until everything is worked off."""
+    door = Door(tmp_path / "spool", max_active_jobs=1000)
+    for number in range(200):
+        door.drop(f"job-{number:03d}.json")
+    told: list[int] = []
+    door.intake._accepted = lambda: told.append(len(spool.inbox(door.place)))
+    assert door.intake.look() == 200
+    assert told == [136, 72, 8, 0]
 
 
 BAD: list[tuple[str, bytes, str]] = [
@@ -105,7 +120,7 @@ def test_a_bad_file_is_rejected_with_record_reason_and_the_file_kept(
     assert door.reason(stem)["error"] == record.error
     assert (door.place.rejected / f"{stem}.1.json").read_bytes() == content
     assert spool.inbox(door.place) == []
-    assert door.enqueued == ["good"]
+    assert door.taken == ["good"]
 
 
 def test_a_misspelt_field_is_named_with_the_nearest_known_one(door: Door) -> None:
@@ -146,7 +161,7 @@ def test_links_pipes_and_folders_are_never_opened(door: Door, tmp_path: Path) ->
         assert os.path.lexists(door.place.rejected / f"{name}.1.json")
     assert (door.place.rejected / "link.1.json").is_symlink()
     assert secret.read_bytes() == file_of("link")
-    assert door.enqueued == []
+    assert door.taken == []
 
 
 def test_a_test_job_is_unknown_where_test_jobs_are_off(tmp_path: Path) -> None:
@@ -164,7 +179,7 @@ def test_an_unfinished_file_is_left_alone_while_it_may_grow(tmp_path: Path) -> N
     assert door.intake.waits_for_growing_files
     door.drop("a.json")
     door.look()
-    assert door.enqueued == ["a"]
+    assert door.taken == ["a"]
     assert not door.intake.waits_for_growing_files
 
 
@@ -214,7 +229,7 @@ def test_a_conflict_leaves_the_first_jobs_record_untouched(door: Door) -> None:
     door.look()
     assert spool.read_record(door.place, "a") == before
     assert door.reason("a")["error"]["code"] == "JOB_ID_CONFLICT"
-    assert door.enqueued == ["a"]
+    assert door.taken == ["a"]
 
 
 def test_a_bad_file_under_the_id_of_a_live_job_leaves_that_job_alone(door: Door) -> None:
@@ -233,7 +248,7 @@ def test_a_duplicate_is_taken_away_and_runs_nothing(door: Door) -> None:
     path = door.drop("a.json")
     door.look()
     assert not path.exists()
-    assert door.enqueued == ["a"]
+    assert door.taken == ["a"]
     assert list(door.place.rejected.iterdir()) == []
 
 
@@ -250,7 +265,7 @@ def test_more_than_there_is_room_for_is_rejected_with_the_reason(tmp_path: Path)
     for number in range(5):
         door.drop(f"job-{number}.json")
     door.look()
-    assert door.enqueued == ["job-0", "job-1", "job-2"]
+    assert door.taken == ["job-0", "job-1", "job-2"]
     for number in (3, 4):
         assert door.reason(f"job-{number}")["error"]["code"] == "BACKLOG_FULL"
 
@@ -268,4 +283,4 @@ def test_many_files_are_all_accepted_in_the_order_of_their_names(door: Door) -> 
     for name in reversed(names):
         door.drop(f"{name}.json")
     door.look()
-    assert door.enqueued == names
+    assert door.taken == names

@@ -11,8 +11,8 @@ import pytest
 from jobs import clock, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import Spool
-from jobs.lifecycle import Cancelled, Crashed, Failed, Interrupted, Started, Succeeded
-from jobs.model import Job, Record, encode
+from jobs.lifecycle import Cancelled, Caps, Crashed, Event, Failed, Interrupted, Started, Succeeded, WorkerDied
+from jobs.model import Job, Record, State, encode
 from jobs.parse import parse_job
 from worker.ledger import Ledger
 
@@ -142,27 +142,205 @@ def test_due_jobs_come_by_priority_then_by_age_and_only_those_of_the_kind(place:
     )
     assert [record.job_id for record in ledger.due("noop", 10)] == ["urgent", "again", "old", "young"]
     assert [record.job_id for record in ledger.due("noop", 2)] == ["urgent", "again"]
-    assert ledger.next_due() == NOW
+    assert ledger.kinds_due() == ["noop", "rebuild"]
 
 
-def test_without_delayed_jobs_nothing_is_due_later(ledger: Ledger) -> None:
+# --- what becomes due ---
+
+
+class Table:
+    """A ledger over records, whose clock the test sets."""
+
+    def __init__(self, place: Spool, *records: Record) -> None:
+        self.now = NOW
+        self.ledger = Ledger(place, records, now=lambda: self.now, jitter=lambda: 1.0)
+
+    def after(self, seconds: float) -> list[tuple[str, int]]:
+        """What is announced then."""
+        self.now += timedelta(seconds=seconds)
+        return [(record.job_id, record.priority) for record in self.ledger.take_announced()]
+
+
+def delayed(job_id: str, seconds: float, *, attempt: int = 1, priority: int = 0, state: State = "retrying") -> Record:
+    return Record(
+        job_id=job_id, kind="noop", job_sha256="0", state=state, attempt=attempt, priority=priority,
+        next_attempt_at=clock.iso(NOW + timedelta(seconds=seconds)),
+    )  # fmt: skip
+
+
+def test_a_job_is_announced_when_its_time_has_come(place: Spool) -> None:
+    table = Table(place, delayed("a", 5, priority=3))
+    assert table.after(0) == []
+    assert table.after(4.9) == []
+    assert table.after(0.2) == [("a", 3)]
+
+
+def test_a_due_job_is_announced_once_however_often_is_looked(place: Spool) -> None:
+    table = Table(place, delayed("a", 5))
+    assert table.after(10) == [("a", 0)]
+    assert table.after(0) == []
+    assert table.after(100) == []
+
+
+def test_the_next_attempt_of_the_same_job_is_announced_again(place: Spool) -> None:
+    table = Table(place, delayed("a", 0))
+    assert table.after(1) == [("a", 0)]
+    table.ledger.apply({"a": lifecycle.Started()})
+    table.ledger.apply({"a": lifecycle.Failed(JobError("TEST_RETRY"))})
+    assert table.after(0.5) == []
+    assert table.after(0.5) == [("a", 0)]
+
+
+def test_a_job_without_a_delay_is_announced_at_once(place: Spool) -> None:
+    """At its acceptance, and when a new worker takes it up."""
+    table = Table(place, Record(job_id="a", kind="noop", job_sha256="0", state="queued"))
+    assert table.after(0) == [("a", 0)]
+    accepted(table.ledger, "b", priority=7)
+    assert table.after(0) == [("b", 7)]
+
+
+def test_a_job_that_is_delayed_from_the_start_is_announced_when_it_may_begin(place: Spool) -> None:
+    table = Table(place, delayed("a", 5, attempt=0, state="queued"))
+    assert table.after(6) == [("a", 0)]
+
+
+def test_what_was_interrupted_replayed_or_adopted_is_announced(place: Spool) -> None:
+    table = Table(place)
+    accepted(table.ledger, "a", "b")
+    table.after(0)
+    table.ledger.apply({"a": Started(), "b": Started()})
+    assert table.after(0) == []
+    table.ledger.apply({"a": Interrupted(), "b": Failed(JobError("TEST_FAILURE"))})
+    assert table.after(0) == [("a", 0)]
+    table.ledger.replay("b")
+    assert table.after(0) == [("b", 0)]
+    table.ledger.adopt(delayed("c", -1))
+    assert table.after(0) == [("c", 0)]
+
+
+def test_the_pause_lasts_until_the_next_job_is_due(place: Spool) -> None:
+    table = Table(place, delayed("a", 5), delayed("b", 3))
+    assert table.ledger.seconds_to_next(at_most=10) == 3
+    assert table.ledger.seconds_to_next(at_most=2) == 2
+    table.after(3)
+    assert table.ledger.seconds_to_next(at_most=10) == 2
+
+
+def test_a_job_that_is_overdue_leaves_no_pause(place: Spool) -> None:
+    assert Table(place, delayed("a", -5)).ledger.seconds_to_next(at_most=10) == 0
+    table = Table(place, delayed("a", 5))
+    table.now += timedelta(seconds=6)
+    assert table.ledger.seconds_to_next(at_most=10) == 0
+
+
+def test_a_job_that_was_announced_does_not_shorten_the_pause(place: Spool) -> None:
+    """Else the worker would spin while the job waits for its turn."""
+    table = Table(place, delayed("a", -5))
+    table.after(0)
+    assert table.ledger.seconds_to_next(at_most=10) == 10
+
+
+def test_without_delayed_jobs_nothing_is_due_later(place: Spool) -> None:
+    table = Table(place)
+    accepted(table.ledger, "a")
+    table.after(0)
+    assert table.ledger.seconds_to_next(at_most=10) == 10
+
+
+def test_the_oldest_is_the_one_that_has_waited_longest(ledger: Ledger) -> None:
+    assert ledger.oldest_waiting() is None
     accepted(ledger, "a")
-    assert ledger.next_due() is None
+    assert ledger.oldest_waiting() == clock.iso(NOW)
+    ledger.apply({"a": Started()})
+    assert ledger.oldest_waiting() is None
+
+
+# --- late outcomes ---
+
+
+def test_an_outcome_of_a_dead_attempt_is_refused(place: Spool, ledger: Ledger) -> None:
+    accepted(ledger, "a")
+    (first,) = ledger.apply({"a": Started()})
+    ledger.apply({"a": Interrupted()})
+    (second,) = ledger.apply({"a": Started()})
+    assert ledger.apply({"a": Succeeded({"late": True})}, {"a": first.ticket}) == []
+    assert on_disk(place, "a") == second == ledger.get("a")
+    (ended,) = ledger.apply({"a": Succeeded({"late": False})}, {"a": second.ticket})
+    assert ended.result == {"late": False}
+
+
+def test_an_outcome_of_a_former_generation_is_refused(place: Spool, ledger: Ledger) -> None:
+    accepted(ledger, "a")
+    (first,) = ledger.apply({"a": Started()})
+    ledger.apply({"a": Cancelled()})
+    ledger.replay("a")
+    (again,) = ledger.apply({"a": Started()})
+    assert (first.ticket, again.ticket) == ((1, 1), (2, 1))
+    assert ledger.apply({"a": Succeeded({})}, {"a": first.ticket}) == []
+    assert on_disk(place, "a") == again
+
+
+def test_an_outcome_of_a_job_that_has_ended_is_refused(place: Spool, ledger: Ledger) -> None:
+    accepted(ledger, "a")
+    (running,) = ledger.apply({"a": Started()})
+    (ended,) = ledger.apply({"a": Cancelled()})
+    assert ledger.apply({"a": Succeeded({})}, {"a": running.ticket}) == []
+    assert on_disk(place, "a") == ended
+
+
+def test_a_refused_outcome_holds_up_no_other_of_the_same_step(ledger: Ledger) -> None:
+    accepted(ledger, "a", "b")
+    tickets = {record.job_id: record.ticket for record in ledger.apply({"a": Started(), "b": Started()})}
+    ledger.apply({"a": Interrupted()})
+    stepped = ledger.apply({"a": Succeeded({}), "b": Succeeded({})}, tickets)
+    assert [(record.job_id, record.state) for record in stepped] == [("b", "succeeded")]
+
+
+# --- cancelling ---
 
 
 def test_a_waiting_job_is_cancelled(place: Spool, ledger: Ledger) -> None:
     accepted(ledger, "a")
-    assert ledger.cancel("a") is True
+    assert ledger.cancel("a") == "cancelled"
     assert on_disk(place, "a").state == "cancelled"
     assert ledger.get("a") is None
 
 
-def test_a_running_or_unknown_job_is_not_cancelled(ledger: Ledger) -> None:
+def test_a_running_job_is_not_cancelled_under_its_runner(ledger: Ledger) -> None:
     accepted(ledger, "a")
     ledger.apply({"a": Started()})
-    assert ledger.cancel("a") is False
-    assert ledger.cancel("nobody") is False
+    assert ledger.cancel("a") == "running"
     assert [record.state for record in ledger.live()] == ["running"]
+
+
+def test_a_job_that_has_ended_or_that_nobody_knows_is_not_cancelled(place: Spool, ledger: Ledger) -> None:
+    accepted(ledger, "a")
+    ledger.apply({"a": Started()})
+    (ended,) = ledger.apply({"a": Succeeded({})})
+    assert (ledger.cancel("a"), ledger.cancel("nobody")) == ("ended", "ended")
+    assert on_disk(place, "a") == ended
+
+
+@pytest.mark.parametrize("event", [None, Failed(JobError("TEST_RETRY")), Interrupted()])
+def test_once_the_effect_is_committed_it_is_too_late_to_cancel(place: Spool, event: Event | None) -> None:
+    """Whether the job runs, or waits for the attempt that pays the graph what it is owed."""
+    ledger = Ledger(place, [], stands=lambda record: record.job_id == "a")
+    accepted(ledger, "a", "b")
+    ledger.apply({"a": Started(), "b": Started()})
+    if event is not None:
+        ledger.apply({"a": event, "b": event})
+    before = on_disk(place, "a")
+    assert ledger.cancel("a") == "too late"
+    assert on_disk(place, "a") == before == ledger.get("a")
+    assert ledger.cancel("b") == ("running" if event is None else "cancelled")
+
+
+def test_before_the_first_attempt_nobody_has_to_look_whether_the_effect_stands(place: Spool) -> None:
+    asked: list[str] = []
+    ledger = Ledger(place, [], stands=lambda record: bool(asked.append(record.job_id)))
+    accepted(ledger, "a")
+    assert ledger.cancel("a") == "cancelled"
+    assert asked == []
 
 
 @pytest.mark.parametrize("number", range(30))
@@ -182,7 +360,7 @@ def test_cancelling_and_starting_at_once_never_cancels_what_runs(place: Spool, l
     cancelled = ledger.cancel("a")
     thread.join()
     state = on_disk(place, "a").state
-    assert (len(started), cancelled, state) in [(1, False, "running"), (0, True, "cancelled")]
+    assert (len(started), cancelled, state) in [(1, "running", "running"), (0, "cancelled", "cancelled")]
 
 
 @pytest.mark.parametrize("event", [Failed(JobError("TEST_FAILURE")), Cancelled()])
@@ -231,6 +409,45 @@ def test_three_crashes_alone_end_a_job_as_poison_and_interruptions_count_for_not
     record = on_disk(place, "a")
     assert record.error is not None
     assert (record.state, record.error["code"], record.crashes) == ("failed", "POISON", 3)
+
+
+def test_the_caps_are_the_settings(place: Spool) -> None:
+    ledger = Ledger(place, [], caps=Caps(crashes=2, worker_deaths=1))
+    accepted(ledger, "a", "b")
+    ledger.apply({"a": Started(), "b": Started()})
+    ledger.apply({"a": WorkerDied(), "b": Crashed()})
+    assert on_disk(place, "a").state == "failed"
+    assert on_disk(place, "b").state == "retrying"
+
+
+def test_a_copy_that_cannot_be_moved_away_loses_no_other_record_of_the_step(
+    place: Spool, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The records say it already; recovery puts the copy away."""
+    accepted(ledger, "a", "b", "c")
+    ledger.apply({"a": Started(), "b": Started(), "c": Started()})
+    end = spool.end
+
+    def stuck(place: Spool, job_id: str) -> None:
+        if job_id == "a":
+            raise OSError(28, "No space left on device")
+        end(place, job_id)
+
+    monkeypatch.setattr(spool, "end", stuck)
+    events = {"a": Succeeded({}), "b": Succeeded({}), "c": Failed(JobError("TEST_RETRY"))}
+    assert [record.state for record in ledger.apply(events)] == ["succeeded", "succeeded", "retrying"]
+    assert [record.job_id for record in ledger.live()] == ["c"]
+    assert (on_disk(place, "a").state, place.copy("a").exists()) == ("succeeded", True)
+    assert (on_disk(place, "b").state, place.copy("b").exists()) == ("succeeded", False)
+    assert ledger.counts() == {"queued": 0, "running": 0, "retrying": 1, "succeeded": 2}
+
+
+def test_a_live_record_that_somebody_removed_is_written_again_as_it_is(place: Spool, ledger: Ledger) -> None:
+    accepted(ledger, "a", "b")
+    (running,) = ledger.apply({"a": Started()})
+    place.record("a").unlink()
+    ledger.rewrite(["a", "nobody"])
+    assert on_disk(place, "a") == running == ledger.get("a")
 
 
 def test_a_damaged_record_is_not_taken_for_a_missing_one(place: Spool, ledger: Ledger) -> None:

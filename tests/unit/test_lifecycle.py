@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from jobs import clock, lifecycle
 from jobs.errors import ERRORS, JobError, Reaction
 from jobs.lifecycle import (
-    MAX_CRASHES,
+    CAPS,
     TRANSITIONS,
     Cancelled,
+    Caps,
     Crashed,
     Event,
     Expired,
@@ -25,6 +26,7 @@ from jobs.lifecycle import (
     Replayed,
     Started,
     Succeeded,
+    WorkerDied,
     is_due,
     is_expired,
     step,
@@ -43,6 +45,7 @@ EVENTS: list[Event] = [
     Failed(JobError(GIVE_UP)),
     Crashed(),
     Interrupted(),
+    WorkerDied(),
     Cancelled(),
     Expired(),
     Replayed(),
@@ -107,13 +110,15 @@ def test_a_step_goes_where_the_table_says_or_nowhere(state: State, event: Event)
 
 def test_every_arrow_of_the_table_can_be_taken() -> None:
     taken: set[tuple[State, type[Event], State]] = set()
-    last_try = {"retrying": [Started(), Crashed()] * 2}
     starts = [in_state(state) for state in STATES]
-    starts += [step(walked(*last_try["retrying"]), Started(), at(9))]
+    starts += [  # the last tries of what is then taken for poison
+        step(walked(*[Started(), Crashed()] * (CAPS.crashes - 1)), Started(), at(99)),
+        step(walked(*[Started(), WorkerDied()] * (CAPS.worker_deaths - 1)), Started(), at(99)),
+    ]
     for record in starts:
         for event in EVENTS:
             if type(event) in TRANSITIONS[record.state]:
-                taken.add((record.state, type(event), step(record, event, at(10)).state))
+                taken.add((record.state, type(event), step(record, event, at(100)).state))
     wanted = {
         (state, event, target)
         for state, arrows in TRANSITIONS.items()
@@ -202,7 +207,7 @@ def test_waits_for_different_reasons_are_entries_of_their_own() -> None:
 
 
 def test_three_crashes_alone_are_poison() -> None:
-    twice: list[Event] = [Started(), Crashed()] * (MAX_CRASHES - 1)
+    twice: list[Event] = [Started(), Crashed()] * (CAPS.crashes - 1)
     again = walked(*twice)
     assert again.error is not None
     assert (again.state, again.error["code"]) == ("retrying", "CHILD_DIED")
@@ -211,16 +216,148 @@ def test_three_crashes_alone_are_poison() -> None:
     assert (ended.state, ended.error["code"]) == ("failed", "POISON")
 
 
-def test_crashes_and_errors_are_counted_apart() -> None:
-    events: list[Event] = [Started(), Crashed(), Started(), Failed(JobError(RETRY))]
-    record = walked(*events, Started(), Crashed(), max_attempts=2)
-    assert (record.state, record.errors, record.crashes) == ("retrying", 1, 2)
+def deaths(count: int, *, together: int = 1) -> list[Event]:
+    return [Started(together), WorkerDied()] * count
 
 
-def test_an_interruption_counts_for_nothing_and_the_job_waits_again_at_once() -> None:
-    record = walked(Started(), Interrupted(), max_attempts=1)
+def test_a_death_of_the_worker_lets_the_job_wait_again_at_once() -> None:
+    record = walked(*deaths(1), max_attempts=1)
+    assert (record.state, record.next_attempt_at, record.error) == ("queued", None, None)
+    assert (record.attempts[-1].outcome, record.attempts[-1].error_code) == ("worker_died", "WORKER_DIED")
+
+
+def test_ten_deaths_of_the_worker_with_the_job_alone_are_poison() -> None:
+    nine = walked(*deaths(9))
+    assert (nine.state, nine.worker_deaths) == ("queued", 9)
+    ended = walked(*deaths(10))
+    assert ended.error is not None
+    assert (ended.state, ended.worker_deaths, ended.error["code"]) == ("failed", 10, "POISON")
+    assert (CAPS.crashes, CAPS.worker_deaths) == (3, 10)
+
+
+def test_a_death_of_the_worker_during_a_batch_proves_nothing_about_its_members() -> None:
+    record = walked(*deaths(50, together=2))
+    assert (record.state, record.worker_deaths, record.attempt) == ("queued", 0, 50)
+    ended = walked(*deaths(5, together=2), *deaths(9), *deaths(5, together=2), *deaths(1))
+    assert (ended.state, ended.worker_deaths) == ("failed", 10)
+
+
+@pytest.mark.parametrize(("event", "most"), [(Crashed(), Caps(crashes=50)), (WorkerDied(), Caps(worker_deaths=50))])
+def test_the_caps_can_be_raised(event: Event, most: Caps) -> None:
+    record = lifecycle.accept(job(), NOON)
+    for number in range(50):
+        assert not record.ended, number
+        record = step(step(record, Started(), at(number), caps=most), event, at(number), caps=most)
+    assert record.error is not None
+    assert (record.state, record.error["code"]) == ("failed", "POISON")
+
+
+def test_crashes_errors_and_deaths_of_the_worker_are_counted_apart() -> None:
+    events: list[Event] = [Started(), Crashed(), *deaths(9), Started(), Failed(JobError(RETRY)), Started(), Crashed()]
+    record = walked(*events, max_attempts=2)
+    assert (record.state, record.errors, record.crashes, record.worker_deaths) == ("retrying", 1, 2, 9)
+    assert walked(*events, Started(), Failed(JobError(RETRY)), max_attempts=2).state == "failed"
+    assert walked(*events, Started(), Crashed(), max_attempts=2).state == "failed"
+    assert walked(*events, *deaths(1), max_attempts=2).state == "failed"
+
+
+@pytest.mark.parametrize("code", ["CHILD_DIED", "CHILD_TOO_LARGE"])
+def test_a_crash_alone_is_said_with_what_ended_the_child(code: str) -> None:
+    record = walked(Started(), Crashed(code))
+    assert record.error is not None
+    assert (record.error["code"], record.error["retryable"]) == (code, True)
+    assert (record.attempts[-1].outcome, record.attempts[-1].error_code) == ("crashed", code)
+
+
+@pytest.mark.parametrize("code", [None, "CHILD_DIED", "CHILD_TOO_LARGE", "JOB_TIMEOUT"])
+def test_an_interruption_counts_for_nothing_and_the_job_waits_again_at_once(code: str | None) -> None:
+    record = walked(Started(), Interrupted(code), max_attempts=1)
     assert (record.state, record.errors, record.crashes, record.next_attempt_at) == ("queued", 0, 0, None)
-    assert record.attempts[-1].outcome == "interrupted"
+    assert (record.attempts[-1].outcome, record.attempts[-1].error_code) == ("interrupted", code)
+
+
+@pytest.mark.parametrize("event", [Interrupted(), Interrupted("CHILD_DIED"), Failed(JobError(WAIT))])
+def test_what_counts_for_nothing_is_one_entry_however_often_it_repeats(event: Event) -> None:
+    """Else the record of a job that waits for days would grow without an end."""
+    (entry,) = walked(*[Started(), event] * 1000).attempts
+    assert (entry.number, entry.repeats, entry.started_at) == (1000, 1000, "2026-11-20T12:00:01Z")
+
+
+@pytest.mark.parametrize("outcome", [Failed(JobError(WAIT)), Interrupted("CHILD_DIED"), Interrupted()], ids=repr)
+def test_how_many_others_there_were_makes_no_entry_of_its_own(outcome: Event) -> None:
+    """A batch is seldom as large as the one before: the record would grow, and the pauses would not."""
+    events = [event for together in range(2, 34) for event in (Started(together), outcome)]
+    record = walked(*events)
+    (entry,) = record.attempts
+    assert (entry.repeats, entry.together) == (32, 33)
+    if record.state == "retrying":
+        assert record.next_attempt_at == clock.iso(at(64 + 60)), "the pauses grow all the same"
+
+
+def test_deaths_of_the_worker_are_one_entry_and_all_count() -> None:
+    record = walked(*deaths(7))
+    (entry,) = record.attempts
+    assert (entry.repeats, record.worker_deaths) == (7, 7)
+
+
+@pytest.mark.parametrize("event", [Failed(JobError(RETRY)), Crashed()])
+def test_what_counts_is_never_folded_together(event: Event) -> None:
+    assert len(walked(*[Started(), event] * 2).attempts) == 2
+
+
+# --- with how many others ---
+
+
+def together_after(*events: Event, at_most: int = 64) -> int:
+    return lifecycle.most_together(walked(*events), at_most)
+
+
+def test_a_new_job_and_one_that_met_an_error_of_its_own_run_with_as_many_as_may() -> None:
+    assert together_after() == 64
+    assert together_after(at_most=8) == 8
+    assert together_after(Started(64), Failed(JobError(RETRY))) == 64
+    assert together_after(Started(64), Failed(JobError(WAIT))) == 64
+
+
+@pytest.mark.parametrize("event", [Interrupted("CHILD_DIED"), Interrupted("JOB_TIMEOUT"), WorkerDied()], ids=repr)
+def test_after_what_ended_a_batch_its_members_run_in_halves(event: Event) -> None:
+    record, sizes = walked(), []
+    for _ in range(7):
+        sizes.append(lifecycle.most_together(record, 50))
+        record = step(step(record, Started(sizes[-1]), NOON), event, NOON)
+    assert sizes == [50, 25, 12, 6, 3, 1, 1]
+
+
+def test_a_stop_a_reboot_or_a_siblings_cancellation_halves_nothing() -> None:
+    assert together_after(Started(64), Interrupted()) == 64
+
+
+@pytest.mark.parametrize("events", [
+    [Started(), Crashed()],
+    [Started(), Crashed(), Started(), Interrupted()],
+    [Started(), WorkerDied()],
+    [Started(), WorkerDied(), Started(), Failed(JobError(RETRY))],
+    [Started(), Failed(JobError("JOB_TIMEOUT"))],
+    [Started(), Failed(JobError("JOB_TIMEOUT")), Started(), Failed(JobError(WAIT))],
+], ids=repr)  # fmt: skip
+def test_what_ended_a_child_that_it_had_alone_never_runs_with_others_again(events: list[Event]) -> None:
+    """Else each of its attempts would interrupt a whole batch, and halve it again."""
+    assert together_after(*events) == 1
+
+
+def test_a_replay_is_trusted_with_others_again() -> None:
+    assert together_after(*[Started(), Crashed()] * 3, Replayed()) == 64
+
+
+@given(st.integers(0, 99), st.integers(1, 99), st.integers(1, 99))
+def test_however_many_share_the_child_it_is_at_least_one_and_at_most_as_many_as_may(
+    number: int, together: int, at_most: int
+) -> None:
+    events: list[Event] = [Started(together), Interrupted("CHILD_DIED")] * min(number, 3)
+    assert 1 <= together_after(*events, at_most=at_most) <= at_most
+
+
+# --- ends ---
 
 
 @pytest.mark.parametrize(
@@ -266,30 +403,86 @@ def test_the_next_attempt_is_after_the_pause() -> None:
     assert record.next_attempt_at == clock.iso(at(4) + timedelta(seconds=1))
 
 
+def asked(seconds: Any) -> Record:
+    error = JobError("RATE_LIMITED", details={"retry_after_seconds": seconds})
+    return walked(Started(), Failed(error), jitter=0.5)
+
+
+def pause_of(record: Record) -> float:
+    assert record.next_attempt_at is not None
+    return (clock.parse(record.next_attempt_at) - at(2)).total_seconds()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "pause"), [(90, 90), (1.25, 1.25), (0.1, 0.5), (0, 0.5), (-5, 0.5), (3600, 3600), (86_400, 3600)]
+)
+def test_a_provider_that_says_when_to_come_again_is_heard_up_to_an_hour(seconds: float, pause: float) -> None:
+    assert pause_of(asked(seconds)) == pause
+
+
+@pytest.mark.parametrize("seconds", ["60", None, [], {}, float("nan")])
+def test_a_pause_that_is_no_number_is_not_heard(seconds: Any) -> None:
+    assert pause_of(asked(seconds)) == 0.5
+
+
+@pytest.mark.parametrize("seconds", [float("inf"), 1e300, 10**400], ids=["inf", "1e300", "10**400"])
+def test_a_pause_without_an_end_is_an_hour(seconds: Any) -> None:
+    assert pause_of(asked(seconds)) == 3600
+
+
+# --- a clock that is set ---
+
+
+def test_a_clock_that_is_set_back_an_hour_keeps_no_retry_waiting() -> None:
+    record = walked(Started(), Failed(JobError(RETRY)))
+    assert not is_due(record, at(2.9))
+    assert is_due(record, at(3))
+    assert is_due(record, at(2) - timedelta(hours=1))
+
+
+def test_a_clock_that_is_set_back_does_not_shorten_a_wish() -> None:
+    """``not_before`` is a time of the wall clock: it is what the asker wants, whatever the clock was before."""
+    wish = walked(not_before="2026-11-20T12:00:05Z")
+    assert not is_due(wish, NOON - timedelta(hours=1))
+    assert not is_due(wish, at(4.999))
+    assert is_due(wish, at(5))
+
+
+@given(st.floats(-7200, 7200), st.floats(0, 1))
+def test_no_set_clock_makes_a_retry_wait_longer_than_its_pause(seconds: float, jitter: float) -> None:
+    record = walked(Started(), Failed(JobError(RETRY)), jitter=jitter)
+    now = at(2 + seconds)
+    assert is_due(record, now) or is_due(record, now + timedelta(seconds=1.001))
+
+
 # --- random walks ---
 
 events = st.one_of(
-    st.builds(Started),
+    st.builds(Started, st.integers(1, 4)),
     st.builds(Started),  # so that a walk gets anywhere
     st.builds(Succeeded, st.just({"n": 1})),
     st.builds(Failed, st.builds(JobError, st.sampled_from([RETRY, WAIT, GIVE_UP, "GRAPH_UNAVAILABLE"]))),
-    st.sampled_from([Crashed(), Interrupted(), Cancelled(), Expired(), Replayed()]),
+    st.sampled_from([Crashed(), Interrupted(), Interrupted("CHILD_DIED"), WorkerDied()]),
+    st.sampled_from([Cancelled(), Expired(), Replayed()]),
 )
-walks = st.lists(st.tuples(events, st.floats(0, 100), st.floats(0, 1)), max_size=60)
+walks = st.lists(st.tuples(events, st.floats(-100, 100), st.floats(0, 1)), max_size=60)
+CLOSE = Caps(crashes=2, worker_deaths=3)
 
 
 @given(walks, st.integers(1, 5))
 def test_no_walk_breaks_a_promise(walk: list[tuple[Event, float, float]], most: int) -> None:
     record = lifecycle.accept(job(max_attempts=most), NOON)
-    now = NOON
+    now, ends = NOON, 0
     for event, seconds, jitter in walk:
         now += timedelta(seconds=seconds)
         before = record
         try:
-            record = step(before, event, now, jitter)
+            record = step(before, event, now, jitter, CLOSE)
         except IllegalTransition:
             assert type(event) not in TRANSITIONS[before.state]
             continue
+        ends = 0 if isinstance(event, Replayed) else ends + record.ended
+        assert ends <= 1, "two ends in one generation"
         _check_step(before, event, record, now)
         _check_record(record, most)
 
@@ -303,6 +496,8 @@ def _check_step(before: Record, event: Event, after: Record, now: datetime) -> N
         assert after.attempt == before.attempt + isinstance(event, Started)
         assert len(after.attempts) >= len(before.attempts) - 1
         assert before.started_at in (None, after.started_at)
+        for count in ("errors", "crashes", "worker_deaths"):
+            assert 0 <= getattr(after, count) - getattr(before, count) <= 1, count
     if after.state == "retrying":
         assert after.next_attempt_at is not None
         pause = (clock.parse(after.next_attempt_at) - now).total_seconds()
@@ -316,7 +511,9 @@ def _check_record(record: Record, most: int) -> None:
     assert (record.result is not None) == (record.state == "succeeded")
     assert record.next_attempt_at is None or record.state == "retrying"
     assert record.errors <= most
-    assert record.crashes <= MAX_CRASHES
+    assert record.crashes <= CLOSE.crashes
+    assert record.worker_deaths <= CLOSE.worker_deaths
+    assert record.elapsed_ms is None or record.elapsed_ms >= 0
     running = [attempt for attempt in record.attempts if attempt.outcome is None]
     assert len(running) == (record.state == "running")
     assert sum(attempt.repeats for attempt in record.attempts) == record.attempt

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from jobs.lock import Lock, is_held
+from jobs import lock
+from jobs.errors import JobError
+from jobs.lock import NOTE_LIMIT, Lock, is_held
 
-# Holds the lock, says so, and stays until its stdin closes. With "heir", a child of its own stays as well.
+# Holds the lock with a note in it, says so, and stays until its stdin closes. With "heir", a child of its own stays
+# as well.
 _HOLDER = """
 import subprocess, sys
 from pathlib import Path
 from jobs.lock import Lock
 lock = Lock(Path(sys.argv[1]))
 assert lock.acquire()
-if sys.argv[2:]:
+lock.write_note(sys.argv[2].encode())
+if sys.argv[3:]:
     subprocess.Popen([sys.executable, "-c", "import sys; print('here', flush=True); sys.stdin.read()"])
 else:
     print("here", flush=True)
@@ -31,9 +37,9 @@ sys.stdin.read()
 
 
 @contextmanager
-def holder(path: Path, *heir: str) -> Iterator[subprocess.Popen[bytes]]:
+def holder(path: Path, *heir: str, note: str = "") -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(
-        [sys.executable, "-c", _HOLDER, str(path), *heir], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", _HOLDER, str(path), note, *heir], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     with process:
         try:
@@ -124,3 +130,157 @@ def test_a_link_in_the_lock_s_place_is_not_followed(path: Path, tmp_path: Path) 
     with pytest.raises(OSError):
         Lock(path).acquire()
     assert not (tmp_path / "elsewhere").exists()
+
+
+# --- the note ---
+
+
+def test_a_note_is_there_for_the_next_holder_even_after_a_kill(path: Path) -> None:
+    with Lock(path) as first:
+        assert first.acquire()
+        assert first.note() == b""
+        first.write_note(b"pid 1, jobs: a, b")
+        first.write_note(b"pid 1")
+        assert first.note() == b"pid 1"
+    with holder(path, note="pid 2") as process:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    with Lock(path) as next_one:
+        assert next_one.acquire()
+        assert next_one.note() == b"pid 2"
+        next_one.write_note(b"")
+        assert path.read_bytes() == b""
+
+
+def test_a_note_can_be_read_by_others_while_the_lock_is_held(path: Path) -> None:
+    with holder(path, note="pid 3"):
+        assert path.read_bytes() == b"pid 3"
+
+
+def test_a_note_has_a_limit_and_is_whole_up_to_it(path: Path) -> None:
+    with Lock(path) as mine:
+        assert mine.acquire()
+        mine.write_note(b"n" * NOTE_LIMIT)
+        assert mine.note() == b"n" * NOTE_LIMIT
+        with pytest.raises(ValueError, match="4097"):
+            mine.write_note(b"n" * (NOTE_LIMIT + 1))
+        assert mine.note() == b"n" * NOTE_LIMIT
+        path.write_bytes(b"x" * 1_000_000)  # by somebody who does not keep to it
+        assert mine.note() == b"x" * NOTE_LIMIT
+
+
+def test_writing_a_note_neither_loses_the_lock_nor_moves_it(path: Path) -> None:
+    with Lock(path) as mine:
+        assert mine.acquire()
+        mine.write_note(b"note")
+        assert mine.is_in_place()
+        assert is_held(path)
+        assert not Lock(path).acquire()
+
+
+@pytest.mark.parametrize("use", [Lock.note, Lock.is_in_place, lambda lock: lock.write_note(b"x")])
+def test_without_the_lock_there_is_no_note(path: Path, use: Callable[[Lock], object]) -> None:
+    mine = Lock(path)
+    with pytest.raises(AssertionError, match="not held"):
+        use(mine)
+    assert mine.acquire()
+    mine.release()
+    with pytest.raises(AssertionError, match="not held"):
+        use(mine)
+
+
+# --- what lies in its place ---
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="modes, links and pipes of POSIX")
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _second_name(path: Path) -> None:
+    precious = path.with_name("precious")
+    precious.write_bytes(b"precious")
+    path.hardlink_to(precious)
+
+
+def _anothers(path: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root makes files of others")
+    path.touch()
+    os.chown(path, 65534, 65534)
+
+
+@posix
+@pytest.mark.parametrize("make", [_pipe, _second_name, _anothers])
+def test_what_is_not_ours_alone_is_not_locked_and_not_written_to(path: Path, make: Callable[[Path], None]) -> None:
+    make(path)
+    before = len(list(Path("/dev/fd").iterdir()))
+    with pytest.raises(JobError) as caught:
+        Lock(path).acquire()
+    assert caught.value.code == "FILE_UNSAFE"
+    assert len(list(Path("/dev/fd").iterdir())) == before
+    if path.with_name("precious").exists():
+        assert path.with_name("precious").read_bytes() == b"precious"
+
+
+@posix
+@pytest.mark.parametrize("make", [_pipe, lambda path: path.symlink_to("elsewhere"), lambda path: path.mkdir()])
+def test_nobody_holds_what_could_not_be_locked_and_looking_does_not_wait(
+    path: Path, make: Callable[[Path], None]
+) -> None:
+    make(path)
+    assert not is_held(path)
+
+
+@posix
+@pytest.mark.parametrize("umask", [0o000, 0o277])
+def test_the_lock_is_private_whatever_the_umask(path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        with Lock(path) as mine:
+            assert mine.acquire()
+            assert path.stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(before)
+
+
+def test_a_file_that_is_removed_while_it_is_taken_is_not_held_by_two(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take = lock._take
+
+    def removed_then_take(descriptor: int, *, shared: bool = False) -> bool:
+        monkeypatch.setattr(lock, "_take", take)
+        path.unlink()
+        return take(descriptor, shared=shared)
+
+    monkeypatch.setattr(lock, "_take", removed_then_take)
+    with Lock(path) as first:
+        assert first.acquire()
+        assert first.is_in_place()
+        assert not Lock(path).acquire()
+
+
+def test_a_mount_that_knows_no_locks_says_so_and_leaves_nothing_open(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(descriptor: int, *, shared: bool = False) -> bool:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(lock, "_take", refuse)
+    before = len(list(Path("/dev/fd").iterdir()))
+    with pytest.raises(OSError, match="No locks"):
+        Lock(path).acquire()
+    with pytest.raises(OSError, match="No locks"):
+        is_held(path)
+    assert len(list(Path("/dev/fd").iterdir())) == before
+
+
+def test_the_lock_is_out_of_place_once_its_file_is_replaced(path: Path) -> None:
+    with Lock(path) as mine:
+        assert mine.acquire()
+        path.rename(path.with_name("moved"))
+        assert not mine.is_in_place()
+        path.symlink_to(path.with_name("moved"))
+        assert not mine.is_in_place()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
 import math
@@ -49,16 +50,27 @@ def refusal(value: Any, name: str = "a", **options: Any) -> JobError:
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b"", "line 1, column 1"),
+        (b"", "is empty"),
+        (b" \n", "is empty"),
+        (b"x", "line 1, column 1"),
         (b'{"a": 1', "line 1, column 8"),
         (b'{\n"a": 1,}', "line 2"),
-        (b'{"a": "\xff"}', "byte 7"),
+        (b'{"a": "\xff"}', r"byte 7 \(0xff\)"),
+        ('{"a": "é"}'.encode("latin-1"), r"byte 7 \(0xe9\)"),
+        (b'{"a": "\xed\xa0\x80"}', r"byte 7 \(0xed\)"),
+        ('{"a": 1}'.encode("utf-16"), "UTF-16"),
+        (codecs.BOM_UTF16_BE + '{"a": 1}'.encode("utf-16-be"), "UTF-16"),
+        ('{"a": 1}'.encode("utf-16-le"), "Byte 1 is NUL"),
+        ('{"a": 1}'.encode("utf-32"), "UTF-32"),
+        (b'{"a": 1}' + b"\0" * 4096, "Byte 8 is NUL"),
         (b'\xef\xbb\xbf{"a": 1}', "byte order mark"),
         (b'{"a": NaN}', "NaN"),
         (b'{"a": -Infinity}', "-Infinity"),
         (b'{"a": 1e999}', "too large"),
         (b'{"a": 9223372036854775808}', "too large"),
-        (b'{"a": ' + b"9" * 5000 + b"}", "acceptable"),
+        (b'{"a": -9223372036854775808}', "too large"),
+        (b'{"a": ' + b"9" * 5000 + b"}", "too large"),
+        (b'{"a": ' + b"9" * 1_000_000 + b"}", "too large"),
         (b'{"a": 1, "b": 2, "a": 3}', "'a' occurs twice"),
         (b'{"a": "x\\u0000y"}', "NUL"),
         (b'{"x\\u0000y": 1}', "NUL"),
@@ -67,7 +79,7 @@ def refusal(value: Any, name: str = "a", **options: Any) -> JobError:
         (b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1), "deeper than 32"),
         (b"[" * 100_000, "deeper than 32"),
     ],
-    ids=range(17),
+    ids=range(28),
 )
 def test_what_others_would_read_in_another_way_is_no_json(data: bytes, says: str) -> None:
     with pytest.raises(JobError, match=says) as caught:
@@ -79,6 +91,13 @@ def test_the_largest_numbers_and_the_deepest_nesting_pass() -> None:
     deep = b"[" * MAX_DEPTH + b"]" * MAX_DEPTH
     assert canonical_json(read_json(deep)).encode() == deep
     assert read_json(b"[9223372036854775807, -9223372036854775807, 1e308]") == [2**63 - 1, 1 - 2**63, 1e308]
+
+
+def test_a_reason_shows_no_control_characters_and_no_megabytes_of_the_input() -> None:
+    error = refusal(JOB | {"\x1b[2J\u202eevil": 1})
+    assert error.message == r"The field \x1b[2J\u202eevil is not known."
+    assert error.details["fields"] == [r"\x1b[2J\u202eevil"]
+    assert len(refusal(JOB | {"not_before": "x" * 900_000}).message) < 500
 
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))

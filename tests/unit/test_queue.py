@@ -236,3 +236,54 @@ def test_a_file_that_breaks_under_the_worker_is_made_anew_with_everything_that_w
         assert path.stat().st_mode & 0o777 == 0o600
     finally:
         queue.stop()
+
+
+def test_a_file_that_is_removed_under_the_worker_is_made_anew_with_everything_that_waits(
+    path: Path, looks: Looks
+) -> None:
+    """An open database that has no name any more goes on working, and would be lost with the process."""
+    queue = Queue(path, looks.look, lambda: [("first", 0), ("second", 5)])
+    queue.put("first", 0)
+    path.unlink()
+    queue.tend()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert len(messages(path)) == 2
+    queue.start()
+    try:
+        assert looks.wait(2) == ["second", "first"]
+    finally:
+        queue.stop()
+
+
+def test_a_queue_that_lost_its_messages_is_filled_with_everything_that_waits(path: Path, looks: Looks) -> None:
+    queue = Queue(path, looks.look, lambda: [("a", 0), ("b", 0)])
+    queue.tend()
+    queue.start()
+    try:
+        assert looks.wait(2) == ["a", "b"]
+    finally:
+        queue.stop()
+
+
+def test_a_queue_that_is_well_is_left_alone(path: Path, looks: Looks) -> None:
+    asked: list[int] = []
+    queue = Queue(path, looks.look, lambda: asked.append(1) or [("a", 0)])  # type: ignore[func-returns-value]
+    queue.put("a", 0)
+    for _ in range(3):
+        queue.tend()
+    assert (len(messages(path)), asked) == (1, [])
+    queue.stop()
+
+
+def test_a_file_that_was_overwritten_is_found_out_by_a_look_at_it(path: Path, looks: Looks) -> None:
+    queue = Queue(path, looks.look, lambda: [("a", 0)])
+    queue.put("a", 0)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TABLE task")
+    queue.tend()
+    assert len(messages(path)) == 1
+    queue.start()
+    try:
+        assert looks.wait(1) == ["a"]
+    finally:
+        queue.stop()

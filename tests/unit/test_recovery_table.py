@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from jobs import files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import Spool
+from jobs.lifecycle import Caps
 from jobs.model import ENDS, Record, State, encode
 from jobs.parse import parse_job
 from worker.intake import Intake, Limits
 from worker.ledger import Ledger
-from worker.recovery import REPAIRS, CopyIs, RecordIs, recover, survey
+from worker.recovery import DEBTS, REPAIRS, CopyIs, Debt, RecordIs, Repair, recover, survey, tend
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
@@ -84,6 +85,19 @@ def test_every_combination_that_a_survey_can_find_has_a_repair() -> None:
     assert set(REPAIRS) == every - {("absent", "absent", False)}, "the one that is left out is no job at all"
 
 
+def test_every_repair_that_has_a_name_is_some_combinations() -> None:
+    assert set(REPAIRS.values()) == set(get_args(Repair))
+
+
+def test_every_state_of_a_record_beside_a_debt_to_the_graph_has_somebody_who_pays() -> None:
+    assert set(DEBTS) == set(product(get_args(RecordIs), (True, False)))
+    assert set(DEBTS.values()) == set(get_args(Debt))
+    for (record_is, owed), debt in DEBTS.items():
+        assert (debt == "nothing") == (not owed)
+        if owed:  # a job that goes on pays itself; else nobody would but maintenance
+            assert debt == ("its next attempt pays" if record_is in ("waiting", "running") else "maintenance pays")
+
+
 @pytest.mark.parametrize(("record", "copy", "dropped"), list(product(RECORDS, COPIES, (True, False))))
 def test_mending_twice_equals_mending_once(tmp_path: Path, record: str, copy: str, dropped: bool) -> None:
     place = left_behind(tmp_path / "spool", record, copy, dropped)
@@ -143,6 +157,124 @@ def test_an_attempt_that_died_with_its_worker_counts_for_nothing(tmp_path: Path)
     (record,) = recover(place, NOW)
     assert (record.state, record.errors, record.crashes) == ("queued", 0, 0)
     assert record.attempts[-1].outcome == "interrupted"
+
+
+def test_an_attempt_during_which_the_worker_died_is_counted_as_that(tmp_path: Path) -> None:
+    place = left_behind(tmp_path / "spool", "running", "active", dropped=False)
+    (record,) = recover(place, NOW, worker_died=True)
+    assert (record.state, record.worker_deaths, record.errors, record.crashes) == ("queued", 1, 0, 0)
+    assert record.attempts[-1].error_code == "WORKER_DIED"
+    assert record == spool.read_record(place, ID)
+    assert recover(place, LATER, worker_died=True) == [record], "no attempt ran the second time"
+
+
+def test_a_job_during_which_the_worker_always_dies_ends_as_poison(tmp_path: Path) -> None:
+    place = left_behind(tmp_path / "spool", "queued", "active", dropped=False)
+    caps = Caps(worker_deaths=3)
+    for number in range(1, 4):
+        (record,) = recover(place, NOW, worker_died=True, caps=caps)
+        assert record.worker_deaths == number - 1
+        spool.write_records(place, [lifecycle.step(record, lifecycle.Started(), NOW)])
+    assert recover(place, NOW, worker_died=True, caps=caps) == []
+    ended = spool.read_record(place, ID)
+    assert ended is not None
+    assert ended.error is not None
+    assert (ended.state, ended.error["code"], ended.worker_deaths) == ("failed", "POISON", 3)
+    assert (place.copy(ID).exists(), place.ended_copy(ID).exists()) == (False, True)
+
+
+@pytest.mark.parametrize("dropped", [True, False])
+def test_a_pruning_that_was_cut_off_is_finished(tmp_path: Path, dropped: bool) -> None:
+    place = left_behind(tmp_path / "spool", "absent", "ended", dropped)
+    assert recover(place, NOW) == []
+    assert not place.ended_copy(ID).exists()
+    assert place.dropped(ID).exists() == dropped
+
+
+def test_a_damaged_record_of_an_ended_job_is_kept_aside_with_the_job(tmp_path: Path) -> None:
+    """Nobody knows how it ended; what was asked is all that is left of it."""
+    place = left_behind(tmp_path / "spool", "damaged", "ended", dropped=False)
+    assert recover(place, NOW) == []
+    assert list(place.results.iterdir()) == list(place.ended.iterdir()) == []
+    kept = {p.read_bytes() for p in place.rejected.glob("*.json") if not p.name.endswith(".reason.json")}
+    assert kept == {FILE, b'{"schema_version": 1, "sta'}
+
+
+# --- while the worker runs ---
+
+
+def tended(place: Spool, ledger: Ledger) -> dict[str, bytes]:
+    tend(place, ledger, LATER)
+    return tree(place)
+
+
+def live(tmp_path: Path, state: State = "queued") -> tuple[Spool, Ledger]:
+    place = left_behind(tmp_path / "spool", state, "active", dropped=False)
+    return place, Ledger(place, [record_in(state)], now=lambda: LATER)
+
+
+@pytest.mark.parametrize("state", ["queued", "running", "retrying"])
+def test_what_is_well_is_left_alone(tmp_path: Path, state: State) -> None:
+    """What runs above all: it is no attempt of a dead worker."""
+    place, ledger = live(tmp_path, state)
+    before = tree(place)
+    assert tended(place, ledger) == before
+    assert ledger.live() == [record_in(state)]
+
+
+@pytest.mark.parametrize("state", ["queued", "running", "retrying"])
+def test_a_live_record_that_was_removed_is_written_again(tmp_path: Path, state: State) -> None:
+    place, ledger = live(tmp_path, state)
+    before = tree(place)
+    place.record(ID).unlink()
+    assert tended(place, ledger) == before
+    assert ledger.live() == [record_in(state)]
+
+
+@pytest.mark.parametrize("state", ["queued", "retrying"])
+def test_a_waiting_job_that_nobody_here_knew_is_taken_up(tmp_path: Path, state: State) -> None:
+    place = left_behind(tmp_path / "spool", state, "active", dropped=False)
+    ledger = Ledger(place, [], now=lambda: LATER)
+    tended(place, ledger)
+    assert ledger.live() == [record_in(state)]
+    assert [record.job_id for record in ledger.take_announced()] == [ID]
+
+
+def test_a_running_job_that_nobody_here_runs_waits_again_and_counts_nothing(tmp_path: Path) -> None:
+    place = left_behind(tmp_path / "spool", "running", "active", dropped=False)
+    ledger = Ledger(place, [], now=lambda: LATER)
+    tended(place, ledger)
+    (record,) = ledger.live()
+    assert (record.state, record.attempts[-1].outcome, record.worker_deaths) == ("queued", "interrupted", 0)
+    assert record == spool.read_record(place, ID)
+
+
+@pytest.mark.parametrize("state", sorted(ENDS - {"rejected"}))
+def test_a_copy_that_could_not_be_moved_away_at_the_end_is_put_away(tmp_path: Path, state: State) -> None:
+    place = left_behind(tmp_path / "spool", state, "active", dropped=False)
+    tended(place, Ledger(place, [], now=lambda: LATER))
+    assert (place.copy(ID).exists(), place.ended_copy(ID).exists()) == (False, True)
+    assert spool.read_record(place, ID) == record_in(state)
+
+
+def test_the_record_of_an_ended_job_that_was_removed_is_forgotten_with_its_copy(tmp_path: Path) -> None:
+    place = left_behind(tmp_path / "spool", "absent", "ended", dropped=False)
+    tended(place, Ledger(place, []))
+    assert not place.ended_copy(ID).exists()
+
+
+@pytest.mark.parametrize(("record", "copy", "dropped"), list(product(RECORDS, COPIES, (True, False))))
+def test_tending_twice_equals_tending_once(tmp_path: Path, record: str, copy: str, dropped: bool) -> None:
+    """Whatever lies there beside what the ledger knows."""
+    place = left_behind(tmp_path / "spool", record, copy, dropped)
+    ledger = Ledger(place, [], now=lambda: LATER)
+    once = tended(place, ledger)
+    live = ledger.live()
+    assert tended(place, ledger) == once
+    assert ledger.live() == live
+    ledger.take_announced()
+    tended(place, ledger)
+    assert ledger.take_announced() == [], "nothing is taken up twice"
 
 
 def test_a_live_record_whose_copy_is_gone_ends_with_what_to_do(tmp_path: Path) -> None:
@@ -261,7 +393,7 @@ def take_in(place: Spool, live: list[Record]) -> Ledger:
         max_job_bytes=10_000, max_active_jobs=10, min_free_bytes=0, max_attempts=4, partial_write_grace=2.0,
         test_jobs=True,
     )  # fmt: skip
-    Intake(place, ledger, limits, lambda job_id, priority: None).look()
+    Intake(place, ledger, limits).look()
     return ledger
 
 

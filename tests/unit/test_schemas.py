@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -256,7 +256,8 @@ def every_record() -> Iterator[Record]:
         lifecycle.Failed(JobError("STORE_BUSY")),
         lifecycle.Failed(JobError("METADATA_BROKEN", details={"line": 1})),
         lifecycle.Crashed(),
-        lifecycle.Interrupted(),
+        lifecycle.Interrupted("CHILD_DIED"),
+        lifecycle.WorkerDied(),
         lifecycle.Cancelled(),
         lifecycle.Expired(),
         lifecycle.Replayed(),
@@ -333,6 +334,12 @@ def test_the_reason_and_the_requests_hold_the_known_fields(tmp_path: Path) -> No
     request = json.loads(place.cancel(told.job_id).read_bytes())
     assert set(request) == known(shapes.ControlRequest)
     assert problems("control", request) == []
+    assert problems("control", request | {"generation": 0}) != []
+    for verb in get_args(client.Verb):
+        client.request(place, verb)
+        asked = json.loads(place.request(verb).read_bytes())
+        assert set(asked) <= known(shapes.ControlRequest)
+        assert problems("control", asked) == []
 
 
 def test_the_heartbeat_of_a_real_worker_is_as_the_schema_says(tmp_path: Path) -> None:
@@ -345,7 +352,7 @@ def test_the_heartbeat_of_a_real_worker_is_as_the_schema_says(tmp_path: Path) ->
         worker._heartbeat.state("ready")
         beat = json.loads(place.heartbeat.read_bytes())
     finally:
-        worker._child.stop()
+        worker._child.close()
         worker._queue.stop()
     assert problems("heartbeat", beat) == []
     assert known(shapes.Heartbeat) == required(shapes.Heartbeat) == set(beat)
@@ -359,6 +366,9 @@ def test_the_heartbeat_s_example_has_the_fields_of_a_running_job() -> None:
     assert set(beat) == known(shapes.Heartbeat)
     assert set(running) == known(shapes.InFlight) == required(shapes.InFlight)
     assert set(running["progress"]) == known(shapes.Progress)
+    assert set(beat["child"]) == known(shapes.ChildProcess) == required(shapes.ChildProcess)
+    assert problems("heartbeat", beat | {"child": None, "in_flight": [running, running]}) == []
+    assert problems("heartbeat", beat | {"in_flight": [running] * 3}) != [], "one between another, and no more"
     assert set(beat["counts"]) == required(shapes.Counts)
     ends = {"succeeded", "failed", "cancelled", "expired"}
     assert known(shapes.Counts) == required(shapes.Counts) | ends
@@ -409,7 +419,7 @@ def stores(workspace: Workspace) -> Iterator[Stores]:
 
 def task(job_id: str, kind: Kind, payload: dict[str, Any]) -> Task:
     job = parse_job("a", encode({"schema_version": 1, "job_id": "a", "kind": kind, "payload": payload}), test_jobs=True)
-    return Task(job_id, job.payload, None, clock.iso(NOON))
+    return Task(job_id, job.sha256, job.payload, None, clock.iso(NOON))
 
 
 def result(outcomes: Any, job_id: str) -> dict[str, Any]:

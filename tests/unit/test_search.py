@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +22,7 @@ from bridge.retrieve import rank, retrieve
 from bridge.search import Candidate, Filters, Snapshot
 from bridge.settings import Settings
 from bridge.store import Store
+from bridge.words import table_in_force
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -294,14 +296,62 @@ def test_a_store_without_memories_gives_no_results_and_loads_no_model(shelf: She
         shelf.add()
 
 
-def test_a_missing_vector_file_is_an_error_with_the_remedy(shelf: Shelf) -> None:
-    shelf.add(summary("a", "queue"))
+def vectors_gone(shelf: Shelf) -> None:
     for path in shelf.workspace.vectors.iterdir():
         path.unlink()
+
+
+def words_harmed(statement: str) -> Callable[[Shelf], None]:
+    def harm(shelf: Shelf) -> None:
+        with closing(sqlite3.connect(shelf.workspace.memory_db)) as connection:
+            table = table_in_force(connection)
+        shelf.sql(statement.format(words=table))
+
+    return harm
+
+
+HALVES = {
+    "vectors gone": vectors_gone,
+    "no words": words_harmed("DROP TABLE {words}"),
+    "words without settings": words_harmed("DROP TABLE {words}_config"),
+    "words damaged": words_harmed("UPDATE {words}_data SET block = x'00' WHERE id > 10"),
+}
+
+
+@pytest.mark.parametrize("half", ["vectors gone", "no words", "words without settings"])
+def test_without_one_half_of_the_index_the_other_answers_and_the_warning_names_the_remedy(
+    shelf: Shelf, half: str
+) -> None:
+    shelf.add(summary("a", "the queue is locked"), summary("b", "grass is green"))
+    whole = shelf.ask("queue locked", Settings())
+    HALVES[half](shelf)
+    found = shelf.ask("queue locked", Settings())
+    assert found["success"]
+    assert [hit["memory_id"] for hit in found["results"]] == [hit["memory_id"] for hit in whole["results"]] == ["a"]
+    lost = "vector_score" if half == "vectors gone" else "lexical_score"
+    assert found["results"][0][lost] == 0.0
+    (warning,) = found["warnings"]
+    assert "cognee-memory rebuild --what index" in warning
+    assert whole["warnings"] == []
+
+
+def test_without_both_halves_of_the_index_the_error_names_the_remedy(shelf: Shelf) -> None:
+    shelf.add(summary("a", "queue"))
+    vectors_gone(shelf)
+    HALVES["no words"](shelf)
     with pytest.raises(JobError) as caught:
         shelf.ask("queue")
     assert caught.value.code == "STORE_UNREADABLE"
     assert "rebuild --what index" in caught.value.remediation
+
+
+def test_the_next_writer_makes_the_other_half_again(shelf: Shelf) -> None:
+    shelf.add(summary("a", "queue"))
+    before = shelf.ask("queue")
+    for harm in HALVES.values():
+        harm(shelf)
+        shelf.add()
+        assert shelf.ask("queue") == before
 
 
 def test_a_damaged_database_is_an_error_of_the_table_and_not_a_traceback(shelf: Shelf) -> None:

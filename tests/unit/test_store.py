@@ -14,12 +14,13 @@ import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge import database, vectors
+from bridge import database, slices, vectors
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.passages import passages
 from bridge.settings import Settings
 from bridge.store import Store
 from bridge.stores import Stores
+from bridge.words import table_in_force
 from jobs.errors import JobError, Reaction
 from jobs.layout import Workspace
 
@@ -113,7 +114,7 @@ def test_a_memory_that_is_there_is_not_added_again_and_nothing_beside_it(
         with pytest.raises(sqlite3.IntegrityError):
             add(store, summary("b"), summary("a"))
         assert store.get("b") is None
-        assert store.owed_count() == 1
+        assert store.outbox.count() == 1
         assert [memory.number for memory in add(store, summary("b"))] == [2]
 
 
@@ -168,7 +169,7 @@ def test_an_addition_that_is_aborted_leaves_nothing_and_its_rows_are_overwritten
     with opened(workspace, embedder) as store:
         add(store, summary("a"))
         with monkeypatch.context() as patch:
-            patch.setattr(store, "_owe", lambda *_: 1 / 0)
+            patch.setattr(store.outbox, "owe", lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 add(store, summary("lost", context="Never to be seen. " * 20))
         assert store.get("lost") is None
@@ -194,7 +195,7 @@ from jobs.layout import Workspace
 from bridge.store import Store
 from bridge.memory import Memory, Metadata
 store = Store(Workspace(Path(sys.argv[1])), FakeEmbedder())
-store._owe = lambda *_: os._exit(9)
+store.outbox.owe = lambda *_: os._exit(9)
 store.add([(Memory("lost", 0, "legacy", Metadata(), "2026-11-20T12:00:00Z", text="gone"), None)], "")
 """
     tests = Path(__file__).resolve().parents[1]
@@ -202,49 +203,49 @@ store.add([(Memory("lost", 0, "legacy", Metadata(), "2026-11-20T12:00:00Z", text
     assert done.returncode == 9
     with opened(workspace, embedder) as store:
         assert store.get("lost") is None
-        assert store.owed_count() == 1
+        assert store.outbox.count() == 1
         assert [memory.number for memory in add(store, summary("b"))] == [2]
 
 
 def test_what_is_stored_is_owed_to_the_graph_until_it_is_paid(workspace: Workspace, embedder: FakeEmbedder) -> None:
     with opened(workspace, embedder) as store:
         add(store, summary("a"), summary("b"))
-        assert [(owed.memory_id, owed.action) for owed in store.owed(10)] == [("a", "write"), ("b", "write")]
-        assert [owed.memory_id for owed in store.owed(10, ["b", "nobody"])] == ["b"]
-        assert store.owed(10, []) == []
-        store.paid(store.owed(10, ["a"]))
-        assert [owed.memory_id for owed in store.owed(10)] == ["b"]
+        assert [(owed.memory_id, owed.action) for owed in store.outbox.owed(10)] == [("a", "write"), ("b", "write")]
+        assert [owed.memory_id for owed in store.outbox.owed(10, ["b", "nobody"])] == ["b"]
+        assert store.outbox.owed(10, []) == []
+        store.outbox.paid(store.outbox.owed(10, ["a"]))
+        assert [owed.memory_id for owed in store.outbox.owed(10)] == ["b"]
     with opened(workspace, embedder) as store:
-        assert store.owed_count() == 1
+        assert store.outbox.count() == 1
 
 
 def test_what_the_graph_refused_is_owed_still_and_counted(workspace: Workspace, embedder: FakeEmbedder) -> None:
     with opened(workspace, embedder) as store:
         add(store, summary("a"), summary("b"))
-        store.not_paid(store.owed(1)[0], "GRAPH_WRITE_FAILED")
-        assert [(owed.memory_id, owed.tries) for owed in store.owed(10)] == [("a", 1), ("b", 0)]
-        assert [owed.memory_id for owed in store.owed(10, untried=True)] == ["b"]
+        store.outbox.not_paid(store.outbox.owed(1)[0], "GRAPH_WRITE_FAILED")
+        assert [(owed.memory_id, owed.tries) for owed in store.outbox.owed(10)] == [("a", 1), ("b", 0)]
+        assert [owed.memory_id for owed in store.outbox.owed(10, untried=True)] == ["b"]
 
 
 def test_everything_can_be_owed_anew(workspace: Workspace, embedder: FakeEmbedder) -> None:
     with opened(workspace, embedder) as store:
         add(store, summary("a"), summary("b"))
-        store.paid(store.owed(1))
-        assert store.owe_everything(NOW) == 2
-        assert [owed.memory_id for owed in store.owed(10)] == ["a", "b"]
+        store.outbox.paid(store.outbox.owed(1))
+        assert store.outbox.owe_everything(NOW) == 2
+        assert [owed.memory_id for owed in store.outbox.owed(10)] == ["a", "b"]
 
 
 def test_a_change_of_status_embeds_nothing_and_is_owed(workspace: Workspace, embedder: FakeEmbedder) -> None:
     later = "2026-11-21T12:00:00Z"
     with opened(workspace, embedder) as store:
         add(store, summary("a"))
-        store.paid(store.owed(10))
+        store.outbox.paid(store.outbox.owed(10))
         embedder.seen.clear()
         changed = store.set_status("a", "Superseded", later, later)
         assert (changed.metadata.status, changed.metadata.updated_at) == ("Superseded", later)
         assert changed.metadata.created_at == NOW
         assert store.get("a") == changed
-        assert [(owed.memory_id, owed.action) for owed in store.owed(10)] == [("a", "status")]
+        assert [(owed.memory_id, owed.action) for owed in store.outbox.owed(10)] == [("a", "status")]
     assert embedder.seen == []
 
 
@@ -263,7 +264,8 @@ def everything(workspace: Workspace) -> dict[str, Any]:
         found = connection.execute(
             "SELECT number, id, status, body, passage_row, passage_count FROM memories ORDER BY number"
         ).fetchall()
-        words = connection.execute("SELECT rowid, topic, body FROM words ORDER BY rowid").fetchall()
+        table = table_in_force(connection)
+        words = connection.execute(f"SELECT rowid, topic, body FROM {table} ORDER BY rowid").fetchall()
     return {
         "memories": [row[:4] for row in found],
         "vectors": [mapped[row[4] : row[4] + row[5]].tobytes() for row in found],
@@ -288,19 +290,108 @@ def test_a_rebuild_gives_the_same_numbers_statuses_and_vectors_and_embeds_nothin
     assert embedder.seen == [p.text for p in passages(summary("c")) if p.kind != "topic"]
 
 
-@pytest.mark.parametrize("damage", ["missing", "short"])
-def test_a_vector_file_that_is_gone_is_made_again_at_the_next_opening(
-    workspace: Workspace, embedder: FakeEmbedder, damage: str
+@pytest.mark.parametrize("damage", ["missing", "short", "one bit", "zeros", "longer"])
+def test_a_damaged_vector_file_is_set_aside_and_made_again_without_embedding(
+    workspace: Workspace, embedder: FakeEmbedder, damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with opened(workspace, embedder) as store:
+        add(store, summary("a"), summary("b"))
+        add(store, summary("c"))
+        before = everything(workspace)
+    embedder.seen.clear()
+    (path,) = workspace.vectors.iterdir()
+    data = path.read_bytes()
+    damaged = {
+        "missing": b"", "short": data[:-1], "one bit": data[:-1] + bytes([data[-1] ^ 1]), "zeros": bytes(len(data)),
+        "longer": data + b"of an append that was cut off",
+    }[damage]  # fmt: skip
+    path.unlink() if damage == "missing" else path.write_bytes(damaged)
+    with opened(workspace, embedder):
+        assert everything(workspace) == before
+    assert embedder.seen == []
+    kept = [found.read_bytes() for found in workspace.set_aside.rglob("*.f32")]
+    assert kept == ([damaged] if damage in ("short", "one bit", "zeros") else [])
+    assert ("set aside in" in caplog.text) == (damage != "longer")
+    with opened(workspace, embedder):
+        assert len(list(workspace.vectors.iterdir())) == 1
+
+
+def harmed(workspace: Workspace, *statements: str) -> None:
+    with closing(sqlite3.connect(workspace.memory_db)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+WORD_DAMAGES = {
+    "blocks of zeros": "UPDATE words_data SET block = zeroblob(length(block)) WHERE id >= 10",
+    "blocks gone": "DELETE FROM words_data WHERE id >= 10",
+    "texts gone": "DELETE FROM words_content WHERE id = 1",
+    "no pages": "DROP TABLE words_idx",
+    "no settings": "DROP TABLE words_config",
+    "no index": "DROP TABLE words",
+}
+
+
+@pytest.mark.parametrize("damage", WORD_DAMAGES.values(), ids=WORD_DAMAGES)
+def test_a_damaged_full_text_index_is_made_again_at_the_next_opening(
+    workspace: Workspace, embedder: FakeEmbedder, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with opened(workspace, embedder) as store:
         add(store, summary("a"), summary("b"))
         before = everything(workspace)
-    embedder.seen.clear()
-    (path,) = workspace.vectors.iterdir()
-    path.unlink() if damage == "missing" else path.write_bytes(path.read_bytes()[:-1])
-    with opened(workspace, embedder):
+    harmed(workspace, damage)
+    with opened(workspace, embedder) as store:
         assert everything(workspace) == before
-    assert embedder.seen == []
+        assert "full-text index was damaged" in caplog.text
+        add(store, summary("c"))
+        assert len(everything(workspace)["words"]) == 3
+    caplog.clear()
+    with opened(workspace, embedder):
+        assert "damaged" not in caplog.text
+
+
+@pytest.mark.parametrize("damage", ["no index", "no settings"])
+def test_a_memory_is_stored_though_the_full_text_index_breaks_at_that_moment(
+    workspace: Workspace, embedder: FakeEmbedder, damage: str
+) -> None:
+    with opened(workspace, embedder) as store:
+        add(store, summary("a"))
+        harmed(workspace, WORD_DAMAGES[damage])
+        assert [memory.number for memory in add(store, summary("b"))] == [2]
+        assert [row[0] for row in everything(workspace)["words"]] == [1, 2]
+        assert mapped_rows(workspace).shape[0] == sum(len(passages(summary(name))) for name in "ab")
+
+
+def test_readers_have_the_old_full_text_index_until_the_new_one_is_whole(
+    workspace: Workspace, embedder: FakeEmbedder
+) -> None:
+    seen: list[int] = []
+
+    def look(_: dict[str, Any]) -> None:
+        with closing(sqlite3.connect(workspace.memory_db)) as connection:
+            table = table_in_force(connection)
+            seen.append(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+    with opened(workspace, embedder) as store:
+        add(store, *(summary(f"m{number}") for number in range(250)))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(slices, "SLICE_SECONDS", 0.0)
+            store.rebuild_words(look)
+        look({})
+    assert seen == [250] * 4
+    tables = [row[1] for row in rows_of(workspace, "sqlite_master") if str(row[4]).startswith("CREATE VIRTUAL")]
+    assert tables == ["words_2"]
+
+
+def test_a_rebuild_of_words_that_was_cut_off_leaves_nothing_behind(
+    workspace: Workspace, embedder: FakeEmbedder
+) -> None:
+    with opened(workspace, embedder) as store:
+        add(store, summary("a"))
+        before = everything(workspace)
+        harmed(workspace, database.WORDS.format(table="words_2"), "INSERT INTO words_2 VALUES ('half', 'of it')")
+        assert store.rebuild_words() == 1
+        assert everything(workspace) == before
 
 
 def test_a_rebuild_that_was_cut_off_does_not_disturb_the_next(workspace: Workspace, embedder: FakeEmbedder) -> None:

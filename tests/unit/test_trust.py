@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -156,6 +158,78 @@ def test_a_file_of_the_spool_that_is_a_link_is_not_followed(
     path = workspace.spool.root / name
     path.parent.mkdir(parents=True)
     path.symlink_to(precious)
+    refused(workspace, config)
+    assert precious.read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["active", "ended", "rejected", "results", "control", "worker"])
+def test_a_spool_of_ours_whose_folder_has_become_a_link_is_not_opened(
+    workspace: Workspace, config: Path, tmp_path: Path, name: str
+) -> None:
+    """A pulled commit can put a link where git ignores a folder; the marker beside it vouches for nothing then."""
+    trust.adopt(workspace, config)
+    (workspace.spool.root / name).rmdir()
+    (tmp_path / "precious").mkdir(mode=0o755)
+    (workspace.spool.root / name).symlink_to(tmp_path / "precious")
+    for trusted in (None, True):
+        with pytest.raises(JobError) as caught:
+            trust.adopt(workspace, config, trusted=trusted)
+        assert caught.value.code == ("WORKSPACE_NOT_TRUSTED" if trusted is None else "FILE_UNSAFE")
+    assert (tmp_path / "precious").stat().st_mode & 0o777 == 0o755
+    assert list((tmp_path / "precious").iterdir()) == []
+
+
+@pytest.mark.parametrize("folder", ["worker", "memory"])
+def test_a_file_that_is_written_to_and_has_become_a_link_closes_even_a_workspace_of_ours(
+    workspace: Workspace, config: Path, tmp_path: Path, folder: str
+) -> None:
+    trust.adopt(workspace, config)
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    (workspace.spool.log if folder == "worker" else workspace.memory_db).symlink_to(precious)
+    with pytest.raises(JobError, match="is a link"):
+        trust.adopt(workspace, config)
+    assert precious.read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["", "active", "results", "control", "worker"])
+@pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reason="only root makes folders of others")
+def test_a_folder_of_another_user_is_not_opened_even_in_a_spool_of_ours(
+    workspace: Workspace, config: Path, name: str
+) -> None:
+    trust.adopt(workspace, config)
+    os.chown(workspace.spool.root / name, 65534, 65534)
+    with pytest.raises(JobError, match="belongs to another user"):
+        trust.require(workspace, config)
+
+
+def test_a_folder_that_others_may_enter_is_closed_at_the_start(workspace: Workspace, config: Path) -> None:
+    trust.adopt(workspace, config)
+    opened = [*folders(workspace), *workspace.spool.folders]
+    for folder in opened:
+        folder.chmod(0o777)
+    trust.adopt(workspace, config)
+    assert {folder.stat().st_mode & 0o777 for folder in opened} == {0o700}
+
+
+@pytest.mark.parametrize("name", ["worker/queue.db", "worker/heartbeat.json", "worker/notes.txt"])
+def test_a_workers_own_files_are_traces_of_work(workspace: Workspace, config: Path, name: str) -> None:
+    """A database made by somebody else is not one to open."""
+    path = workspace.spool.root / name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"theirs")
+    refused(workspace, config)
+
+
+@pytest.mark.parametrize("name", ["control/cancel-a.json", "worker/worker.log", "worker/lock"])
+def test_a_file_of_the_spool_with_a_second_name_elsewhere_is_not_written_to(
+    workspace: Workspace, config: Path, tmp_path: Path, name: str
+) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    path = workspace.spool.root / name
+    path.parent.mkdir(parents=True)
+    path.hardlink_to(precious)
     refused(workspace, config)
     assert precious.read_text() == "mine"
 

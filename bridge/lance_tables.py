@@ -1,0 +1,79 @@
+"""cognee's vector tables, through the engine that cognee gives: what they hold, whether they can be read, and keeping
+them small. LanceDB makes a new version of a table at each write and removes none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+_MOST_VERSIONS = 20  # a table that has more is compacted
+_ROWS_OF_A_FRAGMENT = 20_000
+_UNLIMITED = 0
+_NEVER_SECONDS = 10**9
+
+
+async def names(engine: Any) -> list[str]:
+    found: list[str] = await (await engine.get_connection()).table_names()
+    return found
+
+
+async def count(engine: Any, name: str) -> int:
+    """Rows of a table; none where it does not exist."""
+    if name not in await names(engine):
+        return 0
+    return int(await (await engine.get_collection(name)).count_rows())
+
+
+async def ids(engine: Any, name: str) -> set[str]:
+    """The ids of all rows that have a vector other than zeros, which is what a lost page reads as.
+
+    Reads the whole table, so a damaged one raises.
+    """
+    if name not in await names(engine):
+        return set()
+    found: set[str] = set()
+    table = await engine.get_collection(name)
+    async for batch in await table.query().select(["id", "vector"]).to_batches():
+        identities = batch.column("id").to_pylist()
+        if not identities:
+            continue
+        vectors = batch.column("vector")
+        matrix = vectors.flatten().to_numpy(zero_copy_only=False).reshape(len(identities), -1)
+        found.update(identity for identity, is_there in zip(identities, matrix.any(axis=1), strict=True) if is_there)
+    return found
+
+
+async def read_all(engine: Any) -> None:
+    """Read every table whole, so that a damaged one raises."""
+    for name in await names(engine):
+        await ids(engine, name)
+
+
+def overgrown(folder: Path) -> list[str]:
+    """The tables below a vector database's folder that have many versions, each with files of its own."""
+    found = []
+    for table in sorted(folder.glob("*.lance")):
+        if sum(1 for _ in table.glob("_versions/*.manifest")) > _MOST_VERSIONS:
+            found.append(table.stem)
+    return found
+
+
+async def compact(engine: Any, name: str, sync: Callable[[], object]) -> None:
+    """Rewrite a table's many small files into one, sync it, and only then remove what it replaces.
+
+    cognee's own compaction, which removes nothing younger than five minutes, for readers that we do not have.
+    """
+    for retention in (_NEVER_SECONDS, 0):
+        engine.__wrapped__._compaction_options = lambda kept=retention: {
+            "target_rows_per_fragment": _ROWS_OF_A_FRAGMENT,
+            "retention_seconds": kept,
+            "max_tasks": _UNLIMITED,
+            "max_versions": _UNLIMITED,
+        }
+        done = await engine.compact(name)
+        problem = done.get("skipped") or done.get(name, {}).get("error")
+        if problem:
+            raise RuntimeError(f"{name} cannot be compacted: {problem}")
+        sync()

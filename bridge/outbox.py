@@ -1,0 +1,103 @@
+"""The outbox in memory.db: what the knowledge graph has not been told yet, and how the graph was left."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from jobs import steps
+
+from . import database
+
+Action = Literal["write", "status", "delete"]
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """An entry of the outbox."""
+
+    seq: int
+    memory_id: str
+    action: Action
+    tries: int
+
+
+class Outbox:
+    """Over the one writer's connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def owe(self, memory_id: str, action: Action, now: str) -> None:
+        """Add an entry, inside the transaction of what it is owed for."""
+        self._connection.execute(
+            "INSERT INTO outbox (memory_id, action, added_at) VALUES (?, ?, ?)", (memory_id, action, now)
+        )
+
+    def owe_again(self, memory_ids: Sequence[str], now: str) -> None:
+        """What the graph has lost of these is to be written once more."""
+        with database.transaction(self._connection):
+            for memory_id in memory_ids:
+                self.owe(memory_id, "write", now)
+
+    def owe_everything(self, now: str) -> int:
+        """Put every memory into the outbox: the graph is to be written anew, and none is missed. Returns how many."""
+        with database.transaction(self._connection):
+            self._connection.execute("DELETE FROM meta WHERE key = 'graph_embedder'")
+            self._connection.execute("DELETE FROM outbox")
+            done = self._connection.execute(
+                "INSERT INTO outbox (memory_id, action, added_at) SELECT id, 'write', ? FROM memories ORDER BY number",
+                (now,),
+            )
+            return done.rowcount
+
+    def owed(self, limit: int, memory_ids: Sequence[str] | None = None, *, untried: bool = False) -> list[Owed]:
+        """What the graph is owed, oldest first: of the given memories, or what was never refused yet."""
+        query, arguments = "SELECT seq, memory_id, action, tries FROM outbox WHERE 1", list[object]()
+        if memory_ids is not None:
+            query += f" AND memory_id IN ({', '.join('?' * len(memory_ids))})"
+            arguments += memory_ids
+        if untried:
+            query += " AND tries = 0"
+        return [Owed(*row) for row in self._connection.execute(query + " ORDER BY seq LIMIT ?", (*arguments, limit))]
+
+    def count(self) -> int:
+        return int(self._connection.execute("SELECT count(*) FROM outbox").fetchone()[0])
+
+    def untold(self) -> set[str]:
+        """The memories that the graph need not have yet."""
+        query = "SELECT DISTINCT memory_id FROM outbox WHERE action = 'write'"
+        return {str(memory_id) for (memory_id,) in self._connection.execute(query)}
+
+    def paid(self, entries: Sequence[Owed]) -> None:
+        with steps.step("outbox.pay"), database.transaction(self._connection):
+            self._connection.executemany("DELETE FROM outbox WHERE seq = ?", [(entry.seq,) for entry in entries])
+
+    def not_paid(self, entry: Owed, error: str) -> None:
+        with database.transaction(self._connection):
+            self._connection.execute(
+                "UPDATE outbox SET tries = tries + 1, last_error = ? WHERE seq = ?", (error[:500], entry.seq)
+            )
+
+    # --- the graph that it is for ---
+
+    def graph_model(self) -> str | None:
+        """Whose vectors the graph has; None when there never was one, so that its absence is no loss."""
+        return database.meta(self._connection, "graph_embedder")
+
+    def graph_was_closed(self) -> bool:
+        """Whether the graph's last user closed it: else what it lacks is to be looked for."""
+        return database.meta(self._connection, "graph_closed") == "yes"
+
+    def note_opened(self, model: str) -> None:
+        """The graph is in use, and what it refused before may be tried once more."""
+        with database.transaction(self._connection):
+            self._connection.execute("UPDATE outbox SET tries = 0")
+            database.set_meta(self._connection, "graph_embedder", model)
+            database.set_meta(self._connection, "graph_closed", "no")
+
+    def note_closed(self) -> None:
+        with database.transaction(self._connection):
+            database.set_meta(self._connection, "graph_closed", "yes")

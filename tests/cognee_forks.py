@@ -1,0 +1,308 @@
+"""Processes that hold cognee, many in a short time: one imports it and forks the others, since importing takes seconds.
+
+Imported, it gives the tests' side; run, it is the process that forks. Each fork serves one connection, one JSON array a
+line each way, and can be told to say when it enters a certain place, so that it can be killed there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from harness import PATIENCE, Place, until
+
+from bridge import trust
+from bridge.cognee_env import cognee_environment
+from bridge.settings import load
+from jobs.parse import parse_job
+
+TESTS = Path(__file__).resolve().parent
+
+
+class Died(Exception):
+    """The process ended instead of answering."""
+
+
+class Forks:
+    """The process that forks. ``start`` gives a process that is as fresh as one that has just imported cognee."""
+
+    def __init__(self, base: Path) -> None:
+        self.place = Place(base)
+        trust.adopt(self.place.workspace, self.place.config)
+        self._folder = tempfile.TemporaryDirectory(prefix="forks-")  # a socket's path must be short
+        self._socket = str(Path(self._folder.name) / "socket")
+        self._errors = base / "forks.log"
+        settings = load(environment=self.place.environment)
+        with self._errors.open("wb") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, __file__, str(self.place.workspace.root), self._socket],
+                env=cognee_environment(settings, self.place.workspace, self.place.environment)
+                | {"PYTHONPATH": f"{TESTS}:{TESTS.parent}"},
+                cwd=self.place.workspace.root.anchor,
+                stdin=subprocess.DEVNULL,
+                stdout=errors,
+                stderr=errors,
+            )
+
+    def start(self, sleep: Callable[[float], None] = time.sleep) -> Fork:
+        def connect() -> socket.socket | None:
+            assert self._process.poll() is None, self.log()
+            found = socket.socket(socket.AF_UNIX)
+            try:
+                found.connect(self._socket)
+            except OSError:
+                found.close()
+                return None
+            return found
+
+        return Fork(self, until(connect, "the process that forks listens"), sleep)
+
+    def log(self) -> str:
+        return self._errors.read_text("utf-8", "replace")
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait(PATIENCE)
+        self._folder.cleanup()
+
+
+class Fork:
+    """A process with the stores of the workspace. As a context it closes them at the end."""
+
+    def __init__(self, forks: Forks, connection: socket.socket, sleep: Callable[[float], None]) -> None:
+        self._forks = forks
+        self._connection = connection
+        self._connection.settimeout(PATIENCE)
+        self._lines = connection.makefile("rb")
+        self._sleep = sleep
+        self._kill_after: float | None = None
+        self.was_killed = False
+        self.pid: int = self._read()[1]
+
+    def __enter__(self) -> Fork:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.kill()
+
+    def _read(self) -> list[Any]:
+        try:
+            line = self._lines.readline()
+        except ConnectionResetError:
+            line = b""
+        if not line:
+            assert self.was_killed, f"it ended by itself\n{self._forks.log()[-3000:]}"
+            raise Died
+        found: list[Any] = json.loads(line)
+        return found
+
+    def ask(self, what: str, *arguments: Any) -> Any:
+        """Raises Died when the process is killed before it answers."""
+        try:
+            self._connection.sendall(json.dumps([what, *arguments]).encode() + b"\n")
+        except OSError as error:
+            raise Died from error
+        while True:
+            kind, found = self._read()
+            if kind == "entered":
+                assert self._kill_after is not None
+                self._sleep(self._kill_after)
+                self._signal()  # what it has answered already is read still
+            elif kind == "failed":
+                raise AssertionError(f"{found}\n{self._forks.log()[-3000:]}")
+            else:
+                return found
+
+    def kill_in(self, place: str, nth: int, after: float) -> None:
+        """SIGKILL it so long after it has entered the place for the n-th time."""
+        self._kill_after = after
+        self.ask("watch", place, nth)
+
+    def run(self, kind: str, *tasks: dict[str, Any]) -> list[dict[str, Any]]:
+        """The outcome of each task of one batch: ``{"result": …}`` or ``{"error": …}``."""
+        found: dict[str, dict[str, Any]] = self.ask("run", kind, tasks)
+        return [found[task["job_id"]] for task in tasks]
+
+    def close(self) -> None:
+        """Let it close its stores and end. Raises Died when it is killed there."""
+        self.ask("close")
+        self._end()
+
+    def _signal(self) -> None:
+        self.was_killed = True
+        try:
+            os.kill(self.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self._gone()
+
+    def kill(self) -> None:
+        self._signal()
+        self._end()
+
+    def _gone(self) -> None:
+        until(lambda: not Path(f"/proc/{self.pid}").exists(), "the process is gone")
+
+    def _end(self) -> None:
+        self._gone()
+        self._lines.close()
+        self._connection.close()
+
+
+def summary(topic: str, **fields: Any) -> dict[str, Any]:
+    return {"topic": topic, "context": f"What is said of {topic}.", "decisions": [f"Decide {topic}"], **fields}
+
+
+def task(job_id: str, kind: str, payload: dict[str, Any]) -> dict[str, Any]:
+    """A job as the runner would hand it over, after the checks at the door."""
+    job = parse_job(
+        job_id, json.dumps({"schema_version": 1, "job_id": job_id, "kind": kind, "payload": payload}).encode()
+    )
+    return {
+        "job_id": job_id, "sha256": job.sha256, "payload": job.payload, "submitted_at": "2026-11-01T10:00:00Z",
+        "accepted_at": "2026-11-01T10:00:01Z",
+    }  # fmt: skip
+
+
+# --- the process ---
+
+
+def main() -> None:
+    import bridge.cognee_store  # noqa: F401 - what takes the seconds
+
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(sys.argv[2])
+        server.listen()
+        while True:
+            connection, _ = server.accept()
+            if os.fork() == 0:
+                server.close()
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                serve(connection)
+                os._exit(0)
+            connection.close()
+
+
+def serve(connection: socket.socket) -> None:
+    from fake_embedder import FakeEmbedder
+
+    from bridge.operations import Task, run
+    from bridge.stores import Stores
+    from jobs import clock
+    from jobs.layout import Workspace
+    from worker.child_main import encode
+
+    def send(kind: str, found: Any) -> None:
+        connection.sendall(json.dumps([kind, found], default=str).encode() + b"\n")
+
+    def answer(what: str, arguments: list[Any]) -> Any:
+        match what:
+            case "run":
+                kind, tasks = arguments
+                outcomes = run(kind, [Task(**given) for given in tasks], stores, clock.now(), lambda _: None)
+                return {job_id: encode(outcome) for job_id, outcome in outcomes.items()}
+            case "watch":
+                return watch(*arguments, lambda: send("entered", None))
+            case "refuse":
+                return refuse(stores, *arguments)
+            case "count":
+                return stores.store.count()
+            case "missing":
+                return stores.graph.missing([[memory for i in arguments[0] if (memory := stores.store.get(i))]])
+            case "node" | "overgrown" | "memory_count":
+                return getattr(stores.graph, what)(*arguments)
+            case _:
+                return getattr(stores, what)(*arguments)
+
+    stores = Stores(Workspace(Path(sys.argv[1])), load())
+    stores._embedder = FakeEmbedder()
+    send("pid", os.getpid())
+    for line in connection.makefile("rb"):
+        what, *arguments = json.loads(line)
+        if what == "close":
+            stores.__exit__(None, None, None)
+            send("answer", None)
+            return
+        try:
+            found = answer(what, arguments)
+        except Exception as error:
+            send("failed", repr(error))
+        else:
+            send("answer", found)
+
+
+def refuse(stores: Any, beginning: str, code: str | None) -> None:
+    """Let the embedding provider refuse texts that begin so, or no more."""
+    from jobs.errors import JobError
+
+    embed = type(stores.embedder).embed
+
+    def refusing(texts: list[str]) -> Any:
+        if code is not None and any(text.startswith(beginning) for text in texts):
+            raise JobError(code, details={"retry_after_seconds": 7})
+        return embed(stores.embedder, texts)
+
+    stores.embedder.embed = refusing
+
+
+def watch(place: str, nth: int, say: Callable[[], None]) -> None:
+    """Say it when the process enters the place for the n-th time."""
+    from cognee.infrastructure.databases.graph.ladybug.adapter import LadybugAdapter
+    from cognee.infrastructure.databases.vector.lancedb.LanceDBAdapter import LanceDBAdapter
+
+    from bridge import lance_tables
+    from jobs import steps
+
+    left = nth
+
+    def entered() -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            say()
+
+    def wrap(owner: Any, name: str, concerns: Callable[..., bool] = lambda *_: True) -> None:
+        real = getattr(owner, name)
+
+        async def wrapped(*arguments: Any, **named: Any) -> Any:
+            if concerns(*arguments):
+                entered()
+            return await real(*arguments, **named)
+
+        setattr(owner, name, wrapped)
+
+    match place:
+        case "checkpoint":
+            wrap(LadybugAdapter, "query", lambda _, query, *__: query.startswith("CHECKPOINT"))
+        case "graph write":
+            wrap(LadybugAdapter, "add_nodes")
+        case "edge write":
+            wrap(LadybugAdapter, "add_edges")
+        case "vector commit":
+            wrap(LanceDBAdapter, "create_data_points")
+        case "compaction":
+            lance_tables._MOST_VERSIONS = 2  # else it is rarely due
+            wrap(lance_tables, "compact")
+        case _:
+            point = f"before:{place}"
+            steps._fault = lambda here: entered() if here == point else None
+
+
+if __name__ == "__main__":
+    main()

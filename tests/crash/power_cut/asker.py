@@ -1,0 +1,42 @@
+"""A program that drops jobs and requests, prunes one, and notes in the recording what it was promised. Run, not
+imported: ``asker.py <workspace> <JSON list of calls>``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from jobs import client, files, spool
+from jobs.layout import Workspace
+from power_cut.recording import mark
+
+
+def main() -> None:
+    place = Workspace(Path(sys.argv[1])).spool
+    for what, *given in json.loads(sys.argv[2]):
+        match what:
+            case "submit":
+                job_id, payload = given
+                done = client.submit(place, "noop", payload, job_id=job_id)
+                mark(f"dropped {job_id} {done.sha256}")
+            case "junk":
+                (name,) = given
+                files.make_folder(place.root)
+                files.replace(place.inbox / name, b'{"schema_version": 1, "kind": ')
+                mark(f"junk {name}")
+            case "cancel":
+                (job_id,) = given
+                client.cancel(place, job_id)
+                mark(f"cancelled {job_id}")
+            case "retry":
+                job_id, generation = given
+                files.replace(place.retry(job_id), json.dumps({"job_id": job_id, "generation": generation}).encode())
+                mark(f"retried {job_id}")
+            case "prune":
+                (job_id,) = given
+                spool.prune(place, job_id)
+
+
+if __name__ == "__main__":
+    main()

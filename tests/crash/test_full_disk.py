@@ -1,0 +1,91 @@
+"""A full disk: new drops are rejected, accepted jobs wait, and work goes on by itself once there is room."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness import SOAK, Place, until
+from scenario import assert_all_is_well, drop_everything
+
+from jobs import spool, steps
+
+MIB = 1024 * 1024
+
+STEPS = [step.name for step in steps.STEPS if step.process == "worker" and step.name not in ("queue.put", "child.send")]
+EVERYDAY = ["copy.write", "record.accept", "record.start", "record.end", "reason.write", "copy.reopen"]
+
+
+@pytest.mark.parametrize("step", STEPS if SOAK else EVERYDAY)
+def test_a_disk_that_refuses_a_step_holds_the_worker_up_and_no_more(prepared: Place, step: str) -> None:
+    """It goes on running, loses nothing, and the next one finishes what it could not."""
+    place = prepared
+    drop_everything(place)
+    place.environment["COGNEE_MEMORY_FAULT"] = f"enospc@before:{step}"
+    with place.worker() as worker:
+        until(lambda: "No space left on device" in place.log(), "the disk refuses")
+        uptime = place.heartbeat()["uptime_seconds"]
+        until(lambda: place.heartbeat()["uptime_seconds"] > uptime + 1, "it goes on")
+        assert worker.process.poll() is None
+    del place.environment["COGNEE_MEMORY_FAULT"]
+    with place.worker():
+        assert_all_is_well(place)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 24 MiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=24m,mode=700", "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip("no file system may be mounted here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(folder: Path, but_for: int) -> Path:
+    """Use up the disk but for so many bytes; returns the file to remove."""
+    ballast = folder / "ballast"
+    free = os.statvfs(folder)
+    with ballast.open("wb") as file:
+        file.write(b"\0" * max(0, free.f_bavail * free.f_frsize - but_for))
+    return ballast
+
+
+def test_on_a_full_disk_drops_are_rejected_with_the_reason_and_accepted_jobs_wait(small_disk: Path) -> None:
+    place = Place(small_disk, COGNEE_MEMORY_MIN_FREE_BYTES=str(4 * MIB))
+    with place.worker() as worker:
+        accepted = [place.submit("noop", {"sleep_ms": 300}, job_id=f"accepted-{number}") for number in range(5)]
+        for job_id in accepted:
+            until(lambda job_id=job_id: place.record(job_id), "it is accepted")  # type: ignore[misc]
+        ballast = fill(small_disk, but_for=2 * MIB)
+        late = place.submit("noop", {}, job_id="late")
+        record = place.ended(late)
+        assert record.error is not None
+        assert (record.state, record.error["code"]) == ("rejected", "DISK_FULL")
+        ballast.unlink()
+        assert {place.ended(job_id).state for job_id in accepted} == {"succeeded"}
+        spool.drop(place.spool, "late", (place.spool.rejected / "late.1.json").read_bytes())
+        assert place.in_state("late", "succeeded").generation == 2
+        assert worker.process.poll() is None
+
+
+def test_with_not_a_byte_left_nothing_is_half_written_and_work_goes_on_once_there_is_room(small_disk: Path) -> None:
+    place = Place(small_disk, COGNEE_MEMORY_MIN_FREE_BYTES="0")
+    with place.worker() as worker:
+        jobs = [place.submit("noop", {"sleep_ms": 200}, job_id=f"job-{number}") for number in range(10)]
+        place.in_state(jobs[0], "running", "succeeded")
+        ballast = fill(small_disk, but_for=0)
+        until(lambda: "records cannot be written" in place.log() or "No space" in place.log(), "the disk refuses")
+        for path in (*place.spool.results.glob("[!.]*.json"), *place.spool.active.glob("[!.]*.json")):
+            assert path.read_bytes().endswith(b"}\n"), path
+        ballast.unlink()
+        records = [place.ended(job_id) for job_id in jobs]
+        assert {(r.state, r.generation, r.errors, r.crashes) for r in records} == {("succeeded", 1, 0, 0)}
+        assert worker.process.poll() is None

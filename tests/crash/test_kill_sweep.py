@@ -1,0 +1,120 @@
+"""A SIGKILL right before and right after each durable step: every accepted job ends once, with its effect once.
+
+The points are those of the table in ``jobs/steps.py``, which docs/delivery.md shows.
+"""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+from harness import SOAK, Place, RealWorker, until
+from scenario import assert_all_is_well, drop_everything
+
+from jobs import client, spool, steps
+from jobs.errors import JobError
+
+PROCESS_OF = {step.name: step.process for step in steps.STEPS}
+# Reached by jobs that write memories; noop jobs, which are enough for the rest, do not.
+OF_MEMORIES = {"vectors.append", "memory.commit", "graph.open", "graph.write", "graph.sync", "outbox.pay"}
+
+ASKER = [point for point in steps.POINTS if PROCESS_OF[point.split(":")[1]] == "asker"]
+WORKER = [point for point in steps.POINTS if PROCESS_OF[point.split(":")[1]] == "worker"]
+CHILD = [
+    point for point in steps.POINTS
+    if PROCESS_OF[point.split(":")[1]] == "child" and point.split(":")[1] not in OF_MEMORIES
+]  # fmt: skip
+MEMORIES = [point for point in steps.POINTS if point.split(":")[1] in OF_MEMORIES]
+
+
+def test_the_sweep_covers_the_whole_table() -> None:
+    swept = {*ASKER, *WORKER, *CHILD, *MEMORIES}
+    assert swept == set(steps.POINTS)
+    assert len(swept) >= 25
+
+
+def let_die(worker: RealWorker) -> None:
+    """The end of a worker that runs into its fault."""
+    assert worker.process.stderr is not None
+    try:
+        assert worker.process.wait(60) == -signal.SIGKILL, worker.place.log_end()
+    finally:
+        worker.kill()
+        worker.process.stderr.close()
+
+
+@pytest.mark.parametrize("point", ASKER)
+def test_an_asker_that_is_killed_while_it_drops_may_drop_again(prepared: Place, point: str) -> None:
+    place = prepared
+    drop = (
+        "import sys; from pathlib import Path; from jobs import client, steps; from jobs.layout import Spool;"
+        "steps.arm(sys.argv[2] or None);"
+        "client.submit(Spool(Path(sys.argv[1])), 'noop', {}, job_id='dropped')"
+    )
+    assert place.python("-c", drop, str(place.spool.root), f"kill@{point}").returncode == -signal.SIGKILL
+    was_handed_over = point == "after:drop.rename"
+    assert place.spool.dropped("dropped").exists() == was_handed_over
+    with place.worker():
+        if was_handed_over:
+            assert place.ended("dropped").state == "succeeded"
+        else:
+            with pytest.raises(JobError):
+                client.status(place.spool, "dropped")
+        assert place.python("-c", drop, str(place.spool.root), "").returncode == 0
+        record = place.ended("dropped")
+        assert (record.state, record.generation) == ("succeeded", 1)
+        until(lambda: spool.inbox(place.spool) == [], "the second drop is taken for the same job")
+
+
+@pytest.mark.parametrize("point", WORKER)
+def test_after_a_kill_of_the_worker_every_job_ends_once(prepared: Place, point: str) -> None:
+    place = prepared
+    drop_everything(place)
+    place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
+    let_die(place.worker())
+    del place.environment["COGNEE_MEMORY_FAULT"]
+    with place.worker():
+        assert_all_is_well(place)
+
+
+@pytest.mark.parametrize("point", CHILD)
+def test_after_a_kill_of_the_child_every_job_ends_once(prepared: Place, point: str) -> None:
+    place = prepared
+    drop_everything(place)
+    place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
+    worker = place.worker()
+    until(lambda: "child ended" in place.log(), "the child ran into its fault")
+    worker.kill()  # else each next child would run into it as well
+    del place.environment["COGNEE_MEMORY_FAULT"]
+    with place.worker():
+        assert_all_is_well(place)
+
+
+SUMMARIES = {
+    f"memory-{number}": {"summary": {"topic": f"Topic {number}", "context": f"We chose number {number}."}}
+    for number in range(3)
+}
+
+
+@pytest.mark.parametrize("point", MEMORIES if SOAK else ["after:memory.commit", "before:outbox.pay"])
+def test_after_a_kill_between_a_memorys_steps_it_is_there_once(tmp_path: Path, model_cache: Path, point: str) -> None:
+    place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    for job_id, payload in SUMMARIES.items():
+        place.submit("ingest", payload, job_id=job_id)
+    place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
+    worker = place.worker()
+    until(lambda: "the child ended" in place.log(), f"the child ran into its fault\n{place.log_end()}", seconds=120)
+    worker.kill()
+    del place.environment["COGNEE_MEMORY_FAULT"]
+    with place.worker():
+        records = [place.ended(job_id, seconds=120) for job_id in SUMMARIES]
+        until(lambda: place.heartbeat()["graph_lag"] == 0, "the graph was told everything")
+    assert [record.state for record in records] == ["succeeded"] * 3
+    results = [record.result or {} for record in records]
+    assert {result["memory_number"] for result in results} == {1, 2, 3}
+    assert not any(result["duplicate"] for result in results)
+    assert place.json("status")["memory"]["memories"] == 3
+    for number in range(3):
+        found = place.json("retrieve", f"number {number}")["results"]
+        assert found[0]["topic"] == f"Topic {number}"

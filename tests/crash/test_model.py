@@ -1,0 +1,478 @@
+"""Anything that askers, children, clocks and kills can do, in any order, against what was promised.
+
+The real spool, ledger, intake, control, runner and recovery, over a folder; only the child process, the queue's file
+and the clock are stand-ins. At each durable step the worker may be killed: then everything in memory is dropped, and
+another one recovers from the disk. A reader looks at every record at each of these steps.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from jobs import client, files, spool, steps
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lifecycle import Failed, Succeeded
+from jobs.model import Record, encode, job_digest
+from worker import recovery, retention
+from worker.child import ChildEnded
+from worker.child_main import encode as outcome
+from worker.child_process import Why
+from worker.control import Control
+from worker.intake import Intake, Limits
+from worker.ledger import Ledger
+from worker.runner import Runner
+
+LONG = os.environ.get("COGNEE_MEMORY_SOAK") == "1"
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+IDS = [f"job-{number}" for number in range(5)]
+REPLAYABLE = ("failed", "cancelled", "expired")
+LIMITS = Limits(
+    max_job_bytes=4096, max_active_jobs=4, min_free_bytes=0, max_attempts=3, partial_write_grace=0.0, test_jobs=True
+)
+EVERYTHING = retention.Keep(succeeded_days=1000, failed_days=1000, ended_jobs=0, rejected_files=10_000)  # but reasons
+
+# What the child does with a job. The effect, where there is one, is committed before anything else happens.
+ONE_BY_ONE: dict[str, tuple[bool, str | None]] = {
+    "succeed": (True, None),
+    "retry": (False, "EMBEDDING_FAILED"),
+    "wait": (False, "STORE_BUSY"),
+    "give up": (False, "TEST_FAILURE"),
+    "commit and wait": (True, "GRAPH_UNAVAILABLE"),
+    "commit and give up": (True, "TEST_FAILURE"),
+}
+ALL_TOGETHER: dict[str, tuple[bool, Why | None]] = {
+    "crash": (False, "died"),
+    "commit and crash": (True, "died"),
+    "swell": (False, "memory"),
+    "take too long": (False, "timeout"),
+    "die with the worker": (False, None),
+    "commit and die with the worker": (True, None),
+}
+MEANWHILE = ("nothing", "requests are read", "the spool is tended", "others are let in")
+
+ACTS = st.sampled_from([*ONE_BY_ONE, *ONE_BY_ONE, *ALL_TOGETHER])
+
+
+class Killed(BaseException):
+    """SIGKILL: nothing after it happens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """What the child does with what it is asked next."""
+
+    act: str
+    meanwhile: str = "nothing"
+
+
+class FakeChild:
+    """A child process that plays what it is told, and commits effects once, as the real operations do."""
+
+    is_worn = False
+
+    def __init__(self, world: EngineMachine) -> None:
+        self._world = world
+        self._why: Why | None = None
+        self._depth = 0
+        self.pid: int | None = None
+
+    def end(self, why: Why) -> None:
+        if self._depth:
+            self._why = self._why or why
+
+    def ask(
+        self,
+        request: dict[str, Any],
+        progress: object,
+        *,
+        timeout_seconds: float | None = None,
+        between: Callable[[], None] | None = None,
+        unwanted: Callable[[], bool] = lambda: False,
+    ) -> dict[str, Any]:
+        self._depth += 1
+        self.pid = 1
+        try:
+            if unwanted():
+                self.end("cancelled")
+            return self._serve(request["jobs"], between)
+        except ChildEnded:
+            self.pid = None
+            raise
+        finally:
+            self._depth -= 1
+            if not self._depth:
+                self._why = None
+
+    def _serve(self, tasks: list[dict[str, Any]], between: Callable[[], None] | None) -> dict[str, Any]:
+        play = self._world.next_play()
+        for task in tasks:
+            self._world.is_asked(task["job_id"])
+        effect, ending = (ONE_BY_ONE | ALL_TOGETHER)[play.act]
+        if self._why is None and effect:
+            for task in tasks:
+                self._world.commit(task["job_id"], task["sha256"])
+        self._world.happens(play.meanwhile)
+        if play.meanwhile == "others are let in" and between is not None and self._depth == 1 and self._why is None:
+            between()
+            if self.pid is None:
+                raise ChildEnded("died", between=True)
+        if self._why is not None:
+            raise ChildEnded(self._why)
+        if play.act in ALL_TOGETHER:
+            if ending is None:
+                raise Killed
+            raise ChildEnded(ending)  # type: ignore[arg-type]
+        said = Failed(JobError(ending)) if ending else Succeeded({})
+        return {"outcomes": {task["job_id"]: outcome(said) for task in tasks}, "graph_lag": 0}
+
+
+class Engine:
+    """The worker's parts, in memory; made anew from the disk after each kill."""
+
+    def __init__(self, world: EngineMachine, *, worker_died: bool) -> None:
+        place = world.place
+        live = recovery.recover(place, world.now, worker_died=worker_died)
+        once = world.tree()
+        assert recovery.recover(place, world.now, worker_died=worker_died) == live, "mending twice equals mending once"
+        assert world.tree() == once
+        self.ledger = Ledger(place, live, now=lambda: world.now, jitter=lambda: 0.5, stands=world.stands)
+        self.messages: list[str] = []
+        self.child = FakeChild(world)
+        self.runner = Runner(
+            place, self.ledger, self.child, batch_size=3, slice_seconds=0.002, now=lambda: world.now,  # type: ignore[arg-type]
+        )  # fmt: skip
+        self.intake = Intake(place, self.ledger, LIMITS, self.enqueue, now=lambda: world.now)
+        verbs = {"pause": lambda _: self.runner.paused.set(), "resume": lambda _: self.resume()}
+        self.control = Control(place, self.ledger, self.runner.cancel, verbs)
+        self.enqueue()
+
+    def enqueue(self) -> None:
+        self.messages += [record.job_id for record in self.ledger.take_announced()]
+
+    def resume(self) -> None:
+        self.runner.paused.clear()
+        self.refill()
+
+    def refill(self) -> None:
+        """As the worker does when its queue was lost, or after a pause."""
+        for kind in self.ledger.kinds_due():
+            self.messages += [record.job_id for record in self.ledger.due(kind, 1000)]
+
+
+class EngineMachine(RuleBasedStateMachine):
+    """The model knows what was promised to whom; see the class of the same name in the report of a failure."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        in_memory = Path("/dev/shm")
+        self.folder = Path(tempfile.mkdtemp(dir=in_memory if os.access(in_memory, os.W_OK) else None))
+        self.workspace = Workspace(self.folder)
+        self.place = self.workspace.spool
+        self.now = NOON
+        self.plays: list[Play] = []
+        # --- what the stores have ---
+        self.noted: set[tuple[str, str]] = set()
+        # --- what a reader has seen ---
+        self.seen: dict[str, Record] = {}
+        self.lives: Counter[str] = Counter()  # an id is free again when its record was pruned
+        self.ends: dict[tuple[str, int, int], Record] = {}
+        self.begun: set[tuple[str, int, int]] = set()
+        self.committed: set[tuple[str, int, int]] = set()
+        self.digests: dict[str, set[str | None]] = {job_id: set() for job_id in IDS}
+        self.dropped: dict[str, tuple[str | None, int]] = {}
+        self.may_be_pruned = False
+        # --- when the worker is killed next ---
+        self.kill_at: tuple[str, int] | None = None
+        self.patches = [
+            mock.patch.object(files, "sync"),
+            mock.patch.object(steps, "_fault", self.at_step),
+        ]
+        for patch in self.patches:
+            patch.start()
+        spool.prepare(self.place)
+
+    @initialize()
+    def the_worker_starts(self) -> None:
+        self.engine = Engine(self, worker_died=False)
+
+    # --- what the stand-ins ask ---
+
+    def next_play(self) -> Play:
+        return self.plays.pop(0) if self.plays else Play("succeed")
+
+    def stands(self, record: Record) -> bool:
+        return (record.job_id, record.job_sha256 or "") in self.noted
+
+    def commit(self, job_id: str, sha256: str) -> None:
+        self.noted.add((job_id, sha256))
+        self.committed.add((job_id, self.lives[job_id], self.seen[job_id].generation))
+
+    def is_asked(self, job_id: str) -> None:
+        """The child gets a job: its record says so, durably, and it has not ended."""
+        self.observe()
+        assert self.seen[job_id].state == "running", f"{job_id} runs, and its record says {self.seen[job_id].state}"
+
+    def happens(self, meanwhile: str) -> None:
+        if meanwhile == "requests are read":
+            self.engine.control.look()
+        elif meanwhile == "the spool is tended":
+            recovery.tend(self.place, self.engine.ledger, self.now)
+
+    def at_step(self, point: str) -> None:
+        self.observe()
+        if self.kill_at is not None:
+            name, left = self.kill_at
+            if name in (point, "anywhere"):
+                self.kill_at = (name, left - 1) if left else None
+                if not left:
+                    raise Killed
+
+    # --- a reader ---
+
+    def observe(self) -> None:
+        """Each record is whole, and no reader sees time run backwards within one generation."""
+        found: dict[str, Record] = {}
+        for job_id in spool.job_ids(self.place.results):
+            record = spool.read_record(self.place, job_id)  # raises for a part of one
+            if record is not None:
+                found[job_id] = record
+        for job_id in self.seen.keys() - found.keys():
+            assert self.may_be_pruned, f"the record of {job_id} is gone"
+            assert self.seen[job_id].ended
+            del self.seen[job_id]
+            self.lives[job_id] += 1
+        for job_id, record in found.items():
+            self._compare(self.seen.get(job_id), record)
+            self.seen[job_id] = record
+
+    def _compare(self, before: Record | None, record: Record) -> None:
+        key = (record.job_id, self.lives[record.job_id], record.generation)
+        if before is None:
+            assert record.generation == 1
+        elif record.generation != before.generation:
+            assert record.generation == before.generation + 1
+            assert before.state in (*REPLAYABLE, "rejected"), f"a new generation after {before.state}"
+        else:
+            assert record.ticket >= before.ticket, "time ran backwards"
+            assert record.job_sha256 == before.job_sha256
+            assert not before.ended or record == before, "an end changed"
+            for count in ("errors", "crashes", "worker_deaths"):
+                assert getattr(record, count) >= getattr(before, count), count
+        self.begun.add(key)
+        self.digests[record.job_id].add(record.job_sha256)
+        if record.ended:
+            assert self.ends.setdefault(key, record) == record, "two ends in one generation"
+            if record.state in ("cancelled", "expired"):
+                assert key not in self.committed, f"{record.state}, and its effect stands"
+
+    def tree(self) -> dict[str, bytes]:
+        return {str(p.relative_to(self.folder)): p.read_bytes() for p in self.folder.rglob("*") if p.is_file()}
+
+    # --- the worker ---
+
+    def guarded(self, action: Callable[[], object]) -> None:
+        """Let the worker do something; where that kills it, another one begins."""
+        try:
+            action()
+        except Killed:
+            self.restart(worker_died=True)
+        self.observe()
+
+    def restart(self, *, worker_died: bool) -> None:
+        armed, self.kill_at = self.kill_at, None
+        self.engine = Engine(self, worker_died=worker_died)
+        self.kill_at = armed
+
+    def look(self) -> None:
+        self.engine.intake.look()
+        self.engine.control.look()
+        self.engine.enqueue()
+
+    @rule()
+    def the_worker_looks(self) -> None:
+        self.guarded(self.look)
+
+    @precondition(lambda self: self.engine.messages)
+    @rule(data=st.data())
+    def a_message_comes_up(self, data: st.DataObject) -> None:
+        """Any of them, in any order: the queue may deliver twice and out of order."""
+        job_id = data.draw(st.sampled_from(sorted(set(self.engine.messages))), "message")
+        self.plays = [Play(data.draw(ACTS, "act"), data.draw(st.sampled_from(MEANWHILE), "meanwhile"))]
+        self.plays += [Play(data.draw(ACTS, "act in between"))] if self.plays[0].meanwhile == MEANWHILE[3] else []
+        self.engine.messages.remove(job_id)
+        self.guarded(lambda: self.engine.runner.look(job_id))
+        self.guarded(self.engine.enqueue)
+
+    @rule()
+    def the_queue_is_lost(self) -> None:
+        self.engine.messages.clear()
+        self.engine.refill()
+
+    @precondition(lambda self: self.engine.messages)
+    @rule()
+    def a_message_is_doubled(self) -> None:
+        self.engine.messages.append(self.engine.messages[0])
+
+    @rule()
+    def the_spool_is_tended(self) -> None:
+        self.guarded(lambda: recovery.tend(self.place, self.engine.ledger, self.now))
+
+    @rule(worker_died=st.booleans())
+    def the_worker_is_replaced(self, worker_died: bool) -> None:
+        self.restart(worker_died=worker_died)
+        self.observe()
+
+    @rule(point=st.sampled_from([*steps.POINTS, *["anywhere"] * len(steps.POINTS)]), after=st.integers(0, 6))
+    def the_worker_will_be_killed(self, point: str, after: int) -> None:
+        self.kill_at = (point, after)
+
+    @precondition(lambda self: any(record.ended for record in self.seen.values()))
+    @rule()
+    def what_has_ended_is_pruned(self) -> None:
+        self.may_be_pruned = True
+
+        def prune() -> None:
+            ledger = self.engine.ledger
+            retention.prune(
+                self.workspace, EVERYTHING, lambda job_id: ledger.get(job_id) is not None, self._file_time()
+            )
+
+        self.guarded(prune)
+        self.may_be_pruned = False
+
+    def _file_time(self) -> float:
+        return max((path.stat().st_mtime for path in self.place.results.iterdir()), default=0.0) + 1
+
+    @rule(data=st.data())
+    def a_live_record_is_removed_and_mended(self, data: st.DataObject) -> None:
+        live = sorted(record.job_id for record in self.engine.ledger.live())
+        if live and self.kill_at is None:
+            path = self.place.record(data.draw(st.sampled_from(live), "record"))
+            before = path.read_bytes()
+            path.unlink()
+            with mock.patch.object(steps, "_fault", None):
+                recovery.tend(self.place, self.engine.ledger, self.now)
+            assert path.read_bytes() == before
+
+    # --- the clock ---
+
+    @rule(seconds=st.sampled_from([0.2, 1.0, 5.0, 70.0]))
+    def time_goes_by(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+        self.guarded(self.engine.enqueue)
+
+    @rule(seconds=st.sampled_from([-3600, -10, -1, 10, 3600]))
+    def the_clock_is_set(self, seconds: int) -> None:
+        self.now += timedelta(seconds=seconds)
+        self.guarded(self.engine.enqueue)
+
+    # --- askers ---
+
+    @rule(
+        job_id=st.sampled_from(IDS),
+        kind=st.sampled_from(["noop", "noop", "check"]),
+        milliseconds=st.sampled_from([0, 1]),
+        priority=st.sampled_from([0, 5]),
+        not_before=st.sampled_from([None, None, 30]),
+        expires=st.sampled_from([None, None, 20]),
+    )
+    def a_job_is_dropped(
+        self, job_id: str, kind: str, milliseconds: int, priority: int, not_before: int | None, expires: int | None
+    ) -> None:
+        if self.place.dropped(job_id).exists():
+            return  # nobody writes over his own file before he has an answer
+        payload = {"sleep_ms": milliseconds} if kind == "noop" and milliseconds else {}
+        wishes = {"not_before": self._after(not_before), "expires_at": self._after(expires), "priority": priority}
+        try:
+            client.submit(self.place, kind, payload, job_id=job_id, **wishes)
+        except Killed:
+            pass  # the asker was: it has handed a whole file over, or none
+        if self.place.dropped(job_id).exists():
+            self._is_dropped(job_id, job_digest(kind, payload))
+
+    def _after(self, seconds: int | None) -> str | None:
+        return None if seconds is None else (self.now + timedelta(seconds=seconds)).isoformat()
+
+    def _is_dropped(self, job_id: str, digest: str | None) -> None:
+        self.dropped[job_id] = (digest, self._rejections(job_id))
+
+    def _rejections(self, job_id: str) -> int:
+        return len(list(self.place.rejected.glob(f"{job_id}.*.reason.json")))
+
+    @rule(job_id=st.sampled_from(IDS), content=st.sampled_from([b"{", b"[]", encode({"kind": "noop"}), b""]))
+    def a_bad_file_is_dropped(self, job_id: str, content: bytes) -> None:
+        if not self.place.dropped(job_id).exists():
+            self.place.dropped(job_id).write_bytes(content)
+            self._is_dropped(job_id, "nothing has this digest")
+
+    @rule(job_id=st.sampled_from(IDS))
+    def a_job_is_to_be_cancelled(self, job_id: str) -> None:
+        if self.place.dropped(job_id).exists() or self.place.record(job_id).exists():
+            client.cancel(self.place, job_id)
+
+    @rule(job_id=st.sampled_from(IDS))
+    def a_job_is_to_run_again(self, job_id: str) -> None:
+        record = self.seen.get(job_id)
+        if record is not None and record.state in REPLAYABLE:
+            client.retry(self.place, record)
+
+    @rule(verb=st.sampled_from(["pause", "resume", "resume"]))
+    def the_worker_is_asked(self, verb: client.Verb) -> None:
+        client.request(self.place, verb)
+
+    # --- the end ---
+
+    def teardown(self) -> None:
+        try:
+            if hasattr(self, "engine"):
+                self._everything_comes_to_its_end()
+        finally:
+            for patch in self.patches:
+                patch.stop()
+            shutil.rmtree(self.folder)
+
+    def _everything_comes_to_its_end(self) -> None:
+        """With a child that does its work, and time: what was accepted ends, and what was dropped has its answer."""
+        self.kill_at, self.plays = None, []
+        client.request(self.place, "resume")
+        for _ in range(60):
+            self.look()
+            while self.engine.messages:
+                self.engine.runner.look(self.engine.messages.pop(0))
+                self.engine.enqueue()
+            self.now += timedelta(hours=1)
+        recovery.tend(self.place, self.engine.ledger, self.now)
+        self.observe()
+        assert spool.inbox(self.place) == []
+        assert list(self.place.control.iterdir()) == []
+        assert list(self.place.active.iterdir()) == []
+        assert self.engine.ledger.live() == []
+        assert self.begun == self.ends.keys(), "each generation of each job has ended, once"
+        copies = {path.stem for path in self.place.ended.iterdir()}  # of a pruning that was cut off, the record is left
+        assert copies <= {job_id for job_id, record in self.seen.items() if record.state != "rejected"}
+        for job_id, (digest, rejections) in self.dropped.items():
+            answered = digest in self.digests[job_id] or self._rejections(job_id) > rejections
+            assert answered, f"nobody ever answered {job_id}"
+
+
+EngineMachine.TestCase.settings = settings(
+    max_examples=4000 if LONG else 250,
+    stateful_step_count=80 if LONG else 50,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+TestAnythingInAnyOrder = EngineMachine.TestCase

@@ -1,0 +1,229 @@
+"""cognee's files damaged: they are set aside, the graph is written anew from memory.db, and a warning says so.
+
+Each case is a workspace of its own with a graph that was closed cleanly, in a process that has just imported cognee.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from cognee_forks import Forks, summary, task
+
+from jobs.layout import Workspace
+
+pytestmark = pytest.mark.cognee
+
+MANY = 6
+
+
+@pytest.fixture(scope="module")
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    forks = Forks(tmp_path_factory.mktemp("damage"))
+    yield forks
+    forks.close()
+
+
+@pytest.fixture(scope="module")
+def whole(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A copy of a workspace with some memories, and their ids."""
+    ids = []
+    with forks.start() as fork:
+        for number in range(MANY):
+            (outcome,) = fork.run("ingest", task(f"job-{number}", "ingest", {"summary": summary(f"Topic {number}")}))
+            ids.append(outcome["result"]["memory_id"])
+    copy = tmp_path_factory.mktemp("whole") / "copy"
+    shutil.copytree(forks.place.workspace.root, copy)
+    return copy, ids
+
+
+@pytest.fixture
+def workspace(forks: Forks, whole: tuple[Path, list[str]]) -> Workspace:
+    root = forks.place.workspace.root
+    shutil.rmtree(root)
+    shutil.copytree(whole[0], root)
+    return forks.place.workspace
+
+
+def databases(workspace: Workspace) -> Path:
+    return workspace.cognee_system / "databases"
+
+
+def tables(workspace: Workspace) -> list[Path]:
+    return sorted((databases(workspace) / "cognee.lancedb").iterdir())
+
+
+def zeroed(path: Path) -> None:
+    path.write_bytes(b"\0" * path.stat().st_size)
+
+
+def of_every_table(pattern: str, harm: Callable[[Path], None]) -> Callable[[Workspace], None]:
+    def do(workspace: Workspace) -> None:
+        found = [path for table in tables(workspace) for path in table.glob(pattern)]
+        assert found
+        for path in found:
+            harm(path)
+
+    return do
+
+
+def one_table(workspace: Workspace) -> Path:
+    (table,) = [table for table in tables(workspace) if table.stem == "ConversationSummary_summary_text"]
+    return table
+
+
+def one_tables_data(workspace: Workspace) -> None:
+    for path in one_table(workspace).glob("data/*.lance"):
+        zeroed(path)
+
+
+def one_tables_last_version(workspace: Workspace) -> None:
+    """LanceDB counts versions down, and takes what it finds for the last one."""
+    min(one_table(workspace).glob("_versions/*.manifest")).unlink()
+    for hint in one_table(workspace).glob("_versions/*.json"):
+        hint.unlink()
+
+
+def one_table_whole(workspace: Workspace) -> None:
+    shutil.rmtree(one_table(workspace))
+
+
+def database_of_cognee(workspace: Workspace) -> None:
+    (databases(workspace) / "cognee_db").write_bytes(b"no database at all" * 1000)
+
+
+def graph_file(workspace: Workspace) -> None:
+    (databases(workspace) / "cognee_graph_ladybug").write_bytes(b"\xa5" * 40_000)
+
+
+DAMAGES: dict[str, Callable[[Workspace], None]] = {
+    "manifests zeroed": of_every_table("_versions/*.manifest", zeroed),
+    "manifests gone": of_every_table("_versions/*.manifest", Path.unlink),
+    "data zeroed": of_every_table("data/*.lance", zeroed),
+    "data gone": of_every_table("data/*.lance", Path.unlink),
+    "data empty": of_every_table("data/*.lance", lambda path: path.write_bytes(b"")),
+    "data cut short": of_every_table("data/*.lance", lambda path: path.write_bytes(path.read_bytes()[:100])),
+    "one table's data zeroed": one_tables_data,
+    "one table's last version gone": one_tables_last_version,
+    "one table gone": one_table_whole,
+    "cognee's own database": database_of_cognee,
+    "the graph's file": graph_file,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_after_any_damage_every_memory_is_in_graph_and_vectors_again(
+    forks: Forks, workspace: Workspace, whole: tuple[Path, list[str]], damage: str
+) -> None:
+    DAMAGES[damage](workspace)
+    before = len(forks.log())
+    with forks.start() as fork:
+        (outcome,) = fork.run("ingest", task("job-new", "ingest", {"summary": summary(f"After: {damage}")}))
+        if "error" in outcome:  # it came out at the write; the next attempt opens the graph anew
+            assert outcome["error"]["code"] == "GRAPH_UNAVAILABLE", outcome
+            (outcome,) = fork.run("ingest", task("job-new", "ingest", {"summary": summary(f"After: {damage}")}))
+        assert "result" in outcome, outcome
+        fork.ask("pay_all")
+        assert fork.ask("missing", [*whole[1], outcome["result"]["memory_id"]]) == []
+        assert fork.ask("memory_count") == MANY + 1
+        assert fork.ask("graph_lag") == 0
+    said = forks.log()[before:]
+    assert "set aside in" in said or "lacked" in said, said
+
+
+def test_an_unclean_end_alone_sets_nothing_aside(
+    forks: Forks, workspace: Workspace, whole: tuple[Path, list[str]]
+) -> None:
+    fork = forks.start()
+    fork.ask("memory_count")
+    fork.kill()
+    before = len(forks.log())
+    with forks.start() as fork:
+        assert fork.ask("missing", whole[1]) == []
+    assert "set aside" not in forks.log()[before:]
+    assert "lacked" not in forks.log()[before:]
+
+
+def test_a_vector_that_is_lost_is_found_missing_and_written_again(
+    forks: Forks, workspace: Workspace, whole: tuple[Path, list[str]]
+) -> None:
+    one_table_whole(workspace)
+    with forks.start() as fork:
+        assert fork.ask("memory_count") == 0
+        assert fork.ask("graph_lag") == MANY, "the opening has seen it"
+        fork.ask("pay_all")
+        assert fork.ask("reconcile") == 0
+        assert fork.ask("memory_count") == MANY
+
+
+# What Ladybug appends to its log when the shadow file is whole: the end of a checkpoint, with its checksum.
+CHECKPOINT_RECORD = b"\x01\0\0\0\0\0\0\0\xfew<\xb3\xd5\x17={%"
+
+
+@pytest.mark.parametrize("is_applied", [True, False], ids=["applied", "not applied"])
+def test_a_checkpoint_that_was_cut_off_is_repaired_and_what_it_took_with_it_is_written_again(
+    forks: Forks, workspace: Workspace, whole: tuple[Path, list[str]], is_applied: bool
+) -> None:
+    """At its end the shadow file is emptied before the log is removed; a kill there leaves a graph that does not open.
+
+    Not applied: as if the medium had lost the graph's own pages.
+    """
+    fork = forks.start()
+    given = [task(f"job-c{number}", "ingest", {"summary": summary(f"Late {number}")}) for number in range(3)]
+    late = [outcome["result"]["memory_id"] for outcome in fork.run("ingest", *given)]
+    (changed,) = fork.run("set_status", task("job-s", "set_status", {"memory_id": whole[1][0], "status": "Draft"}))
+    assert "result" in changed
+    graph = databases(workspace) / "cognee_graph_ladybug"
+    written = graph.with_name(graph.name + ".wal").read_bytes()
+    fork.close() if is_applied else fork.kill()
+    graph.with_name(graph.name + ".wal").unlink(missing_ok=True)
+    graph.with_name(graph.name + ".wal.checkpoint").write_bytes(written + CHECKPOINT_RECORD)
+    graph.with_name(graph.name + ".shadow").touch()
+    before = len(forks.log())
+    with forks.start() as fork:
+        assert fork.ask("memory_count") == (MANY + 3 if is_applied else MANY)
+        assert fork.ask("graph_lag") == (0 if is_applied else 4)
+        fork.ask("pay_all")
+        assert fork.ask("missing", [*whole[1], *late]) == []
+        assert fork.ask("node", whole[1][0])["status"] == "Draft"
+    said = forks.log()[before:]
+    assert "a checkpoint of the graph was cut off" in said
+    assert ("the graph lacked 4 of 9 memories" in said) != is_applied
+    assert "set aside" not in said
+
+
+def test_a_status_that_the_graph_has_lost_is_found_and_set_again(
+    forks: Forks, workspace: Workspace, whole: tuple[Path, list[str]]
+) -> None:
+    """As after a checkpoint that was cut off, whose repair gives up the graph's log."""
+    databases(workspace).rename(workspace.root / "before")
+    shutil.copytree(workspace.root / "before", databases(workspace))
+    with forks.start() as fork:
+        (outcome,) = fork.run("set_status", task("job-s", "set_status", {"memory_id": whole[1][0], "status": "Draft"}))
+        assert "result" in outcome, outcome
+        assert fork.ask("missing", whole[1]) == []
+    shutil.rmtree(databases(workspace))
+    (workspace.root / "before").rename(databases(workspace))
+    with forks.start() as fork:
+        assert fork.ask("reconcile") == 1
+        fork.ask("pay_all")
+        assert fork.ask("node", whole[1][0])["status"] == "Draft"
+        assert fork.ask("reconcile") == 0
+
+
+def test_a_provider_that_asks_for_a_pause_while_the_graph_is_written_is_no_fault_of_the_memory(
+    forks: Forks, workspace: Workspace
+) -> None:
+    """The name of a plan is embedded for the graph alone."""
+    given = task("job-p", "ingest", {"summary": summary("Limits", plan_id="plan-077")})
+    with forks.start() as fork:
+        fork.ask("refuse", "Plan 077", "RATE_LIMITED")
+        (outcome,) = fork.run("ingest", given)
+        assert outcome["error"]["code"] == "RATE_LIMITED"
+        assert outcome["error"]["details"] == {"retry_after_seconds": 7}
+        fork.ask("refuse", "", None)
+        (outcome,) = fork.run("ingest", given)
+        assert outcome["result"]["duplicate"] is False
+        assert fork.ask("missing", [outcome["result"]["memory_id"]]) == []

@@ -1,0 +1,141 @@
+"""An entry that cannot be read, moved or taken away: it stops no other, and gets one answer, not one at each look."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from jobs import clock, files, spool
+from jobs.layout import Spool
+from jobs.model import encode
+from worker import intake as intake_module
+from worker import recovery
+from worker.control import Control
+from worker.intake import Intake, Limits
+from worker.ledger import Ledger
+
+
+class Door:
+    def __init__(self, folder: Path, grace: float = 0.0) -> None:
+        self.place = Spool(folder)
+        spool.prepare(self.place)
+        self.ledger = Ledger(self.place, [])
+        limits = Limits(
+            max_job_bytes=4096, max_active_jobs=100, min_free_bytes=0, max_attempts=4,
+            partial_write_grace=grace, test_jobs=True,
+        )  # fmt: skip
+        self.intake = Intake(self.place, self.ledger, limits)
+
+    def drop(self, job_id: str) -> Path:
+        path = self.place.dropped(job_id)
+        path.write_bytes(encode({"schema_version": 1, "job_id": job_id, "kind": "noop", "payload": {}}))
+        return path
+
+    def has(self, job_id: str) -> bool:
+        return self.ledger.get(job_id) is not None
+
+
+@pytest.fixture
+def door(tmp_path: Path) -> Door:
+    return Door(tmp_path / "spool")
+
+
+def refusing(action: Callable[..., object], name: str, code: int) -> Callable[..., object]:
+    """The action, but for one file the system says no, as for an immutable one."""
+
+    def act(self: Path, *arguments: object, **options: object) -> object:
+        if self.name == name:
+            raise OSError(code, os.strerror(code))
+        return action(self, *arguments, **options)
+
+    return act
+
+
+@pytest.mark.parametrize("code", [errno.EPERM, errno.EBUSY])
+def test_what_cannot_be_moved_gets_one_answer_and_stops_no_other(
+    door: Door, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    door.place.dropped("a").mkdir()
+    with monkeypatch.context() as immovable:
+        immovable.setattr(Path, "replace", refusing(Path.replace, "a.json", code))
+        for number in range(4):
+            door.drop(f"b{number}")
+            door.intake.look()
+            assert door.has(f"b{number}")
+        assert len(list(door.place.rejected.iterdir())) == 1, "the reason, once"
+        record = spool.read_record(door.place, "a")
+        assert record is not None
+        assert (record.state, record.generation) == ("rejected", 1)
+    door.intake.look()
+    assert door.place.dropped("a").is_dir(), "it has its answer"
+    door.place.dropped("a").rmdir()
+    door.drop("a")
+    door.intake.look()
+    assert door.has("a")
+
+
+def test_a_good_file_that_cannot_be_taken_away_is_accepted_once_and_stops_no_other(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    door.drop("a")
+    monkeypatch.setattr(Path, "unlink", refusing(Path.unlink, "a.json", errno.EPERM))
+    for number in range(4):
+        door.drop(f"b{number}")
+        door.intake.look()
+        assert door.has(f"b{number}")
+    assert door.has("a")
+    assert list(door.place.rejected.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_read_for_a_while_is_read_later(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    door.drop("a")
+    real = os.open
+
+    def failing(path: Path, *arguments: int, **options: int | None) -> int:
+        if Path(path).name == "a.json":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return real(path, *arguments, **options)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "open", failing)
+        door.drop("b")
+        door.intake.look()
+        assert door.has("b")
+        assert not door.has("a")
+        assert list(door.place.rejected.iterdir()) == [], "no good file is condemned for the disk's sake"
+    monkeypatch.setattr(intake_module, "_AGAIN_SECONDS", 0.0)
+    os.utime(door.place.dropped("a"))  # it has changed: no need to wait
+    door.intake.look()
+    assert door.has("a")
+
+
+def test_a_file_put_in_place_by_link_and_unlink_is_waited_for(tmp_path: Path) -> None:
+    door = Door(tmp_path / "spool", grace=60.0)
+    path = door.drop("a")
+    path.rename(path.with_name(".a.part"))
+    path.hardlink_to(path.with_name(".a.part"))
+    door.intake.look()
+    assert door.intake.waits_for_growing_files
+    path.with_name(".a.part").unlink()
+    door.intake.look()
+    assert door.has("a")
+
+
+def test_a_folder_among_the_requests_stops_no_request(door: Door) -> None:
+    (door.place.control / "a.json").mkdir()
+    heard: list[str] = []
+    control = Control(door.place, door.ledger, lambda job_id: "ended", {"pause": lambda request: heard.append("pause")})
+    for _ in range(2):
+        files.replace(door.place.request("pause"), b"{}")
+        control.look()
+    assert heard == ["pause", "pause"]
+
+
+def test_a_folder_that_looks_like_an_unfinished_write_does_not_keep_the_worker_from_starting(door: Door) -> None:
+    for folder in (door.place.results, door.place.active, door.place.worker):
+        (folder / ".x.tmp").mkdir()
+    assert recovery.recover(door.place, clock.now()) == []

@@ -1,0 +1,253 @@
+"""Never two workers, never none: who starts one, who waits for one that is leaving, and who has nothing to do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import until
+
+from jobs import launch
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lock import Lock, is_held
+from worker import daemon
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    workspace = Workspace(tmp_path)
+    workspace.spool.worker.mkdir(parents=True)
+    return workspace
+
+
+def beat(workspace: Workspace, state: str) -> None:
+    workspace.spool.heartbeat.write_text(json.dumps({"state": state}))
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    with Lock(path) as lock:
+        assert lock.acquire()
+        yield
+
+
+class Started:
+    """What would have been started: its arguments, and what it does at once."""
+
+    def __init__(self) -> None:
+        self.arguments: list[list[str]] = []
+        self.at_once: Callable[[], int | None] = lambda: None
+
+    def __call__(self, arguments: list[str], **options: Any) -> Any:
+        self.arguments.append(arguments)
+        self.options = options
+        returned = self.at_once()
+
+        class Process:
+            def poll(self) -> int | None:
+                return returned
+
+        return Process()
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> Started:
+    started = Started()
+    monkeypatch.setattr(subprocess, "Popen", started)
+    return started
+
+
+# --- whether one is leaving ---
+
+
+@pytest.mark.parametrize(
+    ("state", "leaving"),
+    [
+        ("starting", False),
+        ("ready", False),
+        ("paused", False),
+        ("draining", True),
+        ("exiting", True),
+        ("stopped", True),
+    ],
+)
+def test_a_worker_that_takes_up_nothing_more_is_leaving(workspace: Workspace, state: str, leaving: bool) -> None:
+    beat(workspace, state)
+    assert launch.is_leaving(workspace) is leaving
+
+
+@pytest.mark.parametrize("text", [None, "", "{", "[]", "{}", "null"])
+def test_a_worker_that_does_not_say_is_not_leaving(workspace: Workspace, text: str | None) -> None:
+    if text is not None:
+        workspace.spool.heartbeat.write_text(text)
+    assert launch.is_leaving(workspace) is False
+
+
+def test_whether_one_lives_is_the_locks_to_say_and_no_file_of_its(workspace: Workspace) -> None:
+    beat(workspace, "ready")
+    assert not launch.is_alive(workspace)
+    with held(workspace.spool.lock):
+        assert launch.is_alive(workspace)
+
+
+# --- who starts one ---
+
+
+def comes_up(workspace: Workspace, state: str = "ready") -> tuple[Callable[[], int | None], Lock]:
+    lock = Lock(workspace.spool.lock)
+
+    def at_once() -> int | None:
+        assert lock.acquire()
+        beat(workspace, state)
+        return None
+
+    return at_once, lock
+
+
+@pytest.mark.parametrize("idle", [True, False])
+def test_where_none_lives_one_is_started(workspace: Workspace, started: Started, idle: bool) -> None:
+    started.at_once, lock = comes_up(workspace)
+    with lock:
+        assert launch.start(workspace, leave_when_idle=idle) is True
+    (arguments,) = started.arguments
+    assert arguments[1:6] == ["-m", "worker", "--workspace", str(workspace.root), "--detached"]
+    assert ("--leave-when-idle" in arguments) is idle
+    assert "--successor" not in arguments
+    assert started.options["stdin"] == subprocess.DEVNULL
+    assert started.options["cwd"] == workspace.root.anchor, "it keeps no folder busy"
+    assert started.options["start_new_session"] is True, "it outlives its asker's terminal"
+
+
+@pytest.mark.parametrize("state", ["starting", "ready", "paused", None])
+def test_where_one_lives_none_is_started(workspace: Workspace, started: Started, state: str | None) -> None:
+    if state is not None:
+        beat(workspace, state)
+    with held(workspace.spool.lock):
+        assert launch.start(workspace) is False
+    assert started.arguments == []
+
+
+@pytest.mark.parametrize("state", ["draining", "exiting", "stopped"])
+def test_beside_one_that_is_leaving_a_successor_is_left_to_wait(
+    workspace: Workspace, started: Started, state: str
+) -> None:
+    """Whoever dropped a job just now would else have dropped it for nobody."""
+    beat(workspace, state)
+    with held(workspace.spool.lock):
+        assert launch.start(workspace) is True
+    (arguments,) = started.arguments
+    assert "--successor" in arguments
+
+
+def test_one_successor_is_enough(workspace: Workspace, started: Started) -> None:
+    beat(workspace, "draining")
+    with held(workspace.spool.lock), held(workspace.spool.successor_lock):
+        assert launch.start(workspace) is False
+    assert started.arguments == []
+
+
+def test_the_heartbeat_of_a_dead_worker_makes_nobody_a_successor(workspace: Workspace, started: Started) -> None:
+    beat(workspace, "exiting")
+    started.at_once, lock = comes_up(workspace)
+    with lock:
+        assert launch.start(workspace) is True
+    assert "--successor" not in started.arguments[0]
+
+
+def test_a_worker_that_ends_at_once_is_an_error_with_its_last_words(workspace: Workspace, started: Started) -> None:
+    def at_once() -> int:
+        (workspace.spool.worker / "start.log").write_text("one\ntwo\nthree\nThe workspace is not trusted.\n")
+        return 1
+
+    started.at_once = at_once
+    with pytest.raises(JobError) as caught:
+        launch.start(workspace)
+    assert caught.value.code == "WORKER_START_FAILED"
+    assert "The workspace is not trusted." in caught.value.message
+
+
+def test_a_worker_that_another_asker_started_faster_is_as_good(workspace: Workspace, started: Started) -> None:
+    come_up, lock = comes_up(workspace, "starting")
+
+    def at_once() -> int:
+        come_up()
+        workspace.spool.heartbeat.unlink()
+        return 1
+
+    started.at_once = at_once
+    with lock:
+        assert launch.start(workspace) is False
+
+
+def test_a_worker_that_does_not_come_up_is_an_error(workspace: Workspace, started: Started) -> None:
+    with pytest.raises(JobError, match="WORKER_START_FAILED"):
+        launch.start(workspace, wait_seconds=0.05)
+
+
+# --- the successor ---
+
+
+class Successor:
+    """One that waits in a thread, as ``worker --successor`` does in a process."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.lock = Lock(workspace.spool.lock)
+        self.answer: bool | None = None
+        self._workspace = workspace
+        self._thread = threading.Thread(target=self._wait)
+        self._thread.start()
+
+    def _wait(self) -> None:
+        self.answer = daemon._succeed(self._workspace, self.lock)
+
+    def ended(self) -> bool | None:
+        self._thread.join(30)
+        return self.answer
+
+
+def waiting(workspace: Workspace) -> Successor:
+    successor = Successor(workspace)
+    until(lambda: is_held(workspace.spool.successor_lock), "it waits")
+    return successor
+
+
+def test_a_successor_has_the_lock_as_soon_as_the_leaving_one_has_gone(workspace: Workspace) -> None:
+    beat(workspace, "exiting")
+    with held(workspace.spool.lock):
+        successor = waiting(workspace)
+    with successor.lock:
+        assert successor.ended() is True
+        assert launch.is_alive(workspace)
+        assert not is_held(workspace.spool.successor_lock), "the next one may wait for this one"
+
+
+def test_of_many_successors_only_one_waits(workspace: Workspace) -> None:
+    beat(workspace, "draining")
+    with held(workspace.spool.lock):
+        first = waiting(workspace)
+        others = [Successor(workspace) for _ in range(5)]
+        assert [other.ended() for other in others] == [False] * 5
+    with first.lock:
+        assert first.ended() is True
+
+
+def test_a_successor_leaves_when_the_worker_has_come_to_stay(workspace: Workspace) -> None:
+    beat(workspace, "exiting")
+    with held(workspace.spool.lock):
+        successor = waiting(workspace)
+        beat(workspace, "ready")  # it found something to do at the last moment
+        assert successor.ended() is False
+    assert not is_held(workspace.spool.successor_lock)
+
+
+def test_where_nobody_is_left_to_succeed_the_lock_is_taken_at_once(workspace: Workspace) -> None:
+    successor = Successor(workspace)
+    assert successor.ended() is True
+    successor.lock.release()

@@ -1,0 +1,282 @@
+"""Paying the outbox and making derived data anew, in slices between which other jobs run over the same stores."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_embedder import FakeEmbedder
+
+from bridge import payments, slices
+from bridge.memory import Content, Memory, Metadata
+from bridge.passages import passages
+from bridge.settings import Settings
+from bridge.slices import next_size
+from bridge.stores import Stores
+from jobs import steps
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+NOW = "2026-11-20T12:00:00Z"
+
+
+def summary(memory_id: str) -> Memory:
+    metadata = Metadata(topic_id="t", status="Active", created_at=NOW, updated_at=NOW)
+    return Memory(memory_id, 0, "summary", metadata, NOW, Content(f"Topic {memory_id}", f"What {memory_id} says."))
+
+
+class FakeGraph:
+    """Takes what it is told, but for what it refuses."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.writes: list[int] = []
+        self.refused: set[str] = set()
+        self.raised: JobError | None = None
+        self.closed = 0
+
+    def write(self, memories: Sequence[Memory]) -> None:
+        if self.raised is not None:
+            raise self.raised
+        if self.refused & {memory.id for memory in memories}:
+            raise JobError("GRAPH_WRITE_FAILED")
+        self.told += [memory.id for memory in memories]
+        self.writes.append(len(memories))
+
+    def set_status(self, memory: Memory) -> None:
+        self.told.append(f"{memory.id}={memory.metadata.status}")
+
+    def sync(self) -> None:
+        """Nothing is unsynced."""
+
+    def close(self) -> bool:
+        self.closed += 1
+        return True
+
+
+class WithFakeGraph(Stores):
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, Settings(), self._note)
+        self._embedder = FakeEmbedder()
+        self.fake = FakeGraph()
+        self.loading: list[bool] = []
+        self.opened = 0
+
+    def _note(self, is_loading: bool) -> None:
+        self.loading.append(is_loading)
+
+    def _open_graph(self, store: Any) -> Any:
+        self.opened += 1
+        return self.fake
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Iterator[WithFakeGraph]:
+    workspace = Workspace(tmp_path)
+    workspace.memory.mkdir(mode=0o700)
+    with WithFakeGraph(workspace) as found:
+        yield found
+
+
+@pytest.fixture
+def every_slice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every point at which work may be set aside is the end of a slice."""
+    monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)
+
+
+def add(stores: Stores, *ids: str) -> None:
+    stores.store.add([(summary(memory_id), None) for memory_id in ids], NOW)
+
+
+def test_a_job_pays_its_own_debt_first_then_the_rest(stores: WithFakeGraph) -> None:
+    add(stores, "a", "b", "c")
+    assert stores.pay(["c"]) == {}
+    assert stores.fake.told == ["c", "a", "b"]
+    assert stores.graph_lag() == 0
+
+
+def test_a_job_pays_others_debts_for_a_moment_only(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(0, 100_000, 2))
+    add(stores, *(f"m{number}" for number in range(50)))
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
+    stores.pay(["m49"])
+    assert stores.fake.told == ["m49"]
+    assert stores.graph_lag() == 49
+
+
+def test_who_has_no_debt_does_not_open_the_graph(stores: WithFakeGraph) -> None:
+    add(stores, "a")
+    stores.pay(["a"])
+    stores._graph = None
+    assert stores.pay(["a"]) == {}
+    assert stores.pay_all() == 0
+    assert stores.opened == 1
+
+
+def test_one_bad_memory_fails_alone(stores: WithFakeGraph) -> None:
+    add(stores, "a", "bad", "b")
+    stores.fake.refused = {"bad"}
+    errors = stores.pay(["a", "bad", "b"])
+    assert {memory_id: error.code for memory_id, error in errors.items()} == {"bad": "GRAPH_WRITE_FAILED"}
+    assert stores.fake.told == ["a", "b"]
+    assert stores.graph_lag() == 1
+
+
+def test_trouble_with_others_debts_is_not_the_jobs(stores: WithFakeGraph) -> None:
+    add(stores, "a", "b")
+
+    def write(memories: Sequence[Memory]) -> None:
+        if [memory.id for memory in memories] != ["a"]:
+            raise JobError("GRAPH_UNAVAILABLE")
+
+    stores.fake.write = write  # type: ignore[method-assign]
+    assert stores.pay(["a"]) == {}
+    assert stores.graph_lag() == 1
+
+
+@pytest.mark.parametrize(("code", "closes"), [("GRAPH_UNAVAILABLE", 1), ("DISK_FULL", 1), ("RATE_LIMITED", 0)])
+def test_what_is_no_fault_of_a_memory_is_raised_at_once(stores: WithFakeGraph, code: str, closes: int) -> None:
+    add(stores, "a", "b")
+    stores.fake.raised = JobError(code)
+    with pytest.raises(JobError, match=code):
+        stores.pay(["a", "b"])
+    assert stores.fake.closed == closes
+    assert [entry.tries for entry in stores.store.outbox.owed(10)] == [0, 0]
+
+
+def test_a_debt_is_deleted_after_it_was_written_and_synced(
+    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(stores, "a")
+    passed: list[str] = []
+    monkeypatch.setattr(steps, "_fault", passed.append)
+    stores.pay(["a"])
+    assert [step.partition(":")[2] for step in passed if step.startswith("after:")] == [
+        "graph.open", "graph.write", "graph.sync", "outbox.pay",
+    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("every_slice")
+def test_all_is_paid_in_slices_in_which_other_jobs_may_close_the_graph_and_add(
+    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(payments, "_REST_SECONDS", 0.0)
+    add(stores, *(f"m{number:02d}" for number in range(30)))
+    said: list[dict[str, Any]] = []
+
+    def progress(message: dict[str, Any]) -> None:
+        said.append(message)
+        if len(said) == 1:
+            add(stores, "new")
+            stores.pay(["new"])
+        stores._close_graph()
+
+    stores.pay_all(progress)
+    assert stores.graph_lag() == 0
+    assert sorted(stores.fake.told) == sorted({*(f"m{number:02d}" for number in range(30)), "new"})
+    assert stores.opened > 2
+    assert said[-1]["done"] <= said[-1]["total"]
+
+
+@pytest.mark.usefixtures("every_slice")
+def test_a_graph_is_rebuilt_in_slices_and_once_at_a_time(stores: WithFakeGraph) -> None:
+    add(stores, *(f"m{number:02d}" for number in range(30)))
+    stores.pay_all()
+    stores.fake.told.clear()
+    refused: list[str] = []
+
+    def progress(_: dict[str, Any]) -> None:
+        with pytest.raises(JobError) as caught:
+            stores.rebuild_graph(NOW)
+        refused.append(caught.value.code)
+        if len(refused) == 1:
+            add(stores, "new")
+
+    assert stores.rebuild_graph(NOW, progress) == 31
+    assert len(stores.fake.told) == 31
+    assert set(refused) == {"STORE_BUSY"}
+    assert max(stores.fake.writes) <= 100
+
+
+@pytest.mark.usefixtures("every_slice")
+@pytest.mark.parametrize("what", ["rebuild_vectors", "rebuild_words"])
+def test_what_comes_in_during_a_rebuild_is_in_what_it_made(stores: WithFakeGraph, what: str) -> None:
+    add(stores, *(f"m{number:03d}" for number in range(120)))
+    said: list[dict[str, Any]] = []
+
+    def progress(message: dict[str, Any]) -> None:
+        said.append(message)
+        if len(said) <= 2:
+            add(stores, f"new {len(said)}")
+            stores.store.set_status("m000", "Draft", NOW, NOW)
+        with pytest.raises(JobError, match="STORE_BUSY"):
+            stores.store.rebuild_vectors()
+
+    getattr(stores.store, what)(progress)
+    assert len(said) >= 3
+    assert stores.store.count() == 122
+    assert stores.store._vectors.damage() is None
+    assert stores.store._words.is_sound()
+    add(stores, "afterwards")
+    assert stores.store._words.is_sound()
+    assert stores.store._vectors.damage() is None
+    rows = stores.store._connection.execute("SELECT sum(passage_count) FROM memories").fetchone()[0]
+    assert stores.store._vectors.extent.rows == rows == sum(
+        len(passages(summary(memory.id))) for memory in stores.store.after(0, 1000)
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("every_slice")
+def test_while_another_model_takes_over_nothing_else_touches_the_store(stores: WithFakeGraph) -> None:
+    add(stores, "a")
+    stores.store.close()
+    stores._store = None
+    stores._embedder = FakeEmbedder(dimensions=8, name="other")
+    refused: list[str] = []
+
+    def progress(_: dict[str, Any]) -> None:
+        with pytest.raises(JobError) as caught:
+            add(stores, "b")
+        refused.append(caught.value.code)
+
+    stores.open_store(new_model=True).rebuild_vectors(progress)
+    assert set(refused) == {"EMBEDDER_MISMATCH"}
+    add(stores, "b")
+    assert stores.store.count() == 2
+
+
+@pytest.mark.usefixtures("every_slice")
+def test_embedding_anew_stands_still_now_and_then_and_keeps_what_it_has(stores: WithFakeGraph) -> None:
+    add(stores, *(f"m{number:03d}" for number in range(40)))
+    stores.store._connection.execute("DELETE FROM embeddings")
+    kept: list[int] = []
+
+    def progress(_: dict[str, Any]) -> None:
+        kept.append(stores.store._connection.execute("SELECT count(*) FROM embeddings").fetchone()[0])
+
+    stores.store.rebuild_vectors(progress)
+    assert kept[0] == 32
+    assert kept == sorted(kept)
+
+
+def test_loading_is_told_around_the_slow_starts(stores: WithFakeGraph) -> None:
+    add(stores, "a")
+    assert stores.loading == []
+    stores.pay(["a"])
+    assert stores.loading == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("size", "seconds", "following"),
+    [(10, 0.5, 10), (10, 1.0, 5), (10, 0.01, 20), (80, 0.1, 100), (1, 9.0, 1), (5, 0.0, 10)],
+)
+def test_a_portion_grows_and_shrinks_towards_a_slice(size: int, seconds: float, following: int) -> None:
+    assert next_size(size, seconds, 100) == following
+
+
+def test_maintenance_opens_nothing(stores: WithFakeGraph) -> None:
+    stores.maintain()
+    assert (stores._store, stores._graph) == (None, None)

@@ -1,0 +1,419 @@
+"""What has ended goes when its time is over: by age and by number, a part at a time, and never what still lives."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs import files, lifecycle, spool
+from jobs.errors import JobError
+from jobs.layout import Spool, Workspace
+from jobs.model import Record, State, encode
+from jobs.parse import parse_job
+from worker import retention
+from worker.ledger import Ledger
+from worker.recovery import recover
+from worker.retention import Aged, Keep, over, prune
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+SECONDS = NOW.timestamp()
+DAY = 86_400.0
+KEEP = Keep(succeeded_days=7, failed_days=30, ended_jobs=100, rejected_files=100)
+
+
+def aged(*days: float) -> list[Aged]:
+    """Jobs called ``0``, ``1``, … that ended so many days ago."""
+    return [Aged(str(number), SECONDS - each * DAY) for number, each in enumerate(days)]
+
+
+def goes(found: list[Aged], keep: Keep = KEEP, state: State | None = "succeeded") -> list[str]:
+    return list(over(found, keep, SECONDS, lambda name: state))
+
+
+# --- the decision ---
+
+
+@pytest.mark.parametrize(
+    ("state", "days"), [("succeeded", 7), ("failed", 30), ("cancelled", 30), ("expired", 30), ("rejected", 30)]
+)
+def test_what_has_ended_is_kept_for_its_days_and_no_longer(state: State, days: float) -> None:
+    assert goes(aged(days - 0.01, days, days + 0.01), state=state) == ["2"]
+
+
+def test_of_too_many_the_oldest_go_first_whatever_their_age() -> None:
+    found = aged(0.5, 0.1, 0.3, 0.2, 0.4)
+    assert goes(found, replace(KEEP, ended_jobs=3)) == ["0", "4"]
+    assert goes(found, replace(KEEP, ended_jobs=0)) == ["0", "4", "2", "3", "1"]
+    assert goes(found, replace(KEEP, ended_jobs=5)) == []
+
+
+def test_what_ended_at_the_same_time_goes_in_the_order_of_its_names() -> None:
+    found = [Aged(name, SECONDS) for name in "bca"]
+    assert goes(found, replace(KEEP, ended_jobs=1)) == ["a", "b"]
+
+
+def test_what_nobody_can_say_is_left_alone() -> None:
+    """Neither its age nor their number takes a record that cannot be read."""
+    assert goes(aged(400, 300), replace(KEEP, ended_jobs=0), state=None) == []
+
+
+def test_only_what_the_age_does_not_decide_is_looked_into() -> None:
+    asked: list[str] = []
+
+    def state(name: str) -> State:
+        asked.append(name)
+        return "failed"
+
+    assert list(over(aged(1, 8, 40, 2), KEEP, SECONDS, state)) == ["2"]
+    assert asked == ["2", "1"]
+
+
+def test_no_more_is_looked_into_than_is_asked_for() -> None:
+    asked: list[str] = []
+
+    def state(name: str) -> State:
+        asked.append(name)
+        return "succeeded"
+
+    found: Iterator[str] = over(aged(*range(100, 0, -1)), KEEP, SECONDS, state)
+    assert [next(found), next(found)] == ["0", "1"]
+    assert asked == ["0", "1"]
+
+
+def test_what_ended_after_now_is_young() -> None:
+    """The clock was set back."""
+    assert goes(aged(-400, -1)) == []
+
+
+STATES = st.sampled_from(["succeeded", "failed", "cancelled", None])
+
+
+@given(
+    st.lists(st.tuples(st.floats(-5, 60), STATES), max_size=30),
+    st.floats(0, 40), st.floats(0, 40), st.integers(0, 30),
+)  # fmt: skip
+def test_what_goes_is_exactly_what_is_over(
+    jobs: list[tuple[float, State | None]], succeeded_days: float, failed_days: float, most: int
+) -> None:
+    keep = Keep(succeeded_days, failed_days, most, 0)
+    found = aged(*(days for days, _ in jobs))
+    states = {str(number): state for number, (_, state) in enumerate(jobs)}
+    gone = list(over(found, keep, SECONDS, lambda name: states[name]))
+    assert len(gone) == len(set(gone))
+    oldest = sorted(found, key=lambda each: (each.ended_at, each.name))
+    too_many = {each.name for each in oldest[: max(0, len(oldest) - most)]}
+    for each in found:
+        state = states[each.name]
+        longest = succeeded_days if state == "succeeded" else failed_days
+        is_over = state is not None and (each.name in too_many or (SECONDS - each.ended_at) / DAY > longest)
+        assert (each.name in gone) == is_over, each
+
+
+# --- in a spool ---
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    workspace = Workspace(tmp_path / "workspace")
+    workspace.root.mkdir()
+    spool.prepare(workspace.spool)
+    return workspace
+
+
+@pytest.fixture
+def place(workspace: Workspace) -> Spool:
+    return workspace.spool
+
+
+def grown_old(path: Path, days: float) -> None:
+    os.utime(path, (SECONDS - days * DAY,) * 2, follow_symlinks=False)
+
+
+def ended(place: Spool, job_id: str, days: float, *events: lifecycle.Event) -> Record:
+    """A job that ended so many days ago, by default with success."""
+    file = encode({"schema_version": 1, "job_id": job_id, "kind": "noop", "payload": {}})
+    record = lifecycle.accept(parse_job(job_id, file, test_jobs=True), NOW)
+    for event in events or (lifecycle.Started(), lifecycle.Succeeded({})):
+        record = lifecycle.step(record, event, NOW)
+    spool.write_records(place, [record])
+    (place.ended_copy(job_id) if record.ended else place.copy(job_id)).write_bytes(file)
+    grown_old(place.record(job_id), days)
+    return record
+
+
+def rejected(place: Spool, name: str, days: float) -> Path:
+    dropped = place.inbox / name
+    if not os.path.lexists(dropped):
+        dropped.write_bytes(b"?")
+    kept = spool.reject(place, spool.Entry(dropped, None), JobError("NAME_INVALID"), None, "2026-11-20T12:00:00Z")
+    grown_old(kept.with_suffix(".reason.json"), days)
+    return kept
+
+
+def pruned(workspace: Workspace, keep: Keep = KEEP, live: tuple[str, ...] = (), at_most: int = 200) -> int:
+    return prune(workspace, keep, lambda job_id: job_id in live, SECONDS, at_most)
+
+
+def there(place: Spool) -> set[str]:
+    return set(spool.job_ids(place.results))
+
+
+def test_a_job_that_is_over_goes_with_its_copy_and_its_id_is_free_again(workspace: Workspace, place: Spool) -> None:
+    ended(place, "old", 8)
+    ended(place, "young", 6)
+    assert pruned(workspace) == 1
+    assert there(place) == {"young"}
+    assert not place.ended_copy("old").exists()
+    assert place.ended_copy("young").exists()
+    assert spool.read_record(place, "old") is None
+    assert pruned(workspace) == 0
+
+
+def test_what_failed_is_kept_longer_so_that_it_can_be_run_again(workspace: Workspace, place: Spool) -> None:
+    failed = lifecycle.Failed(JobError("TEST_FAILURE"))
+    ended(place, "failed", 29, lifecycle.Started(), failed)
+    ended(place, "older", 31, lifecycle.Started(), failed)
+    ended(place, "cancelled", 29, lifecycle.Cancelled())
+    assert pruned(workspace) == 1
+    assert there(place) == {"failed", "cancelled"}
+    assert Ledger(place, []).replay("failed").generation == 2
+
+
+@pytest.mark.parametrize("events", [(), (lifecycle.Started(),)])
+def test_a_live_job_is_never_touched(workspace: Workspace, place: Spool, events: tuple[lifecycle.Event, ...]) -> None:
+    """Neither one that the ledger knows, nor a live record that it does not know (yet)."""
+    file = encode({"schema_version": 1, "job_id": "live", "kind": "noop", "payload": {}})
+    record = lifecycle.accept(parse_job("live", file, test_jobs=True), NOW)
+    for event in events:
+        record = lifecycle.step(record, event, NOW)
+    spool.accept(place, [(parse_job("live", file, test_jobs=True), record)])
+    grown_old(place.record("live"), 4000)
+    for live in (("live",), ()):
+        assert pruned(workspace, replace(KEEP, ended_jobs=0), live) == 0
+        assert spool.read_record(place, "live") == record
+        assert place.copy("live").exists()
+
+
+def test_a_job_that_is_being_run_again_is_not_taken_for_an_ended_one(workspace: Workspace, place: Spool) -> None:
+    ended(place, "again", 400, lifecycle.Cancelled())
+    ledger = Ledger(place, [])
+    ledger.replay("again")
+    grown_old(place.record("again"), 400)
+    assert prune(workspace, KEEP, lambda job_id: ledger.get(job_id) is not None, SECONDS) == 0
+    assert there(place) == {"again"}
+
+
+def test_an_ended_job_whose_copy_still_lies_among_the_active_is_left_to_recovery(
+    workspace: Workspace, place: Spool
+) -> None:
+    """Its worker died before it had put the copy away. Without its record, the copy would be run as a new job."""
+    record = ended(place, "a", 400)
+    place.ended_copy("a").rename(place.copy("a"))
+    assert pruned(workspace) == 0
+    assert recover(place, NOW) == []
+    assert spool.read_record(place, "a") == record
+    assert pruned(workspace) == 1
+    assert recover(place, NOW) == []
+    assert list(place.active.iterdir()) == list(place.ended.iterdir()) == []
+
+
+def test_of_too_many_the_oldest_go(workspace: Workspace, place: Spool) -> None:
+    for number in range(6):
+        ended(place, f"job-{number}", number / 10)
+    assert pruned(workspace, replace(KEEP, ended_jobs=4)) == 2
+    assert there(place) == {"job-0", "job-1", "job-2", "job-3"}
+
+
+def test_it_goes_a_part_at_a_time_the_oldest_first(workspace: Workspace, place: Spool) -> None:
+    for number in range(7):
+        ended(place, f"job-{number}", 10 + number)
+    assert [pruned(workspace, at_most=3) for _ in range(4)] == [3, 3, 1, 0]
+    for number in range(4):
+        ended(place, f"job-{number}", 10 + number)
+    assert pruned(workspace, at_most=3) == 3
+    assert there(place) == {"job-0"}
+
+
+def test_damaged_records_and_files_of_others_are_left_alone(workspace: Workspace, place: Spool) -> None:
+    left = [
+        place.record("damaged"),
+        place.results / "Not An Id.json",
+        place.results / ".part.json",
+        place.results / "x",
+    ]
+    for path in left:
+        path.write_bytes(b"{")
+        grown_old(path, 400)
+    (place.results / "folder.json").mkdir()
+    grown_old(place.results / "folder.json", 400)
+    assert pruned(workspace, Keep(0, 0, 0, 0)) == 0
+    assert all(path.exists() for path in left)
+
+
+def test_a_record_that_is_a_link_is_not_followed(workspace: Workspace, place: Spool, tmp_path: Path) -> None:
+    target = tmp_path / "target.json"
+    ended(place, "link", 400)
+    place.record("link").rename(target)
+    place.record("link").symlink_to(target)
+    grown_old(place.record("link"), 400)
+    pruned(workspace)
+    assert target.exists()
+
+
+class Cut(BaseException):
+    """The process is killed."""
+
+
+@pytest.mark.parametrize("recovered", [True, False])
+@pytest.mark.parametrize("removals", [0, 1, 2])
+def test_a_pruning_that_was_cut_off_is_finished_by_the_next(
+    workspace: Workspace, place: Spool, monkeypatch: pytest.MonkeyPatch, removals: int, recovered: bool
+) -> None:
+    ended(place, "a", 400)
+    left = [removals]
+    remove = files.remove
+
+    def cut(path: Path) -> None:
+        if left[0] == 0:
+            raise Cut
+        left[0] -= 1
+        remove(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "remove", cut)
+        try:
+            pruned(workspace)
+        except Cut:
+            assert removals < 2
+    assert there(place) == ({"a"} if removals < 2 else set()), "the copy goes first"
+    if recovered:
+        assert recover(place, NOW) == []
+    pruned(workspace)
+    assert recover(place, NOW) == []
+    assert there(place) == set()
+    assert list(place.ended.iterdir()) == list(place.active.iterdir()) == []
+
+
+def test_what_a_power_cut_could_bring_back_is_on_the_medium_before_a_record_goes(
+    workspace: Workspace, place: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the removal of a dropped file nor the move of a copy to ``ended/`` is synced at its time."""
+    done: list[str] = []
+
+    def noting(name: str) -> Callable[[Path], None]:
+        action = getattr(files, name)
+
+        def noted(path: Path) -> None:
+            done.append(f"{name} {path.relative_to(place.root.parent)}")
+            action(path)
+
+        return noted
+
+    for name in ("sync_folder", "remove"):
+        monkeypatch.setattr(files, name, noting(name))
+    for job_id in "ab":
+        ended(place, job_id, 400)
+    done.clear()
+    assert pruned(workspace) == 2
+    root = place.root.name
+    for job_id in "ab":
+        before = done[: done.index(f"remove {root}/results/{job_id}.json")]
+        assert {f"sync_folder {root}", f"sync_folder {root}/active"} <= set(before)
+        copy = before.index(f"remove {root}/ended/{job_id}.json")
+        assert f"sync_folder {root}/ended" in before[copy:], "else the copy would come back without its record"
+
+
+# --- rejected files ---
+
+
+def test_a_rejected_file_goes_with_its_reason(workspace: Workspace, place: Spool) -> None:
+    old, young = rejected(place, "old", 31), rejected(place, "young", 29)
+    assert pruned(workspace) == 2
+    assert sorted(place.rejected.iterdir()) == sorted([young, young.with_suffix(".reason.json")])
+    assert not old.exists()
+
+
+def test_of_too_many_rejected_files_the_oldest_go(workspace: Workspace, place: Spool) -> None:
+    for number in range(5):
+        rejected(place, f"file-{number}", number)
+    assert pruned(workspace, replace(KEEP, rejected_files=2)) == 6
+    assert {path.name[:6] for path in place.rejected.iterdir()} == {"file-0", "file-1"}
+
+
+def test_how_old_the_file_itself_is_does_not_matter(workspace: Workspace, place: Spool) -> None:
+    """It was rejected today."""
+    dropped = place.inbox / "x"
+    dropped.write_bytes(b"?")
+    grown_old(dropped, 4000)
+    rejected(place, "x", 0)
+    assert pruned(workspace) == 0
+
+
+def test_rejected_folders_links_and_pipes_are_removed_and_not_followed(
+    workspace: Workspace, place: Spool, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_bytes(b"kept")
+    (place.inbox / "link").symlink_to(outside)
+    (place.inbox / "folder").mkdir()
+    (place.inbox / "folder" / "link").symlink_to(outside)
+    (place.inbox / "folder" / "file").write_bytes(b"?")
+    (place.inbox / "dangling").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(place.inbox / "pipe")
+    for name in ("link", "folder", "dangling", "pipe"):
+        rejected(place, name, 31)
+    assert pruned(workspace) == 8
+    assert list(place.rejected.iterdir()) == []
+    assert (outside / "kept").read_bytes() == b"kept"
+
+
+def test_rejected_files_go_a_part_at_a_time_behind_the_jobs(workspace: Workspace, place: Spool) -> None:
+    for number in range(3):
+        ended(place, f"job-{number}", 40)
+        rejected(place, f"file-{number}", 40)
+    assert [pruned(workspace, at_most=4) for _ in range(4)] == [4, 4, 1, 0]
+    assert list(place.rejected.iterdir()) == []
+
+
+def test_what_cannot_be_removed_is_not_said_to_have_gone_and_holds_up_nothing(
+    workspace: Workspace, place: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever prunes until nothing is left would never end."""
+    rejected(place, "stuck", 50)
+    rejected(place, "loose", 40)
+    remove = files.remove
+
+    def refusing(path: Path) -> None:
+        if path.name.startswith("stuck"):
+            raise PermissionError(1, "Operation not permitted", str(path))
+        remove(path)
+
+    monkeypatch.setattr(retention.files, "remove", refusing)
+    assert pruned(workspace) == 2
+    assert {path.name[:5] for path in place.rejected.iterdir()} == {"stuck"}
+    assert pruned(workspace) == 0
+
+
+# --- stores that were set aside ---
+
+
+def test_a_store_that_was_set_aside_goes_when_its_days_are_over(workspace: Workspace) -> None:
+    for name, days in (("old", 31), ("young", 29)):
+        folder = workspace.set_aside / name
+        files.make_folder(folder)
+        (folder / "graph").write_bytes(b"?")
+        grown_old(folder, days)
+    assert pruned(workspace) == 1
+    assert [path.name for path in workspace.set_aside.iterdir()] == ["young"]
+
+
+def test_a_workspace_without_anything_has_nothing_to_prune(tmp_path: Path) -> None:
+    assert pruned(Workspace(tmp_path)) == 0

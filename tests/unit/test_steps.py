@@ -1,0 +1,165 @@
+"""The table of durable steps: each is entered where it is carried out, and a fault hits exactly where it is armed."""
+
+from __future__ import annotations
+
+import ast
+import errno
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jobs import steps
+from jobs.steps import NAMES, POINTS, STEPS
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = sorted(path for package in ("jobs", "bridge", "worker") for path in (ROOT / package).rglob("*.py"))
+OWNERS = {"asker": ("jobs",), "worker": ("jobs", "worker"), "child": ("bridge", "worker")}
+
+
+@pytest.fixture(autouse=True)
+def _disarmed() -> Iterator[None]:
+    yield
+    steps.arm(None)
+
+
+def entered(path: Path) -> Iterator[str]:
+    """The names with which a module calls ``step``; both where one is chosen from two."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("step", "steps.step"):
+            (name,) = node.args
+            branches = [name.body, name.orelse] if isinstance(name, ast.IfExp) else [name]
+            for branch in branches:
+                assert isinstance(branch, ast.Constant), f"{path}: a name that nobody can look up"
+                yield branch.value
+
+
+PLACES = [(path, name) for path in MODULES for name in entered(path)]
+
+
+# --- the table and the code ---
+
+
+def test_no_name_is_entered_that_the_table_does_not_have() -> None:
+    assert {name for _, name in PLACES} <= NAMES
+
+
+@pytest.mark.parametrize("name", [step.name for step in STEPS])
+def test_each_step_is_entered_in_one_place_of_the_process_whose_it_is(name: str) -> None:
+    (path,) = [path for path, entered_name in PLACES if entered_name == name]
+    (step,) = [step for step in STEPS if step.name == name]
+    assert path.relative_to(ROOT).parts[0] in OWNERS[step.process]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_step_is_entered_as_a_context_and_so_is_left_again(path: Path) -> None:
+    tree = ast.parse(path.read_text("utf-8"))
+    contexts = {id(item.context_expr) for node in ast.walk(tree) if isinstance(node, ast.With) for item in node.items}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("step", "steps.step"):
+            assert id(node) in contexts, f"line {node.lineno}"
+
+
+def test_there_is_no_doubled_name_and_there_are_enough_points_to_stop_at() -> None:
+    assert [name for name, count in Counter(step.name for step in STEPS).items() if count > 1] == []
+    assert len(POINTS) == 2 * len(STEPS)
+    assert len(STEPS) >= 25
+
+
+def test_every_step_says_what_it_does_what_is_left_and_who_mends_it() -> None:
+    for step in STEPS:
+        for text in (step.does, step.left_before, step.left_after, step.mended_by):
+            assert text.strip()
+            assert not text.endswith("."), "they are cells of a table"
+
+
+# --- faults ---
+
+
+def through(*names: str) -> list[str]:
+    """Carry the steps out; returns those that were."""
+    done = []
+    for name in names:
+        with steps.step(name):
+            done.append(name)
+    return done
+
+
+def test_without_a_fault_a_step_is_nothing() -> None:
+    assert through(*NAMES) == list(NAMES)
+
+
+def test_an_unknown_step_is_a_mistake_at_once() -> None:
+    with pytest.raises(KeyError):
+        steps.step("memory.comit")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["", "kill", "kill@", "kill@memory.commit", "kill@during:memory.commit", "kill@before:nothing",
+     "burn@before:drop.write", "@before:drop.write", "kill@before:drop.write#many", "KILL@before:drop.write"],
+)  # fmt: skip
+def test_an_unknown_fault_is_refused(fault: str) -> None:
+    with pytest.raises(ValueError):
+        steps.arm(fault)
+    assert through("drop.write") == ["drop.write"], "nothing is armed"
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_fault_can_be_armed_at_each_point_and_hits_there(point: str) -> None:
+    steps.arm(f"enospc@{point}")
+    side, _, name = point.partition(":")
+    done = []
+    with pytest.raises(OSError) as caught, steps.step(name):
+        done.append(name)
+    assert caught.value.errno == errno.ENOSPC
+    assert bool(done) == (side == "after")
+    assert through(*(NAMES - {name})) == list(NAMES - {name}), "and nowhere else"
+
+
+def test_a_disk_that_is_full_stays_full() -> None:
+    steps.arm("enospc@before:record.end#3")
+    assert through("record.end", "record.end") == ["record.end"] * 2
+    for _ in range(3):
+        with pytest.raises(OSError):
+            through("record.end")
+    steps.arm(None)
+    assert through("record.end") == ["record.end"]
+
+
+def test_a_step_that_failed_by_itself_has_no_after() -> None:
+    steps.arm("enospc@after:drop.write")
+    with pytest.raises(RuntimeError), steps.step("drop.write"):
+        raise RuntimeError
+    with pytest.raises(OSError):
+        through("drop.write")
+
+
+@pytest.mark.parametrize(("fault", "reached"), [("", "3"), ("#1", "0"), ("#3", "2"), ("#4", "3")])
+def test_a_process_is_killed_at_the_arrival_that_was_named(fault: str, reached: str) -> None:
+    program = (
+        "import sys; from jobs import steps; steps.arm(sys.argv[1])\n"
+        "for n in range(3):\n    print(n, flush=True)\n    with steps.step('drop.write'): pass\nprint(3, flush=True)"
+    )
+    point = "after:drop.rename" if not fault else "before:drop.write"
+    done = subprocess.run(
+        [sys.executable, "-c", program, f"kill@{point}{fault}"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split()[-1] == reached
+    assert done.returncode == (0 if reached == "3" else -signal.SIGKILL)
+
+
+def test_a_process_that_hangs_stands_still_until_it_is_told_to_go_on() -> None:
+    program = "import sys; from jobs import steps; steps.arm(sys.argv[1])\nwith steps.step('drop.write'): print('on')"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, "hang@before:drop.write"], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as process:
+        _, status = os.waitpid(process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
+        process.send_signal(signal.SIGCONT)
+        assert process.communicate(timeout=30)[0] == "on\n"

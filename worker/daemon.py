@@ -1,0 +1,132 @@
+"""The worker as a process: the lock that makes it the only one, its log, its signals."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import logging.handlers
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from bridge import trust
+from bridge.settings import Settings
+from jobs import files, launch, steps
+from jobs.errors import JobError
+from jobs.layout import Workspace, find_workspace
+from jobs.lock import Lock
+
+from . import boot
+from .process import Worker
+
+_LOG_BYTES, _LOG_FILES = 5 * 1024 * 1024, 3
+_SUCCESSOR_PAUSE_SECONDS = 0.1
+
+
+def serve(
+    workspace: Workspace,
+    settings: Settings,
+    *,
+    foreground: bool,
+    successor: bool = False,
+    leaves_when_idle: bool = False,
+) -> int:
+    """Take the lock, work until a signal, let go. A successor waits for a worker that is leaving.
+
+    Raises WORKER_RUNNING, WORKSPACE_NOT_TRUSTED.
+    """
+    os.umask(0o077)
+    trust.adopt(workspace, settings.config_folder)
+    steps.arm(settings.fault if settings.test_jobs else None)
+    lock = Lock(workspace.spool.lock)
+    if not (_succeed(workspace, lock) if successor else lock.acquire()):
+        raise JobError("WORKER_RUNNING", f"Another worker works on {workspace.root}.")
+    with lock:
+        files.remove(workspace.spool.heartbeat)  # a former worker's: its process id may be anybody's by now
+        _log_to(workspace.spool.log, settings.log_level, foreground=foreground)
+        worker = Worker(
+            workspace,
+            settings,
+            lock.is_in_place,
+            worker_died=boot.died_since_boot(lock.note()),
+            leaves_when_idle=leaves_when_idle,
+        )
+        lock.write_note((boot.boot_id() or "").encode())
+        _on_signals(worker.stop)
+        worker.run()
+        lock.write_note(b"")
+    return 0
+
+
+def _succeed(workspace: Workspace, lock: Lock) -> bool:
+    """Wait for the lock of a worker that is leaving. One process does: the others have nothing to add."""
+    turn = Lock(workspace.spool.successor_lock)
+    if not turn.acquire():
+        return False
+    with turn:
+        while not lock.acquire():
+            if not launch.is_leaving(workspace):  # it is there to stay, or another one came first
+                return False
+            time.sleep(_SUCCESSOR_PAUSE_SECONDS)
+    return True
+
+
+def _on_signals(stop: Callable[[], None]) -> None:
+    """Call ``stop`` at each SIGTERM and SIGINT, in a thread of its own: a handler would run inside whatever the
+    main thread is doing, and wait for ever for a lock that the main thread holds."""
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+
+    def listen() -> None:
+        with reader, writer:
+            while reader.recv(1):
+                stop()
+
+    threading.Thread(target=listen, name="signals", daemon=True).start()
+    signal.set_wakeup_fd(writer.fileno())
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, frame: None)
+
+
+def _log_to(path: Path, level: str, *, foreground: bool) -> None:
+    rotated = logging.handlers.RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=_LOG_FILES, encoding="utf-8")
+    path.chmod(0o600)
+    handlers: list[logging.Handler] = [rotated]
+    if foreground:
+        handlers.append(logging.StreamHandler(sys.stderr))
+    logging.basicConfig(
+        level=level, handlers=handlers, format="%(asctime)s %(levelname)-7s %(name)s %(message)s", force=True
+    )
+    logging.getLogger("huey").setLevel(logging.WARNING)
+    logging.raiseExceptions = False  # a log that cannot be written is no reason to write elsewhere
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """``python -m worker``: used to start a detached worker."""
+    parser = argparse.ArgumentParser(prog="python -m worker")
+    parser.add_argument("--workspace", required=True)
+    parser.add_argument("--detached", action="store_true", help="log to the file alone")
+    parser.add_argument("--successor", action="store_true", help="wait for a worker that is leaving")
+    parser.add_argument("--leave-when-idle", action="store_true", help="end by itself after a time without work")
+    given = parser.parse_args(argv)
+    try:
+        workspace = find_workspace(given.workspace, Path.cwd())
+        settings = trust.settings_of(workspace)
+        return serve(
+            workspace,
+            settings,
+            foreground=not given.detached,
+            successor=given.successor,
+            leaves_when_idle=given.leave_when_idle,
+        )
+    except JobError as error:
+        print(f"{error.message} {error.remediation}", file=sys.stderr)  # noqa: T201 - the asker reads it
+        return 1
+    except OSError as error:
+        print(f"The workspace cannot be worked on: {error}.", file=sys.stderr)  # noqa: T201
+        return 1

@@ -1,0 +1,46 @@
+"""The child's leash: it ends with its parent, even one that was killed, but not inside a critical section.
+
+The end of stdin tells it on every platform. Linux also ends it from outside, in case it does not listen.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+_EASY_PREY = "500"  # of -1000 to 1000: out of memory, the kernel takes the child rather than the editor
+
+
+class Leash:
+    """Held by the process that makes it. ``let_go`` and ``hold`` bracket what must not be cut off."""
+
+    def __init__(self, parent: int) -> None:
+        self._parent = parent
+        self._prctl = None
+        if sys.platform == "linux":
+            import ctypes
+
+            with contextlib.suppress(OSError, AttributeError):
+                self._prctl = ctypes.CDLL(None, use_errno=True).prctl
+            with contextlib.suppress(OSError):
+                Path("/proc/self/oom_score_adj").write_text(_EASY_PREY, "ascii")
+        self.hold()
+
+    def hold(self) -> None:
+        """From now on the kernel ends this process when its parent's thread ends."""
+        if self._prctl is not None:
+            self._prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if self.is_orphan():  # it ended before the kernel knew
+            os._exit(1)
+
+    def let_go(self) -> None:
+        """The parent's end is not ours for now."""
+        if self._prctl is not None:
+            self._prctl(_PR_SET_PDEATHSIG, 0)
+
+    def is_orphan(self) -> bool:
+        return sys.platform != "win32" and os.getppid() != self._parent

@@ -1,0 +1,128 @@
+"""How long what has ended is kept: records and copies, rejected files, damaged stores that were set aside."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from jobs import files, spool
+from jobs.errors import JobError
+from jobs.layout import Spool, Workspace
+from jobs.model import State
+
+log = logging.getLogger(__name__)
+
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """What is kept: by age, in days, and by number."""
+
+    succeeded_days: float = 7.0
+    failed_days: float = 30.0
+    ended_jobs: int = 10_000
+    rejected_files: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Aged:
+    """Something that has ended, and when (seconds since the epoch)."""
+
+    name: str
+    ended_at: float
+
+
+def over(found: Iterable[Aged], keep: Keep, now: float, state: Callable[[str], State | None]) -> Iterator[str]:
+    """The ended jobs whose time is over, oldest first. ``state`` is asked where the age alone does not decide.
+
+    A job that it calls None is left alone: nobody can say what it is.
+    """
+    oldest_first = sorted(found, key=lambda aged: (aged.ended_at, aged.name))
+    too_many = max(0, len(oldest_first) - keep.ended_jobs)
+    for number, aged in enumerate(oldest_first):
+        days = (now - aged.ended_at) / _DAY
+        if number >= too_many and days <= min(keep.succeeded_days, keep.failed_days):
+            return  # all that follow are younger
+        ended_as = state(aged.name)
+        longest = keep.succeeded_days if ended_as == "succeeded" else keep.failed_days
+        if ended_as is not None and (number < too_many or days > longest):
+            yield aged.name
+
+
+def prune(workspace: Workspace, keep: Keep, is_live: Callable[[str], bool], now: float, at_most: int = 200) -> int:
+    """Remove what is over, a part of it at a time. Returns how many things went; as many as asked means: again."""
+    place = workspace.spool
+    jobs = list(islice(over(_ended(place, is_live), keep, now, lambda job_id: _end_of(place, job_id)), at_most))
+    for job_id in jobs:
+        spool.prune(place, job_id)
+    rejected = _remove_all(_rejected(place, keep, now)[: at_most - len(jobs)])
+    set_aside = _remove_all(_older(workspace.set_aside, keep.failed_days, now))
+    if jobs or rejected or set_aside:
+        log.info("pruned: %d jobs, %d rejected files, %d stores", len(jobs), rejected, set_aside)
+    return len(jobs) + rejected + set_aside
+
+
+def _ended(place: Spool, is_live: Callable[[str], bool]) -> list[Aged]:
+    """The jobs that are not live, by the time of their record's last change."""
+    return [
+        Aged(path.stem, at)
+        for path, at in _by_time(place.results)
+        if path.suffix == ".json" and not path.name.startswith(".") and not is_live(path.stem)
+    ]
+
+
+def _end_of(place: Spool, job_id: str) -> State | None:
+    if place.copy(job_id).exists():
+        return None  # recovery is to put it away first: without its record it would be taken for a new job
+    try:
+        record = spool.read_record(place, job_id)
+    except (OSError, ValueError, JobError):
+        return None
+    return record.state if record is not None and record.ended else None
+
+
+def _rejected(place: Spool, keep: Keep, now: float) -> list[Path]:
+    """Rejected files and their reasons that are over; a reason goes with its file."""
+    found = sorted(_by_time(place.rejected), key=lambda pair: pair[1])
+    reasons = [pair for pair in found if pair[0].name.endswith(".reason.json")]
+    too_many = max(0, len(reasons) - keep.rejected_files)
+    gone: list[Path] = []
+    for number, (reason, at) in enumerate(reasons):
+        if number < too_many or (now - at) / _DAY > keep.failed_days:
+            kept = reason.with_name(reason.name.removesuffix(".reason.json") + ".json")
+            gone += [path for path in (kept, reason) if os.path.lexists(path)]
+    return gone
+
+
+def _older(folder: Path, days: float, now: float) -> list[Path]:
+    return [path for path, at in _by_time(folder) if (now - at) / _DAY > days]
+
+
+def _by_time(folder: Path) -> Sequence[tuple[Path, float]]:
+    found = []
+    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            with contextlib.suppress(FileNotFoundError):  # it has just gone
+                found.append((Path(entry.path), entry.stat(follow_symlinks=False).st_mtime))
+    return found
+
+
+def _remove_all(paths: Sequence[Path]) -> int:
+    """Remove files, links and folders; returns how many went. What cannot be removed is left, and holds up nothing."""
+    for path in paths:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                files.remove(path)
+    left = [path for path in paths if os.path.lexists(path)]
+    if left:
+        log.warning("%d things in %s cannot be removed", len(left), left[0].parent)
+    return len(paths) - len(left)
