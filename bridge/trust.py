@@ -23,6 +23,10 @@ from jobs.layout import Workspace
 from .settings import Settings, load
 
 
+# What an adoption that was cut off leaves of its writes (``files.replace``).
+_PART = re.compile(r"\.(\.gitignore|\.owner)\.[0-9a-f]+\.tmp")
+
+
 @dataclass(frozen=True)
 class Standing:
     """What is known about a workspace: ``owner`` is its marker's id where the user's own list has it."""
@@ -124,7 +128,7 @@ def _shown(workspace: Workspace, path: Path) -> str:
 def _is_harmless(workspace: Workspace, folder: Path) -> bool:
     """An unmarked spool that holds only waiting jobs, or an empty folder, may be adopted."""
     if folder != workspace.spool.root:
-        return not any(entry.name != ".gitignore" for entry in folder.iterdir())
+        return all(entry.name == ".gitignore" or _PART.fullmatch(entry.name) for entry in folder.iterdir())
     return all(_is_unused(workspace, sub) for sub in workspace.spool.folders[1:] if sub.exists())
 
 

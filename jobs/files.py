@@ -13,7 +13,7 @@ import secrets
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from .errors import JobError
@@ -46,6 +46,15 @@ def sync(descriptor: int) -> None:
             if error.errno not in _NOT_THERE:
                 raise
     os.fsync(descriptor)
+
+
+def sync_file(path: Path) -> None:
+    """Force the content of a file that was written before to the medium."""
+    descriptor = os.open(path, os.O_RDWR | _NOFOLLOW | _BINARY)  # Windows syncs what it may write alone
+    try:
+        sync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def sync_folder(folder: Path) -> None:
@@ -132,6 +141,11 @@ def ignore_in_git(folder: Path) -> None:
         replace(path, b"*\n")
 
 
+def part_of(path: Path) -> Path:
+    """A name beside the file, of a part that is not finished; recovery removes those of a process that died."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+
+
 def write_new(path: Path, data: bytes, *, synced: bool = True) -> None:
     """Write and sync a file that must not exist yet."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _BINARY, 0o600)
@@ -161,23 +175,13 @@ def replace_loosely(path: Path, data: bytes) -> None:
 
 
 def _replace(path: Path, data: bytes, *, synced: bool) -> None:
-    part = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    part = part_of(path)
     write_new(part, data, synced=synced)
     try:
         rename(part, path)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
-
-
-def replace_many(items: Iterable[tuple[Path, bytes]]) -> None:
-    """Put several files in place with one folder sync for all of them."""
-    folders = set()
-    for path, data in items:
-        replace(path, data, durable=False)
-        folders.add(path.parent)
-    for folder in folders:
-        sync_folder(folder)
 
 
 def rename(source: Path, target: Path) -> None:

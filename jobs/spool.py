@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from . import files
+from . import batch, files
 from .errors import JobError
 from .layout import Spool
 from .model import Job, Record, encode
@@ -73,7 +73,7 @@ def accept(
     ``read`` has the status of each file as it was read: another one that came under its name since stays.
     """
     with step("copy.write"):
-        files.replace_many((spool.copy(job.job_id), encode(job.as_dict())) for job, _ in accepted)
+        batch.replace_many((spool.copy(job.job_id), encode(job.as_dict())) for job, _ in accepted)
     with step("record.accept"):
         write_records(spool, [record for _, record in accepted])
     with step("drop.remove"):
@@ -96,7 +96,7 @@ def take_away(path: Path, read: os.stat_result | None) -> None:
 
 def write_records(spool: Spool, records: Iterable[Record]) -> None:
     """Replace records durably; they share one folder sync."""
-    files.replace_many((spool.record(record.job_id), encode(record.as_dict())) for record in records)
+    batch.replace_many((spool.record(record.job_id), encode(record.as_dict())) for record in records)
 
 
 def end(spool: Spool, job_id: str) -> None:
@@ -116,16 +116,20 @@ def reopen(spool: Spool, job_id: str) -> None:
         files.sync_folder(spool.active)
 
 
-def prune(spool: Spool, job_id: str) -> None:
-    """Remove an ended job: its copy first, so that what is cut off here is finished by the next pruning."""
+def prune(spool: Spool, job_ids: Sequence[str]) -> None:
+    """Remove ended jobs: their copies first, so that what is cut off here is finished by the next pruning."""
+    if not job_ids:
+        return
     with step("prune.copy"):
-        files.remove(spool.ended_copy(job_id))
+        for job_id in job_ids:
+            files.remove(spool.ended_copy(job_id))
         # The record alone keeps the job from running again. That its file went from the inbox, and its copy from
         # `active/`, need not be on the medium yet: after a power cut either would be taken for a new job.
         for folder in (spool.inbox, spool.active, spool.ended):
             files.sync_folder(folder)
     with step("prune.record"):
-        files.remove(spool.record(job_id))
+        for job_id in job_ids:
+            files.remove(spool.record(job_id))
 
 
 def reject(spool: Spool, entry: Entry, error: JobError, record: Record | None, at: str) -> Path:

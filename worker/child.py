@@ -93,7 +93,8 @@ class Child:
                 process.finish(len(request["jobs"]))
             why, status = process.clear_away()
             self._process = None
-            log.error("the child ended: pid=%d status=%s why=%s", process.pid, status, why)
+            level = logging.ERROR if why in ("died", "memory") else logging.INFO
+            log.log(level, "the child ended: pid=%d status=%s why=%s", process.pid, status, why)
             raise ChildEnded(why)
 
     def _give_way(self, process: ChildProcess, between: Callable[[], None] | None) -> None:

@@ -85,7 +85,7 @@ class Control:
             return True
         if verb == "cancel":
             found = self._cancel(job_id)
-            if found != "running":
+            if found not in ("running", "ended"):
                 log.info("cancel: %s job_id=%s", found, job_id)
             return found != "running"
         if record.ended:

@@ -148,7 +148,11 @@ def _worker(found: Envelope) -> None:
     say(f"queue      {counts or 'empty'}")
     for running in beat.get("in_flight", ()):
         progress = running["progress"] or {}
-        say(f"running    {running['kind']} {running['job_id']} (+{running['jobs'] - 1}) {progress.get('message', '')}")
+        others = f" and {running['jobs'] - 1} more" if running["jobs"] > 1 else ""
+        done = f" {progress['done']:,} of {progress['total']:,}" if progress.get("total") else ""
+        say(f"running    {running['kind']} {running['job_id']}{others}, {progress.get('message', 'started')}{done}")
+    if beat.get("watcher") in ("polling", "failed"):
+        say("inbox      looked at twice a second: file events do not work here")
 
 
 def _memories(found: Envelope) -> None:
@@ -190,6 +194,27 @@ def _submitted(found: Envelope) -> None:
             say(f"  {name:18} {value}")
 
 
+def _cancelled(found: Envelope) -> None:
+    if found["obeyed"]:
+        say(f"{found['state']} {found['job_id']}")
+    else:
+        say(f"{found['job_id']} is {found['state']}: it is cancelled as soon as a worker reads the request")
+
+
+def _requested(found: Envelope) -> None:
+    if found["obeyed"]:
+        say(f"{found['request']}: done; the worker is {found['worker']['heartbeat']['state']}")
+    else:
+        say(f"{found['request']}: asked for; it takes effect as soon as a worker reads the request")
+
+
+def _pruned(found: Envelope) -> None:
+    if "pruned" in found:
+        say(f"{found['pruned']} removed")
+    else:
+        _requested(found)
+
+
 def _logs(found: Envelope) -> None:
     for line in found["lines"]:
         say(line)
@@ -208,6 +233,12 @@ _VIEWS: dict[str, Callable[[Envelope], None]] = {
     "jobs list": _jobs,
     "jobs show": _job,
     "jobs wait": _job,
+    "jobs cancel": _cancelled,
+    "jobs retry": lambda found: say(f"{found['job_id']} runs again as soon as the worker reads the request"),
+    "jobs pause": _requested,
+    "jobs resume": _requested,
+    "jobs drain": lambda found: say("drained: what was due is done, and the worker has left"),
+    "jobs prune": _pruned,
     "status": _status,
     "worker start": _worker,
     "worker restart": _worker,

@@ -51,7 +51,8 @@ class Ledger:
         self._changed = changed
         self._stands = stands
         self._caps = caps
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()  # of what is in memory; never held while the disk is written
+        self._stepping = threading.RLock()  # one step of a job after another, from its record to its record
         self._counts: Counter[str] = Counter()
         self._ended: Counter[str] = Counter()
         for record in live:
@@ -111,15 +112,14 @@ class Ledger:
 
     def accept(self, accepted: Sequence[tuple[Job, Record]], read: Mapping[str, os.stat_result] | None = None) -> None:
         """Make jobs ours. When the disk refuses half-way, those whose records were written are live all the same."""
-        with self._lock:
-            try:
-                spool.accept(self._place, accepted, read)
-            except OSError:
-                accepted = [pair for pair in accepted if self._is_written(pair[1])]
-                raise
-            finally:
-                for _, record in accepted:
-                    self._keep(record)
+        try:
+            spool.accept(self._place, accepted, read)
+        except OSError:
+            accepted = [pair for pair in accepted if self._is_written(pair[1])]
+            raise
+        finally:
+            for _, record in accepted:
+                self._keep(record)
         self._changed()
 
     def _is_written(self, record: Record) -> bool:
@@ -130,29 +130,29 @@ class Ledger:
 
     def adopt(self, record: Record) -> None:
         """Take up a live record that lies on the disk and that nobody here knew of."""
-        with self._lock:
-            self._keep(record)
+        self._keep(record)
         self._changed()
 
     def rewrite(self, job_ids: Iterable[str]) -> None:
         """Write the records of live jobs as they are: somebody has removed them."""
-        with self._lock:
-            spool.write_records(self._place, [self._live[job_id] for job_id in job_ids if job_id in self._live])
+        with self._stepping:
+            live = [record for job_id in job_ids if (record := self.get(job_id)) is not None]
+            spool.write_records(self._place, live)
 
     def apply(self, events: Mapping[str, Event], tickets: Tickets | None = None) -> list[Record]:
         """Step records of live jobs; a job that the event does not fit is left out of the answer.
 
         ``tickets`` has the generation and attempt that each event is of: one of a dead attempt is refused.
         """
-        with self._lock:
+        with self._stepping:
             stepped = self._step(events, tickets or {})
         self._changed()
         return stepped
 
     def cancel(self, job_id: str) -> Cancellation:
         """End a waiting job as cancelled; else say why not."""
-        with self._lock:
-            record = self._live.get(job_id)
+        with self._stepping:
+            record = self.get(job_id)
             if record is None:
                 return "ended"
             if self.stands(record):
@@ -171,7 +171,7 @@ class Ledger:
         now = self._now()
         stepped = []
         for job_id, event in events.items():
-            record = self._live.get(job_id)
+            record = self.get(job_id)
             if record is None or record.ticket != tickets.get(job_id, record.ticket):
                 log.warning("late: %s of a dead attempt refused job_id=%s", type(event).__name__, job_id)
                 continue
@@ -188,25 +188,27 @@ class Ledger:
 
     def _keep(self, record: Record) -> None:
         """The state in memory follows what was written."""
-        before = self._live.pop(record.job_id, None)
-        if before is not None:
-            self._counts[before.state] -= 1
-        self._waiting.discard(record.job_id)
+        with self._lock:
+            before = self._live.pop(record.job_id, None)
+            if before is not None:
+                self._counts[before.state] -= 1
+            self._waiting.discard(record.job_id)
+            if record.ended:
+                self._ended[record.state] += 1
+            else:
+                self._live[record.job_id] = record
+                self._counts[record.state] += 1
+                if record.state != "running":
+                    self._waiting.put(record, self._now())
         if record.ended:
-            self._ended[record.state] += 1
             try:
                 spool.end(self._place, record.job_id)
             except OSError as error:  # the record says it already; recovery puts the copy away
                 log.error("job_id=%s copy not put away: %s", record.job_id, error)
-            return
-        self._live[record.job_id] = record
-        self._counts[record.state] += 1
-        if record.state != "running":
-            self._waiting.put(record, self._now())
 
     def replay(self, job_id: str) -> Record:
         """Begin a new generation of an ended job. Raises JOB_NOT_FOUND, ARGUMENT_INVALID."""
-        with self._lock:
+        with self._stepping:
             record = self.find(job_id)
             if record is None:
                 raise JobError("JOB_NOT_FOUND", f"There is no record of job {job_id!r}.")

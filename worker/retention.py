@@ -60,8 +60,7 @@ def prune(workspace: Workspace, keep: Keep, is_live: Callable[[str], bool], now:
     """Remove what is over, a part of it at a time. Returns how many things went; as many as asked means: again."""
     place = workspace.spool
     jobs = list(islice(over(_ended(place, is_live), keep, now, lambda job_id: _end_of(place, job_id)), at_most))
-    for job_id in jobs:
-        spool.prune(place, job_id)
+    spool.prune(place, jobs)
     rejected = _remove_all(_rejected(place, keep, now)[: at_most - len(jobs)])
     set_aside = _remove_all(_older(workspace.set_aside, keep.failed_days, now))
     if jobs or rejected or set_aside:

@@ -58,13 +58,14 @@ class Watcher(FileSystemEventHandler):  # type: ignore[misc]
         self._observer: Any = None
         self._watched: list[tuple[int, int] | None] = []
         self._failed_at = 0.0
+        self._stopped = False
 
     @property
     def state(self) -> State:
         """``failed``: events were wanted and are not to be had; until they are, it is polled."""
         if self._mode == "polling":
             return "polling"
-        return "failed" if self._observer is None else "events"
+        return "failed" if self._observer is None and not self._stopped else "events"
 
     def pause(self, rescan_seconds: float, polling_seconds: float) -> float:
         """The longest pause between two looks."""
@@ -101,6 +102,7 @@ class Watcher(FileSystemEventHandler):  # type: ignore[misc]
         self._observe()
 
     def stop(self) -> None:
+        self._stopped = True
         self._give_up()
 
     def _observe(self) -> None:

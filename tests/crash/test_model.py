@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from jobs import client, files, spool, steps
 from jobs.errors import JobError
@@ -38,10 +39,10 @@ from worker.runner import Runner
 
 LONG = os.environ.get("COGNEE_MEMORY_SOAK") == "1"
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
-IDS = [f"job-{number}" for number in range(5)]
+IDS = [f"job-{number}" for number in range(3)]
 REPLAYABLE = ("failed", "cancelled", "expired")
 LIMITS = Limits(
-    max_job_bytes=4096, max_active_jobs=4, min_free_bytes=0, max_attempts=3, partial_write_grace=0.0, test_jobs=True
+    max_job_bytes=4096, max_active_jobs=2, min_free_bytes=0, max_attempts=3, partial_write_grace=0.0, test_jobs=True
 )
 EVERYTHING = retention.Keep(succeeded_days=1000, failed_days=1000, ended_jobs=0, rejected_files=10_000)  # but reasons
 
@@ -62,9 +63,13 @@ ALL_TOGETHER: dict[str, tuple[bool, Why | None]] = {
     "die with the worker": (False, None),
     "commit and die with the worker": (True, None),
 }
-MEANWHILE = ("nothing", "requests are read", "the spool is tended", "others are let in")
-
-ACTS = st.sampled_from([*ONE_BY_ONE, *ONE_BY_ONE, *ALL_TOGETHER])
+MEANWHILE = (
+    "nothing",
+    "it is cancelled",
+    "it is cancelled before its effect is committed",
+    "the spool is tended",
+    "others are let in",
+)
 
 
 class Killed(BaseException):
@@ -77,6 +82,33 @@ class Play:
 
     act: str
     meanwhile: str = "nothing"
+
+
+PLAYS = st.builds(
+    Play, st.sampled_from([*ONE_BY_ONE, *ONE_BY_ONE, *ALL_TOGETHER]), st.sampled_from(["nothing", *MEANWHILE])
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """A file that an asker drops: a job, or ``content`` that is none."""
+
+    job_id: str
+    kind: str = "noop"
+    is_slow: bool = False
+    priority: int = 0
+    not_before: int | None = None
+    expires: int | None = None
+    content: bytes | None = None
+
+
+BAD = st.sampled_from([b"{", b"[]", encode({"kind": "noop"}), b""])
+ID = st.sampled_from(IDS)
+DELAYS = st.sampled_from([None, None, None, 30])
+GOOD = st.builds(Drop, ID, st.just("noop"), st.booleans(), st.sampled_from([0, 5]), DELAYS, DELAYS)
+OTHER = st.builds(Drop, ID, st.just("check"), expires=DELAYS)
+DROPS = st.one_of(GOOD, GOOD, OTHER, OTHER, st.builds(Drop, ID, content=BAD))
+REQUESTS = ("cancel", "cancel", "retry", "retry", "retry", "pause", "resume", "resume")
 
 
 class FakeChild:
@@ -122,10 +154,13 @@ class FakeChild:
         for task in tasks:
             self._world.is_asked(task["job_id"])
         effect, ending = (ONE_BY_ONE | ALL_TOGETHER)[play.act]
-        if self._why is None and effect:
+        was_wanted = self._why is None
+        if play.meanwhile.endswith("committed"):
+            self._world.happens("it is cancelled", tasks)
+        if was_wanted and effect:  # a cancellation may come while it is being committed
             for task in tasks:
                 self._world.commit(task["job_id"], task["sha256"])
-        self._world.happens(play.meanwhile)
+        self._world.happens(play.meanwhile, tasks)
         if play.meanwhile == "others are let in" and between is not None and self._depth == 1 and self._why is None:
             between()
             if self.pid is None:
@@ -195,6 +230,7 @@ class EngineMachine(RuleBasedStateMachine):
         self.digests: dict[str, set[str | None]] = {job_id: set() for job_id in IDS}
         self.dropped: dict[str, tuple[str | None, int]] = {}
         self.may_be_pruned = False
+        self.is_pruned_without_a_worker = False
         # --- when the worker is killed next ---
         self.kill_at: tuple[str, int] | None = None
         self.patches = [
@@ -226,8 +262,9 @@ class EngineMachine(RuleBasedStateMachine):
         self.observe()
         assert self.seen[job_id].state == "running", f"{job_id} runs, and its record says {self.seen[job_id].state}"
 
-    def happens(self, meanwhile: str) -> None:
-        if meanwhile == "requests are read":
+    def happens(self, meanwhile: str, tasks: list[dict[str, Any]]) -> None:
+        if meanwhile == "it is cancelled":
+            client.cancel(self.place, tasks[0]["job_id"])
             self.engine.control.look()
         elif meanwhile == "the spool is tended":
             recovery.tend(self.place, self.engine.ledger, self.now)
@@ -294,6 +331,9 @@ class EngineMachine(RuleBasedStateMachine):
 
     def restart(self, *, worker_died: bool) -> None:
         armed, self.kill_at = self.kill_at, None
+        if self.is_pruned_without_a_worker:
+            self.is_pruned_without_a_worker = False
+            self._prune(lambda job_id: False)
         self.engine = Engine(self, worker_died=worker_died)
         self.kill_at = armed
 
@@ -302,107 +342,102 @@ class EngineMachine(RuleBasedStateMachine):
         self.engine.control.look()
         self.engine.enqueue()
 
-    @rule()
-    def the_worker_looks(self) -> None:
+    @rule(
+        drops=st.lists(DROPS, max_size=3),
+        requests=st.lists(st.tuples(st.sampled_from(IDS), st.sampled_from(REQUESTS)), max_size=2),
+        kill=st.none()
+        | st.tuples(st.sampled_from([*steps.POINTS, *["anywhere"] * len(steps.POINTS)]), st.integers(0, 30)),
+        turns=st.lists(st.tuples(st.integers(0, 5), st.lists(PLAYS, min_size=1, max_size=3)), max_size=4),
+    )
+    def askers_ask_and_the_worker_works(
+        self,
+        drops: list[Drop],
+        requests: list[tuple[str, str]],
+        kill: tuple[str, int] | None,
+        turns: list[tuple[int, list[Play]]],
+    ) -> None:
+        """It looks around and runs some jobs, in any order: the queue may deliver twice, late and out of order."""
+        for drop in drops:
+            self.a_file_is_dropped(drop)
+        for job_id, asked in requests:
+            self.the_worker_is_asked(job_id, asked)
+        self.kill_at = kill
         self.guarded(self.look)
+        for number, plays in turns:
+            if self.engine.messages:
+                job_id = self.engine.messages.pop(number % len(self.engine.messages))
+                self.plays = list(plays)
+                self.guarded(lambda job_id=job_id: self.engine.runner.look(job_id))  # type: ignore[misc]
+                self.guarded(self.engine.enqueue)
 
-    @precondition(lambda self: self.engine.messages)
-    @rule(data=st.data())
-    def a_message_comes_up(self, data: st.DataObject) -> None:
-        """Any of them, in any order: the queue may deliver twice and out of order."""
-        job_id = data.draw(st.sampled_from(sorted(set(self.engine.messages))), "message")
-        self.plays = [Play(data.draw(ACTS, "act"), data.draw(st.sampled_from(MEANWHILE), "meanwhile"))]
-        self.plays += [Play(data.draw(ACTS, "act in between"))] if self.plays[0].meanwhile == MEANWHILE[3] else []
-        self.engine.messages.remove(job_id)
-        self.guarded(lambda: self.engine.runner.look(job_id))
-        self.guarded(self.engine.enqueue)
+    @rule(
+        trouble=st.sampled_from(
+            ["the queue is lost", "doubled", "tended", "replaced", "killed", "removed", "pruned", "will be pruned"]
+        )
+    )
+    def something_happens(self, trouble: str) -> None:
+        match trouble:
+            case "the queue is lost":
+                self.engine.messages.clear()
+                self.engine.refill()
+            case "doubled":
+                self.engine.messages += self.engine.messages
+            case "tended":
+                self.guarded(lambda: recovery.tend(self.place, self.engine.ledger, self.now))
+            case "replaced" | "killed":
+                self.restart(worker_died=trouble == "killed")
+                self.observe()
+            case "removed":
+                self._a_live_record_is_removed_and_mended()
+            case "pruned":
+                ledger = self.engine.ledger
+                self.guarded(lambda: self._prune(lambda job_id: ledger.get(job_id) is not None))
+            case "will be pruned":
+                self.is_pruned_without_a_worker = True
 
-    @rule()
-    def the_queue_is_lost(self) -> None:
-        self.engine.messages.clear()
-        self.engine.refill()
-
-    @precondition(lambda self: self.engine.messages)
-    @rule()
-    def a_message_is_doubled(self) -> None:
-        self.engine.messages.append(self.engine.messages[0])
-
-    @rule()
-    def the_spool_is_tended(self) -> None:
-        self.guarded(lambda: recovery.tend(self.place, self.engine.ledger, self.now))
-
-    @rule(worker_died=st.booleans())
-    def the_worker_is_replaced(self, worker_died: bool) -> None:
-        self.restart(worker_died=worker_died)
-        self.observe()
-
-    @rule(point=st.sampled_from([*steps.POINTS, *["anywhere"] * len(steps.POINTS)]), after=st.integers(0, 6))
-    def the_worker_will_be_killed(self, point: str, after: int) -> None:
-        self.kill_at = (point, after)
-
-    @precondition(lambda self: any(record.ended for record in self.seen.values()))
-    @rule()
-    def what_has_ended_is_pruned(self) -> None:
+    def _prune(self, is_live: Callable[[str], bool]) -> None:
+        youngest = max((path.stat().st_mtime for path in self.place.results.iterdir()), default=0.0)
         self.may_be_pruned = True
+        try:
+            retention.prune(self.workspace, EVERYTHING, is_live, youngest + 1)
+            self.observe()
+        finally:
+            self.may_be_pruned = False
 
-        def prune() -> None:
-            ledger = self.engine.ledger
-            retention.prune(
-                self.workspace, EVERYTHING, lambda job_id: ledger.get(job_id) is not None, self._file_time()
-            )
-
-        self.guarded(prune)
-        self.may_be_pruned = False
-
-    def _file_time(self) -> float:
-        return max((path.stat().st_mtime for path in self.place.results.iterdir()), default=0.0) + 1
-
-    @rule(data=st.data())
-    def a_live_record_is_removed_and_mended(self, data: st.DataObject) -> None:
-        live = sorted(record.job_id for record in self.engine.ledger.live())
-        if live and self.kill_at is None:
-            path = self.place.record(data.draw(st.sampled_from(live), "record"))
+    def _a_live_record_is_removed_and_mended(self) -> None:
+        for record in self.engine.ledger.live():
+            path = self.place.record(record.job_id)
             before = path.read_bytes()
-            path.unlink()
             with mock.patch.object(steps, "_fault", None):
+                path.unlink()
                 recovery.tend(self.place, self.engine.ledger, self.now)
             assert path.read_bytes() == before
 
     # --- the clock ---
 
-    @rule(seconds=st.sampled_from([0.2, 1.0, 5.0, 70.0]))
-    def time_goes_by(self, seconds: float) -> None:
-        self.now += timedelta(seconds=seconds)
-        self.guarded(self.engine.enqueue)
-
-    @rule(seconds=st.sampled_from([-3600, -10, -1, 10, 3600]))
-    def the_clock_is_set(self, seconds: int) -> None:
+    @rule(seconds=st.sampled_from([0.2, 1, 5, 70, 3600, -1, -10, -3600]))
+    def the_clock_goes_on_or_is_set(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
         self.guarded(self.engine.enqueue)
 
     # --- askers ---
 
-    @rule(
-        job_id=st.sampled_from(IDS),
-        kind=st.sampled_from(["noop", "noop", "check"]),
-        milliseconds=st.sampled_from([0, 1]),
-        priority=st.sampled_from([0, 5]),
-        not_before=st.sampled_from([None, None, 30]),
-        expires=st.sampled_from([None, None, 20]),
-    )
-    def a_job_is_dropped(
-        self, job_id: str, kind: str, milliseconds: int, priority: int, not_before: int | None, expires: int | None
-    ) -> None:
+    def a_file_is_dropped(self, drop: Drop) -> None:
+        job_id = drop.job_id
         if self.place.dropped(job_id).exists():
             return  # nobody writes over his own file before he has an answer
-        payload = {"sleep_ms": milliseconds} if kind == "noop" and milliseconds else {}
-        wishes = {"not_before": self._after(not_before), "expires_at": self._after(expires), "priority": priority}
+        if drop.content is not None:
+            self.place.dropped(job_id).write_bytes(drop.content)
+            self._is_dropped(job_id, "nothing has this digest")
+            return
+        payload = {"sleep_ms": 1} if drop.is_slow else {}
+        wishes = {"not_before": self._after(drop.not_before), "expires_at": self._after(drop.expires)}
         try:
-            client.submit(self.place, kind, payload, job_id=job_id, **wishes)
+            client.submit(self.place, drop.kind, payload, job_id=job_id, priority=drop.priority, **wishes)
         except Killed:
             pass  # the asker was: it has handed a whole file over, or none
         if self.place.dropped(job_id).exists():
-            self._is_dropped(job_id, job_digest(kind, payload))
+            self._is_dropped(job_id, job_digest(drop.kind, payload))
 
     def _after(self, seconds: int | None) -> str | None:
         return None if seconds is None else (self.now + timedelta(seconds=seconds)).isoformat()
@@ -413,26 +448,15 @@ class EngineMachine(RuleBasedStateMachine):
     def _rejections(self, job_id: str) -> int:
         return len(list(self.place.rejected.glob(f"{job_id}.*.reason.json")))
 
-    @rule(job_id=st.sampled_from(IDS), content=st.sampled_from([b"{", b"[]", encode({"kind": "noop"}), b""]))
-    def a_bad_file_is_dropped(self, job_id: str, content: bytes) -> None:
-        if not self.place.dropped(job_id).exists():
-            self.place.dropped(job_id).write_bytes(content)
-            self._is_dropped(job_id, "nothing has this digest")
-
-    @rule(job_id=st.sampled_from(IDS))
-    def a_job_is_to_be_cancelled(self, job_id: str) -> None:
-        if self.place.dropped(job_id).exists() or self.place.record(job_id).exists():
-            client.cancel(self.place, job_id)
-
-    @rule(job_id=st.sampled_from(IDS))
-    def a_job_is_to_run_again(self, job_id: str) -> None:
+    def the_worker_is_asked(self, job_id: str, asked: str) -> None:
         record = self.seen.get(job_id)
-        if record is not None and record.state in REPLAYABLE:
-            client.retry(self.place, record)
-
-    @rule(verb=st.sampled_from(["pause", "resume", "resume"]))
-    def the_worker_is_asked(self, verb: client.Verb) -> None:
-        client.request(self.place, verb)
+        match asked:
+            case "pause" | "resume":
+                client.request(self.place, asked)  # type: ignore[arg-type]
+            case "cancel" if record is not None or self.place.dropped(job_id).exists():
+                client.cancel(self.place, job_id)
+            case "retry" if record is not None and record.state in REPLAYABLE:
+                client.retry(self.place, record)
 
     # --- the end ---
 
@@ -448,7 +472,8 @@ class EngineMachine(RuleBasedStateMachine):
     def _everything_comes_to_its_end(self) -> None:
         """With a child that does its work, and time: what was accepted ends, and what was dropped has its answer."""
         self.kill_at, self.plays = None, []
-        client.request(self.place, "resume")
+        if self.engine.runner.paused.is_set() or self.place.request("pause").exists():
+            client.request(self.place, "resume")
         for _ in range(60):
             self.look()
             while self.engine.messages:
@@ -470,9 +495,36 @@ class EngineMachine(RuleBasedStateMachine):
 
 
 EngineMachine.TestCase.settings = settings(
-    max_examples=4000 if LONG else 250,
+    max_examples=3000 if LONG else 100,
     stateful_step_count=80 if LONG else 50,
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
 TestAnythingInAnyOrder = EngineMachine.TestCase
+
+
+@pytest.mark.parametrize("is_pruned", [False, True], ids=["kept", "pruned"])
+@pytest.mark.parametrize("point", POINTS)
+def test_a_kill_at_each_durable_step_of_the_worker_is_mended(point: str, is_pruned: bool) -> None:
+    """The same walk, with the kill in each of its rounds; ``pruned``: by the command line, before the next worker."""
+    rounds: list[tuple[list[Drop], list[tuple[str, str]], list[str]]] = [
+        ([Drop("job-0"), Drop("job-1", "check"), Drop("job-2", content=b"[]")], [], []),
+        ([Drop("job-0")], [], ["succeed", "give up"]),
+        ([Drop("job-2"), Drop("job-3", "check", expires=-1)], [("job-1", "retry")], ["retry", "succeed", "succeed"]),
+        ([], [("job-2", "cancel"), ("job-1", "cancel"), ("job-3", "retry")], ["commit and wait", "crash"]),
+    ]
+    hits = 0
+    for armed in range(len(rounds) + 1):
+        machine = EngineMachine()
+        machine.the_worker_starts()
+        for number, (drops, requests, acts) in enumerate(rounds):
+            machine.is_pruned_without_a_worker = is_pruned
+            kill = (point, 0) if number == armed else None
+            turns = [(0, [Play(act)]) for act in acts]
+            machine.askers_ask_and_the_worker_works(drops, requests, kill, turns)
+            hits += kill is not None and machine.kill_at is None
+        machine.kill_at = (point, 0) if armed == len(rounds) else None
+        machine.something_happens("pruned")
+        hits += armed == len(rounds) and machine.kill_at is None
+        machine.teardown()
+    assert hits, "it was killed there at least once"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import files
+from jobs import batch, files
 from jobs.errors import JobError
 
 OTHER = 65534  # nobody's user id
@@ -312,7 +312,7 @@ def test_files_put_in_place_together_share_one_sync_of_their_folder(
 ) -> None:
     synced: list[Path] = []
     monkeypatch.setattr(files, "sync_folder", synced.append)
-    files.replace_many((tmp_path / name, name.encode()) for name in "abc")
+    batch.replace_many((tmp_path / name, name.encode()) for name in "abc")
     assert synced == [tmp_path]
     assert [(tmp_path / name).read_bytes() for name in "abc"] == [b"a", b"b", b"c"]
 

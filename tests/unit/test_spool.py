@@ -6,13 +6,14 @@ import json
 import os
 import stat
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jobs import files, lifecycle, spool
+from jobs import batch, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import Spool, Workspace, find_workspace
 from jobs.model import Job, Record, encode
@@ -166,20 +167,32 @@ def test_copies_are_durable_before_records_and_records_before_the_drops_go(
     place: Spool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps: list[str] = []
-    replace, sync, remove = files.replace, files.sync_folder, files.remove
 
-    def write(path: Path, data: bytes, *, durable: bool = True) -> None:
-        steps.append(f"write {path.parent.name}")
-        replace(path, data, durable=durable)
+    def noting(name: str, where: Callable[[Path], str]) -> None:
+        action = getattr(files, name)
 
-    monkeypatch.setattr(files, "replace", write)
-    monkeypatch.setattr(files, "sync_folder", lambda folder: (steps.append(f"sync {folder.name}"), sync(folder)))
-    monkeypatch.setattr(files, "remove", lambda path: (steps.append("take"), remove(path)))
+        def noted(path: Path, *rest: Any, **options: Any) -> None:
+            steps.append(f"{name} {where(path)}")
+            action(path, *rest, **options)
+
+        monkeypatch.setattr(files, name, noted)
+
+    for name in ("write_new", "sync_file", "rename"):
+        noting(name, lambda path: path.parent.name)
+    noting("sync_folder", lambda folder: folder.name)
+    noting("remove", lambda path: "")
     spool.accept(place, [accepted("a"), accepted("b")])
+    together = [
+        "write_new {}",
+        "write_new {}",
+        "sync_file {}",
+        "sync_file {}",
+        "rename {}",
+        "rename {}",
+        "sync_folder {}",
+    ]
     assert steps == [
-        "write active", "write active", "sync active",
-        "write results", "write results", "sync results",
-        "take", "take",
+        *(step.format("active") for step in together), *(step.format("results") for step in together), "remove ", "remove ",
     ]  # fmt: skip
 
 
@@ -190,7 +203,8 @@ def test_a_stop_while_accepting_leaves_the_dropped_file(
     spool.drop(place, "a", b"{}")
     pair = accepted("a")
     with monkeypatch.context() as patch:
-        patch.setattr(spool if stop == "write_records" else files, stop, _cut)
+        where = {"write_records": spool, "replace_many": batch}.get(stop, files)
+        patch.setattr(where, stop, _cut)
         with pytest.raises(PowerCut):
             spool.accept(place, [pair])
     assert place.dropped("a").exists()

@@ -35,7 +35,7 @@ def main() -> None:
                 mark(f"retried {job_id}")
             case "prune":
                 (job_id,) = given
-                spool.prune(place, job_id)
+                spool.prune(place, [job_id])
 
 
 if __name__ == "__main__":

@@ -8,9 +8,10 @@ import os
 import struct
 import subprocess
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
-from .model import Disk, Rules
+from .model import Disk, Rules, tree_of
 from .operations import Kind, NotModelled, Operation
 
 _HEADER = struct.Struct("=IIQQIIQ")
@@ -59,8 +60,22 @@ class Recording:
         """What was there, and the log so far. Raises NotModelled."""
         return [*self._before, *(read(self.log.read_bytes()) if self.log.exists() else ())]
 
+    @contextmanager
+    def between_operations(self) -> Iterator[None]:
+        """While no recorded process is inside an operation: only then may one be killed, or what it did last could
+        be missing in the log."""
+        with self.log.open("ab", buffering=0) as log:
+            fcntl.flock(log, fcntl.LOCK_EX)
+            yield
+
     def disk(self, rules: Rules = "strict") -> Disk:
-        return Disk(str(self.root), self.root.stat().st_ino, self.operations(), rules)
+        """The history so far, which has to end where the files are now. Raises NotModelled."""
+        disk = Disk(str(self.root), self.root.stat().st_ino, self.operations(), rules)
+        seen, there = disk.last_tree(), tree_of(self.root)
+        other = sorted(path for path in {*seen, *there} if seen.get(path, b"absent") != there.get(path, b"absent"))
+        if other:
+            raise NotModelled(f"something was done to {other} that is not in the log")
+        return disk
 
 
 def _present(root: Path) -> Iterator[Operation]:
