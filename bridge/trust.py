@@ -22,7 +22,6 @@ from jobs.layout import Workspace
 
 from .settings import Settings, load
 
-
 # What an adoption that was cut off leaves of its writes (``files.replace``).
 _PART = re.compile(r"\.(\.gitignore|\.owner)\.[0-9a-f]+\.tmp")
 

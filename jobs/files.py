@@ -57,6 +57,16 @@ def sync_file(path: Path) -> None:
         os.close(descriptor)
 
 
+def begin_sync(path: Path) -> None:
+    """Ask for a file's content to be written soon, without waiting for it; a sync is needed all the same."""
+    if hasattr(os, "posix_fadvise"):
+        descriptor = os.open(path, os.O_RDONLY | _NOFOLLOW)
+        try:
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        finally:
+            os.close(descriptor)
+
+
 def sync_folder(folder: Path) -> None:
     """Force a folder's entries to the medium; Windows does that with the rename itself."""
     if _WINDOWS:

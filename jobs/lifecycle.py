@@ -245,7 +245,7 @@ def _again_or_failed(record: Record, error: JobError, again: bool, now: datetime
 def _asked_pause(error: JobError) -> float:
     """The seconds for which a provider asked, in the error's details."""
     asked = error.details.get("retry_after_seconds", 0)
-    return min(float(asked), LONGEST_ASKED_PAUSE_SECONDS) if isinstance(asked, int | float) else 0.0
+    return float(min(asked, LONGEST_ASKED_PAUSE_SECONDS)) if isinstance(asked, int | float) else 0.0
 
 
 def _tries_in_a_row(record: Record) -> int:
@@ -273,7 +273,10 @@ def _finish_attempt(record: Record, outcome: AttemptOutcome, code: str | None, a
 
 
 def _alike(one: Attempt, other: Attempt) -> bool:
-    return (one.outcome, one.error_code, one.together) == (other.outcome, other.error_code, other.together)
+    """Whether two attempts are one entry. Beside how many others says nothing, but for a death of the worker, which
+    counts of a job that was alone."""
+    counted = one.outcome == "worker_died" and (one.together == 1) != (other.together == 1)
+    return (one.outcome, one.error_code) == (other.outcome, other.error_code) and not counted
 
 
 def most_together(record: Record, at_most: int) -> int:

@@ -244,7 +244,7 @@ def jobs_cancel(given: argparse.Namespace) -> Envelope:
     obeyed = client.obeyed(place, place.cancel(given.job_id), _CANCEL_SECONDS)
     record = client.status(place, given.job_id)
     state = record.state if record else "in the inbox"
-    if obeyed and record is not None and record.state != "cancelled":
+    if obeyed and record is not None and (record.state == "succeeded" or not record.ended):
         raise JobError("CANCEL_TOO_LATE", f"Job {given.job_id} is {state}: its effect is committed.")
     return answer.success(job_id=given.job_id, requested=True, obeyed=obeyed, state=state)
 

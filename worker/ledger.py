@@ -164,8 +164,8 @@ class Ledger:
         return "cancelled" if done else "too late"
 
     def stands(self, record: Record) -> bool:
-        """Whether the job's effect is committed. Before the first attempt nobody has to look."""
-        return record.attempt > 0 and self._stands(record)
+        """Whether the job's effect is committed. Before the very first attempt nobody has to look."""
+        return (record.attempt > 0 or record.generation > 1) and self._stands(record)
 
     def _step(self, events: Mapping[str, Event], tickets: Tickets) -> list[Record]:
         now = self._now()

@@ -75,7 +75,7 @@ class Worker:
             waits=self._wake.set,
         )
         self._runner.graph_lag = self._graph_lag()
-        self._queue = Queue(place.queue_db, self._runner.look, self._waiting)
+        self._queue = Queue(place.queue_db, self._runner.look, self._waiting, self._runner.is_stale)
         limits = Limits(
             max_job_bytes=settings.max_job_bytes,
             max_active_jobs=settings.max_active_jobs,
@@ -118,8 +118,7 @@ class Worker:
         return [(r.job_id, r.priority) for kind in self._ledger.kinds_due() for r in self._ledger.due(kind, 1_000_000)]
 
     def _enqueue_announced(self) -> None:
-        for record in self._ledger.take_announced():
-            self._queue.put(record.job_id, record.priority)
+        self._queue.put_many((record.job_id, record.priority) for record in self._ledger.take_announced())
 
     def _changed(self) -> None:
         heartbeat = getattr(self, "_heartbeat", None)
@@ -152,8 +151,7 @@ class Worker:
     def _resume(self, request: dict[str, Any]) -> None:
         files.remove(self._place.paused)
         self._runner.paused.clear()
-        for job_id, priority in self._waiting():  # what was looked at meanwhile is no longer in the queue
-            self._queue.put(job_id, priority)
+        self._queue.put_many(self._waiting())  # what was looked at meanwhile is no longer in the queue
         self._announce()
 
     def _drain(self, request: dict[str, Any]) -> None:
@@ -184,8 +182,9 @@ class Worker:
             self._runner.paused.set()
         files.remove(self._place.request("drain"))  # it was meant for a former worker
         self._heartbeat.start()
-        self._enqueue_announced()
         self._watcher.start()
+        self._try(self._control.look)  # what was asked before we came, before anything begins
+        self._enqueue_announced()
         self._queue.start()
         log.info("%d jobs taken up", self._ledger.count())
         self._announce()
@@ -215,15 +214,19 @@ class Worker:
             self._leave,
         )
         for look in looks:
-            try:
-                look()
-            except Exception as error:
-                # A full disk, an unreadable folder, a mistake of ours: what is not dealt with waits, and the
-                # next look goes on. A worker that ended here would need a babysitter.
-                log.error("a look at the spool failed: %s", trace(error))
+            self._try(look)
         if not self._holds_lock():
             log.error("the lock was removed: leaving, so that no second worker works beside this one")
             self.stop()
+
+    @staticmethod
+    def _try(look: Callable[[], object]) -> None:
+        """A full disk, an unreadable folder, a mistake of ours: what is not dealt with waits, and the next look goes
+        on. A worker that ended here would need a babysitter."""
+        try:
+            look()
+        except Exception as error:
+            log.error("a look at the spool failed: %s", trace(error))
 
     def _take_in(self) -> None:
         if not self._draining:
@@ -248,11 +251,12 @@ class Worker:
             return
         s = self._settings
         keep = retention.Keep(s.keep_succeeded_days, s.keep_failed_days, s.keep_ended_jobs, s.keep_rejected_files)
+        self._next_prune = time.monotonic() + _PRUNE_SECONDS
         count = retention.prune(
             self._workspace, keep, lambda job_id: self._ledger.get(job_id) is not None, time.time(), _PRUNE_TOGETHER
         )
-        self._next_prune = time.monotonic() + (0 if count >= _PRUNE_TOGETHER else _PRUNE_SECONDS)
-        if count >= _PRUNE_TOGETHER:
+        if count >= _PRUNE_TOGETHER:  # there may be more
+            self._next_prune = time.monotonic()
             self._wake.set()
 
     def _leave(self) -> None:

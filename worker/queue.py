@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from huey import Huey
-from huey.api import Task
 from huey.consumer import Consumer
 from huey.registry import Message
 from huey.serializer import Serializer
@@ -25,6 +24,7 @@ from jobs import files, steps
 
 log = logging.getLogger(__name__)
 
+_STALE_TOGETHER = 64  # messages looked through at a time for one that is not stale
 _LOOK_AGAIN_SECONDS = 1.0  # only bounds how late a stop or a lost wake-up is noticed
 
 
@@ -44,6 +44,7 @@ class WakingStorage(SqliteStorage):  # type: ignore[misc]
 
     blocking = True
     broken: Callable[[Exception], None] = staticmethod(lambda error: None)
+    stale: Callable[[bytes], bool] = staticmethod(lambda data: False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.filled = threading.Condition()  # its lock is reentrant: a broken file is made anew inside
@@ -54,12 +55,40 @@ class WakingStorage(SqliteStorage):  # type: ignore[misc]
             super().enqueue(data, priority)
             self.filled.notify()
 
+    def enqueue_many(self, messages: Iterable[tuple[bytes, float]]) -> None:
+        """Enqueue in one transaction."""
+        rows = [(self.name, data, priority) for data, priority in messages]
+        with self.filled:
+            with self.db(commit=True) as cursor:
+                cursor.executemany("insert into task (queue, data, priority) values (?, ?, ?)", rows)
+            self.filled.notify()
+
+    def _take(self) -> bytes | None:
+        """The first message that is worth a look; the stale ones before it go with it, in one transaction."""
+        while self.sql("select 1 from task where queue = ? limit 1", (self.name,), results=True):
+            with self.db(commit=True) as cursor:
+                cursor.execute(
+                    "select id, data from task where queue = ? order by priority desc, id limit ?",
+                    (self.name, _STALE_TOGETHER),
+                )
+                gone: list[tuple[int]] = []
+                found: bytes | None = None
+                for number, data in cursor.fetchall():
+                    gone.append((number,))
+                    if not self.stale(data):
+                        found = data
+                        break
+                cursor.executemany("delete from task where id = ?", gone)
+            if found is not None:
+                return found
+        return None
+
     def dequeue(self) -> bytes | None:
         with self.filled:
             try:
-                found: bytes | None = super().dequeue()
+                found = self._take()
                 if found is None and self.filled.wait(_LOOK_AGAIN_SECONDS):
-                    found = super().dequeue()
+                    found = self._take()
                 return found
             except sqlite3.Error as error:
                 self.broken(error)
@@ -77,6 +106,14 @@ class _QuietConsumer(Consumer):  # type: ignore[misc]
         pass
 
 
+def _is_stale(data: bytes, is_stale: Callable[[str], bool]) -> bool:
+    """Whether a look would do nothing. What cannot be read is not for us to judge: Huey says so."""
+    try:
+        return is_stale(str(json.loads(bytes(data))["args"][0]))
+    except (ValueError, KeyError, IndexError, TypeError):
+        return False
+
+
 class Queue:
     """The derived queue: emptied and made anew at each start, and whenever its file turns out to be broken.
 
@@ -88,6 +125,7 @@ class Queue:
         path: Path,
         look: Callable[[str], None],
         waiting: Callable[[], Iterable[tuple[str, int]]] = tuple,
+        is_stale: Callable[[str], bool] = lambda job_id: False,
     ) -> None:
         self._path = path
         self._waiting = waiting
@@ -101,6 +139,7 @@ class Queue:
             fsync=False,  # derived: the records are what is synced
         )
         self._huey.storage.broken = self._renew
+        self._huey.storage.stale = lambda data: _is_stale(data, is_stale)
         self._look: Any = self._huey.task(name="look")(look)
         self._consumer: Any = None
 
@@ -115,25 +154,29 @@ class Queue:
         self._huey.storage.close()
         self._make_file()
         self._huey.storage.initialize_schema()
-        for job_id, priority in self._waiting():
-            self._huey.enqueue(self._message(job_id, priority))
+        self._huey.storage.enqueue_many(self._messages(self._waiting()))
 
-    def _message(self, job_id: str, priority: int) -> Task:
-        task: Task = self._look.s(job_id)
-        task.priority = priority
-        return task
+    def _messages(self, jobs: Iterable[tuple[str, int]]) -> list[tuple[bytes, int]]:
+        return [(self._huey.serialize_task(self._look.s(job_id)), priority) for job_id, priority in jobs]
 
-    def put(self, job_id: str, priority: int) -> None:
-        """Ask for a look at a job: higher priority first, then first come."""
+    def put_many(self, jobs: Iterable[tuple[str, int]]) -> None:
+        """Ask for looks at many jobs, in one transaction."""
+        messages = self._messages(jobs)
+        if not messages:
+            return
         try:
             with steps.step("queue.put"):
-                self._huey.enqueue(self._message(job_id, priority))
+                self._huey.storage.enqueue_many(messages)
         except sqlite3.Error:
             with self._huey.storage.filled:  # the consumer may have met the broken file at the same time
                 try:
-                    self._huey.enqueue(self._message(job_id, priority))
+                    self._huey.storage.enqueue_many(messages)
                 except sqlite3.Error as error:
                     self._renew(error)
+
+    def put(self, job_id: str, priority: int) -> None:
+        """Ask for a look at a job: higher priority first, then first come."""
+        self.put_many([(job_id, priority)])
 
     def tend(self) -> None:
         """Make the file anew if somebody removed it, and fill it where everything that waits seems to be lost."""
@@ -145,8 +188,8 @@ class Queue:
             except sqlite3.Error as error:
                 self._renew(error)
                 return
-        for job_id, priority in self._waiting() if lost else ():
-            self.put(job_id, priority)
+        if lost:
+            self.put_many(self._waiting())
 
     def start(self) -> None:
         """Begin consuming, in one thread."""

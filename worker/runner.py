@@ -80,6 +80,13 @@ class Runner:
         """What runs, and last what was let in between."""
         return tuple(self._running)
 
+    def is_stale(self, job_id: str) -> bool:
+        """Whether ``look`` would do nothing about the job: it ran with others, ended, or waits for a later time."""
+        if job_id == MAINTENANCE:
+            return False
+        record = self._ledger.get(job_id)
+        return record is None or not lifecycle.is_due(record, self._now())
+
     def look(self, job_id: str) -> None:
         """Run the job if it is waiting and due, together with others of its kind where that saves work."""
         if self.stopping.is_set() or self.paused.is_set():
@@ -123,9 +130,10 @@ class Runner:
         room = lifecycle.most_together(first, self._batch_size)
         batch = [first]
         for record in self._ledger.due(first.kind, self._batch_size) if room > 1 else ():
-            room = min(room, lifecycle.most_together(record, self._batch_size))
-            if record.job_id != first.job_id and len(batch) < room:
+            fits = min(room, lifecycle.most_together(record, self._batch_size))
+            if record.job_id != first.job_id and len(batch) < fits:
                 batch.append(record)
+                room = fits
         return batch
 
     def _without_expired(self, batch: list[Record]) -> list[Record]:

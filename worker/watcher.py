@@ -58,14 +58,14 @@ class Watcher(FileSystemEventHandler):  # type: ignore[misc]
         self._observer: Any = None
         self._watched: list[tuple[int, int] | None] = []
         self._failed_at = 0.0
-        self._stopped = False
+        self._runs = False
 
     @property
     def state(self) -> State:
         """``failed``: events were wanted and are not to be had; until they are, it is polled."""
         if self._mode == "polling":
             return "polling"
-        return "failed" if self._observer is None and not self._stopped else "events"
+        return "failed" if self._observer is None and self._runs else "events"
 
     def pause(self, rescan_seconds: float, polling_seconds: float) -> float:
         """The longest pause between two looks."""
@@ -78,6 +78,7 @@ class Watcher(FileSystemEventHandler):  # type: ignore[misc]
 
     def start(self) -> None:
         """Begin to watch. Without working events (a full inotify table) it is polled instead."""
+        self._runs = True
         if self._mode == "events":
             self._observe()
 
@@ -102,7 +103,7 @@ class Watcher(FileSystemEventHandler):  # type: ignore[misc]
         self._observe()
 
     def stop(self) -> None:
-        self._stopped = True
+        self._runs = False
         self._give_up()
 
     def _observe(self) -> None:

@@ -39,10 +39,10 @@ from worker.runner import Runner
 
 LONG = os.environ.get("COGNEE_MEMORY_SOAK") == "1"
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
-IDS = [f"job-{number}" for number in range(3)]
+IDS = [f"job-{number}" for number in range(4)]
 REPLAYABLE = ("failed", "cancelled", "expired")
 LIMITS = Limits(
-    max_job_bytes=4096, max_active_jobs=2, min_free_bytes=0, max_attempts=3, partial_write_grace=0.0, test_jobs=True
+    max_job_bytes=4096, max_active_jobs=3, min_free_bytes=0, max_attempts=3, partial_write_grace=0.0, test_jobs=True
 )
 EVERYTHING = retention.Keep(succeeded_days=1000, failed_days=1000, ended_jobs=0, rejected_files=10_000)  # but reasons
 
@@ -107,7 +107,16 @@ ID = st.sampled_from(IDS)
 DELAYS = st.sampled_from([None, None, None, 30])
 GOOD = st.builds(Drop, ID, st.just("noop"), st.booleans(), st.sampled_from([0, 5]), DELAYS, DELAYS)
 OTHER = st.builds(Drop, ID, st.just("check"), expires=DELAYS)
-DROPS = st.one_of(GOOD, GOOD, OTHER, OTHER, st.builds(Drop, ID, content=BAD))
+DROPS = st.one_of(GOOD, GOOD, GOOD, OTHER, OTHER, st.builds(Drop, ID, content=BAD))
+POINTS = [
+    f"{side}:{step.name}"
+    for step in steps.STEPS
+    for side in ("before", "after")
+    if step.process == "worker" and step.name not in ("queue.put", "child.send")  # of the stand-ins
+]
+KILLS = st.one_of(
+    st.tuples(st.sampled_from(POINTS), st.integers(0, 2)), st.tuples(st.just("anywhere"), st.integers(0, 30))
+)
 REQUESTS = ("cancel", "cancel", "retry", "retry", "retry", "pause", "resume", "resume")
 
 
@@ -229,6 +238,7 @@ class EngineMachine(RuleBasedStateMachine):
         self.committed: set[tuple[str, int, int]] = set()
         self.digests: dict[str, set[str | None]] = {job_id: set() for job_id in IDS}
         self.dropped: dict[str, tuple[str | None, int]] = {}
+        self.asked_for: set[str] = set()  # dropped in this life
         self.may_be_pruned = False
         self.is_pruned_without_a_worker = False
         # --- when the worker is killed next ---
@@ -292,6 +302,8 @@ class EngineMachine(RuleBasedStateMachine):
             assert self.seen[job_id].ended
             del self.seen[job_id]
             self.lives[job_id] += 1
+            if not self.place.dropped(job_id).exists():
+                self.asked_for.discard(job_id)
         for job_id, record in found.items():
             self._compare(self.seen.get(job_id), record)
             self.seen[job_id] = record
@@ -300,6 +312,7 @@ class EngineMachine(RuleBasedStateMachine):
         key = (record.job_id, self.lives[record.job_id], record.generation)
         if before is None:
             assert record.generation == 1
+            assert record.job_id in self.asked_for, "a job that was pruned begins again, and nobody dropped it"
         elif record.generation != before.generation:
             assert record.generation == before.generation + 1
             assert before.state in (*REPLAYABLE, "rejected"), f"a new generation after {before.state}"
@@ -345,8 +358,7 @@ class EngineMachine(RuleBasedStateMachine):
     @rule(
         drops=st.lists(DROPS, max_size=3),
         requests=st.lists(st.tuples(st.sampled_from(IDS), st.sampled_from(REQUESTS)), max_size=2),
-        kill=st.none()
-        | st.tuples(st.sampled_from([*steps.POINTS, *["anywhere"] * len(steps.POINTS)]), st.integers(0, 30)),
+        kill=st.none() | KILLS,
         turns=st.lists(st.tuples(st.integers(0, 5), st.lists(PLAYS, min_size=1, max_size=3)), max_size=4),
     )
     def askers_ask_and_the_worker_works(
@@ -444,6 +456,7 @@ class EngineMachine(RuleBasedStateMachine):
 
     def _is_dropped(self, job_id: str, digest: str | None) -> None:
         self.dropped[job_id] = (digest, self._rejections(job_id))
+        self.asked_for.add(job_id)
 
     def _rejections(self, job_id: str) -> int:
         return len(list(self.place.rejected.glob(f"{job_id}.*.reason.json")))
@@ -495,7 +508,7 @@ class EngineMachine(RuleBasedStateMachine):
 
 
 EngineMachine.TestCase.settings = settings(
-    max_examples=3000 if LONG else 100,
+    max_examples=3000 if LONG else 60,
     stateful_step_count=80 if LONG else 50,
     deadline=None,
     suppress_health_check=list(HealthCheck),
