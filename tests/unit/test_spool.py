@@ -182,14 +182,11 @@ def test_copies_are_durable_before_records_and_records_before_the_drops_go(
     noting("sync_folder", lambda folder: folder.name)
     noting("remove", lambda path: "")
     spool.accept(place, [accepted("a"), accepted("b")])
-    together = [
-        "write_new {}",
-        "write_new {}",
-        "sync_file {}",
-        "sync_file {}",
-        "rename {}",
-        "rename {}",
-        "sync_folder {}",
+    stage = ["write_new {}"] * 2 + ["sync_file {}"] * 2 + ["rename {}"] * 2 + ["sync_folder {}"]
+    assert [noted.strip() for noted in steps] == [
+        *(each.format("active") for each in stage),
+        *(each.format("results") for each in stage),
+        *["remove"] * 2,
     ]
 
 
