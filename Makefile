@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 MODEL_STAMP := $(VENV)/.model
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench schemas lock clean
+.PHONY: help setup demo test check bench soak schemas lock clean
 
 help: ## show this
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -40,6 +40,10 @@ check: $(STAMP) ## lint and types
 
 bench: $(MODEL_STAMP) ## run the benchmarks and print their tables
 	$(BIN)/python -m benchmarks
+
+soak: $(MODEL_STAMP) ## the long forms: kills at every step, power cuts, fuzzing, thousands of jobs (an hour or two)
+	COGNEE_MEMORY_SOAK=1 $(BIN)/python -m pytest tests/crash tests/integration/test_graph_damage.py --timeout 7200 -rA
+	$(BIN)/python -m benchmarks.soak
 
 schemas: $(STAMP) ## write docs/schemas and the tables of the docs anew from the code
 	$(BIN)/python -m tools.schemas

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from . import ingest_rate, memory, queue_latency, queue_rate, retrieve_cold
+from . import fairness, ingest_rate, memory, queue_latency, queue_rate, retrieve_cold
 
 BENCHMARKS: dict[str, Callable[[], None]] = {
     "retrieve_cold": retrieve_cold.main,
     "ingest_rate": ingest_rate.main,
     "memory": memory.main,
+    "fairness": fairness.main,
     "queue_rate": queue_rate.main,
     "queue_latency": queue_latency.main,
 }

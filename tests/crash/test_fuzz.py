@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness import SOAK, Place, RealWorker, is_running, until
 
 from bridge.template import parse as parse_text
 from jobs import files
@@ -29,12 +30,10 @@ from jobs.errors import ERRORS, JobError, Reaction
 from jobs.ids import is_job_id
 from jobs.model import KINDS, Job
 from jobs.parse import parse_job
-from tests.harness import Place, RealWorker, is_running, until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and owners of POSIX")
 
 # The environment is read before the fixture that clears it.
-SOAK = os.environ.get("COGNEE_MEMORY_SOAK") == "1"
 SEED = int(os.environ.get("COGNEE_MEMORY_FUZZ_SEED", "20261121"))
 FILES = 20_000 if SOAK else 500
 AT_ONCE = 250

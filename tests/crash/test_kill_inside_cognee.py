@@ -5,7 +5,6 @@ The long form, ``COGNEE_MEMORY_SOAK=1``, kills two hundred times.
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -16,17 +15,16 @@ from typing import Any
 import pytest
 from cognee_forks import Died, Fork, Forks, summary, task
 from fake_embedder import FakeEmbedder
-from harness import Place
+from harness import SOAK, Place
 
 from bridge import effects
 from bridge.question import ask
 from bridge.retrieve import retrieve
 from bridge.settings import Settings
 
-IS_LONG = os.environ.get("COGNEE_MEMORY_SOAK") == "1"
-KILLS = 200 if IS_LONG else 5
+KILLS = 200 if SOAK else 5
 
-pytestmark = [pytest.mark.cognee, pytest.mark.timeout(1800 if IS_LONG else 180)]
+pytestmark = [pytest.mark.cognee, pytest.mark.timeout(1800 if SOAK else 180)]
 
 # Where the kills aim: the place, at which of its entries at most, and how many seconds of it are hit.
 AIMS = [

@@ -19,6 +19,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from harness import SOAK
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
@@ -37,7 +38,6 @@ from worker.intake import Intake, Limits
 from worker.ledger import Ledger
 from worker.runner import Runner
 
-LONG = os.environ.get("COGNEE_MEMORY_SOAK") == "1"
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 IDS = [f"job-{number}" for number in range(4)]
 REPLAYABLE = ("failed", "cancelled", "expired")
@@ -508,8 +508,8 @@ class EngineMachine(RuleBasedStateMachine):
 
 
 EngineMachine.TestCase.settings = settings(
-    max_examples=3000 if LONG else 60,
-    stateful_step_count=80 if LONG else 50,
+    max_examples=3000 if SOAK else 60,
+    stateful_step_count=80 if SOAK else 50,
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
