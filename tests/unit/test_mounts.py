@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from harness import PROJECT
 
 from bridge import mounts
 from bridge.mounts import Mount, Row
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from tests.harness import PROJECT
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux' table of mounts")
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from harness import until
 
 from bridge.mounts import Mount
-from tests.harness import until
 from worker import watcher
 from worker.watcher import Watcher, choose
 
