@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from harness import Place
+from side_by_side import SideBySide
 
 DAYS = 86_400
+AT_ONCE = 4  # they wait for processes most of the time
 
 
 @pytest.fixture(scope="session")
@@ -28,8 +31,9 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base / "place"
 
 
-@pytest.fixture
-def prepared(template: Path, tmp_path: Path) -> Place:
-    made = Place(tmp_path / "place")
-    shutil.copytree(template, tmp_path / "place", dirs_exist_ok=True)
-    return made
+@pytest.fixture(scope="session")
+def side_by_side(
+    request: pytest.FixtureRequest, template: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SideBySide]:
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        yield SideBySide(template, tmp_path_factory.mktemp("side-by-side"), pool, request.session.items)

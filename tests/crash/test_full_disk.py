@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from harness import SOAK, Place, until
 from scenario import assert_all_is_well, drop_everything
+from side_by_side import SideBySide
 
 from jobs import spool, steps
 
@@ -20,9 +21,14 @@ EVERYDAY = ["copy.write", "record.accept", "record.start", "record.end", "reason
 
 
 @pytest.mark.parametrize("step", STEPS if SOAK else EVERYDAY)
-def test_a_disk_that_refuses_a_step_holds_the_worker_up_and_no_more(prepared: Place, step: str) -> None:
+def test_a_disk_that_refuses_a_step_holds_the_worker_up_and_no_more(
+    side_by_side: SideBySide, request: pytest.FixtureRequest, step: str
+) -> None:
     """It goes on running, loses nothing, and the next one finishes what it could not."""
-    place = prepared
+    side_by_side(request, refuse_a_step, step)
+
+
+def refuse_a_step(place: Place, step: str) -> None:
     drop_everything(place)
     place.environment["COGNEE_MEMORY_FAULT"] = f"enospc@before:{step}"
     with place.worker() as worker:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from harness import SOAK, Place, RealWorker, until
 from scenario import assert_all_is_well, drop_everything
+from side_by_side import SideBySide
 
 from jobs import client, spool, steps
 from jobs.errors import JobError
@@ -36,17 +37,20 @@ def test_the_sweep_covers_the_whole_table() -> None:
 
 def let_die(worker: RealWorker) -> None:
     """The end of a worker that runs into its fault."""
-    assert worker.process.stderr is not None
     try:
         assert worker.process.wait(60) == -signal.SIGKILL, worker.place.log_end()
     finally:
         worker.kill()
-        worker.process.stderr.close()
 
 
 @pytest.mark.parametrize("point", ASKER)
-def test_an_asker_that_is_killed_while_it_drops_may_drop_again(prepared: Place, point: str) -> None:
-    place = prepared
+def test_an_asker_that_is_killed_while_it_drops_may_drop_again(
+    side_by_side: SideBySide, request: pytest.FixtureRequest, point: str
+) -> None:
+    side_by_side(request, kill_the_asker, point)
+
+
+def kill_the_asker(place: Place, point: str) -> None:
     drop = (
         "import sys; from pathlib import Path; from jobs import client, steps; from jobs.layout import Spool;"
         "steps.arm(sys.argv[2] or None);"
@@ -68,8 +72,13 @@ def test_an_asker_that_is_killed_while_it_drops_may_drop_again(prepared: Place, 
 
 
 @pytest.mark.parametrize("point", WORKER)
-def test_after_a_kill_of_the_worker_every_job_ends_once(prepared: Place, point: str) -> None:
-    place = prepared
+def test_after_a_kill_of_the_worker_every_job_ends_once(
+    side_by_side: SideBySide, request: pytest.FixtureRequest, point: str
+) -> None:
+    side_by_side(request, kill_the_worker, point)
+
+
+def kill_the_worker(place: Place, point: str) -> None:
     drop_everything(place)
     place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
     let_die(place.worker())
@@ -79,8 +88,13 @@ def test_after_a_kill_of_the_worker_every_job_ends_once(prepared: Place, point: 
 
 
 @pytest.mark.parametrize("point", CHILD)
-def test_after_a_kill_of_the_child_every_job_ends_once(prepared: Place, point: str) -> None:
-    place = prepared
+def test_after_a_kill_of_the_child_every_job_ends_once(
+    side_by_side: SideBySide, request: pytest.FixtureRequest, point: str
+) -> None:
+    side_by_side(request, kill_the_child, point)
+
+
+def kill_the_child(place: Place, point: str) -> None:
     drop_everything(place)
     place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
     worker = place.worker()
