@@ -30,6 +30,7 @@ from jobs.layout import Workspace
 
 from . import critical, graph_files, lance_tables
 from .cognee_nodes import MEMORIES, NODES, ConversationSummary, collections, data_point, points
+from .database import failing_clearly
 from .embedder import Embedder
 from .lance_sync import LanceSync
 from .memory import Memory
@@ -67,7 +68,8 @@ class _SharedEmbeddings(EmbeddingEngine):  # type: ignore[misc]
 
     async def embed_text(self, text: list[str]) -> EmbeddingResult:
         try:
-            vectors = self._embed(text)
+            with failing_clearly():  # the cache is in memory.db
+                vectors = self._embed(text)
         except JobError as error:
             self.failure = error
             raise
@@ -198,14 +200,21 @@ class CogneeStore:
         self.checkpoint(_LARGE_LOG_BYTES)
 
     def checkpoint(self, log_bytes: int) -> None:
-        """Fold the graph's log into it if it is larger than that, where no kill may interfere."""
+        """Fold the graph's log into it if it is larger than that, where no kill may interfere.
+
+        Raises DISK_FULL, GRAPH_UNAVAILABLE.
+        """
 
         async def fold() -> None:
             await (await get_graph_engine()).query("CHECKPOINT;")
 
         if graph_files.log_bytes(self._workspace) > log_bytes:
-            with critical.section():
-                self._run(fold())
+            try:
+                with critical.section():
+                    self._run(fold())
+            except Exception as error:
+                log.error("the graph's log was not folded in: %s", trace(error))
+                raise (JobError("DISK_FULL") if self._has_no_room() else _unavailable(error)) from error
 
     def overgrown(self) -> list[str]:
         """The vector tables that have gathered so many files that ``compact`` is due."""
@@ -223,7 +232,10 @@ class CogneeStore:
     # --- looking ---
 
     def memory_count(self) -> int:
-        """Memories that have a node and a vector, at most: as their tables say, without a look at the content."""
+        """Memories that have a node and a vector, at most: as their tables say, without a look at the content.
+
+        0 where the tables cannot say it, so that who asks looks closely.
+        """
 
         async def counted() -> int:
             query = "MATCH (n:Node) WHERE n.type IN $types RETURN count(n)"
@@ -233,7 +245,11 @@ class CogneeStore:
             rows = [await lance_tables.count(vector, collections(model)[0]) for model in MEMORIES.values()]
             return min(int(nodes), sum(rows))
 
-        return self._run(counted())
+        try:
+            return self._run(counted())
+        except Exception as error:
+            log.error("the graph's memories cannot be counted: %s", trace(error))
+            return 0
 
     def missing(self, memories: Iterable[Sequence[Memory]]) -> list[str]:
         """The ids of those memories that lack a node or a vector of theirs, or whose status there is another.
@@ -305,22 +321,29 @@ class CogneeStore:
     def close(self) -> bool:
         """Checkpoint and close, where no kill may interfere. Returns whether all went well."""
 
-        async def shut() -> None:
+        async def fold() -> None:
             graph = await get_graph_engine()
             if isinstance(graph, LadybugAdapter):
                 await graph.query("CHECKPOINT;")
-            await graph.close()
-            vector = await get_vector_engine_async()
-            await vector.close()
+
+        async def shut_graph() -> None:
+            await (await get_graph_engine()).close()
+
+        async def shut_vectors() -> None:
+            await (await get_vector_engine_async()).close()
+
+        async def shut_relational() -> None:
             await get_relational_engine().engine.dispose()
 
         with critical.section():
             is_clean = True
-            try:
-                self._run(shut())
-            except Exception as error:
-                log.error("the graph did not close cleanly: %s", trace(error))
-                is_clean = False
+            # Each whatever becomes of the others: an engine that stays open would hold the files beside the next one.
+            for step in (fold, shut_graph, shut_vectors, shut_relational):
+                try:
+                    self._run(step())
+                except Exception as error:
+                    log.error("the graph did not close cleanly: %s", trace(error))
+                    is_clean = False
             # cognee would hand out the closed engines again
             _create_graph_engine.cache_clear()
             _create_vector_engine.cache_clear()

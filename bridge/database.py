@@ -136,10 +136,11 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
+        connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # a full disk may have ended it, and that is the error to tell of
+            connection.execute("ROLLBACK")
         raise
-    connection.execute("COMMIT")
 
 
 def open_for_reading(workspace: Workspace) -> sqlite3.Connection | None:
@@ -212,10 +213,19 @@ def _format(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def _back_up(connection: sqlite3.Connection, path: Path, number: int) -> None:
+    """Keep a whole copy, or none: SQLite leaves a part of one where it is cut off, and syncs nothing."""
     copy = path.with_name(f"memory.format-{number}.db")
     if not copy.exists():
-        connection.execute("VACUUM INTO ?", (str(copy),))
-        copy.chmod(0o600)
+        part = path.with_name(f".{copy.name}.tmp")
+        files.replace(part, b"")  # created 0600 whatever the umask; an empty file may be filled
+        try:
+            connection.execute("VACUUM INTO ?", (str(part),))
+            files.sync_file(part)
+            files.rename(part, copy)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+        files.sync_folder(path.parent)
 
 
 def meta(connection: sqlite3.Connection, key: str) -> str | None:

@@ -31,8 +31,12 @@ def stands(workspace: Workspace, job_id: str, sha256: str) -> bool:
     with database.failing_clearly(), closing(connection):
         if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'effects'").fetchone() is None:
             return False  # a store of an older format, which no child has opened since
-        query = "SELECT 1 FROM effects WHERE job_id = ? AND job_sha256 = ?"
-        return connection.execute(query, (job_id, sha256)).fetchone() is not None
+        return is_noted(connection, Effect(job_id, sha256))
+
+
+def is_noted(connection: sqlite3.Connection, effect: Effect) -> bool:
+    query = "SELECT 1 FROM effects WHERE job_id = ? AND job_sha256 = ?"
+    return connection.execute(query, (effect.job_id, effect.job_sha256)).fetchone() is not None
 
 
 def note(connection: sqlite3.Connection, effects: Iterable[Effect], at: str) -> None:

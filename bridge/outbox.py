@@ -63,8 +63,10 @@ class Outbox:
             query += " AND tries = 0"
         return [Owed(*row) for row in self._connection.execute(query + " ORDER BY seq LIMIT ?", (*arguments, limit))]
 
-    def count(self) -> int:
-        return int(self._connection.execute("SELECT count(*) FROM outbox").fetchone()[0])
+    def count(self, *, untried: bool = False) -> int:
+        """How many entries there are, or how many that were never refused."""
+        query = "SELECT count(*) FROM outbox" + (" WHERE tries = 0" if untried else "")
+        return int(self._connection.execute(query).fetchone()[0])
 
     def untold(self) -> set[str]:
         """The memories that the graph need not have yet."""

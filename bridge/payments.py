@@ -61,7 +61,8 @@ class Payments:
         try:
             self._pay_rest(_REST_SECONDS)
         except JobError as error:  # the given ones are paid: it is not their trouble
-            log.warning("of what else the graph is owed something could not be paid: %s", error)
+            # The code alone: a provider's own words may quote the text.
+            log.warning("of what else the graph is owed something could not be paid: %s", error.code)
         return errors
 
     def _pay_rest(self, seconds: float) -> None:

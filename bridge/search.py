@@ -170,7 +170,8 @@ class Snapshot:
         """FTS5's own: log((N - n + 0.5) / (n + 0.5)), never below a millionth."""
         query = f"SELECT count(*) FROM {table} WHERE {table} MATCH ?"  # noqa: S608 - one of our names
         having: int = self._connection.execute(query, (term.match,)).fetchone()[0]
-        return max(1e-6, math.log((self.memory_count - having + 0.5) / (having + 0.5)))
+        without = max(0, self.memory_count - having)  # a damaged index may count more than there are
+        return max(1e-6, math.log((without + 0.5) / (having + 0.5)))
 
     def rough_vector_scores(self, query: vectors.Vector, candidates: Sequence[Candidate]) -> list[float]:
         """Best passage's cosine for each candidate, in float32 over the whole table: to choose by, not to show."""

@@ -11,14 +11,14 @@ from jobs.layout import Workspace
 
 
 def move(workspace: Workspace, label: str, paths: Sequence[Path]) -> Path:
-    """Move files and folders below a folder of that name, which is made; returns it. Missing ones are left out."""
+    """Move files and folders below a folder of that name, and return it. Missing ones are left out."""
     wanted = workspace.set_aside / label.replace(":", "")
     target, number = wanted, 1
     while target.exists():
         number += 1
         target = wanted.with_name(f"{wanted.name}~{number}")
-    files.make_folder(target)
     for path in paths:
         if path.exists():
+            files.make_folder(target)
             shutil.move(path, target / path.name)
     return target

@@ -187,6 +187,8 @@ class Store:
         now: str,
         noted: Sequence[Effect],
     ) -> list[Memory]:
+        if not self._vectors.is_there:  # removed under us: rows behind a gap would pass for the whole
+            self._mend_vectors()
         row = self._vectors.extent.rows
         extent = self._vectors.append(matrix)
         added = []
@@ -213,8 +215,9 @@ class Store:
     ) -> Memory:
         """Change a summary's status; nothing is embedded again. ``noted`` is the job whose effect this is.
 
-        What was asked for before the last change is past and changes nothing, so a job that is tried again
-        does not undo a later one. Raises MEMORY_NOT_FOUND, ARGUMENT_INVALID.
+        What was asked for before the last change was is past and changes nothing, so a job that is tried again does
+        not undo a later one; what was asked for at the same moment counts once. Raises MEMORY_NOT_FOUND,
+        ARGUMENT_INVALID.
         """
         found = self.get(memory_id)
         if found is None:
@@ -223,18 +226,22 @@ class Store:
             what = "a legacy memory, which has no status" if found.kind == "legacy" else "a decision record"
             raise JobError("ARGUMENT_INVALID", f"{memory_id!r} is {what}: only a summary's status can be set.")
         (last,) = self._connection.execute("SELECT status_set_at FROM memories WHERE id = ?", (memory_id,)).fetchone()
-        if last is not None and clock.parse(last) >= clock.parse(asked_at):
+        if last is not None and self._is_past(last, asked_at, noted):
             return found
         with self._commit():
             self._connection.execute(
                 "UPDATE memories SET status = ?, updated_at = ?, status_set_at = ? WHERE id = ?",
-                (status, now, now, memory_id),
+                (status, now, asked_at, memory_id),
             )
             self.outbox.owe(memory_id, "status", now)
             effects.note(self._connection, [noted] if noted else [], now)
         after = self.get(memory_id)
         assert after is not None
         return after
+
+    def _is_past(self, last: str, asked_at: str, noted: Effect | None) -> bool:
+        before, now = clock.parse(last), clock.parse(asked_at)
+        return before > now or (before == now and (noted is None or effects.is_noted(self._connection, noted)))
 
     # --- derived data ---
 

@@ -91,7 +91,9 @@ class Stores:
             while True:
                 try:
                     mounts.require_safe(self._workspace, self._settings.allow_unsafe_mount)
-                    self._store = Store(self._workspace, self.embedder, new_model=new_model)
+                    embedder = self.embedder
+                    with self._loading():  # what it finds damaged, it makes anew
+                        self._store = Store(self._workspace, embedder, new_model=new_model)
                     break
                 except JobError as error:
                     if error.code != "STORE_BUSY" or time.monotonic() > deadline:
@@ -121,14 +123,24 @@ class Stores:
         was_closed = outbox.graph_was_closed()
         graph = CogneeStore(self._workspace, self.embedder, store.embed)
         found = graph.open()
+        try:
+            self._owe_what_it_needs(graph, found, store, was_closed, now)
+        except BaseException:
+            graph.close()  # else the next opening would have its files open twice
+            raise
+        return graph
+
+    def _owe_what_it_needs(
+        self, graph: CogneeStore, found: graph_files.Found, store: Store, was_closed: bool, now: str
+    ) -> None:
+        outbox = store.outbox
         if found in ("set aside", "absent") and outbox.graph_model() is not None:
             self._owe_everything(store, "damaged" if found == "set aside" else "gone", now)
         outbox.note_opened(self.embedder.identity)
         if found in ("set aside", "absent"):
-            return graph
+            return
         if found == "repaired" or not was_closed or not self._has_enough(graph, store):
             self._owe_what_is_missing(graph, store, now)
-        return graph
 
     def _owe_everything(self, store: Store, why: str, now: str) -> None:
         owed = store.outbox.owe_everything(now)
@@ -171,8 +183,11 @@ class Stores:
             self._store.outbox.note_closed()
 
     def graph_lag(self) -> int | None:
-        """How many changes the graph has not been told yet; None while the store is not open."""
-        return None if self._store is None else self._store.outbox.count()
+        """How many changes the graph is still to be told; None while the store is not open.
+
+        Without those that it refused: they wait for its next opening, and nobody need ask again until then.
+        """
+        return None if self._store is None else self._store.outbox.count(untried=True)
 
     def pay(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
         """Bring the graph up to date with the memories, and for a moment with what else is owed.
@@ -194,8 +209,8 @@ class Stores:
         try:
             store = self.store
             self._close_graph(cleanly=False)
-            store.outbox.owe_everything(now)
             graph_files.set_aside(self._workspace, f"graph-{now}")
+            store.outbox.owe_everything(now)  # last: until then it is known whose vectors lay there
             self._payments.pay_all(progress)
             return store.count() - len(store.outbox.untold())
         finally:
@@ -211,7 +226,11 @@ class Stores:
             if self._graph is not None:  # else another job has closed it in a pause
                 self._graph.compact(table)
                 slices.done(1)
-        if self._graph is not None:
-            self._graph.checkpoint(_LOG_BYTES_LEFT)
         if self._store is not None:
             self._store.maintain(now or clock.now())
+        if self._graph is not None:
+            try:
+                self._graph.checkpoint(_LOG_BYTES_LEFT)
+            except JobError:
+                self._close_graph(cleanly=False)  # it is to be looked at before it is used again
+                raise

@@ -82,6 +82,14 @@ class VectorIndex:
         database.set_meta(self._connection, "vector_rows", str(extent.rows))
         database.set_meta(self._connection, "vector_crc32", str(extent.checksum))
 
+    @property
+    def is_there(self) -> bool:
+        """Whether the file holds the committed rows, by its size."""
+        try:
+            return self.path.stat().st_size >= self.extent.rows * self._dimensions * vectors.ITEM_BYTES
+        except FileNotFoundError:
+            return False
+
     def damage(self) -> str | None:
         """What is wrong with the committed rows, or None. Reads the whole file: more than 1 GB a second."""
         extent = self.extent
@@ -103,7 +111,25 @@ class VectorIndex:
         ``switching`` called in it.
         """
         generation = self.generation + 1
-        vectors.path_of(self._folder, generation).unlink(missing_ok=True)
+        path = vectors.path_of(self._folder, generation)
+        path.unlink(missing_ok=True)
+        try:
+            extent = self._fill(generation, memories_after, embed, slices, switching)
+        except BaseException:
+            if self.generation != generation:
+                path.unlink(missing_ok=True)  # it may be what has filled the disk
+            raise
+        vectors.drop_other_generations(self._folder, generation)
+        return extent.rows
+
+    def _fill(
+        self,
+        generation: int,
+        memories_after: MemoriesAfter,
+        embed: Embed,
+        slices: Slices,
+        switching: Callable[[], None],
+    ) -> Extent:
         extent = self._append(generation, Extent(0, 0), self._no_rows())
         places: list[tuple[int, int, int]] = []
         last = 0
@@ -122,5 +148,4 @@ class VectorIndex:
             )
             self._note(generation, extent)
             switching()
-        vectors.drop_other_generations(self._folder, generation)
-        return extent.rows
+        return extent

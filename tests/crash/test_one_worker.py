@@ -195,7 +195,7 @@ def test_a_folder_that_cannot_be_written_stops_the_worker_for_as_long_as_it_is_s
         shutil.move(place.spool.results, moved)
         place.spool.results.write_bytes(b"")
         job_id = place.submit("noop", {})
-        until(lambda: "a look at the spool failed" in place.log(), "it says so")
+        until(lambda: "Not a directory" in place.log(), "it says so")
         assert place.spool.dropped(job_id).exists()
         place.spool.results.unlink()
         shutil.move(moved, place.spool.results)
