@@ -7,6 +7,7 @@ the nearest known one, so that a typing error does not pass silently.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -88,7 +89,7 @@ class Model(BaseModel):
     def _snake_case(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        known = {to_camel(name): name for name in cls.model_fields}
+        known = _camel_names(cls)
         renamed: dict[str, Any] = {}
         for name, value in data.items():
             target = str(known.get(name, name))
@@ -100,6 +101,11 @@ class Model(BaseModel):
     @classmethod
     def _is_optional(cls, name: str) -> bool:
         return name in cls.model_fields and not cls.model_fields[name].is_required()
+
+
+@cache
+def _camel_names(model: type[Model]) -> dict[str, str]:
+    return {to_camel(name): name for name in model.model_fields}
 
 
 class TimeScope(Model):

@@ -72,10 +72,17 @@ def accept(
 
     ``read`` has the status of each file as it was read: another one that came under its name since stays.
     """
-    with step("copy.write"):
-        batch.replace_many((spool.copy(job.job_id), encode(job.as_dict())) for job, _ in accepted)
-    with step("record.accept"):
-        write_records(spool, [record for _, record in accepted])
+    copies = [(spool.copy(job.job_id), encode(job.as_dict())) for job, _ in accepted]
+    records = [(spool.record(record.job_id), encode(record.as_dict())) for _, record in accepted]
+    parts = batch.write_parts([*copies, *records])
+    try:
+        with step("copy.write"):
+            batch.put_in_place(parts[: len(copies)])
+        with step("record.accept"):
+            batch.put_in_place(parts[len(copies) :])
+    except BaseException:
+        batch.drop_parts(parts)
+        raise
     with step("drop.remove"):
         for job, _ in accepted:
             with suppress(PermissionError):  # the next look finds a duplicate there, and says what is the matter

@@ -251,6 +251,7 @@ export type ErrorCode =
   | "STORE_MOUNT_UNSAFE"
   | "STORE_NEWER"
   | "STORE_UNREADABLE"
+  | "SYSTEM_BUSY"
   | "TEST_FAILURE"
   | "TEST_RETRY"
   | "TOPIC_NOT_FOUND"

@@ -182,23 +182,24 @@ def test_copies_are_durable_before_records_and_records_before_the_drops_go(
     noting("sync_folder", lambda folder: folder.name)
     noting("remove", lambda path: "")
     spool.accept(place, [accepted("a"), accepted("b")])
-    stage = ["write_new {}"] * 2 + ["sync_file {}"] * 2 + ["rename {}"] * 2 + ["sync_folder {}"]
+    twice = [f"{folder} {number}" for folder in ("active", "results") for number in (1, 2)]
+    written = [f"{step} {each.split()[0]}" for step in ("write_new", "sync_file") for each in twice]
     assert [noted.strip() for noted in steps] == [
-        *(each.format("active") for each in stage),
-        *(each.format("results") for each in stage),
-        *["remove"] * 2,
+        *written,
+        *("rename active", "rename active", "sync_folder active"),
+        *("rename results", "rename results", "sync_folder results"),
+        *("remove", "remove"),
     ]
 
 
-@pytest.mark.parametrize("stop", ["replace_many", "write_records", "remove"])
+@pytest.mark.parametrize("stop", ["write_parts", "put_in_place", "remove"])
 def test_a_stop_while_accepting_leaves_the_dropped_file(
     place: Spool, stop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spool.drop(place, "a", b"{}")
     pair = accepted("a")
     with monkeypatch.context() as patch:
-        where = {"write_records": spool, "replace_many": batch}.get(stop, files)
-        patch.setattr(where, stop, _cut)
+        patch.setattr(files if stop == "remove" else batch, stop, _cut)
         with pytest.raises(PowerCut):
             spool.accept(place, [pair])
     assert place.dropped("a").exists()
