@@ -119,6 +119,10 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Run: cognee-memory jobs retry <job_id>. If it goes on, report it with the log.",
     ),
     ErrorKind(
+        "SYSTEM_BUSY", _W, "The system refuses what the job needs: a process, an open file, memory.",
+        "End programs that are not needed, or raise the system's limits; the worker goes on by itself.",
+    ),
+    ErrorKind(
         "TEST_FAILURE", _G, "A noop job was asked to fail.", "Nothing: this is a test job.",
     ),
     ErrorKind(

@@ -60,7 +60,7 @@ class Child:
         progress: Callable[[dict[str, Any]], None] = lambda _: None,
         *,
         timeout_seconds: float | None = None,
-        between: Callable[[], None] | None = None,
+        between: Callable[[], object] | None = None,
         unwanted: Callable[[], bool] = lambda: False,
     ) -> dict[str, Any]:
         """Send a request and wait for its answer; messages of progress are passed on meanwhile.
@@ -73,8 +73,10 @@ class Child:
             process = self._running()
             process.begin(timeout_seconds)
             try:
-                if unwanted():
-                    self.end("cancelled")
+                if self._ended_for_good:
+                    process.end("stopped")
+                elif unwanted():
+                    process.end("cancelled")
                 slices = None if between is None else self._settings.slice_seconds
                 with steps.step("child.send"):
                     process.send({**request, "slice_seconds": slices})
@@ -88,16 +90,26 @@ class Child:
             except (OSError, ValueError) as error:
                 if process.why is None:
                     log.error("the child's pipe broke: %s", error)
+            except ChildEnded:
+                raise
+            except BaseException:  # a mistake of ours: it would go on with a request that nobody waits for
+                self._forget(process)
+                raise
             finally:
                 self._last_used = time.monotonic()
                 process.finish(len(request["jobs"]))
-            why, status = process.clear_away()
-            self._process = None
+            why, status = self._forget(process)
             level = logging.ERROR if why in ("died", "memory") else logging.INFO
             log.log(level, "the child ended: pid=%d status=%s why=%s", process.pid, status, why)
             raise ChildEnded(why)
 
-    def _give_way(self, process: ChildProcess, between: Callable[[], None] | None) -> None:
+    def _forget(self, process: ChildProcess) -> tuple[Why, int]:
+        ended = process.clear_away()
+        if self._process is process:  # else another one was started in between
+            self._process = None
+        return ended
+
+    def _give_way(self, process: ChildProcess, between: Callable[[], object] | None) -> None:
         suspended = process.suspend()
         if between is not None:
             between()
@@ -113,8 +125,6 @@ class Child:
         if self._process is None:
             self._process = self._keeper.submit(ChildProcess, self._workspace, self._settings).result()
             log.info("child started pid=%d", self._process.pid)
-            if self._ended_for_good:  # somebody wanted to end it before it was there
-                self._process.end("stopped")
         return self._process
 
     def is_idle(self, seconds: float) -> bool:

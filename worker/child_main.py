@@ -69,6 +69,8 @@ class Pipes:
 
     def _read(self) -> None:
         for line in sys.stdin.buffer:
+            if not line.endswith(b"\n"):
+                break  # the parent was cut off in the middle of a request
             self._busy.set()  # before it is taken up: else an end of stdin in between would not cut it off
             self._requests.put(json.loads(line))
         if self._busy.is_set():

@@ -9,10 +9,12 @@ import io
 import json
 import logging
 import os
+import select
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import IO, Any, Literal, cast
 
 import psutil
@@ -61,7 +63,7 @@ class ChildProcess:
         self.why: Why | None = None
         self._most_bytes = settings.child_memory_mib * MIB
         self._input, self._output = self._popen.stdin, self._popen.stdout
-        self._lines = _Lines(self._output)
+        self._lines = _Lines(self._output, self.is_alive)
         self._writing = threading.Lock()
         self._state = threading.Lock()
         self._asked = 0
@@ -151,12 +153,11 @@ class ChildProcess:
             with self._state:
                 allowance = 0.0 if self._loading_since is None else _LOADING_SECONDS
                 left = None if self._deadline is None else self._deadline + allowance - time.monotonic()
-            if left is not None and left <= 0:
-                self.end("timeout")
-                return
+                if left is not None and left <= 0:
+                    self._begin_end("timeout")  # in one step with the look: another job may begin right after
+                    return
             if self.busy and (self.memory_bytes() or 0) > self._most_bytes:
-                self.end("memory")
-                return
+                self.end("memory")  # which it does not when nothing runs any more: we watch on
             pause = _WATCH_SECONDS if self.busy else None
             self._look.wait(pause if left is None else min(_WATCH_SECONDS, left))
             self._look.clear()
@@ -164,12 +165,19 @@ class ChildProcess:
     # --- ending ---
 
     def end(self, why: Why) -> None:
+        """End what runs; where nothing does, there is nothing to end."""
         with self._state:
-            if self.why is not None or not self._asked:
-                return
+            if self._asked:
+                self._begin_end(why)
+
+    def _begin_end(self, why: Why) -> None:
+        if self.why is None:
             self.why = why
-        self._look.set()
-        threading.Thread(target=self._end, name="child-end").start()
+            self._look.set()
+            try:
+                threading.Thread(target=self._end, name="child-end").start()
+            except RuntimeError:  # the system gives us no thread: who waits for the end must not wait for ever
+                self._popen.kill()
 
     def _end(self) -> None:
         """Close its input, which tells it to leave outside critical sections; kill it when the time is over."""
@@ -219,10 +227,14 @@ class ChildProcess:
 
 
 class _Lines:
-    """Whole lines of a pipe, none longer than an answer may be."""
+    """Whole lines of a pipe, none longer than an answer may be.
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    The pipe of a dead writer may stay open: what it had started can have inherited it.
+    """
+
+    def __init__(self, stream: IO[bytes], is_written: Callable[[], bool]) -> None:
         self._stream = stream
+        self._is_written = is_written
         self._rest = bytearray()
 
     def next(self) -> bytes:
@@ -232,13 +244,25 @@ class _Lines:
             searched = len(self._rest)
             if searched > _ANSWER_BYTES:
                 raise ValueError("the child sends a line without an end")
-            part = self._stream.read(65536)
+            part = self._read()
             if not part:
                 return b""
             self._rest += part
         line = bytes(self._rest[: end + 1])
         del self._rest[: end + 1]
         return line
+
+    def _read(self) -> bytes:
+        if sys.platform != "win32":  # where nothing is inherited, and a pipe cannot be polled
+            poll = select.poll()
+            poll.register(self._stream, select.POLLIN)
+            while True:
+                is_over = not self._is_written()  # first: what came before the end is read
+                if poll.poll(0 if is_over else _WATCH_SECONDS * 1000):
+                    break
+                if is_over:
+                    return b""
+        return self._stream.read(65536)
 
 
 def _pump(stream: IO[bytes]) -> None:

@@ -42,7 +42,7 @@ class Control:
         self.waits = False
 
     def look(self) -> None:
-        """Obey what is there. ``waits`` says whether a request was left for the next look."""
+        """Obey what is there. ``waits`` says whether the end of a running job is waited for."""
         self.waits = False
         for path in _in_order(self._place.control):
             try:
@@ -60,7 +60,6 @@ class Control:
             if not isinstance(request, dict):
                 raise JobError("ARGUMENT_INVALID", f"{path.name} is no request that is known.")
             if not self._obey(path.stem, request):
-                self.waits = True
                 return
         except JobError as error:
             log.warning("request %s refused: %s", path.name[:100], error)
@@ -79,7 +78,7 @@ class Control:
             record = self._ledger.find(job_id)
         except ValueError as error:
             raise JobError("JOB_NOT_FOUND", str(error)) from error
-        if record is None:
+        if record is None or (verb == "cancel" and record.state == "rejected"):  # what is dropped now is another job
             return not self._place.dropped(job_id).exists()
         if request.get("generation") not in (None, record.generation):
             return True
@@ -87,6 +86,7 @@ class Control:
             found = self._cancel(job_id)
             if found not in ("running", "ended"):
                 log.info("cancel: %s job_id=%s", found, job_id)
+            self.waits |= found == "running"
             return found != "running"
         if record.ended:
             again = self._ledger.replay(job_id)

@@ -19,13 +19,15 @@ from bridge.settings import Settings
 from jobs import files, launch, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace, find_workspace
-from jobs.lock import Lock
+from jobs.lock import Lock, is_held
 
 from . import boot
+from .child_process import CRITICAL_SECONDS
 from .process import Worker
 
 _LOG_BYTES, _LOG_FILES = 5 * 1024 * 1024, 3
 _SUCCESSOR_PAUSE_SECONDS = 0.1
+_ORPHAN_SECONDS = CRITICAL_SECONDS + 1.0
 
 
 def serve(
@@ -49,11 +51,14 @@ def serve(
     with lock:
         files.remove(workspace.spool.heartbeat)  # a former worker's: its process id may be anybody's by now
         _log_to(workspace.spool.log, settings.log_level, foreground=foreground)
+        worker_died = boot.died_since_boot(lock.note())
+        if worker_died:
+            _outlive_orphan(workspace)
         worker = Worker(
             workspace,
             settings,
             lock.is_in_place,
-            worker_died=boot.died_since_boot(lock.note()),
+            worker_died=worker_died,
             leaves_when_idle=leaves_when_idle,
         )
         lock.write_note((boot.boot_id() or "").encode())
@@ -61,6 +66,14 @@ def serve(
         worker.run()
         lock.write_note(b"")
     return 0
+
+
+def _outlive_orphan(workspace: Workspace) -> None:
+    """Wait until the child of a worker that died has ended. It may be in the middle of a commit: a job of which we
+    said meanwhile that it is cancelled would have its effect all the same."""
+    deadline = time.monotonic() + _ORPHAN_SECONDS
+    while is_held(workspace.store_lock) and time.monotonic() < deadline:
+        time.sleep(_SUCCESSOR_PAUSE_SECONDS)
 
 
 def _succeed(workspace: Workspace, lock: Lock) -> bool:

@@ -58,9 +58,10 @@ class Heartbeat:
         """Something changed that an asker cares about."""
         self._poked.set()
 
-    def state(self, state: WorkerState) -> None:
+    def state(self, state: WorkerState) -> bool:
+        """Say so at once; whether that could be written."""
         self._state = state
-        self.write()
+        return self.write()
 
     def stop(self) -> None:
         self._stopped.set()
@@ -68,7 +69,7 @@ class Heartbeat:
         self._thread.join()
         self.state("stopped")
 
-    def write(self) -> None:
+    def write(self) -> bool:
         with self._writing:
             value = {
                 **self._facts,
@@ -80,7 +81,8 @@ class Heartbeat:
             try:
                 files.replace_loosely(self._place.heartbeat, encode(value))
             except OSError:
-                pass  # a full disk: the file's age tells
+                return False  # a full disk: the file's age tells
+        return True
 
     def _beat(self) -> None:
         while not self._stopped.is_set():

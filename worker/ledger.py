@@ -97,6 +97,18 @@ class Ledger:
         with self._lock:
             return self._waiting.kinds_due(self._now())
 
+    def startable(self, job_id: str) -> Record | None:
+        """The job's record if it may start now. One that may not yet is announced anew when it may: whoever asks was
+        told too early, for the clock was set back since."""
+        with self._lock:
+            record, now = self._live.get(job_id), self._now()
+            if record is None or record.state == "running":
+                return None
+            if not lifecycle.is_due(record, now):
+                self._waiting.put(record, now)
+                return None
+            return record
+
     def take_announced(self) -> list[Record]:
         """The waiting jobs that have become due since the last call."""
         with self._lock:
@@ -114,7 +126,7 @@ class Ledger:
         """Make jobs ours. When the disk refuses half-way, those whose records were written are live all the same."""
         try:
             spool.accept(self._place, accepted, read)
-        except OSError:
+        except BaseException:
             accepted = [pair for pair in accepted if self._is_written(pair[1])]
             raise
         finally:
@@ -164,8 +176,17 @@ class Ledger:
         return "cancelled" if done else "too late"
 
     def stands(self, record: Record) -> bool:
-        """Whether the job's effect is committed. Before the very first attempt nobody has to look."""
-        return (record.attempt > 0 or record.generation > 1) and self._stands(record)
+        """Whether the job's effect is committed. Before the very first attempt nobody has to look.
+
+        A store that cannot say leaves the job to its end.
+        """
+        if record.attempt == 0 and record.generation == 1:
+            return False
+        try:
+            return self._stands(record)
+        except Exception as error:
+            log.error("whether job_id=%s has taken effect cannot be read: %s", record.job_id, error)
+            return True
 
     def _step(self, events: Mapping[str, Event], tickets: Tickets) -> list[Record]:
         now = self._now()
@@ -180,8 +201,14 @@ class Ledger:
             except lifecycle.IllegalTransition:
                 continue
         if stepped:
-            with steps.step("record.start" if stepped[0].state == "running" else "record.end"):
-                spool.write_records(self._place, stepped)
+            try:
+                with steps.step("record.start" if stepped[0].state == "running" else "record.end"):
+                    spool.write_records(self._place, stepped)
+            except OSError:
+                for record in stepped:
+                    if record.ended and self._is_written(record):
+                        self._keep(record)  # askers see an end: it must be one
+                raise
         for record in stepped:
             self._keep(record)
         return stepped

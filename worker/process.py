@@ -126,12 +126,8 @@ class Worker:
             heartbeat.poke()
 
     def _stands(self, record: Record) -> bool:
-        """Whether a job's effect is committed. A store that cannot say leaves the job to its end."""
-        try:
-            return effects.stands(self._workspace, record.job_id, record.job_sha256 or "")
-        except JobError as error:
-            log.error("whether job_id=%s has taken effect cannot be read: %s", record.job_id, error)
-            return True
+        """Whether a job's effect is committed."""
+        return effects.stands(self._workspace, record.job_id, record.job_sha256 or "")
 
     def _graph_lag(self) -> int | None:
         """What the graph is owed from before this start. A store that cannot be read is each job's error, not ours."""
@@ -236,6 +232,7 @@ class Worker:
         """Continuous recovery: what goes wrong while we run is mended while we run."""
         if time.monotonic() >= self._next_tend:
             self._next_tend = time.monotonic() + _TEND_SECONDS
+            spool.prepare(self._place)  # a folder that somebody removed: nothing could be written again
             recovery.tend(self._place, self._ledger, clock.now())
             self._queue.tend()
 
@@ -269,8 +266,8 @@ class Worker:
         if not self._leaves_when_idle or time.monotonic() - self._active_at < self._settings.worker_idle_seconds:
             return
         # Who drops from here on sees that we leave, and starts a successor; what was dropped before is here.
-        self._heartbeat.state("exiting")
-        if spool.inbox(self._place) or any(self._place.control.glob("*.json")):
+        seen = self._heartbeat.state("exiting")
+        if not seen or spool.inbox(self._place) or any(self._place.control.glob("*.json")):
             self._active_at = time.monotonic()
             self._wake.set()
             self._announce()

@@ -179,7 +179,10 @@ class Queue:
         self.put_many([(job_id, priority)])
 
     def tend(self) -> None:
-        """Make the file anew if somebody removed it, and fill it where everything that waits seems to be lost."""
+        """Make the file anew if somebody removed it, fill it where everything that waits seems to be lost, and replace
+        a consumer's thread that has died."""
+        if self._consumer is not None:
+            self._consumer.check_worker_health()
         with self._huey.storage.filled:
             try:
                 if not self._path.exists():

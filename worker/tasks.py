@@ -21,7 +21,7 @@ SLICED = frozenset({"cognify", "migrate", "import", "rebuild", "noop"})  # long 
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """Jobs of one kind for one request, with the shortest of their timeouts; and those whose copy is lost."""
+    """Jobs of one kind for one request, with the shortest of their timeouts; and those whose copy cannot be read."""
 
     jobs: list[dict[str, Any]]
     timeout_seconds: float | None
@@ -39,11 +39,7 @@ def read_tasks(place: Spool, batch: Sequence[Record]) -> Tasks:
             job = parse_job(record.job_id, data, test_jobs=True)
         except (OSError, JobError) as error:
             log.error("job_id=%s copy unreadable: %s", record.job_id, error)
-            lost[record.job_id] = JobError(
-                "JOB_NOT_FOUND",
-                "The worker's copy of the job cannot be read.",
-                remediation="Submit the job anew.",
-            )
+            lost[record.job_id] = _why_lost(error)
             continue
         if _takes_its_time(job):
             if tasks:
@@ -53,6 +49,13 @@ def read_tasks(place: Spool, batch: Sequence[Record]) -> Tasks:
         if job.timeout_seconds is not None:
             timeouts.append(job.timeout_seconds)
     return Tasks(tasks, min(timeouts, default=None), lost)
+
+
+def _why_lost(error: OSError | JobError) -> JobError:
+    """Too many open files, a device error, somebody who has it open: that passes, and must not cost a job its life."""
+    if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
+        return JobError("SYSTEM_BUSY", f"The worker's copy of the job cannot be read now: {error.strerror}.")
+    return JobError("JOB_NOT_FOUND", "The worker's copy of the job cannot be read.", remediation="Submit the job anew.")
 
 
 def _takes_its_time(job: Job) -> bool:

@@ -241,7 +241,7 @@ def test_a_stopping_runner_begins_nothing(bench: Bench) -> None:
     assert bench.asked == []
 
 
-def test_a_child_that_cannot_be_started_is_another_attempt_and_no_stop(
+def test_a_child_that_cannot_be_started_is_waited_for_and_no_stop(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("worker.child_process.sys.executable", "/nowhere/python")
@@ -249,7 +249,7 @@ def test_a_child_that_cannot_be_started_is_another_attempt_and_no_stop(
     bench.runner.look("a")
     record = bench.record("a")
     assert record.error is not None
-    assert (record.state, record.error["code"]) == ("retrying", "INTERNAL")
+    assert (record.state, record.error["code"], record.errors) == ("retrying", "SYSTEM_BUSY", 0)
     assert bench.runner.running == ()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import clock, lifecycle, spool
+from jobs import batch, clock, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import Spool
 from jobs.lifecycle import Cancelled, Caps, Crashed, Event, Failed, Interrupted, Started, Succeeded, WorkerDied
@@ -454,3 +454,62 @@ def test_a_damaged_record_is_not_taken_for_a_missing_one(place: Spool, ledger: L
     place.record("a").write_bytes(b"{")
     with pytest.raises(ValueError, match=r".+"):
         ledger.find("a")
+
+
+# --- a disk that refuses half-way ---
+
+
+def test_what_fails_unexpectedly_leaves_nothing_live_that_is_not_on_the_disk(
+    place: Spool, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the dropped file would be taken for a duplicate of a job that nobody has a copy of."""
+
+    def fails(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(batch, "put_in_place", fails)
+    with pytest.raises(MemoryError):
+        accepted(ledger, "a")
+    assert ledger.get("a") is None
+
+
+def test_an_end_that_askers_can_see_is_one_though_the_disk_refused_to_sync_it(
+    place: Spool, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job that was shown as cancelled never runs."""
+    accepted(ledger, "a")
+    sync_folder = files.sync_folder
+
+    def fails(folder: Path) -> None:
+        if folder == place.results:
+            raise OSError(5, "Input/output error")
+        sync_folder(folder)
+
+    monkeypatch.setattr(files, "sync_folder", fails)
+    with pytest.raises(OSError, match="Input/output"):
+        ledger.cancel("a")
+    assert on_disk(place, "a").state == "cancelled"
+    assert ledger.get("a") is None
+    assert ledger.apply({"a": Started()}) == []
+    assert ledger.cancel("a") == "ended"
+
+
+def test_a_start_that_was_half_written_is_the_same_attempt_at_the_next_try(
+    place: Spool, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted(ledger, "a", "b")
+    rename = files.rename
+
+    def fails(source: Path, target: Path) -> None:
+        if target == place.record("b"):
+            raise OSError(28, "No space left on device")
+        rename(source, target)
+
+    with monkeypatch.context() as full:
+        full.setattr(files, "rename", fails)
+        with pytest.raises(OSError, match="No space"):
+            ledger.apply({"a": Started(), "b": Started()})
+    assert (on_disk(place, "a").state, on_disk(place, "b").state) == ("running", "queued")
+    started = ledger.apply({"a": Started(), "b": Started()})
+    assert [(record.job_id, record.ticket) for record in started] == [("a", (1, 1)), ("b", (1, 1))]
+    assert len(on_disk(place, "a").attempts) == 1

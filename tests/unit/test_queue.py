@@ -287,3 +287,26 @@ def test_a_file_that_was_overwritten_is_found_out_by_a_look_at_it(path: Path, lo
         assert looks.wait(1) == ["a"]
     finally:
         queue.stop()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_consumer_whose_thread_died_is_replaced(path: Path, looks: Looks) -> None:
+    """Else jobs would be accepted and never run, until somebody restarted the worker."""
+
+    def look(job_id: str) -> None:
+        if job_id == "deadly":
+            raise SystemExit
+        looks.look(job_id)
+
+    queue = Queue(path, look)
+    queue.start()
+    try:
+        (_, thread) = queue._consumer.worker_threads[0]
+        queue.put("deadly", 0)
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+        queue.put("next", 0)
+        queue.tend()
+        assert looks.wait(1) == ["next"]
+    finally:
+        queue.stop()

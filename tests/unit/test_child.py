@@ -1,0 +1,285 @@
+"""The parent's side of a child process: it never waits for ever, blames nobody wrongly, and leaves nothing behind.
+
+The child is a few lines of Python here, which say what a real one would at the instant in question.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import until
+
+from bridge.settings import Settings
+from jobs.layout import Workspace
+from worker import child_process
+from worker.child import Child, ChildEnded
+from worker.child_process import ChildProcess
+
+REQUEST: dict[str, Any] = {"kind": "noop", "jobs": [{}]}
+
+SPEAKING = """
+import json, os, sys
+def say(**message):
+    os.write(1, json.dumps(message).encode() + b"\\n")
+say(loading=False)
+"""
+
+ANSWERING = SPEAKING + "for line in sys.stdin: say(outcomes={}, graph_lag=0)"
+
+GIVING_WAY = (
+    SPEAKING
+    + """
+for line in sys.stdin:
+    if json.loads(line).get("slice_seconds") is None:
+        say(outcomes={}, graph_lag=0)
+    else:
+        say(give_way=True)
+"""
+)
+
+Made = Callable[[str], Child]
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Made]:
+    """A parent whose child runs the given lines."""
+    workspace = Workspace(tmp_path)
+    popen = subprocess.Popen
+    children: list[Child] = []
+
+    def make(script: str) -> Child:
+        def start(arguments: list[str], **options: Any) -> subprocess.Popen[bytes]:
+            return popen([sys.executable, "-c", script], **options)
+
+        monkeypatch.setattr(child_process.subprocess, "Popen", start)
+        children.append(Child(workspace, Settings(config_dir=tmp_path / "config")))
+        return children[-1]
+
+    yield make
+    for child in children:
+        child.close()
+
+
+def process_of(child: Child) -> ChildProcess:
+    assert child._process is not None
+    return child._process
+
+
+def in_thread(ask: Callable[[], object]) -> tuple[threading.Thread, list[object]]:
+    """Do it in a thread of its own; the list has what came of it."""
+    came: list[object] = []
+
+    def run() -> None:
+        try:
+            came.append(ask())
+        except Exception as error:
+            came.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread, came
+
+
+def test_a_job_that_ends_as_it_is_found_too_large_leaves_the_next_one_watched(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the instant in which the watcher decides, it may have answered: the watcher has to go on all the same."""
+    child = made(ANSWERING)
+    child.ask(REQUEST)
+    process = process_of(child)
+    seen = threading.Event()
+
+    def answers() -> int:
+        if not seen.is_set():
+            process.finish(1)
+            seen.set()
+            return 1 << 60
+        return 0
+
+    monkeypatch.setattr(process, "memory_bytes", answers)
+    process.begin(None)
+    assert seen.wait(30)
+    assert process.is_usable()
+    process.begin(0.01)
+    until(lambda: process.why == "timeout", "the next job's timeout is heeded", 10)
+    process.finish(1)
+
+
+def test_a_deadline_that_is_no_more_ends_nobody(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the watcher has seen is looked at again where it acts: another job may have begun since."""
+    child = made(ANSWERING)
+    child.ask(REQUEST)
+    process = process_of(child)
+    ended: list[str] = []
+    end = process.end
+
+    def late(why: Any) -> None:  # the instant between the watcher's look and its act
+        ended.append(why)
+        process.finish(1)
+        process.begin(None)
+        end(why)
+
+    monkeypatch.setattr(process, "end", late)
+    process.begin(0.0)
+    until(lambda: ended or process.why, "the watcher has acted", 10)
+    assert (ended, process.why) == ([], "timeout"), "looked and acted in one step"
+    process.finish(1)
+
+
+def test_who_ends_for_good_ends_also_what_is_only_about_to_be_asked(made: Made) -> None:
+    child = made(SPEAKING + "for line in sys.stdin: pass")
+    child.end_for_good()
+    thread, came = in_thread(lambda: child.ask(REQUEST))
+    thread.join(20)
+    assert not thread.is_alive()
+    (error,) = came
+    assert isinstance(error, ChildEnded)
+    assert error.why == "stopped"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nothing inherits a pipe there")
+def test_a_dead_child_whose_pipe_somebody_else_still_holds_is_not_waited_for(made: Made, tmp_path: Path) -> None:
+    heir = tmp_path / "heir"
+    script = (
+        SPEAKING
+        + f"""
+pid = os.fork()
+if not pid:
+    import time
+    time.sleep(600)
+open({str(heir)!r}, "w").write(str(pid))
+sys.stdin.readline()
+os._exit(70)
+"""
+    )
+    child = made(script)
+    thread, came = in_thread(lambda: child.ask(REQUEST))
+    try:
+        thread.join(20)
+        assert not thread.is_alive()
+        (error,) = came
+        assert isinstance(error, ChildEnded)
+        assert error.why == "died"
+    finally:
+        os.kill(int(heir.read_text()), signal.SIGKILL)
+
+
+def test_an_answer_that_was_given_right_before_the_end_counts(made: Made) -> None:
+    child = made(SPEAKING + "sys.stdin.readline(); say(outcomes={}, graph_lag=7); os._exit(70)")
+    assert child.ask(REQUEST)["graph_lag"] == 7
+
+
+def test_a_child_that_closes_its_pipe_and_goes_on_is_ended(made: Made) -> None:
+    child = made(SPEAKING + "sys.stdin.readline(); os.close(1); sys.stdin.read(); import time; time.sleep(600)")
+    thread, came = in_thread(lambda: child.ask(REQUEST))
+    thread.join(20)
+    assert not thread.is_alive()
+    assert isinstance(came[0], ChildEnded)
+    assert child.pid is None
+
+
+def test_a_mistake_while_long_work_stands_still_does_not_leave_it_standing(made: Made) -> None:
+    """Else the next request would be served inside the one that nobody waits for any more."""
+    child = made(GIVING_WAY)
+
+    def between() -> None:
+        raise RuntimeError("a mistake")
+
+    with pytest.raises(RuntimeError):
+        child.ask(REQUEST, between=between)
+    assert child.pid is None
+    assert child.ask(REQUEST)["graph_lag"] == 0
+
+
+def test_a_job_in_between_has_its_own_clock_and_gives_the_other_its_own_back(made: Made) -> None:
+    script = (
+        SPEAKING
+        + """
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked.get("slice_seconds") is not None:
+        say(give_way=True)
+    else:
+        say(outcomes={}, graph_lag=0)
+"""
+    )
+    child = made(script)
+    seen: list[float | None] = []
+
+    def between() -> None:
+        seen.append(process_of(child)._deadline)
+        child.ask(REQUEST)
+        seen.append(process_of(child)._deadline)
+
+    child.ask(REQUEST, timeout_seconds=1000.0, between=between)
+    assert seen == [None, None]
+    assert process_of(child).is_usable()
+
+
+def test_no_thread_and_no_descriptor_is_left_of_processes_that_have_ended(made: Made) -> None:
+    child = made(SPEAKING + "sys.stdin.readline(); os._exit(1)")
+
+    def count() -> tuple[int, int]:
+        own = [t for t in threading.enumerate() if t.name in ("child-watch", "child-stderr", "child-end")]
+        return len(own), len(list(Path("/proc/self/fd").iterdir())) if sys.platform == "linux" else 0
+
+    with pytest.raises(ChildEnded):
+        child.ask(REQUEST)
+    until(lambda: count()[0] == 0, "the threads have ended")
+    before = count()
+    for _ in range(5):
+        with pytest.raises(ChildEnded):
+            child.ask(REQUEST)
+    until(lambda: count() == before, f"as many as before: {before}")
+
+
+def test_a_child_that_stands_still_is_killed_at_the_stop(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    child = made(ANSWERING)
+    child.ask(REQUEST)
+    pid = child.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    child.stop(0.1)
+    assert child.pid is None
+
+
+def test_a_child_whose_parent_was_cut_off_in_the_middle_of_a_request_leaves() -> None:
+    """Not every system ends it from outside: it has to see for itself."""
+    script = "from worker.child_main import Pipes; import os; Pipes(os.dup(1)).next(); print('left')"
+    done = subprocess.run(
+        [sys.executable, "-c", script], input=b'{"kind": "noop", "jo', capture_output=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"left" + os.linesep.encode(), b"")
+
+
+def test_a_child_is_ended_also_where_there_is_no_thread_left_to_do_it(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child = made(SPEAKING + "for line in sys.stdin: pass")
+    child._running()
+
+    class NoThread:
+        def __init__(self, **_: object) -> None:
+            pass
+
+        def start(self) -> None:
+            raise RuntimeError("can't start new thread")
+
+    thread, came = in_thread(lambda: child.ask(REQUEST))
+    until(lambda: process_of(child).busy, "it is asked")
+    monkeypatch.setattr(child_process.threading, "Thread", NoThread)
+    child.end("cancelled")
+    monkeypatch.undo()
+    thread.join(20)
+    assert not thread.is_alive()
+    (error,) = came
+    assert isinstance(error, ChildEnded)
+    assert error.why == "cancelled"

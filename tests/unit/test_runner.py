@@ -1,0 +1,294 @@
+"""What the runner makes of a job whatever goes wrong beside it: each that was started is brought to a next state."""
+
+from __future__ import annotations
+
+import errno
+import threading
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import until
+
+from jobs import clock, lifecycle, spool
+from jobs.layout import Spool
+from jobs.model import Record, encode
+from jobs.parse import parse_job
+from worker.child import ChildEnded
+from worker.ledger import Ledger
+from worker.runner import Runner
+
+Request = dict[str, Any]
+
+
+class ChildInName:
+    """Answers as it is told."""
+
+    is_worn = False
+    pid: int | None = 1
+
+    def __init__(self) -> None:
+        self.ended: list[str] = []
+        self.answer: Callable[[Request, dict[str, Any]], dict[str, Any]] = lambda request, options: succeeded(request)
+
+    def ask(self, request: Request, progress: object, **options: Any) -> dict[str, Any]:
+        return self.answer(request, options)
+
+    def end(self, why: str) -> None:
+        self.ended.append(why)
+
+
+def succeeded(request: Request) -> dict[str, Any]:
+    return {"outcomes": {job["job_id"]: {"result": {}} for job in request["jobs"]}, "graph_lag": 0}
+
+
+class Bench:
+    """A runner over a spool, and a child that answers as it is told."""
+
+    def __init__(self, folder: Path) -> None:
+        self.place = Spool(folder)
+        spool.prepare(self.place)
+        self.now = clock.now()
+        self.stands: Callable[[Record], bool] = lambda record: False
+        self.ledger = Ledger(self.place, [], now=self.clock, stands=lambda record: self.stands(record))
+        self.child = ChildInName()
+        self.woken = 0
+        self.runner = Runner(
+            self.place, self.ledger, self.child, batch_size=4, now=self.clock, waits=self.wake  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    def clock(self) -> datetime:
+        return self.now
+
+    def wake(self) -> None:
+        self.woken += 1
+
+    def accept(self, job_id: str, kind: str = "noop", payload: object = None, **fields: Any) -> None:
+        value = {"schema_version": 1, "kind": kind, "job_id": job_id, "payload": payload or {}, **fields}
+        job = parse_job(job_id, encode(value), test_jobs=True)
+        self.ledger.accept([(job, lifecycle.accept(job, self.now))])
+
+    def record(self, job_id: str) -> Record:
+        found = spool.read_record(self.place, job_id)
+        assert found is not None
+        return found
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path / "spool")
+
+
+def test_a_cancelled_job_of_which_nobody_can_say_whether_its_effect_stands_goes_on(bench: Bench) -> None:
+    """A store that fails with whatever it may must not leave the job running without a process for ever."""
+    bench.accept("a")
+
+    def cancelled(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        assert bench.runner.cancel("a") == "running"
+        bench.stands = fails
+        raise ChildEnded("cancelled")
+
+    def fails(record: Record) -> bool:
+        raise PermissionError(errno.EACCES, "no")
+
+    bench.child.answer = cancelled
+    bench.runner.look("a")
+    assert (bench.record("a").state, bench.child.ended) == ("queued", ["cancelled"])
+    assert [record.job_id for record in bench.ledger.take_announced()] == ["a"]
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.EIO, errno.EACCES])
+def test_a_copy_that_cannot_be_read_for_now_is_waited_for(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """It was accepted: too many open files must not make an end of it."""
+    bench.accept("a")
+    bench.ledger.take_announced()
+    with monkeypatch.context() as broken:
+
+        def fails(*_: object) -> bytes:
+            raise OSError(number, "not now")
+
+        broken.setattr(spool, "read_copy", fails)
+        for _ in range(6):  # more than an error may be tried
+            bench.runner.look("a")
+            bench.now += timedelta(hours=1)
+    record = bench.record("a")
+    assert record.error is not None
+    assert (record.state, record.error["code"], record.errors) == ("retrying", "SYSTEM_BUSY", 0)
+    assert bench.woken == 6, "somebody puts it into the queue when it is due"
+    bench.runner.look("a")
+    assert bench.record("a").state == "succeeded"
+
+
+def test_a_child_that_the_system_does_not_start_costs_no_job_its_life(bench: Bench) -> None:
+    bench.accept("a")
+
+    def fails(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        raise BlockingIOError(errno.EAGAIN, "no more processes")
+
+    bench.child.answer = fails
+    for _ in range(6):
+        bench.runner.look("a")
+        bench.now += timedelta(hours=1)
+    record = bench.record("a")
+    assert record.error is not None
+    assert (record.state, record.error["code"], record.errors) == ("retrying", "SYSTEM_BUSY", 0)
+
+
+def test_a_message_that_came_too_early_since_the_clock_was_set_back_is_repeated(bench: Bench) -> None:
+    """The clock goes back a little between "it is due" and the look, and forward again: no pause of minutes."""
+    due = bench.now + timedelta(seconds=10)
+    bench.accept("a", not_before=clock.iso(due))
+    bench.now = due + timedelta(milliseconds=100)
+    assert [record.job_id for record in bench.ledger.take_announced()] == ["a"]
+
+    bench.now = due - timedelta(milliseconds=100)
+    assert bench.runner.is_stale("a")
+    bench.now = due + timedelta(milliseconds=200)
+    assert [record.job_id for record in bench.ledger.take_announced()] == ["a"]
+    assert not bench.runner.is_stale("a")
+
+
+def test_long_work_that_is_not_trusted_with_others_stops_with_the_worker_all_the_same(bench: Bench) -> None:
+    bench.accept("long", "rebuild", {"what": "index"})
+    bench.accept("short", "check")
+    bench.ledger.apply({"long": lifecycle.Started()})
+    bench.ledger.apply({"long": lifecycle.Crashed()})
+    bench.now += timedelta(hours=1)
+
+    def gives_way(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        options["between"]()
+        assert bench.child.ended == []
+        assert bench.record("short").state == "queued"
+        bench.runner.stopping.set()
+        options["between"]()
+        raise ChildEnded("stopped")
+
+    bench.child.answer = gives_way
+    bench.runner.look("long")
+    assert (bench.child.ended, bench.record("long").state, bench.record("long").crashes) == (["stopped"], "queued", 1)
+
+
+def test_a_cancellation_at_any_instant_is_heeded_or_answered_with_ask_again(bench: Bench) -> None:
+    """Before the start, after it, while the child works, and when it has answered."""
+    bench.accept("before")
+    assert bench.runner.cancel("before") == "cancelled"
+    bench.runner.look("before")
+    assert bench.record("before").state == "cancelled"
+
+    bench.accept("started")
+    bench.ledger.apply({"started": lifecycle.Started()})
+    assert (bench.runner.cancel("started"), bench.child.ended) == ("running", [])
+
+    bench.accept("working")
+
+    def working(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        assert not options["unwanted"]()
+        assert [bench.runner.cancel("working") for _ in range(2)] == ["running", "running"]
+        assert options["unwanted"]()
+        raise ChildEnded("cancelled")
+
+    bench.child.answer = working
+    bench.runner.look("working")
+    assert (bench.record("working").state, bench.runner.cancel("working")) == ("cancelled", "ended")
+
+    bench.accept("answered")
+
+    def answered(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        assert bench.runner.cancel("answered") == "running"
+        return succeeded(request)
+
+    bench.child.answer = answered
+    bench.runner.look("answered")
+    assert (bench.record("answered").state, bench.runner.cancel("answered")) == ("succeeded", "ended")
+    bench.accept("next")
+    bench.child.answer = lambda request, options: succeeded(request)
+    bench.runner.look("next")
+    assert bench.record("next").state == "succeeded", "nothing is left of the former cancellation"
+
+
+def test_what_stands_is_asked_again_after_the_child_has_ended(bench: Bench) -> None:
+    """It may have committed between the cancellation and its end."""
+    bench.accept("a")
+
+    def commits(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        assert bench.runner.cancel("a") == "running"
+        bench.stands = lambda record: True
+        raise ChildEnded("cancelled")
+
+    bench.child.answer = commits
+    bench.runner.look("a")
+    assert bench.record("a").state == "queued"
+    assert bench.runner.cancel("a") == "too late"
+
+
+@pytest.mark.parametrize("which", ["outer", "inner"])
+def test_cancelling_one_of_two_nested_jobs_costs_the_other_nothing(bench: Bench, which: str) -> None:
+    bench.accept("outer", "rebuild", {"what": "index"})
+    bench.accept("inner", "check")
+
+    def nested(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        if request["kind"] == "rebuild":
+            options["between"]()
+            raise ChildEnded("cancelled", between=True)  # the process that it had is gone
+        assert bench.runner.cancel(which) == "running"
+        bench.child.pid = None
+        raise ChildEnded("cancelled")
+
+    bench.child.answer = nested
+    bench.runner.look("outer")
+    other = "inner" if which == "outer" else "outer"
+    record = bench.record(other)
+    assert bench.record(which).state == "cancelled"
+    assert (record.state, record.crashes, record.errors, record.attempts[-1].error_code) == ("queued", 0, 0, None)
+    assert lifecycle.most_together(record, 2) == 2
+    assert bench.runner.running == ()
+
+
+def test_a_cancellation_and_a_timeout_at_once_are_a_cancellation(bench: Bench) -> None:
+    bench.accept("a")
+
+    def both(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        bench.runner.cancel("a")
+        raise ChildEnded("timeout")
+
+    bench.child.answer = both
+    bench.runner.look("a")
+    assert bench.record("a").state == "cancelled"
+
+
+def test_a_cancellation_from_another_thread_waits_for_no_child(bench: Bench) -> None:
+    bench.accept("a")
+    inside, go_on = threading.Event(), threading.Event()
+
+    def slow(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        inside.set()
+        assert go_on.wait(30)
+        return succeeded(request)
+
+    bench.child.answer = slow
+    thread = threading.Thread(target=bench.runner.look, args=("a",))
+    thread.start()
+    try:
+        assert inside.wait(30)
+        assert bench.runner.cancel("a") == "running"
+        assert bench.child.ended == ["cancelled"]
+    finally:
+        go_on.set()
+        thread.join()
+    until(lambda: bench.record("a").ended, "the job ends as it did")
+    assert bench.record("a").state == "succeeded"
+
+
+def test_a_job_that_its_operation_left_without_an_outcome_does_not_go_round_for_ever(bench: Bench) -> None:
+    bench.accept("a")
+    bench.child.answer = lambda request, options: {"outcomes": {}, "graph_lag": 0}
+    for _ in range(4):
+        bench.runner.look("a")
+        bench.now += timedelta(hours=1)
+    record = bench.record("a")
+    assert record.error is not None
+    assert (record.state, record.error["code"]) == ("failed", "INTERNAL")
