@@ -66,6 +66,10 @@ MEMORIES: dict[str, type[datapoints._Node]] = {
 }  # fmt: skip
 
 
+# As cognee names them in its graph.
+TYPES = ["ConversationSummary", "DecisionRecord", "LegacyMemory", "Decision", "Topic", "Plan", "Session"]
+
+
 def collections(model: type[datapoints._Node]) -> list[str]:
     return [f"{model.__name__}_{field}" for field in model.INDEX_FIELDS]
 

@@ -1,4 +1,4 @@
-"""The knowledge graph: the only module that imports cognee.
+"""The knowledge graph: cognee's stores.
 
 Every memory is written as DataPoints under derived ids, so that writing it again changes nothing. cognee's
 embedding engine is given our own embedder and its cache: each text is embedded once.
@@ -20,7 +20,6 @@ from cognee.infrastructure.databases.relational import get_relational_engine
 from cognee.infrastructure.databases.relational.create_relational_engine import create_relational_engine
 from cognee.infrastructure.databases.vector import get_vector_engine_async
 from cognee.infrastructure.databases.vector.create_vector_engine import _create_vector_engine
-from cognee.infrastructure.databases.vector.embeddings.EmbeddingEngine import EmbeddingEngine, EmbeddingResult
 from cognee.modules.engine.operations.setup import setup
 from cognee.tasks.storage import add_data_points
 
@@ -29,8 +28,8 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from . import critical, graph_files, lance_tables
-from .cognee_nodes import MEMORIES, NODES, ConversationSummary, collections, data_point, points
-from .database import failing_clearly
+from .cognee_embeddings import SharedEmbeddings, give_embeddings
+from .cognee_nodes import MEMORIES, NODES, TYPES, ConversationSummary, collections, data_point, points
 from .embedder import Embedder
 from .lance_sync import LanceSync
 from .memory import Memory
@@ -46,7 +45,6 @@ sys.excepthook = sys.__excepthook__
 
 T = TypeVar("T")
 
-_BATCH = 100
 _NO_ROOM_BYTES = 1024 * 1024  # with less than this free, it is the disk that refused
 _LARGE_LOG_BYTES = 32 * 1024 * 1024  # of the graph: folded in between two writes
 
@@ -56,35 +54,6 @@ Part = Literal["relational", "graph", "vectors"]
 _runner = asyncio.Runner()
 
 
-class _SharedEmbeddings(EmbeddingEngine):  # type: ignore[misc]
-    """cognee's embedding engine over our embedder and its cache."""
-
-    def __init__(self, embedder: Embedder, embed: Callable[[Sequence[str]], Vectors]) -> None:
-        self._embed = embed
-        self.failure: JobError | None = None  # the provider's, which cognee wraps into something else
-        self.model = embedder.identity
-        self.dimensions = embedder.dimensions
-        self.max_completion_tokens = 510
-
-    async def embed_text(self, text: list[str]) -> EmbeddingResult:
-        try:
-            with failing_clearly():  # the cache is in memory.db
-                vectors = self._embed(text)
-        except JobError as error:
-            self.failure = error
-            raise
-        return EmbeddingResult([vector.tolist() for vector in vectors], tokens=0)
-
-    def get_vector_size(self) -> int:
-        return self.dimensions
-
-    def get_batch_size(self) -> int:
-        return _BATCH
-
-    async def input_limit(self) -> int | None:
-        return self.max_completion_tokens
-
-
 class CogneeStore:
     """cognee's stores of one workspace, in a process that nobody else shares. Not thread-safe."""
 
@@ -92,10 +61,10 @@ class CogneeStore:
 
     def __init__(self, workspace: Workspace, embedder: Embedder, embed: Callable[[Sequence[str]], Vectors]) -> None:
         self._workspace = workspace
-        self._embeddings = _SharedEmbeddings(embedder, embed)
+        self._embeddings = SharedEmbeddings(embedder, embed)
         self._unsynced = LanceSync(graph_files.databases_of(workspace))
         self._opening: Part = "relational"
-        _give_embeddings(self._embeddings)
+        give_embeddings(self._embeddings)
         LadybugAdapter.checkpoint = _no_checkpoint
 
     def _run(self, work: Awaitable[T]) -> T:
@@ -261,7 +230,8 @@ class CogneeStore:
         async def held() -> dict[str, set[str]]:
             self._opening = "graph"
             graph = await get_graph_engine()
-            found = {NODES: {row[0] for row in await graph.query("MATCH (n:Node) RETURN n.id")}}
+            nodes = await graph.query("MATCH (n:Node) WHERE n.type IN $types RETURN n.id", {"types": TYPES})
+            found = {NODES: {row[0] for row in nodes}}
             statuses.update(await graph.query(_STATUSES, {"type": ConversationSummary.__name__}))
             self._opening = "vectors"
             vector = await get_vector_engine_async()
@@ -360,12 +330,6 @@ _STATUSES = (
 async def _no_checkpoint(adapter: Any) -> None:
     """cognee checkpoints inside its writes, where a kill would brick the graph. Its log is synced anyway;
     ``close`` checkpoints in a declared section."""
-
-
-def _give_embeddings(engine: _SharedEmbeddings) -> None:
-    """Hand our engine to the place where cognee makes its vector engine, which keeps one for good."""
-    module = sys.modules["cognee.infrastructure.databases.vector.create_vector_engine"]
-    module.get_embedding_engine = lambda: engine  # type: ignore[attr-defined]
 
 
 def _unavailable(error: Exception) -> JobError:

@@ -96,6 +96,11 @@ def create(config: EmbeddingConfig, *, bulk: bool = False) -> Embedder:
     return remote_embedder.LiteLLMEmbedder(config)
 
 
+def refuses_a_text(error: JobError) -> bool:
+    """Whether a provider refused what it was given to embed, one text perhaps of many: not us, and not for now."""
+    return error.code == "EMBEDDING_FAILED" and error.details.get("status") in (400, 413, 422)
+
+
 def processors() -> int:
     """How many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):

@@ -37,15 +37,18 @@ class Outbox:
         )
 
     def owe_again(self, memory_ids: Sequence[str], now: str) -> None:
-        """What the graph has lost of these is to be written once more."""
+        """What the graph was found to have lost, perhaps nothing, is to be written once more."""
+        if not memory_ids and not self.lacked():
+            return
         with database.transaction(self._connection):
+            database.set_meta(self._connection, "graph_lacked", next(iter(memory_ids), ""))
             for memory_id in memory_ids:
                 self.owe(memory_id, "write", now)
 
     def owe_everything(self, now: str) -> int:
         """Put every memory into the outbox: the graph is to be written anew, and none is missed. Returns how many."""
         with database.transaction(self._connection):
-            self._connection.execute("DELETE FROM meta WHERE key = 'graph_embedder'")
+            self._connection.execute("DELETE FROM meta WHERE key IN ('graph_embedder', 'graph_lacked')")
             self._connection.execute("DELETE FROM outbox")
             done = self._connection.execute(
                 "INSERT INTO outbox (memory_id, action, added_at) SELECT id, 'write', ? FROM memories ORDER BY number",
@@ -65,8 +68,8 @@ class Outbox:
 
     def count(self, *, untried: bool = False) -> int:
         """How many entries there are, or how many that were never refused."""
-        query = "SELECT count(*) FROM outbox" + (" WHERE tries = 0" if untried else "")
-        return int(self._connection.execute(query).fetchone()[0])
+        query = "SELECT count(*) FROM outbox WHERE NOT ? OR tries = 0"
+        return int(self._connection.execute(query, (untried,)).fetchone()[0])
 
     def untold(self) -> set[str]:
         """The memories that the graph need not have yet."""
@@ -76,6 +79,7 @@ class Outbox:
     def paid(self, entries: Sequence[Owed]) -> None:
         with steps.step("outbox.pay"), database.transaction(self._connection):
             self._connection.executemany("DELETE FROM outbox WHERE seq = ?", [(entry.seq,) for entry in entries])
+            self._survived()
 
     def not_paid(self, entry: Owed, error: str) -> None:
         with database.transaction(self._connection):
@@ -93,6 +97,26 @@ class Outbox:
         """Whether the graph's last user closed it: else what it lacks is to be looked for."""
         return database.meta(self._connection, "graph_closed") == "yes"
 
+    def note_opening(self) -> int:
+        """An opening begins. Returns how many before it, in a row, have ended their process before it paid anything."""
+        died = int(database.meta(self._connection, "graph_openings") or 0)
+        with database.transaction(self._connection):
+            database.set_meta(self._connection, "graph_openings", str(died + 1))
+        return died
+
+    def note_survived(self) -> None:
+        """Whatever came of the opening, it did not end its process."""
+        if database.meta(self._connection, "graph_openings") not in (None, "0"):
+            with database.transaction(self._connection):
+                self._survived()
+
+    def _survived(self) -> None:
+        database.set_meta(self._connection, "graph_openings", "0")
+
+    def lacked(self) -> str | None:
+        """One of the memories that the graph lacked when it was last compared; it was written again since."""
+        return database.meta(self._connection, "graph_lacked")
+
     def note_opened(self, model: str) -> None:
         """The graph is in use, and what it refused before may be tried once more."""
         with database.transaction(self._connection):
@@ -103,3 +127,4 @@ class Outbox:
     def note_closed(self) -> None:
         with database.transaction(self._connection):
             database.set_meta(self._connection, "graph_closed", "yes")
+            self._survived()

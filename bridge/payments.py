@@ -14,6 +14,7 @@ from typing import Protocol
 from jobs import steps
 from jobs.errors import JobError
 
+from .embedder import refuses_a_text
 from .memory import Memory
 from .outbox import Owed
 from .slices import Portion, Progress, Slices
@@ -95,7 +96,7 @@ class Payments:
         except JobError as error:
             if error.code == "GRAPH_UNAVAILABLE" or error.code == "DISK_FULL":
                 self._let_go()  # else its own lock would be in the way of the next opening
-            if error.code != "GRAPH_WRITE_FAILED":  # no fault of the memories
+            if error.code != "GRAPH_WRITE_FAILED" and not refuses_a_text(error):  # no fault of the memories
                 raise
             if len(entries) > 1:
                 errors: dict[str, JobError] = {}

@@ -209,7 +209,7 @@ def _pause_of(error: Exception) -> str:
 def _unreachable(error: Exception) -> JobError:
     """Names the kind of error only: its text may hold the address, and that a password."""
     kind = type(error).__name__
-    return JobError("EMBEDDING_FAILED", f"The embedding provider cannot be reached ({kind}).")
+    return JobError("EMBEDDING_UNREACHABLE", f"The embedding provider cannot be reached ({kind}).")
 
 
 def _vectors(content: Any) -> Any:

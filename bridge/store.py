@@ -6,6 +6,7 @@ the knowledge graph.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -31,6 +32,7 @@ from .words import WordIndex
 
 log = logging.getLogger(__name__)
 
+_CHECKED_QUICKLY = 5_000  # memories whose full-text index is compared with their texts in a fifth of a second
 _EFFECTS_KEPT = timedelta(days=90)  # longer than any record that a cancellation could name
 
 
@@ -62,6 +64,7 @@ class Store:
             raise
         self.outbox = Outbox(self._connection)
         self.is_rebuilding = False
+        self._is_open = False
         self._embeddings = EmbeddingCache(self._connection, embedder)
         self._vectors = VectorIndex(workspace, self._connection, embedder.dimensions)
         self._words = WordIndex(self._connection)
@@ -70,13 +73,25 @@ class Store:
             if not self.model_changed:
                 self._mend_vectors()
                 self._mend_words()
+            self._note_closed(False)
         except BaseException:
             self.close()
             raise
 
     def close(self) -> None:
+        if self._is_open:
+            with contextlib.suppress(sqlite3.Error):  # then the next opening looks closely
+                self._note_closed(True)
         self._connection.close()
         self._lock.release()
+
+    def _note_closed(self, closed: bool) -> None:
+        """Note how the store is left, for the next opening: in use, or as it should be."""
+        self._is_open = not closed
+        value = "yes" if closed else "no"
+        if database.meta(self._connection, "store_closed") != value:
+            with database.transaction(self._connection):
+                database.set_meta(self._connection, "store_closed", value)
 
     @property
     def workspace_id(self) -> str:
@@ -112,7 +127,8 @@ class Store:
 
     def _mend_words(self) -> None:
         """A full-text index that does not agree with the memories is made again from them."""
-        if not self._words.is_sound():
+        was_closed = database.meta(self._connection, "store_closed") == "yes"
+        if not self._words.is_sound(closely=not was_closed or self.count() <= _CHECKED_QUICKLY):
             log.warning("the full-text index was damaged: it is made again")
             self.rebuild_words()
 

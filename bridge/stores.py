@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _LOCK_PATIENCE_SECONDS = 15.0  # a former worker's child may still be closing its stores
+_DEADLY_OPENINGS = 2  # in a row, with nothing paid: damage may end its reader, and one may have been killed
 _COMPARED_TOGETHER = 500  # memories
 _LOG_BYTES_LEFT = 4 * 1024 * 1024  # of the graph, by maintenance: less is not worth a checkpoint
 
@@ -113,34 +116,60 @@ class Stores:
         return self._graph
 
     def _open_graph(self, store: Store) -> CogneeStore:
-        from .cognee_store import CogneeStore  # seconds and hundreds of megabytes
-
         now = clock.iso(clock.now())
         outbox = store.outbox
-        if outbox.graph_model() not in (None, self.embedder.identity):
-            graph_files.set_aside(self._workspace, f"graph-{now}")
-            self._owe_everything(store, "made with another embedding model", now)
-        was_closed = outbox.graph_was_closed()
+        died = outbox.note_opening()
+        try:
+            if outbox.graph_model() not in (None, self.embedder.identity):
+                self._start_anew(store, "made with another embedding model", now)
+            elif died >= _DEADLY_OPENINGS:
+                self._start_anew(store, f"the end of its process {died} times in a row", now)
+            return self._open_graph_of_ours(store, now)
+        except BaseException:
+            self._note_survived(store)
+            raise
+
+    @staticmethod
+    def _note_survived(store: Store) -> None:
+        with contextlib.suppress(sqlite3.Error):  # at worst the graph is written anew without need
+            store.outbox.note_survived()
+
+    def _start_anew(self, store: Store, why: str, now: str) -> None:
+        graph_files.set_aside(self._workspace, f"graph-{now}")
+        self._owe_everything(store, why, now)
+
+    def _open_graph_of_ours(self, store: Store, now: str) -> CogneeStore:
+        from .cognee_store import CogneeStore  # seconds and hundreds of megabytes
+
+        was_closed = store.outbox.graph_was_closed()
         graph = CogneeStore(self._workspace, self.embedder, store.embed)
         found = graph.open()
         try:
-            self._owe_what_it_needs(graph, found, store, was_closed, now)
+            can_be_mended = self._owe_what_it_needs(graph, found, store, was_closed, now)
         except BaseException:
             graph.close()  # else the next opening would have its files open twice
             raise
-        return graph
+        if can_be_mended:
+            return graph
+        graph.close()
+        self._start_anew(store, "lacking what had been written again", now)
+        return self._open_graph_of_ours(store, now)
 
     def _owe_what_it_needs(
         self, graph: CogneeStore, found: graph_files.Found, store: Store, was_closed: bool, now: str
-    ) -> None:
+    ) -> bool:
+        """Owe the graph what it lacks; False when that was of no use before."""
         outbox = store.outbox
         if found in ("set aside", "absent") and outbox.graph_model() is not None:
             self._owe_everything(store, "damaged" if found == "set aside" else "gone", now)
         outbox.note_opened(self.embedder.identity)
         if found in ("set aside", "absent"):
-            return
+            return True
         if found == "repaired" or not was_closed or not self._has_enough(graph, store):
-            self._owe_what_is_missing(graph, store, now)
+            lacked = outbox.lacked()
+            missing = self._owe_what_is_missing(graph, store, now)
+            return found == "repaired" or lacked not in missing
+        return True
 
     def _owe_everything(self, store: Store, why: str, now: str) -> None:
         owed = store.outbox.owe_everything(now)
@@ -152,8 +181,8 @@ class Stores:
         return graph.memory_count() >= store.count() - len(store.outbox.untold())
 
     @staticmethod
-    def _owe_what_is_missing(graph: CogneeStore, store: Store, now: str) -> int:
-        """Compare the graph with the memories that it was told, and owe what it lacks. Returns how many memories."""
+    def _owe_what_is_missing(graph: CogneeStore, store: Store, now: str) -> list[str]:
+        """Compare the graph with the memories that it was told, and owe what it lacks. Returns their ids."""
         untold = store.outbox.untold()
 
         def told() -> Iterator[list[Memory]]:
@@ -165,8 +194,8 @@ class Stores:
         missing = graph.missing(told())
         if missing:
             log.warning("the graph lacked %d of %d memories: they are written again", len(missing), store.count())
-            store.outbox.owe_again(missing, now)
-        return len(missing)
+        store.outbox.owe_again(missing, now)
+        return missing
 
     def reconcile(self) -> int:
         """Owe the graph what it lacks of the memories that it was told of. Returns how many memories that are.
@@ -174,13 +203,16 @@ class Stores:
         Raises GRAPH_UNAVAILABLE.
         """
         graph = self.graph
-        return self._owe_what_is_missing(graph, self.store, clock.iso(clock.now()))
+        return len(self._owe_what_is_missing(graph, self.store, clock.iso(clock.now())))
 
     def _close_graph(self, *, cleanly: bool = True) -> None:
         """Checkpoint and close. After trouble it counts as not closed, so that the next opening looks closely."""
         graph, self._graph = self._graph, None
-        if graph is not None and graph.close() and cleanly and self._store is not None:
-            self._store.outbox.note_closed()
+        if graph is None:
+            return
+        is_clean = graph.close() and cleanly
+        if self._store is not None:
+            self._store.outbox.note_closed() if is_clean else self._note_survived(self._store)
 
     def graph_lag(self) -> int | None:
         """How many changes the graph is still to be told; None while the store is not open.

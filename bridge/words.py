@@ -63,11 +63,13 @@ class WordIndex:
             (memory.number, indexed(topic), indexed(body)),
         )
 
-    def is_sound(self) -> bool:
-        """Whether the index agrees with its texts: 10 ms for 1,000 memories. In a search damage need not raise."""
+    def is_sound(self, *, closely: bool = True) -> bool:
+        """Whether the index has all memories, and closely, agrees with its texts, since in a search damage need not
+        raise. That takes 40 ms for 1,000 memories, and 1.2 s for 30,000; else it is a twentieth."""
         table = table_in_force(self._connection)
         try:
-            self._connection.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")  # noqa: S608
+            if closely:
+                self._connection.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")  # noqa: S608
             (indexed_rows,) = self._connection.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608
         except sqlite3.Error as error:
             if not is_damage(error):

@@ -171,6 +171,10 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Check EMBEDDING_ENDPOINT, EMBEDDING_MODEL and the key.",
     ),
     ErrorKind(
+        "EMBEDDING_UNREACHABLE", _W, "The embedding provider cannot be reached.",
+        "Nothing, if it comes back: the job waits, uncounted. Else check EMBEDDING_ENDPOINT and the network.",
+    ),
+    ErrorKind(
         "RATE_LIMITED", _W, "A provider asks for a pause: too many requests, or a budget that is spent.",
         "Nothing: the job waits, uncounted, and goes on by itself. Else raise the limit at the provider.",
     ),

@@ -146,6 +146,8 @@ class Server:
                     return {}
                 return run(kind, tasks, self._stores, clock.now(), progress)
         except JobError as error:
+            if not tasks:  # maintenance: nobody else would say
+                log.warning("%s was not done: %s", kind, error.code)
             return {task.job_id: Failed(error) for task in tasks}
         except Exception as error:
             # The traceback goes to the log; a record gets no more than the kind of error, which holds no text.

@@ -21,6 +21,7 @@ from jobs.model import canonical_json
 
 from ..conversation import Conversation, parse_conversation, render_conversation
 from ..effects import Effect
+from ..embedder import refuses_a_text
 from ..memory import STATUS_WORDS, Content, Memory, MemoryKind, Metadata, References, TimeScope, is_topic_id, slug
 from ..references import split
 from ..sections import normalise
@@ -48,7 +49,7 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
             prepared.append(prepare(task, workspace_id, clock.iso(now)))
         except JobError as error:
             outcomes[task.job_id] = Failed(error)
-    duplicates = _store(prepared, stores, clock.iso(now), outcomes)
+    duplicates = _store_all(prepared, stores, clock.iso(now), outcomes)
     stored_at = time.monotonic()
     prepared = [item for item in prepared if item.task.job_id not in outcomes]
     progress({"done": 0, "total": len(prepared), "message": "stored; writing the knowledge graph"})
@@ -68,6 +69,24 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
         else:
             outcomes[job_id] = Succeeded(_result(item, stores, job_id in duplicates, timings))
     return outcomes
+
+
+def _store_all(
+    prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dict[str, Succeeded | Failed]
+) -> set[str]:
+    """As ``_store``; where the embedding provider refuses a text, each alone, so that its job fails alone."""
+    try:
+        return _store(prepared, stores, now, outcomes)
+    except JobError as error:
+        if not refuses_a_text(error):
+            raise
+    duplicates: set[str] = set()
+    for item in prepared:
+        try:
+            duplicates |= _store([item], stores, now, outcomes)
+        except JobError as error:
+            outcomes[item.task.job_id] = Failed(error)
+    return duplicates
 
 
 def _store(prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dict[str, Succeeded | Failed]) -> set[str]:

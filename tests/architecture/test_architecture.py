@@ -86,7 +86,7 @@ def test_imports_follow_the_arrows(package: str, may_not: tuple[str, ...]) -> No
 @pytest.mark.parametrize(
     ("package", "owner"),
     [
-        ("cognee", {"bridge/cognee_store.py", "bridge/cognee_nodes.py"}),
+        ("cognee", {"bridge/cognee_store.py", "bridge/cognee_nodes.py", "bridge/cognee_embeddings.py"}),
         ("huey", {"worker/queue.py"}),
         ("watchdog", {"worker/watcher.py"}),
         ("ladybug", {"bridge/graph_files.py"}),
@@ -103,8 +103,10 @@ def test_each_outside_thing_has_one_owner(package: str, owner: set[str]) -> None
 def test_cognees_owner_is_imported_only_where_the_graph_is_needed() -> None:
     found = {name_of(p) for p in MODULES if any(n.startswith("bridge.cognee_store") for n in imported(p))}
     assert found == {"bridge/stores.py"}
-    nodes = {name_of(p) for p in MODULES if any(n.startswith("bridge.cognee_nodes") for n in imported(p))}
-    assert nodes == {"bridge/cognee_store.py"}
+    for part in ("bridge.cognee_nodes", "bridge.cognee_embeddings"):
+        assert {name_of(p) for p in MODULES if any(n.startswith(part) for n in imported(p))} == {
+            "bridge/cognee_store.py"
+        }
     for node in tree_of(ROOT / "bridge" / "stores.py").body:
         assert not (isinstance(node, ast.ImportFrom) and node.module == "cognee_store"), "it takes seconds"
 

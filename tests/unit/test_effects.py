@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -71,6 +72,22 @@ def test_a_change_of_status_is_an_effect_and_one_that_is_past_is_none(workspace:
     store.set_status("m", "Active", NOW, LATER, Effect("b", "digest"))
     assert stands(workspace, "a", "digest")
     assert not stands(workspace, "b", "digest")
+
+
+def test_a_later_request_counts_though_it_was_made_before_the_earlier_one_was_carried_out(store: Store) -> None:
+    store.add([(summary("m"), None)], NOW)
+    done = "2026-11-20T14:00:00Z"
+    store.set_status("m", "Draft", NOW, done, Effect("a", "digest"))
+    store.set_status("m", "Superseded", LATER, done, Effect("b", "digest"))
+    assert store.set_status("m", "Draft", NOW, done, Effect("a", "digest")).metadata.status == "Superseded"
+
+
+def test_of_two_requests_of_one_moment_the_second_counts_and_the_first_is_not_repeated(store: Store) -> None:
+    """Jobs that are taken in together are accepted at the same time."""
+    store.add([(summary("m"), None)], NOW)
+    store.set_status("m", "Draft", LATER, LATER, Effect("a", "digest"))
+    store.set_status("m", "Superseded", LATER, LATER, Effect("b", "digest"))
+    assert store.set_status("m", "Draft", LATER, LATER, Effect("a", "digest")).metadata.status == "Superseded"
 
 
 @pytest.mark.parametrize(("point", "is_there"), [("before", False), ("after", True)])
@@ -155,6 +172,28 @@ def test_a_store_of_the_first_format_is_backed_up_migrated_and_whole(workspace: 
         assert connection.execute("PRAGMA user_version").fetchone() == (1,)
         assert connection.execute("SELECT id FROM memories").fetchall() == [("m",)]
     Store(workspace, FakeEmbedder()).close()  # the checksum that the first opening has noted holds
+
+
+def test_a_backup_that_the_disk_refuses_leaves_no_part_and_no_migration(workspace: Workspace) -> None:
+    store = Store(workspace, FakeEmbedder())
+    store.add([(summary(f"m{number}"), "a") for number in range(300)], NOW)
+    store.close()
+    as_in_the_first_format(workspace)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))  # beyond, a write fails as on a full disk
+    try:
+        with pytest.raises(JobError):
+            Store(workspace, FakeEmbedder())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(workspace.memory.glob("*format*")) == []
+    with closing(sqlite3.connect(workspace.memory_db)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    Store(workspace, FakeEmbedder()).close()
+    (backup,) = workspace.memory.glob("*format*")
+    assert backup.stat().st_mode & 0o777 == 0o600
+    with closing(sqlite3.connect(backup)) as connection:
+        assert connection.execute("SELECT count(*) FROM memories").fetchone() == (300,)
 
 
 def test_a_store_that_cannot_be_read_is_an_error_and_no_answer(workspace: Workspace) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge import payments, slices
+from bridge import graph_files, payments, slices
 from bridge.memory import Content, Memory, Metadata
 from bridge.passages import passages
 from bridge.settings import Settings
@@ -122,7 +124,29 @@ def test_one_bad_memory_fails_alone(stores: WithFakeGraph) -> None:
     errors = stores.pay(["a", "bad", "b"])
     assert {memory_id: error.code for memory_id, error in errors.items()} == {"bad": "GRAPH_WRITE_FAILED"}
     assert stores.fake.told == ["a", "b"]
+    assert stores.store.outbox.count() == 1
+
+
+def test_nobody_is_asked_to_pay_again_and_again_what_the_graph_refuses(stores: WithFakeGraph) -> None:
+    add(stores, "a", "bad")
+    stores.fake.refused = {"bad"}
+    stores.pay(["bad"])
+    assert stores.graph_lag() == 0
+    stores.store.outbox.note_opened("m")
     assert stores.graph_lag() == 1
+
+
+def test_a_text_that_the_provider_refuses_is_its_memorys_fault_and_in_nobodys_way(stores: WithFakeGraph) -> None:
+    add(stores, "bad", "a")
+
+    def write(memories: Sequence[Memory]) -> None:
+        if "bad" in [memory.id for memory in memories]:
+            raise JobError("EMBEDDING_FAILED", details={"status": 400})
+        stores.fake.told += [memory.id for memory in memories]
+
+    stores.fake.write = write  # type: ignore[method-assign]
+    assert {memory_id: error.code for memory_id, error in stores.pay(["bad"]).items()} == {"bad": "EMBEDDING_FAILED"}
+    assert stores.fake.told == ["a"]
 
 
 def test_trouble_with_others_debts_is_not_the_jobs(stores: WithFakeGraph) -> None:
@@ -264,9 +288,9 @@ def test_embedding_anew_stands_still_now_and_then_and_keeps_what_it_has(stores: 
 
 def test_loading_is_told_around_the_slow_starts(stores: WithFakeGraph) -> None:
     add(stores, "a")
-    assert stores.loading == []
+    assert stores.loading == [True, False], "the store, which may have to mend what it finds"
     stores.pay(["a"])
-    assert stores.loading == [True, False]
+    assert stores.loading == [True, False] * 2
 
 
 @pytest.mark.parametrize(
@@ -275,6 +299,155 @@ def test_loading_is_told_around_the_slow_starts(stores: WithFakeGraph) -> None:
 )
 def test_a_portion_grows_and_shrinks_towards_a_slice(size: int, seconds: float, following: int) -> None:
     assert next_size(size, seconds, 100) == following
+
+
+@pytest.fixture
+def openable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Stores, Any]]:
+    """Stores that open their graph as in earnest, but for what cognee does."""
+
+    class Openable(FakeGraph):
+        def open(self) -> str:
+            return "ready"
+
+        def memory_count(self) -> int:
+            return 1000
+
+        def missing(self, _: object) -> list[str]:
+            return []
+
+    fake = Openable()
+    module = ModuleType("bridge.cognee_store")
+    module.CogneeStore = lambda *_: fake  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    workspace = Workspace(tmp_path)
+    workspace.memory.mkdir(mode=0o700)
+    with Stores(workspace, Settings()) as found:
+        found._embedder = FakeEmbedder()
+        yield found, fake
+
+
+def test_a_graph_whose_opening_fails_at_its_end_is_closed(
+    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the next opening would have the same files open twice."""
+    stores, fake = openable
+
+    def full(_: str) -> None:
+        raise JobError("DISK_FULL")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stores.store.outbox, "note_opened", full)
+        with pytest.raises(JobError, match="DISK_FULL"):
+            _ = stores.graph
+    assert fake.closed == 1
+    assert stores.graph is fake
+
+
+def test_a_graph_that_ends_its_process_twice_as_it_is_opened_is_set_aside(
+    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A damaged page may end who reads it; every job would end as POISON."""
+    stores, fake = openable
+    stores.store.add([(summary("a"), None)], NOW)
+    stores.pay(["a"])
+    aside: list[str] = []
+    monkeypatch.setattr(graph_files, "set_aside", lambda _, label: aside.append(label))
+
+    def opened() -> int:
+        """Open the graph in what is a new process for it. Returns how often it was set aside so far."""
+        stores._graph = None
+        assert stores.graph is fake
+        return len(aside)
+
+    assert [opened(), opened(), opened()] == [0, 0, 1]
+    assert stores.graph_lag() == 1
+    stores.pay(["a"])
+    assert [opened(), opened()] == [1, 1]
+    stores._close_graph()
+    assert [opened(), opened()] == [1, 1]
+    stores._close_graph(cleanly=False)
+    assert [opened(), opened()] == [1, 1]
+
+
+def test_a_graph_that_lacks_again_what_was_written_again_is_set_aside(
+    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else every opening would write the same once more, to no end."""
+    stores, fake = openable
+    stores.store.add([(summary("a"), None), (summary("b"), None)], NOW)
+    stores.pay(["a", "b"])
+    aside: list[str] = []
+    monkeypatch.setattr(graph_files, "set_aside", lambda _, label: aside.append(label))
+    lacking = ["a"]
+    fake.missing = lambda _: list(lacking)
+
+    def opened() -> int:
+        stores._close_graph(cleanly=False)
+        assert stores.graph is fake
+        stores.pay_all()
+        return len(aside)
+
+    assert opened() == 0
+    lacking[:] = ["b"]
+    assert opened() == 0, "it is another one"
+    fake.told.clear()
+    monkeypatch.setattr(graph_files, "set_aside", lambda _, label: aside.append(label) or lacking.clear())
+    assert opened() == 1
+    assert sorted(fake.told) == ["a", "b"]
+    assert opened() == 1
+
+
+def test_an_opening_that_fails_with_an_error_is_none_that_ended_its_process(
+    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stores, fake = openable
+    stores.store.add([(summary("a"), None)], NOW)
+
+    def refuse() -> str:
+        raise JobError("GRAPH_UNAVAILABLE")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fake, "open", refuse)
+        for _ in range(3):
+            with pytest.raises(JobError, match="GRAPH_UNAVAILABLE"):
+                _ = stores.graph
+    assert stores.store.outbox.note_opening() == 0
+
+
+def test_a_rebuild_of_the_graph_that_is_cut_off_forgets_not_whose_vectors_lie_there(
+    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a change of the model, what was not set aside yet must not be taken for the new one's."""
+    stores, _ = openable
+    stores.store.add([(summary("a"), None)], NOW)
+    stores.pay(["a"])
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(graph_files, "set_aside", full)
+    with pytest.raises(OSError, match="No space"):
+        stores.rebuild_graph(NOW)
+    assert stores.store.outbox.graph_model() == stores.embedder.identity
+
+
+def test_a_graph_that_cannot_be_checkpointed_keeps_nothing_else_from_maintenance(
+    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stores, fake = openable
+    assert stores.graph is fake
+    maintained: list[Any] = []
+    monkeypatch.setattr(type(stores.store), "maintain", lambda _, now: maintained.append(now))
+    fake.overgrown = list
+
+    def refuse(_: int) -> None:
+        raise JobError("GRAPH_UNAVAILABLE")
+
+    fake.checkpoint = refuse
+    with pytest.raises(JobError, match="GRAPH_UNAVAILABLE"):
+        stores.maintain()
+    assert len(maintained) == 1
+    assert (fake.closed, stores.store.outbox.graph_was_closed()) == (1, False)
 
 
 def test_maintenance_opens_nothing(stores: WithFakeGraph) -> None:

@@ -345,6 +345,13 @@ def test_without_both_halves_of_the_index_the_error_names_the_remedy(shelf: Shel
     assert "rebuild --what index" in caught.value.remediation
 
 
+def test_an_index_of_more_than_there_is_breaks_no_question(shelf: Shelf) -> None:
+    shelf.add(summary("a", "queue"))
+    for number in (7, 8, 9):
+        words_harmed(f"INSERT INTO {{words}} (rowid, topic, body) VALUES ({number}, '', 'queue')")(shelf)
+    assert shelf.ids("queue") == ["a"]
+
+
 def test_the_next_writer_makes_the_other_half_again(shelf: Shelf) -> None:
     shelf.add(summary("a", "queue"))
     before = shelf.ask("queue")

@@ -15,6 +15,7 @@ import pytest
 from fake_embedder import FakeEmbedder
 
 from bridge import database, slices, vectors
+from bridge import store as store_module
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.passages import passages
 from bridge.settings import Settings
@@ -290,6 +291,19 @@ def test_a_rebuild_gives_the_same_numbers_statuses_and_vectors_and_embeds_nothin
     assert embedder.seen == [p.text for p in passages(summary("c")) if p.kind != "topic"]
 
 
+@pytest.mark.parametrize("damage", ["missing", "short"])
+def test_a_vector_file_that_is_lost_while_the_store_is_open_is_made_again_before_the_next_rows(
+    workspace: Workspace, embedder: FakeEmbedder, damage: str
+) -> None:
+    with opened(workspace, embedder) as store:
+        add(store, summary("a"), summary("b"))
+        (path,) = workspace.vectors.iterdir()
+        path.unlink() if damage == "missing" else path.write_bytes(path.read_bytes()[:-1])
+        add(store, summary("c"))
+        assert store._vectors.damage() is None
+        assert mapped_rows(workspace).any(axis=1).all()
+
+
 @pytest.mark.parametrize("damage", ["missing", "short", "one bit", "zeros", "longer"])
 def test_a_damaged_vector_file_is_set_aside_and_made_again_without_embedding(
     workspace: Workspace, embedder: FakeEmbedder, damage: str, caplog: pytest.LogCaptureFixture
@@ -350,6 +364,30 @@ def test_a_damaged_full_text_index_is_made_again_at_the_next_opening(
         assert "damaged" not in caplog.text
 
 
+@pytest.mark.parametrize(("closes", "noticed"), [(True, False), (False, True)], ids=["closed", "killed"])
+def test_the_index_of_many_memories_is_compared_with_their_texts_after_an_unclean_end_alone(
+    workspace: Workspace,
+    embedder: FakeEmbedder,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    closes: bool,
+    noticed: bool,
+) -> None:
+    monkeypatch.setattr(store_module, "_CHECKED_QUICKLY", 1)
+    with opened(workspace, embedder) as store:
+        add(store, summary("a"), summary("b"))
+        if not closes:
+            store._connection.close()
+            store._lock.release()
+            store._is_open = False
+    harmed(workspace, "DELETE FROM words_data WHERE id > 10")
+    with opened(workspace, embedder):
+        assert ("full-text index was damaged" in caplog.text) == noticed
+    harmed(workspace, f"DELETE FROM {'words' if closes else 'words_2'}_content WHERE id = 1")
+    with opened(workspace, embedder):
+        assert "full-text index was damaged" in caplog.text, "too few are noticed in any case"
+
+
 @pytest.mark.parametrize("damage", ["no index", "no settings"])
 def test_a_memory_is_stored_though_the_full_text_index_breaks_at_that_moment(
     workspace: Workspace, embedder: FakeEmbedder, damage: str
@@ -401,6 +439,27 @@ def test_a_rebuild_that_was_cut_off_does_not_disturb_the_next(workspace: Workspa
         following = int(dict(rows_of(workspace, "meta"))["vector_generation"]) + 1
         vectors.path_of(workspace.vectors, following).write_bytes(b"half of something" * 1000)
         store.rebuild_vectors()
+        assert everything(workspace) == before
+
+
+def test_a_rebuild_that_fails_leaves_no_file_behind(
+    workspace: Workspace, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be what has filled the disk."""
+    with opened(workspace, embedder) as store:
+        add(store, *(summary(f"m{number}") for number in range(120)))
+        before = everything(workspace)
+        real, calls = vectors.append, iter(range(100))
+
+        def full(*arguments: Any) -> int:
+            if next(calls) == 2:
+                raise OSError(28, "No space left on device")
+            return real(*arguments)
+
+        monkeypatch.setattr(vectors, "append", full)
+        with pytest.raises(OSError, match="No space"):
+            store.rebuild_vectors()
+        assert len(list(workspace.vectors.iterdir())) == 1
         assert everything(workspace) == before
 
 
@@ -567,6 +626,22 @@ def test_a_failure_of_the_disk_is_an_error_that_waits(error: OSError | int, code
     with pytest.raises(JobError) as caught, database.failing_clearly():
         raise raised
     assert (caught.value.code, caught.value.reaction) == (code, Reaction.WAIT)
+
+
+def test_a_transaction_that_a_full_disk_has_ended_says_so_and_the_next_one_goes_on(
+    workspace: Workspace, embedder: FakeEmbedder
+) -> None:
+    with opened(workspace, embedder) as store:
+        add(store, summary("a"))
+        (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
+        store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+        many = [summary(f"m{number}", context="So much. " * 50) for number in range(100)]
+        with pytest.raises(JobError, match="DISK_FULL"), database.failing_clearly():
+            add(store, *many)
+        assert store.count() == 1
+        store._connection.execute(f"PRAGMA max_page_count = {pages + 10_000}")
+        add(store, *many)
+        assert store.count() == 101
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,100 @@
+"""Ingestion as an operation, over a real store with a tiny embedder and a graph that takes everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_embedder import FakeEmbedder
+
+from bridge.embedder import Matrix
+from bridge.operations import Task, run
+from bridge.settings import Settings
+from bridge.slices import quietly
+from bridge.stores import Stores
+from jobs import clock
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lifecycle import Failed
+
+NOW = clock.parse("2026-11-20T12:00:00Z")
+
+
+class PickyEmbedder(FakeEmbedder):
+    """A provider that refuses a text, and with it the whole request; or every request."""
+
+    error: JobError | None = None
+    refused = "bad"
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        if self.error is not None and any(self.refused in text for text in texts):
+            raise self.error
+        return super().embed(texts)
+
+
+class AllTaken:
+    def write(self, _: object) -> None: ...
+
+    def sync(self) -> None: ...
+
+    def close(self) -> bool:
+        return True
+
+
+class WithoutCognee(Stores):
+    def _open_graph(self, store: Any) -> Any:
+        return AllTaken()
+
+
+@pytest.fixture
+def embedder() -> PickyEmbedder:
+    return PickyEmbedder()
+
+
+@pytest.fixture
+def stores(tmp_path: Path, embedder: PickyEmbedder) -> Iterator[Stores]:
+    workspace = Workspace(tmp_path)
+    workspace.memory.mkdir(mode=0o700)
+    with WithoutCognee(workspace, Settings()) as found:
+        found._embedder = embedder
+        yield found
+
+
+def tasks(*topics: str) -> list[Task]:
+    asked = "2026-11-20T11:00:00Z"
+    return [
+        Task(t, f"digest of {t}", {"summary": {"topic": t, "context": f"About {t}."}}, asked, asked) for t in topics
+    ]
+
+
+def outcomes(stores: Stores, *topics: str) -> dict[str, str]:
+    """The code of each job's error, or none."""
+    found = run("ingest", tasks(*topics), stores, NOW, quietly)
+    return {job: outcome.error.code if isinstance(outcome, Failed) else "" for job, outcome in found.items()}
+
+
+def test_a_text_that_the_provider_refuses_fails_its_own_job_alone(stores: Stores, embedder: PickyEmbedder) -> None:
+    embedder.error = JobError("EMBEDDING_FAILED", details={"status": 400})
+    assert outcomes(stores, "a", "bad", "b") == {"a": "", "bad": "EMBEDDING_FAILED", "b": ""}
+    assert stores.store.count() == 2
+    embedder.error = None
+    assert outcomes(stores, "a", "bad", "b") == {"a": "", "bad": "", "b": ""}
+    assert stores.store.count() == 3
+
+
+@pytest.mark.parametrize("error", [JobError("RATE_LIMITED"), JobError("EMBEDDING_FAILED", details={"status": 503})])
+def test_a_provider_that_is_out_of_order_is_asked_once_for_all(
+    stores: Stores, embedder: PickyEmbedder, error: JobError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def refuse(texts: Sequence[str]) -> Matrix:
+        asked.append(len(texts))
+        raise error
+
+    monkeypatch.setattr(embedder, "embed", refuse)
+    with pytest.raises(JobError, match=error.code):
+        run("ingest", tasks("a", "b"), stores, NOW, quietly)
+    assert len(asked) == 1
