@@ -308,9 +308,9 @@ class CogneeStore:
         with critical.section():
             is_clean = True
             # Each whatever becomes of the others: an engine that stays open would hold the files beside the next one.
-            for step in (fold, shut_graph, shut_vectors, shut_relational):
+            for shut in (fold, shut_graph, shut_vectors, shut_relational):
                 try:
-                    self._run(step())
+                    self._run(shut())
                 except Exception as error:
                     log.error("the graph did not close cleanly: %s", trace(error))
                     is_clean = False
