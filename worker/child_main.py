@@ -13,12 +13,14 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from bridge import critical
 from bridge.database import failing_clearly
 from bridge.operations import Outcomes, Progress, Task, run
+from bridge.outbox import forgive_opening
 from bridge.settings import load
 from bridge.stores import Stores
 from bridge.traces import LOG_FORMAT, trace
@@ -43,7 +45,9 @@ class Pipes:
     The end of stdin means that the parent is gone, or wants us to be.
     """
 
-    def __init__(self, answers: int) -> None:
+    def __init__(self, answers: int, leaving: Callable[[], None] = lambda: None) -> None:
+        """``leaving`` is called before the process ends in the middle of a request."""
+        self._leaving = leaving
         self._answers = os.fdopen(answers, "wb", buffering=0)
         self._sending = threading.Lock()
         self._requests: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
@@ -85,6 +89,7 @@ class Pipes:
             except OSError:
                 pass  # the parent is gone
             critical.wait(_CRITICAL_SECONDS)
+        self._leaving()
         os._exit(1)
 
 
@@ -167,12 +172,13 @@ def main() -> int:
     settings = load()
     steps.arm(settings.fault if settings.test_jobs else None)
     critical.on_change(leash.let_go, leash.hold)
-    pipes = Pipes(answers)
+    workspace = Workspace(Path(sys.argv[1]))
+    pipes = Pipes(answers, lambda: forgive_opening(workspace))
 
     def loading(is_loading: bool) -> None:
         pipes.send({"loading": is_loading})
 
-    with Stores(Workspace(Path(sys.argv[1])), settings, loading) as stores:
+    with Stores(workspace, settings, loading) as stores:
         loading(False)
         Server(pipes, stores).serve()
     return 0

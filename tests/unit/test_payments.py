@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge import graph_files, payments, slices
+from bridge import graph_files, outbox, payments, slices
 from bridge.memory import Content, Memory, Metadata
 from bridge.passages import passages
 from bridge.settings import Settings
@@ -367,6 +367,25 @@ def test_a_graph_that_ends_its_process_twice_as_it_is_opened_is_set_aside(
     assert [opened(), opened()] == [1, 1]
     stores._close_graph(cleanly=False)
     assert [opened(), opened()] == [1, 1]
+
+
+def test_an_opening_whose_process_was_told_to_end_does_not_count(
+    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else two jobs that were cancelled, or took too long, would have a healthy graph written anew."""
+    stores, _ = openable
+    stores.store.add([(summary("a"), None)], NOW)
+    stores.pay(["a"])
+    monkeypatch.setattr(graph_files, "set_aside", lambda _, label: pytest.fail("set aside"))
+    for _ in range(5):
+        stores._graph = None
+        assert stores.graph
+        outbox.forgive_opening(stores._workspace)
+
+
+def test_where_there_is_no_store_there_is_nothing_to_forgive(tmp_path: Path) -> None:
+    outbox.forgive_opening(Workspace(tmp_path))
+    assert not Workspace(tmp_path).memory_db.exists()
 
 
 def test_a_graph_that_lacks_again_what_was_written_again_is_set_aside(
