@@ -111,7 +111,7 @@ SUMMARIES = {
 }
 
 
-@pytest.mark.parametrize("point", MEMORIES if SOAK else ["after:memory.commit", "before:outbox.pay"])
+@pytest.mark.parametrize("point", MEMORIES if SOAK else ["before:outbox.pay"])
 def test_after_a_kill_between_a_memorys_steps_it_is_there_once(tmp_path: Path, model_cache: Path, point: str) -> None:
     place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
     for job_id, payload in SUMMARIES.items():

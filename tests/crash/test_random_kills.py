@@ -16,7 +16,7 @@ from harness import SOAK, Place, RealWorker, is_running
 from jobs import client
 from jobs.model import ENDS, Record
 
-KILLS, JOBS = (50, 200) if SOAK else (12, 60)
+KILLS, JOBS = (50, 200) if SOAK else (8, 40)
 # A busy moment of a worker's life: it is there after some 0.4 s, and done with what waits within another.
 LATEST_KILL_SECONDS = 1.5
 

@@ -206,7 +206,7 @@ def test_a_job_that_takes_the_worker_with_it_again_and_again_is_poison(tmp_path:
 
 def test_a_stop_in_order_is_counted_for_nothing(place: Place) -> None:
     """Long work gives way at its next safe point and is taken up by the next worker."""
-    job_id = place.submit("noop", {"sleep_ms": 3500})
+    job_id = place.submit("noop", {"sleep_ms": 2500})
     with place.worker():
         running(place, job_id)
     record = place.record(job_id)
@@ -218,12 +218,12 @@ def test_a_stop_in_order_is_counted_for_nothing(place: Place) -> None:
 
 def test_short_work_starts_beside_long_work(place: Place, worker: RealWorker) -> None:
     """Within a slice of the long work, which goes on afterwards as the same attempt."""
-    long = noop(place, sleep_ms=8000)
+    long = noop(place, sleep_ms=5000)
     running(place, long)
     short = place.submit("set_status", {"memory_id": "unknown", "status": "Draft"})
     began = time.monotonic()
     record = place.ended(short)
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < 5
     assert record.state in ("failed", "retrying")
     between = place.record(long)
     assert between is not None
