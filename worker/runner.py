@@ -201,7 +201,7 @@ class Runner:
         if ended.between and why in ("timeout", "cancelled"):
             after = lifecycle.Interrupted()
         elif alone and why == "timeout":
-            after = lifecycle.Failed(JobError("JOB_TIMEOUT"))
+            after = lifecycle.Failed(self._timed_out(next(iter(records.values()))))
         elif alone and code is not None:
             after = lifecycle.Crashed(code)
         with self._lock:
@@ -209,6 +209,15 @@ class Runner:
         events = dict.fromkeys(records, after)
         events |= {job_id: lifecycle.Cancelled() for job_id in cancelled if not self._ledger.stands(records[job_id])}
         return events
+
+    def _timed_out(self, record: Record) -> JobError:
+        if not self._ledger.stands(record):
+            return JobError("JOB_TIMEOUT")
+        return JobError(
+            "JOB_TIMEOUT",
+            "The attempt took longer than the job's timeout_seconds, but its effect is committed: the knowledge graph"
+            " alone was not told in time, and is told later.",
+        )
 
     def _settle(self, kind: str, events: Mapping[str, Event], tickets: Mapping[str, tuple[int, int]]) -> None:
         for record in self._apply(events, tickets):

@@ -292,3 +292,19 @@ def test_a_job_that_its_operation_left_without_an_outcome_does_not_go_round_for_
     record = bench.record("a")
     assert record.error is not None
     assert (record.state, record.error["code"]) == ("failed", "INTERNAL")
+
+
+@pytest.mark.parametrize("stands", [True, False])
+def test_a_job_that_ran_out_of_time_says_whether_its_effect_stands(bench: Bench, stands: bool) -> None:
+    """A failed job whose memory is found all the same would be a status that lies."""
+    bench.accept("a", max_attempts=1)
+
+    def timed_out(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        bench.stands = lambda record: stands
+        raise ChildEnded("timeout")
+
+    bench.child.answer = timed_out
+    bench.runner.look("a")
+    error = bench.record("a").error
+    assert error is not None
+    assert (error["code"], "its effect is committed" in error["message"]) == ("JOB_TIMEOUT", stands)
