@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge import graph_files, outbox, payments, slices
+from bridge import graph_files, mounts, outbox, payments, slices
 from bridge.memory import Content, Memory, Metadata
 from bridge.passages import passages
 from bridge.settings import Settings
@@ -98,6 +98,15 @@ def test_a_job_pays_its_own_debt_first_then_the_rest(stores: WithFakeGraph) -> N
     assert stores.pay(["c"]) == {}
     assert stores.fake.told == ["c", "a", "b"]
     assert stores.graph_lag() == 0
+
+
+def test_on_a_mount_where_the_store_would_be_damaged_nothing_is_opened(
+    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mounts, "describe", lambda path: mounts.classify("/mnt/share", "nfs4"))
+    with pytest.raises(JobError, match="STORE_MOUNT_UNSAFE"):
+        add(stores, "a")
+    assert not stores._workspace.memory_db.exists()
 
 
 def test_a_job_pays_others_debts_for_a_moment_only(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
