@@ -84,9 +84,9 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> list[tup
     if not candidates:
         return []
     lexical = snapshot.lexical_scores(question.query)
-    floor = question.relevance_floor * snapshot.weight
     query = embedder.embed([question.query])[0]
     rough = snapshot.rough_vector_scores(query, candidates)
+    floor = question.relevance_floor * snapshot.weight  # known once both halves were read
     reachable: list[tuple[Candidate, float]] = []
     for candidate, best in zip(candidates, rough, strict=True):
         words = lexical.get(candidate.number, 0.0)

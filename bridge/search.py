@@ -24,6 +24,7 @@ from .terms import Term, query_terms
 _K1, _B = 1.2, 0.75  # FTS5's constants (sqlite.org/fts5.html#the_bm25_function)
 _TOPIC_WEIGHT, _BODY_WEIGHT = 1.0, 1.0
 
+_LONGEST_COSINE = 1.01
 _REMEDY = "Run: cognee-memory rebuild --what index. Nothing is lost: it is made from memory.db."
 
 
@@ -177,7 +178,12 @@ class Snapshot:
         """Best passage's cosine for each candidate, in float32 over the whole table: to choose by, not to show."""
         if not candidates or self._vectors is None:
             return [0.0] * len(candidates)
-        similarity = self._vectors @ query
+        with np.errstate(all="ignore"):
+            similarity = self._vectors @ query
+        if not np.all(np.abs(similarity) < _LONGEST_COSINE):  # no vector of length one gives that, nor no number
+            self._vectors = None
+            self._miss("The vector file is damaged: only words were compared.")
+            return [0.0] * len(candidates)
         bounds = np.array([(c.passage_row, c.passage_row + c.passage_count) for c in candidates]).reshape(-1)
         # reduceat wants starts inside the array; each second segment is the gap behind a memory.
         padded = np.append(similarity, np.float32(-1.0))

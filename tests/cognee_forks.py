@@ -33,6 +33,10 @@ class Died(Exception):
     """The process ended instead of answering."""
 
 
+class EndedByItself(AssertionError):
+    """The process ended instead of answering, and nobody had told it to."""
+
+
 class Forks:
     """The process that forks. ``start`` gives a process that is as fresh as one that has just imported cognee."""
 
@@ -106,7 +110,8 @@ class Fork:
         except ConnectionResetError:
             line = b""
         if not line:
-            assert self.was_killed, f"it ended by itself\n{self._forks.log()[-3000:]}"
+            if not self.was_killed:
+                raise EndedByItself(self._forks.log()[-3000:])
             raise Died
         found: list[Any] = json.loads(line)
         return found

@@ -37,6 +37,8 @@ _LOADING_SECONDS = 120.0  # of starting, which do not count towards a job's time
 _WATCH_SECONDS = 0.5
 _ANSWER_BYTES = 64 * 1024 * 1024  # what a record may hold at most
 _LOG_LINE_BYTES = 2000
+# The child says its level first (``bridge.traces.LOG_FORMAT``): what it reports is not hidden behind ours.
+_LEVELS = {name: getattr(logging, name) for name in ("WARNING", "ERROR", "CRITICAL")}
 _NO_CONSOLE: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
 
@@ -277,4 +279,4 @@ def _pump(stream: IO[bytes]) -> None:
             if missed:
                 child_log.warning("%d lines of output were left out", missed)
             if passes:
-                child_log.info("%s", text)
+                child_log.log(_LEVELS.get(text.partition(" ")[0], logging.INFO), "%s", text)

@@ -301,6 +301,14 @@ def vectors_gone(shelf: Shelf) -> None:
         path.unlink()
 
 
+def vectors_of(byte: bytes) -> Callable[[Shelf], None]:
+    def harm(shelf: Shelf) -> None:
+        for path in shelf.workspace.vectors.iterdir():
+            path.write_bytes(byte * path.stat().st_size)
+
+    return harm
+
+
 def words_harmed(statement: str) -> Callable[[Shelf], None]:
     def harm(shelf: Shelf) -> None:
         with closing(sqlite3.connect(shelf.workspace.memory_db)) as connection:
@@ -312,13 +320,15 @@ def words_harmed(statement: str) -> Callable[[Shelf], None]:
 
 HALVES = {
     "vectors gone": vectors_gone,
+    "vectors that are no numbers": vectors_of(b"\xff"),
+    "vectors out of all measure": vectors_of(b"\x7e"),
     "no words": words_harmed("DROP TABLE {words}"),
     "words without settings": words_harmed("DROP TABLE {words}_config"),
     "words damaged": words_harmed("UPDATE {words}_data SET block = x'00' WHERE id > 10"),
 }
 
 
-@pytest.mark.parametrize("half", ["vectors gone", "no words", "words without settings"])
+@pytest.mark.parametrize("half", [half for half in HALVES if half != "words damaged"])
 def test_without_one_half_of_the_index_the_other_answers_and_the_warning_names_the_remedy(
     shelf: Shelf, half: str
 ) -> None:
@@ -328,7 +338,7 @@ def test_without_one_half_of_the_index_the_other_answers_and_the_warning_names_t
     found = shelf.ask("queue locked", Settings())
     assert found["success"]
     assert [hit["memory_id"] for hit in found["results"]] == [hit["memory_id"] for hit in whole["results"]] == ["a"]
-    lost = "vector_score" if half == "vectors gone" else "lexical_score"
+    lost = "vector_score" if half.startswith("vectors") else "lexical_score"
     assert found["results"][0][lost] == 0.0
     (warning,) = found["warnings"]
     assert "cognee-memory rebuild --what index" in warning
