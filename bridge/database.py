@@ -14,6 +14,8 @@ from jobs import files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
+from .rows import dated
+
 _FIRST_FORMAT = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -88,10 +90,40 @@ def _note_effects(connection: sqlite3.Connection) -> None:
     connection.executescript("BEGIN IMMEDIATE;" + _EFFECTS)
 
 
+_CATALOGUE = """
+-- the whole text's row in the file of wholes; when the age begins, in seconds since 1970
+ALTER TABLE memories ADD COLUMN whole_row INTEGER;
+ALTER TABLE memories ADD COLUMN dated REAL;
+
+-- what a search looks at of every memory, without its words
+CREATE INDEX memories_catalogue ON memories
+    (passage_row, number, passage_count, whole_row, status, kind, dated) WHERE hidden = 0;
+
+-- rises with every change but the addition of a memory with a new highest number: readers keep the rest
+INSERT INTO meta VALUES ('catalogue_version', '1');
+CREATE TRIGGER memories_changed
+    AFTER UPDATE OF passage_row, passage_count, whole_row, status, kind, hidden, dated ON memories
+    BEGIN UPDATE meta SET value = value + 1 WHERE key = 'catalogue_version'; END;
+CREATE TRIGGER memories_removed AFTER DELETE ON memories
+    BEGIN UPDATE meta SET value = value + 1 WHERE key = 'catalogue_version'; END;
+CREATE TRIGGER memories_squeezed_in AFTER INSERT ON memories
+    WHEN NEW.number < (SELECT max(number) FROM memories)
+    BEGIN UPDATE meta SET value = value + 1 WHERE key = 'catalogue_version'; END;
+"""
+
+
+def _make_catalogue(connection: sqlite3.Connection) -> None:
+    """The rows of wholes are made with the next generation of the vector files."""
+    connection.executescript("BEGIN IMMEDIATE;" + _CATALOGUE)
+    query = "SELECT number, kind, created_at, source_created_at, stored_at FROM memories"
+    for number, *dates in connection.execute(query).fetchall():
+        connection.execute("UPDATE memories SET dated = ? WHERE number = ?", (dated(*dates), number))
+
+
 PATIENCE_SECONDS = 10  # of the writer, for the moment that another connection may hold the database
 
 # A migration takes the database from the format of its place in the list to the next one.
-MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [_create, _note_effects]
+MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [_create, _note_effects, _make_catalogue]
 FORMAT = len(MIGRATIONS)
 
 _NO_SPACE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # Windows has no quotas by that name
@@ -122,9 +154,9 @@ def open_for_writing(workspace: Workspace) -> sqlite3.Connection:
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Bring the database to the present format, step by step; what is older is backed up beside it first."""
     found = _format(connection, path)
+    if 0 < found < FORMAT:
+        _back_up(connection, path, found)
     for number in range(found, FORMAT):
-        if found:
-            _back_up(connection, path, number)
         MIGRATIONS[number](connection)
         connection.execute(f"PRAGMA user_version = {number + 1}")
         connection.execute("COMMIT")

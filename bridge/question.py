@@ -11,13 +11,15 @@ from typing import Any, Literal
 from jobs import clock
 from jobs.errors import JobError
 
+from .catalogue import Filters
+from .defaults import ARGUMENTS as ARGUMENTS
+from .defaults import with_settings as with_settings
 from .memory import STATUS_WORDS, is_topic_id
 from .ranking import ALPHA_RANGE, BLEND_HALF_LIFE, HALF_LIFE_RANGE, PRESETS, Ranking, clamp
-from .search import Filters
-from .settings import Settings
 
 MAX_RESULTS_RANGE = (1, 1000)
 MAX_TOKENS_RANGE = (1, 1_000_000)
+RELEVANCE_FLOOR = 0.2  # as the setting's default
 
 _HISTORY = re.compile(r"\b(history|all summaries)\b", re.IGNORECASE)
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")  # stored in lower case
@@ -40,57 +42,54 @@ class Question:
     warnings: tuple[str, ...]
 
 
-def ask(arguments: dict[str, Any], settings: Settings, now: datetime) -> Question:
+def ask(arguments: dict[str, Any], now: datetime) -> Question:
     """The question from raw arguments (text or numbers; ``None`` means not given).
 
     Out of range is clamped and reported in ``warnings``. Raises ARGUMENT_INVALID for nonsense and
     QUERY_EMPTY.
     """
     # An argument that is not UTF-8 arrives with half surrogates, which no tokenizer takes.
-    query = str(arguments.get("query") or "").encode("utf-8", "replace").decode().strip()
+    query = arguments.get("query")
+    if query is not None and not isinstance(query, str):
+        raise JobError("ARGUMENT_INVALID", f"query must be a text, not {query!r}.")
+    query = (query or "").encode("utf-8", "replace").decode().strip()
     if not query:
         raise JobError("QUERY_EMPTY")
     warnings: list[str] = []
-    preset = _choice(arguments, "preset", ("contract", "long-lived"), settings.ranking_preset)
-    mode = _choice(arguments, "ranking_mode", ("product", "blend"), settings.ranking_mode)
+    preset = _choice(arguments, "preset", ("contract", "long-lived"), "contract")
+    mode = _choice(arguments, "ranking_mode", ("product", "blend"), "product")
     half_life, floor = PRESETS[preset]
     if mode == "blend" and preset == "contract":
         half_life = BLEND_HALF_LIFE
     ranking = Ranking(
         mode=mode,
-        half_life_days=_ranged(
-            arguments, "half_life_days", settings.half_life_days, half_life, HALF_LIFE_RANGE, warnings
-        ),
-        recency_floor=_ranged(arguments, "recency_floor", settings.recency_floor, floor, (0.0, 1.0), warnings),
-        alpha=_ranged(arguments, "alpha", settings.alpha, 0.8, ALPHA_RANGE, warnings),
-        as_of=_moment(arguments.get("as_of"), now),
+        half_life_days=_ranged(arguments, "half_life_days", half_life, HALF_LIFE_RANGE, warnings),
+        recency_floor=_ranged(arguments, "recency_floor", floor, (0.0, 1.0), warnings),
+        alpha=_ranged(arguments, "alpha", 0.8, ALPHA_RANGE, warnings),
+        as_of=_moment(arguments, "as_of") or now,
     )
     filters, reason = _filters(arguments, query)
     return Question(
         query=query,
-        max_results=int(
-            _ranged(arguments, "max_results", settings.max_results, 5, MAX_RESULTS_RANGE, warnings, whole=True)
-        ),
-        max_tokens=int(
-            _ranged(arguments, "max_tokens", settings.max_tokens, 2000, MAX_TOKENS_RANGE, warnings, whole=True)
-        ),
+        max_results=int(_ranged(arguments, "max_results", 5, MAX_RESULTS_RANGE, warnings, whole=True)),
+        max_tokens=int(_ranged(arguments, "max_tokens", 2000, MAX_TOKENS_RANGE, warnings, whole=True)),
         ranking=ranking,
         preset=preset,
         filters=filters,
         include_superseded_reason=reason,
         legacy=_choice(arguments, "legacy", ("mixed", "append"), "mixed"),
-        relevance_floor=settings.relevance_floor,
+        relevance_floor=_ranged(arguments, "relevance_floor", RELEVANCE_FLOOR, (0.0, 1.0), warnings),
         warnings=tuple(warnings),
     )
 
 
 def _filters(arguments: dict[str, Any], query: str) -> tuple[Filters, Literal["argument", "query", "status"] | None]:
-    status = arguments.get("status")
+    status = _text(arguments, "status")
     if status is not None:
         if status not in STATUS_WORDS:
             raise JobError("ARGUMENT_INVALID", f"status must be one of {', '.join(STATUS_WORDS)}, not {status!r}.")
         status = STATUS_WORDS[status]
-    topic_id = arguments.get("topic_id")
+    topic_id = _text(arguments, "topic_id")
     if topic_id is not None:
         topic_id = topic_id.lower() if _UUID.fullmatch(topic_id) else topic_id
         if not is_topic_id(topic_id):
@@ -103,7 +102,25 @@ def _filters(arguments: dict[str, Any], query: str) -> tuple[Filters, Literal["a
         reason = "argument"
     elif asked is None and _HISTORY.search(query):
         reason = "query"
-    return Filters(reason is not None, status, topic_id, arguments.get("plan_id")), reason
+    since, until = _moment(arguments, "since"), _moment(arguments, "until")
+    if since is not None and until is not None and since >= until:
+        raise JobError("ARGUMENT_INVALID", "since must be before until.")
+    filters = Filters(
+        include_superseded=reason is not None,
+        status=status,
+        topic_id=topic_id,
+        plan_id=_text(arguments, "plan_id"),
+        since=None if since is None else since.timestamp(),
+        until=None if until is None else until.timestamp(),
+    )
+    return filters, reason
+
+
+def _text(arguments: dict[str, Any], name: str) -> str | None:
+    value = arguments.get(name)
+    if value is None or (isinstance(value, str) and value.strip()):
+        return value
+    raise JobError("ARGUMENT_INVALID", f"{name} must be a text, not {value!r}.")
 
 
 def _choice(arguments: dict[str, Any], name: str, options: tuple[str, ...], default: str) -> Any:
@@ -128,7 +145,6 @@ def _boolean(arguments: dict[str, Any], name: str) -> bool | None:
 def _ranged(
     arguments: dict[str, Any],
     name: str,
-    setting: float | None,
     default: float,
     limits: tuple[float, float],
     warnings: list[str],
@@ -137,7 +153,7 @@ def _ranged(
 ) -> float:
     value = arguments.get(name)
     if value is None:
-        value = default if setting is None else setting
+        value = default
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -148,10 +164,11 @@ def _ranged(
     return clamp(name, number, *limits, warnings)
 
 
-def _moment(value: Any, now: datetime) -> datetime:
+def _moment(arguments: dict[str, Any], name: str) -> datetime | None:
+    value = arguments.get(name)
     if value is None:
-        return now
+        return None
     try:
         return clock.parse(str(value))
     except ValueError:
-        raise JobError("ARGUMENT_INVALID", f"as_of must be an ISO 8601 time, not {value!r}.") from None
+        raise JobError("ARGUMENT_INVALID", f"{name} must be an ISO 8601 time, not {value!r}.") from None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
+
+from jobs import clock
 
 from .memory import Content, Memory, Metadata, References, TimeScope, plan_key
 
@@ -58,24 +60,36 @@ def memory_of(row: sqlite3.Row | tuple[Any, ...]) -> Memory:
     )
 
 
-def insert(
-    connection: sqlite3.Connection,
-    memory: Memory,
-    *,
-    origin_job: str | None,
-    passage_row: int,
-    passage_count: int,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a memory's vectors lie: its passages' rows, and its whole text's once more."""
+
+    passage_row: int
+    passage_count: int
+    whole_row: int
+
+
+def dated(kind: str, created_at: str | None, source_created_at: str | None, stored_at: str) -> float | None:
+    """When a memory's age begins, in seconds since 1970: ``source_created_at``, else ``created_at``.
+
+    A legacy memory has at least the time when it was stored. None where nothing is known.
+    """
+    text = source_created_at or created_at or (stored_at if kind == "legacy" else None)
+    return None if text is None else clock.parse(text).timestamp()
+
+
+def insert(connection: sqlite3.Connection, memory: Memory, *, origin_job: str | None, place: Place) -> None:
     """Add a memory that has its number already."""
     m = memory.metadata
     connection.execute(
         "INSERT INTO memories (number, id, kind, status, topic_id, session_id, plan_id, plan_key, created_at,"
         " updated_at, source_created_at, importance, stored_at, origin_job, body, sources, passage_row,"
-        " passage_count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " passage_count, whole_row, dated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             memory.number, memory.id, memory.kind, m.status, m.topic_id, m.session_id, m.plan_id,
             plan_key(m.plan_id), m.created_at, m.updated_at, m.source_created_at, m.importance,
             memory.stored_at, origin_job, body_of(memory.content, memory.text),
-            json.dumps(list(memory.sources)), passage_row, passage_count,
+            json.dumps(list(memory.sources)), place.passage_row, place.passage_count, place.whole_row,
+            dated(memory.kind, m.created_at, m.source_created_at, memory.stored_at),
         ),
     )  # fmt: skip

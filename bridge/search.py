@@ -9,66 +9,57 @@ import math
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from . import database, rows, vectors, words
-from .memory import Memory, plan_key
-from .ranking import LEXICAL_WEIGHT, VECTOR_WEIGHT, Relevance, relevance
+from .catalogue import Catalogue, Filters
+from .index_cache import IndexCache
+from .memory import Memory
+from .ranking import BEST_PASSAGE_WEIGHT, LEXICAL_WEIGHT, VECTOR_WEIGHT, WHOLE_WEIGHT, Relevance, relevance
 from .terms import Term, query_terms
 
 _K1, _B = 1.2, 0.75  # FTS5's constants (sqlite.org/fts5.html#the_bm25_function)
 _TOPIC_WEIGHT, _BODY_WEIGHT = 1.0, 1.0
 
+# With more passages than this, not all are compared: the wholes and the words choose, and their passages decide.
+EXACT_ROWS = 500_000
+FIRST_STAGE = 1_500  # memories chosen by their wholes, and as many by their words
+# Fewer rows than this part of the file are read one by one instead of all in a sweep.
+_SWEEP = 8
+
 _LONGEST_COSINE = 1.01
 _REMEDY = "Run: cognee-memory rebuild --what index. Nothing is lost: it is made from memory.db."
 
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Which memories are looked at at all. Empty statuses mean those shown by default."""
-
-    include_superseded: bool = False
-    status: str | None = None
-    topic_id: str | None = None
-    plan_id: str | None = None
-
-    def sql(self) -> tuple[str, list[Any]]:
-        clauses = ["hidden = 0"]
-        arguments: list[Any] = []
-        if self.status is not None:
-            clauses.append("status = ?")
-            arguments.append(self.status)
-        else:
-            shown = ["Active", "DecisionRecord"] + (["Superseded"] if self.include_superseded else [])
-            clauses.append(f"(status IS NULL OR status IN ({', '.join('?' * len(shown))}))")
-            arguments += shown
-        if self.topic_id is not None:
-            clauses.append("topic_id = ?")
-            arguments.append(self.topic_id)
-        if self.plan_id is not None:
-            clauses.append("plan_key = ?")
-            arguments.append(plan_key(self.plan_id))
-        return " AND ".join(clauses), arguments
+Scores = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A memory and its passages' place in the vector file."""
+class Lexical:
+    """The memories that have a word of the query, by rising number, and the lexical score (0..1) of each."""
 
-    number: int
-    passage_row: int
-    passage_count: int
+    numbers: NDArray[np.int64]
+    scores: Scores
+
+    def of(self, numbers: NDArray[np.int64]) -> Scores:
+        """The score of each number, 0 for one that has no word of the query."""
+        if not len(self.numbers):
+            return np.zeros(len(numbers))
+        places = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
+        return np.where(self.numbers[places] == numbers, self.scores[places], 0.0)
 
 
-def open_snapshot(workspace: Workspace) -> Snapshot | None:
+_NO_WORDS = Lexical(np.empty(0, np.int64), np.empty(0))
+
+
+def open_snapshot(workspace: Workspace, cache: IndexCache | None = None) -> Snapshot | None:
     """The store as it is now, or None where nothing was ever stored.
 
-    A rebuild may remove the vector file between the look at its number and its opening; then the next
+    A rebuild may remove the vector files between the look at their number and their opening; then the next
     look has the new number. Raises STORE_NEWER, STORE_UNREADABLE.
     """
     for last in (False, False, True):
@@ -76,7 +67,7 @@ def open_snapshot(workspace: Workspace) -> Snapshot | None:
         if connection is None:
             return None
         try:
-            snapshot = Snapshot(workspace, connection)
+            snapshot = Snapshot(workspace, connection, cache)
             if snapshot.has_vectors or last:
                 return snapshot
         except BaseException:
@@ -89,21 +80,30 @@ def open_snapshot(workspace: Workspace) -> Snapshot | None:
 class Snapshot:
     """Holds a read transaction until it is closed. Without one half of the index it answers from the other."""
 
-    def __init__(self, workspace: Workspace, connection: sqlite3.Connection) -> None:
+    def __init__(self, workspace: Workspace, connection: sqlite3.Connection, cache: IndexCache | None = None) -> None:
         self._connection = connection
+        self._lexical: dict[str, Lexical] = {}
+        cache = cache or IndexCache()
         connection.execute("BEGIN")
-        self.embedder_identity = database.meta(connection, "embedder")
-        self.memory_count: int = connection.execute("SELECT count(*) FROM memories").fetchone()[0]
+        meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+        self.embedder_identity: str | None = meta.get("embedder")
         self.warnings: list[str] = []
+        edition = cache.edition(connection)
+        self.memory_count = edition.count
+        self.catalogue = edition.catalogue
         self._words: str | None = words.table_in_force(connection)
-        self._vectors: vectors.Vectors | None = None
+        self._passages: vectors.Vectors | None = None
+        self._wholes: vectors.Vectors | None = None
         if self.embedder_identity is not None and self.memory_count:
-            generation = int(database.meta(connection, "vector_generation") or 0)
-            row_count = int(database.meta(connection, "vector_rows") or 0)
-            dimensions = int(database.meta(connection, "dimensions") or 0)
-            self._vectors = vectors.open_rows(workspace.vectors, generation, row_count, dimensions)
-            if self._vectors is None:
+            generation, dimensions = int(meta.get("vector_generation", 0)), int(meta.get("dimensions", 0))
+            count = int(meta.get("vector_rows", 0))
+            self._passages = cache.rows(vectors.path_of(workspace.vectors, generation), count, dimensions)
+            if self._passages is None:
                 self._miss(f"The vector file of generation {generation} is missing or short: only words were compared.")
+            elif count > EXACT_ROWS:
+                path = vectors.path_of(workspace.vectors, generation, "wholes")
+                # Without it, in a store of before, all passages are compared.
+                self._wholes = cache.rows(path, int(meta.get("whole_rows", 0)), dimensions)
 
     def _miss(self, what: str) -> None:
         self.warnings.append(f"{what} {_REMEDY}")
@@ -111,7 +111,7 @@ class Snapshot:
     @property
     def has_vectors(self) -> bool:
         """Whether there are vectors to compare; without memories nothing is missed."""
-        return self._vectors is not None or not self.memory_count
+        return self._passages is not None or not self.memory_count
 
     @property
     def weight(self) -> float:
@@ -127,45 +127,56 @@ class Snapshot:
     def close(self) -> None:
         self._connection.close()
 
-    def candidates(self, filters: Filters) -> list[Candidate]:
-        where, arguments = filters.sql()
-        query = f"SELECT number, passage_row, passage_count FROM memories WHERE {where} ORDER BY passage_row"  # noqa: S608 - our own clauses
-        return [Candidate(*row) for row in self._connection.execute(query, arguments)]
+    def candidates(self, filters: Filters) -> Catalogue:
+        return self.catalogue.filtered(filters, self._connection)
 
     def memories(self, numbers: Sequence[int]) -> list[Memory]:
         """Memories by number, in no order."""
         found: list[Memory] = []
         for start in range(0, len(numbers), 500):
-            part = numbers[start : start + 500]
+            part = [int(number) for number in numbers[start : start + 500]]
             query = f"SELECT {rows.COLUMNS} FROM memories WHERE number IN ({', '.join('?' * len(part))})"  # noqa: S608 - marks only
-            found += [rows.memory_of(row) for row in self._connection.execute(query, list(part))]
+            found += [rows.memory_of(row) for row in self._connection.execute(query, part)]
         return found
 
-    def lexical_scores(self, query: str) -> dict[int, float]:
+    # --- words ---
+
+    def lexical(self, query: str) -> Lexical:
         """BM25 of each memory that has a word of the query, as a share (0..1) of what the query could attain.
 
         The attainable maximum is (k1 + 1) * the sum of the terms' idf, approached as a term fills a text.
         """
+        if query not in self._lexical:
+            self._lexical[query] = self._by_words(query)
+        return self._lexical[query]
+
+    def _by_words(self, query: str) -> Lexical:
         terms = query_terms(query)
         if not terms or self._words is None:
-            return {}
+            return _NO_WORDS
         try:
             return self._lexical_scores(self._words, terms)
         except sqlite3.Error as error:
-            if not words.is_damage(error):
-                raise
-            self._words = None
-            self._miss("The full-text index is damaged or missing: only meanings were compared.")
-            return {}
+            self._give_words_up(error)
+            return _NO_WORDS
 
-    def _lexical_scores(self, table: str, terms: Sequence[Term]) -> dict[int, float]:
+    def _give_words_up(self, error: sqlite3.Error) -> None:
+        if not words.is_damage(error):
+            raise error
+        self._words = None
+        self._miss("The full-text index is damaged or missing: only meanings were compared.")
+
+    def _lexical_scores(self, table: str, terms: Sequence[Term]) -> Lexical:
         attainable = (_K1 + 1) * sum(self._idf(table, term) for term in terms)
         match = " OR ".join(term.match for term in terms)
         found = self._connection.execute(
-            f"SELECT rowid, -bm25({table}, ?, ?) FROM {table} WHERE {table} MATCH ?",  # noqa: S608 - one of our names
+            f"SELECT rowid, -bm25({table}, ?, ?) FROM {table} WHERE {table} MATCH ? ORDER BY rowid",  # noqa: S608 - one of our names
             (_TOPIC_WEIGHT, _BODY_WEIGHT, match),
-        )
-        return {number: min(1.0, score / attainable) for number, score in found}
+        ).fetchall()
+        if not found:
+            return _NO_WORDS
+        numbers, scores = zip(*found, strict=True)
+        return Lexical(np.array(numbers, np.int64), np.minimum(1.0, np.array(scores, np.float64) / attainable))
 
     def _idf(self, table: str, term: Term) -> float:
         """FTS5's own: log((N - n + 0.5) / (n + 0.5)), never below a millionth."""
@@ -174,26 +185,93 @@ class Snapshot:
         without = max(0, self.memory_count - having)  # a damaged index may count more than there are
         return max(1e-6, math.log((without + 0.5) / (having + 0.5)))
 
-    def rough_vector_scores(self, query: vectors.Vector, candidates: Sequence[Candidate]) -> list[float]:
-        """Best passage's cosine for each candidate, in float32 over the whole table: to choose by, not to show."""
-        if not candidates or self._vectors is None:
-            return [0.0] * len(candidates)
-        with np.errstate(all="ignore"):
-            similarity = self._vectors @ query
-        if not np.all(np.abs(similarity) < _LONGEST_COSINE):  # no vector of length one gives that, nor no number
-            self._vectors = None
-            self._miss("The vector file is damaged: only words were compared.")
-            return [0.0] * len(candidates)
-        bounds = np.array([(c.passage_row, c.passage_row + c.passage_count) for c in candidates]).reshape(-1)
-        # reduceat wants starts inside the array; each second segment is the gap behind a memory.
-        padded = np.append(similarity, np.float32(-1.0))
-        return [float(score) for score in np.maximum.reduceat(padded, bounds)[::2]]
+    def matched_terms(self, query: str, numbers: Sequence[int]) -> dict[int, list[str]]:
+        """The terms of the query that each memory has, in the query's order."""
+        found: dict[int, list[str]] = {number: [] for number in numbers}
+        marks = ", ".join("?" * len(found))
+        for term in query_terms(query):
+            if self._words is None:
+                break
+            sql = f"SELECT rowid FROM {self._words} WHERE {self._words} MATCH ? AND rowid IN ({marks})"  # noqa: S608
+            try:
+                for (number,) in self._connection.execute(sql, (term.match, *found)).fetchall():
+                    found[number].append(" ".join(term.words))
+            except sqlite3.Error as error:
+                self._give_words_up(error)
+        return found
 
-    def relevance(self, query: vectors.Vector, candidate: Candidate, lexical: float) -> Relevance:
+    # --- meanings ---
+
+    def estimate(self, query: str, vector: vectors.Vector, candidates: Catalogue) -> tuple[Catalogue, Scores]:
+        """The semantic score of each candidate to 1e-5, to choose by, not to show.
+
+        In a store of very many passages only those candidates come back whose whole text or words come near.
+        """
+        from_words = LEXICAL_WEIGHT * self.lexical(query).of(candidates.number)
+        if self._wholes is not None:
+            kept = self._first_stage(vector, candidates, from_words)
+            candidates, from_words = candidates.take(kept), from_words[kept]
+        best, whole = self._similarities(vector, candidates)
+        meaning = BEST_PASSAGE_WEIGHT * np.maximum(best, 0) + WHOLE_WEIGHT * np.maximum(whole, 0)
+        return candidates, VECTOR_WEIGHT * np.minimum(meaning, 1) + from_words
+
+    def _first_stage(self, vector: vectors.Vector, candidates: Catalogue, from_words: Scores) -> NDArray[np.intp]:
+        """The places of the candidates whose passages are worth a look."""
+        assert self._wholes is not None
+        if len(candidates) <= FIRST_STAGE:
+            return np.arange(len(candidates))
+        by_meaning = (self._wholes @ vector)[candidates.whole_row]
+        chosen = np.argpartition(-by_meaning, FIRST_STAGE)[:FIRST_STAGE]
+        having = np.flatnonzero(from_words)
+        if len(having) > FIRST_STAGE:
+            having = having[np.argpartition(-from_words[having], FIRST_STAGE)[:FIRST_STAGE]]
+        return np.union1d(chosen, having)
+
+    def _similarities(self, vector: vectors.Vector, candidates: Catalogue) -> tuple[Scores, Scores]:
+        """The best passage's cosine and the whole's, for each candidate, in float32 arithmetic."""
+        nothing = np.zeros(len(candidates))
+        if self._passages is None or not len(candidates):
+            return nothing, nothing
+        starts, counts = candidates.passage_row, candidates.passage_count
+        ends = np.cumsum(counts)
+        with np.errstate(all="ignore"):
+            if ends[-1] * _SWEEP < len(self._passages):
+                within = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
+                found = self._passages[np.repeat(starts, counts) + within] @ vector
+                bounds, wholes = ends - counts, ends - counts
+            else:
+                found = self._passages @ vector
+                # reduceat wants starts inside the array; each second segment is the gap behind a memory.
+                found = np.append(found, np.float32(-1.0))
+                bounds, wholes = np.stack([starts, starts + counts], axis=1).reshape(-1), starts
+        if not np.all(np.abs(found) < _LONGEST_COSINE):  # no vector of length one gives that, nor no number
+            self._passages = None
+            self._miss("The vector file is damaged: only words were compared.")
+            return nothing, nothing
+        best = np.maximum.reduceat(found, bounds)[:: len(bounds) // len(starts)]
+        return best.astype(np.float64), found[wholes].astype(np.float64)
+
+    def relevance(self, query: str, vector: vectors.Vector, candidates: Catalogue) -> list[Relevance]:
         """The relevance to show: cosines in float64, row by row, so that the table's size cannot matter."""
-        if self._vectors is None:
-            return relevance(0.0, 0.0, lexical)
-        wide = query.astype(np.float64)
-        first, end = candidate.passage_row, candidate.passage_row + candidate.passage_count
-        cosines = [float(np.dot(self._vectors[row].astype(np.float64), wide)) for row in range(first, end)]
-        return relevance(max(cosines), cosines[0], lexical)
+        found = []
+        lexical = self.lexical(query).of(candidates.number)
+        wide = vector.astype(np.float64)
+        for first, count, from_words in zip(
+            candidates.passage_row.tolist(), candidates.passage_count.tolist(), lexical.tolist(), strict=True
+        ):
+            if self._passages is None:
+                found.append(relevance(0.0, 0.0, from_words))
+                continue
+            passages = self._passages[first : first + count].astype(np.float64)
+            cosines = [float(np.dot(passage, wide)) for passage in passages]
+            found.append(relevance(max(cosines), cosines[0], from_words))
+        return found
+
+    def wholes(self, numbers: Sequence[int]) -> vectors.Vectors:
+        """The vector of each memory's whole text, in the order given; zeros where there is none."""
+        dimensions = 0 if self._passages is None else self._passages.shape[1]
+        found = np.zeros((len(numbers), dimensions), np.float32)
+        for place, row in enumerate(self.catalogue.places(np.array(numbers, np.int64)).tolist()):
+            if row >= 0 and self._passages is not None:
+                found[place] = self._passages[int(self.catalogue.passage_row[row])]
+        return found

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import accumulate
 
 from jobs import clock, steps
 from jobs.errors import JobError
@@ -117,12 +118,16 @@ class Store:
         return False
 
     def _mend_vectors(self) -> None:
-        """A damaged vector file is set aside and made again from the embeddings in memory.db."""
+        """Damaged vector files are set aside and made again from the embeddings in memory.db."""
+        if self._vectors.is_of_old:
+            log.info("the vector files are made anew for this version")
+            self.rebuild_vectors()
+            return
         damage = self._vectors.damage()
         if damage is not None:
             label = f"vectors-{clock.iso(clock.now())}"
-            kept = set_aside.move(self._workspace, label, [self._vectors.path])
-            log.warning("the vector file was %s: set aside in %s, and made again", damage, kept)
+            kept = set_aside.move(self._workspace, label, self._vectors.paths)
+            log.warning("the vector files were %s: set aside in %s, and made again", damage, kept)
             self.rebuild_vectors()
 
     def _mend_words(self) -> None:
@@ -205,20 +210,24 @@ class Store:
     ) -> list[Memory]:
         if not self._vectors.is_there:  # removed under us: rows behind a gap would pass for the whole
             self._mend_vectors()
-        row = self._vectors.extent.rows
-        extent = self._vectors.append(matrix)
+        before = self._vectors.extents
+        row, whole_row = before["passages"].rows, before["wholes"].rows
+        starts = [0, *accumulate(sizes)][:-1]
+        extents = self._vectors.append(matrix, starts)
         added = []
         with self._commit():
             number = self._last_number()
             for (memory, origin), size in zip(memories, sizes, strict=True):
                 number += 1
                 numbered = replace(memory, number=number)
-                rows.insert(self._connection, numbered, origin_job=origin, passage_row=row, passage_count=size)
+                place = rows.Place(row, size, whole_row)
+                rows.insert(self._connection, numbered, origin_job=origin, place=place)
                 self._words.add(numbered)
                 self.outbox.owe(memory.id, "write", now)
                 row += size
+                whole_row += 1
                 added.append(numbered)
-            self._vectors.commit(extent)
+            self._vectors.commit(extents)
             effects.note(self._connection, noted, now)
         return added
 

@@ -1,11 +1,11 @@
-"""The vector index: which generation of the vector file is in force, its committed rows and their checksum, and the
-making of the next generation. The file itself is ``vectors``' business.
+"""The vector index: which generation of the vector files is in force, their committed rows and checksums, and the
+making of the next generation. The files themselves are ``vectors``' business.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,10 +28,20 @@ _TOGETHER = 50  # memories of one append
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """The rows of a generation from its start, and the CRC-32 of their bytes."""
+    """The rows of a file from its start, and the CRC-32 of their bytes."""
 
     rows: int
     checksum: int
+
+
+# The rows of each file of a generation that count.
+Extents = Mapping[vectors.Part, Extent]
+
+_EMPTY: Extents = {"passages": Extent(0, 0), "wholes": Extent(0, 0)}
+_META: dict[vectors.Part, tuple[str, str]] = {
+    "passages": ("vector_rows", "vector_crc32"),
+    "wholes": ("whole_rows", "whole_crc32"),
+}
 
 
 class VectorIndex:
@@ -44,7 +54,7 @@ class VectorIndex:
 
     def create(self) -> None:
         """An empty first generation, inside the transaction that makes the store."""
-        self._note(1, self._append(1, Extent(0, 0), self._no_rows()))
+        self._note(1, self._append(1, _EMPTY, self._no_rows(), []))
 
     def _no_rows(self) -> vectors.Vectors:
         return np.empty((0, self._dimensions), dtype=np.float32)
@@ -53,54 +63,76 @@ class VectorIndex:
     def generation(self) -> int:
         return int(database.meta(self._connection, "vector_generation") or 0)
 
-    @property
-    def path(self) -> Path:
-        return vectors.path_of(self._folder, self.generation)
+    def _path(self, part: vectors.Part, generation: int | None = None) -> Path:
+        return vectors.path_of(self._folder, self.generation if generation is None else generation, part)
 
     @property
-    def extent(self) -> Extent:
+    def paths(self) -> list[Path]:
+        """The files in force."""
+        return [self._path(part) for part in _META]
+
+    @property
+    def extents(self) -> Extents:
         """What is committed."""
-        rows = int(database.meta(self._connection, "vector_rows") or 0)
-        return Extent(rows, int(database.meta(self._connection, "vector_crc32") or 0))
+        return {
+            part: Extent(*(int(database.meta(self._connection, key) or 0) for key in keys))
+            for part, keys in _META.items()
+        }
 
-    def _note(self, generation: int, extent: Extent) -> None:
+    def _note(self, generation: int, extents: Extents) -> None:
         database.set_meta(self._connection, "vector_generation", str(generation))
         database.set_meta(self._connection, "dimensions", str(self._dimensions))
-        self.commit(extent)
+        self.commit(extents)
 
-    def append(self, rows: vectors.Vectors) -> Extent:
-        """Write rows behind the committed ones, on the medium; they count once ``commit`` has named the new extent."""
+    def append(self, passages: vectors.Vectors, starts: Sequence[int]) -> Extents:
+        """Write rows behind the committed ones, on the medium; they count once ``commit`` has named the new extents.
+
+        ``starts`` are the places in ``passages`` where a memory begins: with the passage that is its whole text.
+        """
         with steps.step("vectors.append"):
-            return self._append(self.generation, self.extent, rows)
+            return self._append(self.generation, self.extents, passages, starts)
 
-    def _append(self, generation: int, before: Extent, rows: vectors.Vectors) -> Extent:
-        checksum = vectors.append(self._folder, generation, before.rows, rows, before.checksum)
-        return Extent(before.rows + len(rows), checksum)
+    def _append(self, generation: int, before: Extents, passages: vectors.Vectors, starts: Sequence[int]) -> Extents:
+        rows: dict[vectors.Part, vectors.Vectors] = {"passages": passages, "wholes": passages[list(starts)]}
+        after: dict[vectors.Part, Extent] = {}
+        for part, extent in before.items():
+            checksum = vectors.append(self._path(part, generation), extent.rows, rows[part], extent.checksum)
+            after[part] = Extent(extent.rows + len(rows[part]), checksum)
+        return after
 
-    def commit(self, extent: Extent) -> None:
+    def commit(self, extents: Extents) -> None:
         """Inside the transaction that names the rows."""
-        database.set_meta(self._connection, "vector_rows", str(extent.rows))
-        database.set_meta(self._connection, "vector_crc32", str(extent.checksum))
+        for part, (rows, checksum) in _META.items():
+            database.set_meta(self._connection, rows, str(extents[part].rows))
+            database.set_meta(self._connection, checksum, str(extents[part].checksum))
+
+    @property
+    def is_of_old(self) -> bool:
+        """Whether the generation in force comes from before there was a file of wholes."""
+        return database.meta(self._connection, "whole_rows") is None
+
+    def _size(self, extent: Extent) -> int:
+        return extent.rows * self._dimensions * vectors.ITEM_BYTES
 
     @property
     def is_there(self) -> bool:
-        """Whether the file holds the committed rows, by its size."""
+        """Whether the files hold the committed rows, by their sizes."""
         try:
-            return self.path.stat().st_size >= self.extent.rows * self._dimensions * vectors.ITEM_BYTES
+            return all(self._path(part).stat().st_size >= self._size(e) for part, e in self.extents.items())
         except FileNotFoundError:
             return False
 
     def damage(self) -> str | None:
-        """What is wrong with the committed rows, or None. Reads the whole file: more than 1 GB a second."""
-        extent = self.extent
-        found = vectors.checksum(self.path, extent.rows * self._dimensions * vectors.ITEM_BYTES)
-        if found is None:
+        """What is wrong with the committed rows, or None. Reads the whole files: more than 1 GB a second."""
+        extents = self.extents
+        found = {part: vectors.checksum(self._path(part), self._size(e)) for part, e in extents.items()}
+        if None in found.values():
             return "missing or short"
         if database.meta(self._connection, "vector_crc32") is None:  # a store from before there were checksums
             with database.transaction(self._connection):
-                self.commit(Extent(extent.rows, found))
+                self.commit({part: Extent(extents[part].rows, checksum or 0) for part, checksum in found.items()})
             return None
-        return None if found == extent.checksum else "not as it was written"
+        return None if all(found[part] == e.checksum for part, e in extents.items()) else "not as it was written"
 
     def rebuild(
         self, memories_after: MemoriesAfter, embed: Embed, slices: Slices, switching: Callable[[], None]
@@ -111,16 +143,19 @@ class VectorIndex:
         ``switching`` called in it.
         """
         generation = self.generation + 1
-        path = vectors.path_of(self._folder, generation)
-        path.unlink(missing_ok=True)
+        self._remove(generation)
         try:
-            extent = self._fill(generation, memories_after, embed, slices, switching)
+            extents = self._fill(generation, memories_after, embed, slices, switching)
         except BaseException:
             if self.generation != generation:
-                path.unlink(missing_ok=True)  # it may be what has filled the disk
+                self._remove(generation)  # it may be what has filled the disk
             raise
         vectors.drop_other_generations(self._folder, generation)
-        return extent.rows
+        return extents["passages"].rows
+
+    def _remove(self, generation: int) -> None:
+        for part in _META:
+            self._path(part, generation).unlink(missing_ok=True)
 
     def _fill(
         self,
@@ -129,23 +164,26 @@ class VectorIndex:
         embed: Embed,
         slices: Slices,
         switching: Callable[[], None],
-    ) -> Extent:
-        extent = self._append(generation, Extent(0, 0), self._no_rows())
-        places: list[tuple[int, int, int]] = []
+    ) -> Extents:
+        extents = self._append(generation, _EMPTY, self._no_rows(), [])
+        places: list[tuple[int, int, int, int]] = []
         last = 0
         while memories := memories_after(last, _TOGETHER):
             texts: list[str] = []
+            starts: list[int] = []
             for memory in memories:
                 found = [passage.text for passage in passages(memory)]
-                places.append((extent.rows + len(texts), len(found), memory.number))
+                whole_row = extents["wholes"].rows + len(starts)
+                places.append((extents["passages"].rows + len(texts), len(found), whole_row, memory.number))
+                starts.append(len(texts))
                 texts += found
-            extent = self._append(generation, extent, embed(texts))
+            extents = self._append(generation, extents, embed(texts), starts)
             last = memories[-1].number
             slices.done(len(memories))
         with critical.section(), database.transaction(self._connection):
             self._connection.executemany(
-                "UPDATE memories SET passage_row = ?, passage_count = ? WHERE number = ?", places
+                "UPDATE memories SET passage_row = ?, passage_count = ?, whole_row = ? WHERE number = ?", places
             )
-            self._note(generation, extent)
+            self._note(generation, extents)
             switching()
-        return extent
+        return extents

@@ -1,4 +1,5 @@
-"""The vector file: one float32 row for each passage, in immutable generations, memory-mapped.
+"""The vector files: float32 rows, in immutable generations, memory-mapped. One file has a row for each passage; the
+other, for each memory, that of its whole text once more, to choose by where the passages are too many.
 
 Rows are appended at the row count that memory.db has committed, synced, and only then committed there; a
 reader maps no more than that. Nothing is truncated or rewritten under a reader.
@@ -9,11 +10,13 @@ from __future__ import annotations
 import os
 import zlib
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from jobs import files
 
+Part = Literal["passages", "wholes"]
 Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
 
@@ -21,17 +24,19 @@ ITEM_BYTES = 4
 _READ_BYTES = 4 * 1024 * 1024
 
 
-def path_of(folder: Path, generation: int) -> Path:
-    return folder / f"{generation:08d}.f32"
+_SUFFIXES: dict[Part, str] = {"passages": ".f32", "wholes": ".wholes.f32"}
 
 
-def append(folder: Path, generation: int, committed_rows: int, rows: Vectors, checksum: int = 0) -> int:
+def path_of(folder: Path, generation: int, part: Part = "passages") -> Path:
+    return folder / f"{generation:08d}{_SUFFIXES[part]}"
+
+
+def append(path: Path, committed_rows: int, rows: Vectors, checksum: int = 0) -> int:
     """Write rows behind the committed ones; what an aborted append left there is overwritten.
 
     ``checksum`` is the CRC-32 of the committed bytes; returns that of all.
     """
-    files.make_folder(folder)
-    path = path_of(folder, generation)
+    files.make_folder(path.parent)
     is_new = not path.exists()
     data = np.ascontiguousarray(rows, dtype="<f4").tobytes()
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
@@ -43,7 +48,7 @@ def append(folder: Path, generation: int, committed_rows: int, rows: Vectors, ch
     finally:
         os.close(descriptor)
     if is_new:
-        files.sync_folder(folder)
+        files.sync_folder(path.parent)
     return zlib.crc32(data, checksum)
 
 
@@ -64,9 +69,8 @@ def checksum(path: Path, size: int) -> int | None:
     return found
 
 
-def open_rows(folder: Path, generation: int, row_count: int, dimensions: int) -> Vectors | None:
+def open_rows(path: Path, row_count: int, dimensions: int) -> Vectors | None:
     """The committed rows, mapped read-only, or None when the file is missing or too short."""
-    path = path_of(folder, generation)
     try:
         if path.stat().st_size < row_count * dimensions * ITEM_BYTES:
             return None
@@ -79,8 +83,9 @@ def open_rows(folder: Path, generation: int, row_count: int, dimensions: int) ->
 
 def drop_other_generations(folder: Path, kept: int) -> None:
     """Remove the files of former generations; a reader that has one mapped keeps its pages."""
+    keeps = {path_of(folder, kept, part) for part in _SUFFIXES}
     for path in folder.glob("*.f32"):
-        if path != path_of(folder, kept):
+        if path not in keeps:
             try:
                 files.remove(path)
             except PermissionError:

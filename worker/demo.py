@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bridge import answer, trust
-from bridge.question import ask
-from bridge.retrieve import retrieve
+from bridge.question import with_settings
+from bridge.reader import Reader
 from bridge.settings import Settings
 from jobs import client, clock, launch
 from jobs.errors import JobError
@@ -128,8 +128,9 @@ def _ask_all(
     workspace: Workspace, settings: Settings, script: dict[str, Any], console: Console
 ) -> list[dict[str, Any]]:
     answers = []
+    reader = Reader(workspace, settings.embedding)
     for question in script["questions"]:
-        found = _ask(workspace, settings, question["ask"], console, question["why"])
+        found = _ask(reader, settings, question["ask"], console, question["why"])
         answers.append({"question": question["ask"], "preset": "contract", **found})
     shortest = min((found for found in answers if found["results"]), key=lambda found: found["total_tokens"])
     console.print(f"The whole answer to “{shortest['question']}”, as an agent gets it:")
@@ -137,9 +138,7 @@ def _ask_all(
     console.print()
     again = script["long_lived_question"]
     before = next(found for found in answers if found["question"] == again)
-    after = _ask(
-        workspace, settings, again, console, "The same once more, with --preset long-lived.", preset="long-lived"
-    )
+    after = _ask(reader, settings, again, console, "The same once more, with --preset long-lived.", preset="long-lived")
     answers.append({"question": again, "preset": "long-lived", **after})
     console.print(_what_changed(before["results"], after["results"]))
     console.print()
@@ -147,11 +146,13 @@ def _ask_all(
 
 
 def _ask(
-    workspace: Workspace, settings: Settings, text: str, console: Console, why: str, preset: str | None = None
+    reader: Reader, settings: Settings, text: str, console: Console, why: str, preset: str | None = None
 ) -> dict[str, Any]:
     console.print(f"[bold]{text}[/bold]\n[dim]{why}[/dim]")
     began = time.monotonic()
-    found = retrieve(workspace, ask({"query": text, "preset": preset}, settings, clock.now()), settings)
+    found = reader.answer("retrieve", with_settings({"query": text, "preset": preset}, settings), clock.now())
+    if not found["success"]:
+        raise JobError(found["error_code"], found["error"])
     if not console.quiet:
         display.hits(found, clock.parse(found["as_of"]))
         took = (time.monotonic() - began) * 1000

@@ -16,10 +16,9 @@ import pytest
 from cognee_forks import Died, Fork, Forks, summary, task
 from fake_embedder import FakeEmbedder
 from harness import SOAK, Place
+from questions import answer_to
 
 from bridge import effects
-from bridge.question import ask
-from bridge.retrieve import retrieve
 from bridge.settings import Settings
 
 KILLS = 200 if SOAK else 5
@@ -93,8 +92,8 @@ class Story:
         assert fork.ask("graph_lag") == 0
         for memory_id, topic in random.Random(len(self.acknowledged)).sample([*self.acknowledged.items()], 3):
             assert fork.ask("node", memory_id)["topic"] == topic
-            question = ask({"query": topic}, Settings(), datetime(2026, 11, 2, tzinfo=UTC))
-            found = retrieve(self.forks.place.workspace, question, Settings(), lambda _: FakeEmbedder())
+            now = datetime(2026, 11, 2, tzinfo=UTC)
+            found = answer_to(self.forks.place.workspace, FakeEmbedder(), now, Settings(), query=topic)
             assert found["results"][0]["memory_id"] == memory_id
             assert found["warnings"] == []
 

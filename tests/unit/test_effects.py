@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 from fake_embedder import FakeEmbedder
+from questions import answer_to
 
 from bridge import critical, database
 from bridge.effects import Effect, stands
 from bridge.memory import Content, Memory, Metadata
+from bridge.settings import Settings
 from bridge.store import Store
 from jobs import clock, steps
 from jobs.errors import JobError
@@ -151,8 +153,16 @@ def as_in_the_first_format(workspace: Workspace) -> None:
     """Take back what the later formats have brought."""
     with closing(sqlite3.connect(workspace.memory_db)) as connection, connection:
         connection.execute("DROP TABLE effects")
-        connection.execute("DELETE FROM meta WHERE key IN ('vector_crc32', 'graph_closed')")
+        for name in ("memories_changed", "memories_removed", "memories_squeezed_in"):
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute("DROP INDEX memories_catalogue")
+        for column in ("whole_row", "dated"):
+            connection.execute(f"ALTER TABLE memories DROP COLUMN {column}")
+        later = "'vector_crc32', 'graph_closed', 'whole_rows', 'whole_crc32', 'catalogue_version'"
+        connection.execute(f"DELETE FROM meta WHERE key IN ({later})")
         connection.execute("PRAGMA user_version = 1")
+    for path in workspace.vectors.glob("*.wholes.f32"):
+        path.unlink()
 
 
 def test_a_store_of_the_first_format_is_backed_up_migrated_and_whole(workspace: Workspace) -> None:
@@ -162,8 +172,11 @@ def test_a_store_of_the_first_format_is_backed_up_migrated_and_whole(workspace: 
     as_in_the_first_format(workspace)
 
     assert not stands(workspace, "a", "digest"), "a reader may come before the first writer"
+    before = answer_to(workspace, FakeEmbedder(), clock.parse(NOW), Settings(relevance_floor=0.0), query="anything")
     store = Store(workspace, FakeEmbedder())
     assert store.get("m") is not None
+    assert before["result_count"] == 1
+    assert answer_to(workspace, FakeEmbedder(), clock.parse(NOW), Settings(relevance_floor=0.0), query="anything") == before
     store.add([(summary("n"), "b")], NOW, [Effect("b", "digest")])
     store.close()
     assert stands(workspace, "b", "digest")

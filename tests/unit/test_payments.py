@@ -257,7 +257,7 @@ def test_what_comes_in_during_a_rebuild_is_in_what_it_made(stores: WithFakeGraph
     assert stores.store._words.is_sound()
     assert stores.store._vectors.damage() is None
     rows = stores.store._connection.execute("SELECT sum(passage_count) FROM memories").fetchone()[0]
-    assert stores.store._vectors.extent.rows == rows == sum(
+    assert stores.store._vectors.extents["passages"].rows == rows == sum(
         len(passages(summary(memory.id))) for memory in stores.store.after(0, 1000)
     )  # fmt: skip
 

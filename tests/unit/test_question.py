@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.question import Question, ask
-from bridge.search import Filters
+from bridge.catalogue import Filters
+from bridge.question import Question, ask, with_settings
 from bridge.settings import Settings
 from jobs.errors import JobError
 
@@ -18,7 +18,7 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def asked(query: Any = "why", settings: Settings | None = None, **arguments: Any) -> Question:
-    return ask({"query": query, **arguments}, settings or Settings(), NOW)
+    return ask(with_settings({"query": query, **arguments}, settings or Settings()), NOW)
 
 
 def refused(**arguments: Any) -> JobError:

@@ -14,13 +14,13 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator, FormatChecker
+from questions import answer_to
 
 from bridge import answer, hits, ranking, schema
 from bridge.embedder import Matrix
 from bridge.memory import Memory
 from bridge.operations import Task, ingest, noop, rebuild, set_status
 from bridge.question import ask
-from bridge.retrieve import retrieve
 from bridge.settings import Settings
 from bridge.stores import Stores
 from jobs import client, clock, lifecycle, spool
@@ -478,8 +478,7 @@ def test_every_kind_that_runs_has_its_result_described() -> None:
 def test_a_real_answer_is_as_the_schema_says(workspace: Workspace, stores: Stores) -> None:
     stores.store.add([(memory, None) for memory in examples.memories()], clock.iso(NOON))
     settings = Settings(relevance_floor=0.0)
-    asked = ask({"query": "uploader retry", "max_results": 9}, settings, NOON)
-    found = retrieve(workspace, asked, settings, lambda settings: Words())
+    found = answer_to(workspace, Words(), NOON, settings, query="uploader retry", max_results=9)
     assert problems("retrieval-response", found) == []
     assert known(schema.RetrievalSuccess) == required(schema.RetrievalSuccess) == set(found)
     assert known(schema.RankingUsed) == required(schema.RankingUsed) == set(found["ranking"])
@@ -487,7 +486,7 @@ def test_a_real_answer_is_as_the_schema_says(workspace: Workspace, stores: Store
 
 
 def test_an_answer_without_hits_is_as_the_schema_says(workspace: Workspace) -> None:
-    found = retrieve(workspace, ask({"query": "history of it"}, Settings(), NOON), Settings(), lambda settings: Words())
+    found = answer_to(workspace, Words(), NOON, Settings(), query="history of it")
     assert found["results"] == []
     assert problems("retrieval-response", found) == []
 
@@ -497,7 +496,7 @@ STRUCTURED = {"decisions", "rationale", "open_questions", "next_steps", "referen
 
 @pytest.mark.parametrize("memory", examples.memories(), ids=lambda memory: memory.kind)
 def test_a_hit_of_each_kind_has_its_fields(memory: Memory) -> None:
-    asked = ask({"query": "x"}, Settings(), NOON)
+    asked = ask({"query": "x"}, NOON)
     found = hits.hit(memory, ranking.factors(memory, ranking.relevance(1, 1, 1), asked.ranking), "text", 1)
     more = {"legacy": set(), "summary": STRUCTURED, "decision_record": STRUCTURED | {"compaction_source"}}
     assert set(found) == required(schema.RetrievalHit) | more[memory.kind]

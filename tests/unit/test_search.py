@@ -14,16 +14,19 @@ import pytest
 from fake_embedder import FakeEmbedder
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from questions import answer_to
 
+from bridge.catalogue import Filters
 from bridge.database import open_for_reading
+from bridge.embedder import EmbeddingConfig
 from bridge.memory import Content, Memory, Metadata
 from bridge.question import ask
-from bridge.retrieve import rank, retrieve
-from bridge.search import Candidate, Filters, Snapshot
+from bridge.reader import Reader
+from bridge.retrieval import rank
+from bridge.search import Snapshot
 from bridge.settings import Settings
 from bridge.store import Store
 from bridge.words import table_in_force
-from jobs.errors import JobError
 from jobs.layout import Workspace
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -71,8 +74,8 @@ class Shelf:
             connection.execute(text)
 
     def ask(self, query: str, config: Settings = ALL, **arguments: Any) -> dict[str, Any]:
-        question = ask({"query": query, "max_results": 100, "max_tokens": 100_000, **arguments}, config, NOW)
-        return retrieve(self.workspace, question, config, lambda _: self.embedder)
+        arguments = {"max_results": 100, "max_tokens": 100_000, **arguments}
+        return answer_to(self.workspace, self.embedder, NOW, config, query=query, **arguments)
 
     def ids(self, query: str, config: Settings = ALL, **arguments: Any) -> list[str]:
         return [hit["memory_id"] for hit in self.ask(query, config, **arguments)["results"]]
@@ -90,7 +93,8 @@ def shelf(tmp_path: Path) -> Shelf:
 
 def lexical(shelf: Shelf, query: str) -> dict[str, float]:
     with closing(shelf.snapshot()) as snapshot:
-        scores = snapshot.lexical_scores(query)
+        found = snapshot.lexical(query)
+        scores = dict(zip(found.numbers.tolist(), found.scores.tolist(), strict=True))
         return {memory.id: scores[memory.number] for memory in snapshot.memories(list(scores))}
 
 
@@ -286,12 +290,11 @@ def test_the_most_hits_and_the_budget_bound_the_answer_and_not_the_count(shelf: 
 
 
 def test_a_store_without_memories_gives_no_results_and_loads_no_model(shelf: Shelf) -> None:
-    def never(_: Settings) -> FakeEmbedder:
+    def never(_: EmbeddingConfig) -> FakeEmbedder:
         raise AssertionError("the model was loaded")
 
-    question = ask({"query": "queue"}, ALL, NOW)
     for _ in range(2):
-        found = retrieve(shelf.workspace, question, ALL, never)
+        found = Reader(shelf.workspace, ALL.embedding, never).answer("retrieve", {"query": "queue"}, NOW)
         assert (found["success"], found["results"], found["total_results"]) == (True, [], 0)
         shelf.add()
 
@@ -349,10 +352,9 @@ def test_without_both_halves_of_the_index_the_error_names_the_remedy(shelf: Shel
     shelf.add(summary("a", "queue"))
     vectors_gone(shelf)
     HALVES["no words"](shelf)
-    with pytest.raises(JobError) as caught:
-        shelf.ask("queue")
-    assert caught.value.code == "STORE_UNREADABLE"
-    assert "rebuild --what index" in caught.value.remediation
+    found = shelf.ask("queue")
+    assert found["error_code"] == "STORE_UNREADABLE"
+    assert "rebuild --what index" in found["remediation"]
 
 
 def test_an_index_of_more_than_there_is_breaks_no_question(shelf: Shelf) -> None:
@@ -377,8 +379,7 @@ def test_a_damaged_database_is_an_error_of_the_table_and_not_a_traceback(shelf: 
     data = bytearray(shelf.workspace.memory_db.read_bytes())
     data[8192:] = b"\xa5" * (len(data) - 8192)
     shelf.workspace.memory_db.write_bytes(data)
-    with pytest.raises(JobError, match="STORE_UNREADABLE"):
-        shelf.ask("queue")
+    assert shelf.ask("queue")["error_code"] == "STORE_UNREADABLE"
 
 
 def test_a_reader_leaves_no_transaction_open(shelf: Shelf) -> None:
@@ -393,22 +394,22 @@ def test_a_snapshot_does_not_see_what_is_stored_meanwhile(shelf: Shelf) -> None:
     shelf.add(summary("a", "queue"))
     with closing(shelf.snapshot()) as snapshot:
         shelf.add(summary("b", "queue"))
-        question = ask({"query": "queue"}, ALL, NOW)
-        assert [memory.id for memory, _ in rank(snapshot, question, shelf.embedder)] == ["a"]
+        question = ask({"query": "queue", "relevance_floor": 0}, NOW)
+        assert [memory.id for memory, _ in rank(snapshot, question, shelf.embedder).hits] == ["a"]
     assert set(shelf.ids("queue")) == {"a", "b"}
 
 
-def test_rough_scores_belong_to_their_candidates_gaps_and_all(shelf: Shelf) -> None:
-    shelf.add(*(summary(f"m{number}", f"Sentence {number}. Another one.") for number in range(6)))
+def test_estimates_belong_to_their_candidates_gaps_and_all(shelf: Shelf) -> None:
+    shelf.add(*(summary(f"m{number}", f"Sentence {number}. Another one.") for number in range(40)))
+    text = "Sentence 3."
     with closing(shelf.snapshot()) as snapshot:
         every = snapshot.candidates(Filters())
-        query = shelf.embedder.embed(["Sentence 3."])[0]
-        whole = dict(zip([c.number for c in every], snapshot.rough_vector_scores(query, every), strict=True))
-        for chosen in ([every[0]], [every[5]], every[1:3], [every[0], every[3], every[5]]):
-            rough = snapshot.rough_vector_scores(query, chosen)
-            assert rough == [whole[candidate.number] for candidate in chosen]
-            for candidate, score in zip(chosen, rough, strict=True):
-                exact = snapshot.relevance(query, candidate, 0.0)
-                assert score >= exact.vector_score - 1e-6
-        assert snapshot.rough_vector_scores(query, []) == []
-        assert isinstance(every[0], Candidate)
+        vector = shelf.embedder.embed([text])[0]
+        _, whole = snapshot.estimate(text, vector, every)
+        for chosen in ([0], [39], [1, 2], [0, 3, 5], [*range(0, 40, 2)]):
+            kept, found = snapshot.estimate(text, vector, every.take(chosen))
+            assert kept.number.tolist() == every.number[chosen].tolist()
+            assert found == pytest.approx(whole[chosen], abs=1e-6)
+            exact = snapshot.relevance(text, vector, kept)
+            assert [relevance.semantic_score for relevance in exact] == pytest.approx(found, abs=1e-5)
+        assert len(snapshot.estimate(text, vector, every.take([]))[1]) == 0

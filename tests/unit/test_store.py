@@ -68,10 +68,11 @@ def rows_of(workspace: Workspace, table: str) -> list[tuple[Any, ...]]:
         return connection.execute(f"SELECT * FROM {table}").fetchall()
 
 
-def mapped_rows(workspace: Workspace) -> vectors.Vectors:
+def mapped_rows(workspace: Workspace, part: vectors.Part = "passages") -> vectors.Vectors:
     """The committed rows of the generation in force."""
     meta = dict(rows_of(workspace, "meta"))
-    mapped = vectors.open_rows(workspace.vectors, int(meta["vector_generation"]), int(meta["vector_rows"]), 16)
+    path = vectors.path_of(workspace.vectors, int(meta["vector_generation"]), part)
+    mapped = vectors.open_rows(path, int(meta["vector_rows" if part == "passages" else "whole_rows"]), 16)
     assert mapped is not None
     return mapped
 
@@ -156,12 +157,14 @@ def test_the_passages_of_a_memory_stand_at_its_rows(workspace: Workspace, embedd
         add(store, summary("a"), legacy("l"))
         add(store, summary("b"))
     with closing(sqlite3.connect(workspace.memory_db)) as connection:
-        places = connection.execute("SELECT id, passage_row, passage_count FROM memories ORDER BY number").fetchall()
-    mapped = mapped_rows(workspace)
-    for memory, (memory_id, row, count) in zip([summary("a"), legacy("l"), summary("b")], places, strict=True):
+        columns = "id, passage_row, passage_count, whole_row"
+        places = connection.execute(f"SELECT {columns} FROM memories ORDER BY number").fetchall()
+    mapped, wholes = mapped_rows(workspace), mapped_rows(workspace, "wholes")
+    for memory, (memory_id, row, count, whole_row) in zip([summary("a"), legacy("l"), summary("b")], places, strict=True):
         texts = [passage.text for passage in passages(memory)]
         assert memory.id == memory_id
         assert np.array_equal(mapped[row : row + count], FakeEmbedder().embed(texts))
+        assert np.array_equal(wholes[whole_row], mapped[row])
 
 
 def test_an_addition_that_is_aborted_leaves_nothing_and_its_rows_are_overwritten(
@@ -286,34 +289,40 @@ def test_a_rebuild_gives_the_same_numbers_statuses_and_vectors_and_embeds_nothin
         assert store.rebuild_vectors() > 3
         assert store.rebuild_words() == 3
         assert everything(workspace) == before
-        assert len(list(workspace.vectors.iterdir())) == 1
+        assert len(list(workspace.vectors.iterdir())) == 2
         add(store, summary("c"))
     assert embedder.seen == [p.text for p in passages(summary("c")) if p.kind != "topic"]
 
 
+@pytest.mark.parametrize("part", ["passages", "wholes"])
 @pytest.mark.parametrize("damage", ["missing", "short"])
 def test_a_vector_file_that_is_lost_while_the_store_is_open_is_made_again_before_the_next_rows(
-    workspace: Workspace, embedder: FakeEmbedder, damage: str
+    workspace: Workspace, embedder: FakeEmbedder, damage: str, part: vectors.Part
 ) -> None:
     with opened(workspace, embedder) as store:
         add(store, summary("a"), summary("b"))
-        (path,) = workspace.vectors.iterdir()
+        path = vectors.path_of(workspace.vectors, 1, part)
         path.unlink() if damage == "missing" else path.write_bytes(path.read_bytes()[:-1])
         add(store, summary("c"))
         assert store._vectors.damage() is None
         assert mapped_rows(workspace).any(axis=1).all()
 
 
+@pytest.mark.parametrize("part", ["passages", "wholes"])
 @pytest.mark.parametrize("damage", ["missing", "short", "one bit", "zeros", "longer"])
 def test_a_damaged_vector_file_is_set_aside_and_made_again_without_embedding(
-    workspace: Workspace, embedder: FakeEmbedder, damage: str, caplog: pytest.LogCaptureFixture
+    workspace: Workspace,
+    embedder: FakeEmbedder,
+    damage: str,
+    part: vectors.Part,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     with opened(workspace, embedder) as store:
         add(store, summary("a"), summary("b"))
         add(store, summary("c"))
         before = everything(workspace)
     embedder.seen.clear()
-    (path,) = workspace.vectors.iterdir()
+    path = vectors.path_of(workspace.vectors, 1, part)
     data = path.read_bytes()
     damaged = {
         "missing": b"", "short": data[:-1], "one bit": data[:-1] + bytes([data[-1] ^ 1]), "zeros": bytes(len(data)),
@@ -323,11 +332,11 @@ def test_a_damaged_vector_file_is_set_aside_and_made_again_without_embedding(
     with opened(workspace, embedder):
         assert everything(workspace) == before
     assert embedder.seen == []
-    kept = [found.read_bytes() for found in workspace.set_aside.rglob("*.f32")]
+    kept = [found.read_bytes() for found in workspace.set_aside.rglob(path.name)]
     assert kept == ([damaged] if damage in ("short", "one bit", "zeros") else [])
     assert ("set aside in" in caplog.text) == (damage != "longer")
     with opened(workspace, embedder):
-        assert len(list(workspace.vectors.iterdir())) == 1
+        assert len(list(workspace.vectors.iterdir())) == 2
 
 
 def harmed(workspace: Workspace, *statements: str) -> None:
@@ -452,14 +461,14 @@ def test_a_rebuild_that_fails_leaves_no_file_behind(
         real, calls = vectors.append, iter(range(100))
 
         def full(*arguments: Any) -> int:
-            if next(calls) == 2:
+            if next(calls) == 4:
                 raise OSError(28, "No space left on device")
             return real(*arguments)
 
         monkeypatch.setattr(vectors, "append", full)
         with pytest.raises(OSError, match="No space"):
             store.rebuild_vectors()
-        assert len(list(workspace.vectors.iterdir())) == 1
+        assert len(list(workspace.vectors.iterdir())) == 2
         assert everything(workspace) == before
 
 

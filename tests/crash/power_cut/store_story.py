@@ -12,12 +12,14 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 from fake_embedder import FakeEmbedder
 from harness import PROJECT
 
+from bridge.catalogue import Filters
 from bridge.memory import Content, Memory, Metadata
 from bridge.passages import passages
-from bridge.search import Filters, open_snapshot
+from bridge.search import open_snapshot
 from bridge.store import Store
 from jobs.layout import Workspace
 
@@ -167,18 +169,17 @@ def _check_memories(store: Store, workspace: Workspace, found: Expected) -> None
     snapshot = open_snapshot(workspace)
     assert snapshot is not None
     with closing(snapshot):
-        candidates = {
-            candidate.number: candidate for candidate in snapshot.candidates(Filters(include_superseded=True))
-        }
+        candidates = snapshot.candidates(Filters(include_superseded=True))
         for name, (number, status) in found.memories.items():
             given = memory(name)
             metadata = replace(given.metadata, status=status)  # type: ignore[arg-type]
             assert store.get(name) == replace(given, number=number, metadata=metadata)
             vectors = FakeEmbedder().embed([passage.text for passage in passages(given)])
-            place = candidates[number]
+            place = candidates.take(candidates.places(np.array([number])))
+            assert place.passage_count.tolist() == [len(vectors)]
             for offset, vector in enumerate(vectors):
-                at = replace(place, passage_row=place.passage_row + offset, passage_count=1)
-                (cosine,) = snapshot.rough_vector_scores(vector, [at])
-                assert abs(cosine - 1.0) < 1e-5, f"{name}: not its vector"
-            assert place.passage_count == len(vectors)
-            assert set(snapshot.lexical_scores(_word(name))) == {number}, f"{name}: not found by its word"
+                passage = replace(place, passage_row=place.passage_row + offset, passage_count=np.array([1]))
+                (found_there,) = snapshot.relevance("", vector, passage)
+                assert abs(found_there.vector_score - 1.0) < 1e-5, f"{name}: not its vector"
+            assert np.abs(snapshot.wholes([number]) - vectors[0]).max() < 1e-6, f"{name}: not its whole"
+            assert snapshot.lexical(_word(name)).numbers.tolist() == [number], f"{name}: not found by its word"

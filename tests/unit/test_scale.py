@@ -1,0 +1,300 @@
+"""Many memories: what is kept between questions, two stages, and answers that do not depend on either."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import threading
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_embedder import FakeEmbedder
+
+from bridge import catalogue, database, search, vectors
+from bridge.catalogue import Filters
+from bridge.index_cache import IndexCache
+from bridge.memory import Content, Memory, Metadata, Status
+from bridge.question import ask
+from bridge.ranking import order_key
+from bridge.reader import Reader
+from bridge.retrieval import rank, score
+from bridge.search import open_snapshot
+from bridge.settings import Settings
+from bridge.store import Store
+from jobs import clock
+from jobs.layout import Workspace
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+STORED = clock.iso(NOW)
+WORDS = "queue lock token worker child index vector cache retry drop spool ledger".split()
+STATUSES: tuple[Status, ...] = ("Active", "Active", "Active", "Superseded", "Draft")
+
+
+def memories(count: int, seed: int = 1, start: int = 0) -> list[Memory]:
+    """Of every kind and status, some with a date, each with a word of its own."""
+    dice = random.Random(seed)
+    found = []
+    for number in range(start, start + count):
+        text = f"Marker{number} " + " ".join(dice.choices(WORDS, k=12))
+        dated = None if dice.random() < 0.2 else clock.iso(NOW - timedelta(days=dice.random() * 700))
+        if dice.random() < 0.2:
+            found.append(Memory(f"m{number}", 0, "legacy", Metadata(created_at=dated), STORED, text=text))
+            continue
+        metadata = Metadata(f"topic-{number % 7}", plan_id=f"plan-{number % 3:03d}", status=dice.choice(STATUSES))
+        content = Content(f"Topic {number % 7}", f"{text}. {dice.choice(WORDS).title()} of it.", (dice.choice(WORDS),))
+        found.append(Memory(f"m{number}", 0, "summary", metadata, STORED, content))
+    return found
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    workspace = Workspace(tmp_path)
+    workspace.memory.mkdir(mode=0o700)
+    return workspace
+
+
+def add(workspace: Workspace, *found: Memory) -> None:
+    store = Store(workspace, FakeEmbedder())
+    store.add([(memory, None) for memory in found], STORED)
+    store.close()
+
+
+def reader(workspace: Workspace) -> Reader:
+    return Reader(workspace, Settings().embedding, lambda _: FakeEmbedder())
+
+
+def answer(found: Reader, query: str, **arguments: Any) -> dict[str, Any]:
+    arguments = {"relevance_floor": 0.1, "max_tokens": 10**6, **arguments}
+    got = found.answer("retrieve", {"query": query, **arguments}, NOW)
+    assert got["success"], got
+    return got
+
+
+ASKED: list[dict[str, Any]] = [
+    {}, {"max_results": 1}, {"max_results": 1000}, {"ranking_mode": "blend"}, {"preset": "long-lived"},
+    {"include_superseded": True}, {"status": "Draft"}, {"legacy": "append"}, {"legacy": "append", "max_results": 200},
+    {"topic_id": "topic-3"}, {"plan_id": "001"}, {"since": "2026-01-01"}, {"until": "2026-06-01"},
+    {"half_life_days": 0.5},
+    {"since": "2025-06-01", "until": "2026-06-01", "topic_id": "topic-1"}, {"relevance_floor": 0.45},
+]  # fmt: skip
+
+
+def exhaustive(workspace: Workspace, query: str, arguments: dict[str, Any]) -> tuple[list[str], int]:
+    """The same by scoring every single memory, which is what the shortcuts must agree with."""
+    question = ask({"query": query, "relevance_floor": 0.1, **arguments}, NOW)
+    snapshot = open_snapshot(workspace)
+    assert snapshot is not None
+    with closing(snapshot):
+        numbers = snapshot.candidates(question.filters).number.tolist()
+        every = score(snapshot, question, FakeEmbedder(), numbers)
+    passing = [pair for pair in every if pair[1].relevance.semantic_score >= question.relevance_floor]
+    passing.sort(key=lambda pair: order_key(*pair))
+    if question.legacy == "append":
+        passing.sort(key=lambda pair: pair[0].kind == "legacy")
+    return [memory.id for memory, _ in passing[: question.max_results]], len(passing)
+
+
+@pytest.mark.parametrize("arguments", ASKED, ids=str)
+def test_the_best_are_those_that_scoring_each_single_memory_would_give(
+    workspace: Workspace, arguments: dict[str, Any]
+) -> None:
+    add(workspace, *memories(300))
+    asking = reader(workspace)
+    for query in ("queue lock", "Marker17 token", "worker child retry"):
+        found = answer(asking, query, **arguments)
+        expected, considered = exhaustive(workspace, query, arguments)
+        assert [hit["memory_id"] for hit in found["results"]] == expected
+        assert found["total_results"] == considered
+
+
+def test_a_reader_that_lives_on_gives_what_a_new_one_gives_whatever_happens_to_the_store(workspace: Workspace) -> None:
+    add(workspace, *memories(60))
+    kept = reader(workspace)
+
+    def same() -> None:
+        for query in ("queue lock", "Marker70 token"):
+            for arguments in ({}, {"include_superseded": True}, {"topic_id": "topic-3"}):
+                assert answer(kept, query, **arguments) == answer(reader(workspace), query, **arguments)
+
+    same()
+    add(workspace, *memories(20, seed=2, start=60))
+    same()
+    store = Store(workspace, FakeEmbedder())
+    changed = next(m for m in memories(60) if m.kind == "summary" and m.metadata.status == "Active")
+    store.set_status(changed.id, "Superseded", STORED, STORED)
+    same()
+    store.rebuild_vectors()
+    same()
+    store.rebuild_words()
+    same()
+    store.close()
+    for statement in (
+        "UPDATE memories SET hidden = 1 WHERE number = 7",
+        "DELETE FROM memories WHERE number = 9",
+        "UPDATE memories SET hidden = 0 WHERE number = 7",
+        # as an import does that keeps a free number
+        "UPDATE memories SET number = 9 WHERE number = (SELECT max(number) FROM memories)",
+    ):
+        with closing(sqlite3.connect(workspace.memory_db)) as connection, connection:
+            connection.execute(statement)
+        same()
+
+
+def test_an_addition_reads_what_is_new_and_nothing_else(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(workspace, *memories(30))
+    asking, read = reader(workspace), []
+    monkeypatch.setattr(catalogue, "read", lambda c, after=0, real=catalogue.read: read.append(after) or real(c, after))
+    answer(asking, "queue")
+    answer(asking, "lock")
+    assert read == [0]
+    add(workspace, *memories(5, start=30))
+    answer(asking, "queue")
+    assert read == [0, 30]
+
+
+def test_a_snapshot_from_before_a_change_keeps_its_own_state_beside_a_newer_one(workspace: Workspace) -> None:
+    add(workspace, *memories(10))
+    cache = IndexCache()
+    older = open_snapshot(workspace, cache)
+    add(workspace, *memories(5, start=10))
+    newer = open_snapshot(workspace, cache)
+    assert older is not None
+    assert newer is not None
+    with closing(older), closing(newer):
+        assert (len(older.catalogue), len(newer.catalogue)) == (10, 15)
+        # A question that began before sees its own state though the cache knows a newer one.
+        assert len(cache.edition(older._connection).catalogue) == 10
+        assert len(cache.edition(newer._connection).catalogue) == 15
+
+
+def test_questions_at_once_in_one_reader_get_the_answers_of_questions_one_by_one(workspace: Workspace) -> None:
+    add(workspace, *memories(120))
+    queries = [f"Marker{number} {word}" for number, word in enumerate(WORDS * 4)]
+    alone = [answer(reader(workspace), query) for query in queries]
+    asking, together = reader(workspace), [{} for _ in queries]  # type: list[Any]
+
+    def ask_all(part: int) -> None:
+        for place in range(part, len(queries), 4):
+            together[place] = answer(asking, queries[place])
+
+    threads = [threading.Thread(target=ask_all, args=(part,)) for part in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert together == alone
+
+
+def in_two_stages(monkeypatch: pytest.MonkeyPatch, first_stage: int) -> None:
+    monkeypatch.setattr(search, "EXACT_ROWS", 0)
+    monkeypatch.setattr(search, "FIRST_STAGE", first_stage)
+
+
+def test_in_two_stages_what_is_found_has_the_score_that_one_stage_gives_it(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(workspace, *memories(300))
+    query = "Marker17 queue lock"
+    every = {hit["memory_id"]: hit for hit in answer(reader(workspace), query, max_results=1000)["results"]}
+    in_two_stages(monkeypatch, 40)
+    found = answer(reader(workspace), query, max_results=1000)
+    assert 40 <= found["result_count"] < len(every)
+    assert all(hit == every[hit["memory_id"]] for hit in found["results"])
+    assert found["results"][0]["memory_id"] == next(iter(every))
+
+
+def test_in_two_stages_filters_come_before_the_choice(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else what is asked for could be crowded out by what the filters leave out anyway."""
+    add(workspace, *memories(300))
+    arguments = {"topic_id": "topic-3", "max_results": 1000}
+    whole = answer(reader(workspace), "queue lock", **arguments)
+    in_two_stages(monkeypatch, 60)
+    assert answer(reader(workspace), "queue lock", **arguments) == whole
+
+
+def test_in_two_stages_a_word_finds_what_its_whole_text_would_not(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needle = Memory("needle", 0, "legacy", Metadata(), STORED, text="xyzzy " + " ".join(WORDS * 9))
+    add(workspace, *memories(200), needle)
+    in_two_stages(monkeypatch, 3)
+    found = answer(reader(workspace), "xyzzy", relevance_floor=0)["results"]
+    assert [hit["memory_id"] for hit in found if hit["lexical_score"]] == ["needle"]
+
+
+def test_a_store_of_before_without_wholes_is_searched_in_one_stage(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(workspace, *memories(50))
+    whole = answer(reader(workspace), "queue lock", max_results=1000)
+    vectors.path_of(workspace.vectors, 1, "wholes").unlink()
+    in_two_stages(monkeypatch, 5)
+    assert answer(reader(workspace), "queue lock", max_results=1000) == whole
+
+
+def test_the_time_range_holds_its_start_and_not_its_end(workspace: Workspace) -> None:
+    def dated(name: str, created: str | None, source: str | None = None) -> Memory:
+        metadata = Metadata(status="Active", created_at=created, source_created_at=source)
+        return Memory(name, 0, "summary", metadata, STORED, Content("Queue", "queue"))
+
+    add(
+        workspace,
+        dated("start", "2026-03-01T00:00:00Z"),
+        dated("inside", "2020-01-01T00:00:00Z", "2026-03-15T12:00:00Z"),
+        dated("end", "2026-04-01T00:00:00Z"),
+        dated("never", None),
+        Memory("legacy", 0, "legacy", Metadata(), "2026-03-20T00:00:00Z", text="queue"),
+    )
+
+    def ids(**arguments: Any) -> set[str]:
+        return {hit["memory_id"] for hit in answer(reader(workspace), "queue", **arguments)["results"]}
+
+    assert ids(since="2026-03-01", until="2026-04-01") == {"start", "inside", "legacy"}
+    assert ids(since="2026-03-01T00:00:00.001Z") == {"inside", "end", "legacy"}
+    assert ids(until="2026-03-15T14:00:00+02:00") == {"start"}
+    assert ids() == {"start", "inside", "end", "never", "legacy"}
+
+
+def test_the_numbers_of_a_catalogue_are_found_in_any_order_and_unknown_ones_are_not(workspace: Workspace) -> None:
+    add(workspace, *memories(20))
+    connection = database.open_for_reading(workspace)
+    assert connection is not None
+    with closing(connection):
+        found = catalogue.read(connection)
+        shuffled = found.take(np.random.default_rng(1).permutation(len(found)))
+        wanted = np.array([5, 999, 1, 0, 20])
+        places = shuffled.places(wanted)
+        assert [int(shuffled.number[p]) if p >= 0 else None for p in places] == [5, None, 1, None, 20]
+        empty = found.filtered(Filters(topic_id="nobody"), connection)
+        assert (len(empty), empty.places(wanted).tolist()) == (0, [-1] * 5)
+
+
+def test_very_old_memories_keep_their_order_by_date_though_nothing_of_their_score_is_left(workspace: Workspace) -> None:
+    found = [
+        Memory(
+            f"y{year}", 0, "summary", Metadata(status="Active", created_at=f"{year}-01-01T00:00:00Z"), STORED,
+            Content("Queue", "queue"),
+        )
+        for year in (1971, 1999, 1985)
+    ]  # fmt: skip
+    add(workspace, *found)
+    hits = answer(reader(workspace), "queue", half_life_days=0.5, max_results=2)["results"]
+    assert [(hit["memory_id"], hit["score"]) for hit in hits] == [("y1999", 0.0), ("y1985", 0.0)]
+
+
+def test_scores_by_number_are_those_of_the_ranking_and_hidden_ones_have_none(workspace: Workspace) -> None:
+    add(workspace, *memories(80))
+    with closing(sqlite3.connect(workspace.memory_db)) as connection, connection:
+        connection.execute("UPDATE memories SET hidden = 1 WHERE number = 3")
+    question = ask({"query": "queue lock", "max_results": 1000, "include_superseded": True}, NOW)
+    snapshot = open_snapshot(workspace)
+    assert snapshot is not None
+    with closing(snapshot):
+        ranked = rank(snapshot, question, FakeEmbedder()).hits
+        numbers = [memory.number for memory, _ in ranked]
+        assert score(snapshot, question, FakeEmbedder(), numbers) == ranked
+        assert score(snapshot, question, FakeEmbedder(), [3, 4711]) == []
