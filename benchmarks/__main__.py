@@ -5,15 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from . import fairness, ingest_rate, memory, queue_latency, queue_rate, retrieve_cold
+from . import fairness, growth, ingest_rate, memory, queue_latency, queue_rate, retrieve_cold, retrieve_http
 
 BENCHMARKS: dict[str, Callable[[], None]] = {
     "retrieve_cold": retrieve_cold.main,
+    "retrieve_http": retrieve_http.main,
     "ingest_rate": ingest_rate.main,
     "memory": memory.main,
     "fairness": fairness.main,
     "queue_rate": queue_rate.main,
     "queue_latency": queue_latency.main,
+    "growth": growth.main,
 }
 
 

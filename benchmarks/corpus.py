@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-_PARTS = (
+PARTS = (
     "the sync engine",
     "the invoice renderer",
     "the import wizard",
@@ -26,7 +27,7 @@ _PARTS = (
     "the permissions model",
     "the cache layer",
 )
-_PROBLEMS = (
+PROBLEMS = (
     "lost its place after a restart",
     "was slow with ten thousand rows",
     "showed stale totals",
@@ -38,7 +39,7 @@ _PROBLEMS = (
     "used more memory than the whole editor",
     "broke on paths with spaces",
 )
-_CAUSES = (
+CAUSES = (
     "a lock was taken in two orders",
     "the clock was read twice",
     "a default had changed",
@@ -62,9 +63,9 @@ _CHOICES = (
     "Drop support for {noun} before version {n}",
     "Call `{ident}()` from the main loop alone",
 )
-_NOUNS = ("entries", "sessions", "uploads", "drafts", "tokens", "events", "rows", "snapshots", "messages", "patches")
-_VERBS = ("load", "flush", "merge", "parse", "render", "resolve", "check", "apply", "split", "encode")
-_REASONS = (
+NOUNS = ("entries", "sessions", "uploads", "drafts", "tokens", "events", "rows", "snapshots", "messages", "patches")
+VERBS = ("load", "flush", "merge", "parse", "render", "resolve", "check", "apply", "split", "encode")
+REASONS = (
     "It is the only place where both ids are known.",
     "A wrong value there cannot be repaired afterwards.",
     "The cost shows up in every request otherwise.",
@@ -74,23 +75,26 @@ _REASONS = (
 )
 
 
+def choices(dice: random.Random, count: int, ident: str) -> Iterator[str]:
+    """Beginnings of decisions, each of another kind."""
+    for choice in dice.sample(_CHOICES, count):
+        yield choice.format(noun=dice.choice(NOUNS), n=dice.randint(2, 60), ident=ident)
+
+
 def summaries(count: int, seed: int = 7, newest: datetime | None = None) -> list[dict[str, Any]]:
     """``count`` ingest payloads of about 120 words: two or three sentences, three decisions, two reasons, steps."""
     dice = random.Random(seed)
     newest = newest or datetime(2026, 11, 1, tzinfo=UTC)
     found = []
     for number in range(count):
-        part, other = dice.sample(_PARTS, 2)
-        ident = f"{dice.choice(_VERBS)}_{dice.choice(_NOUNS)}"
+        part, other = dice.sample(PARTS, 2)
+        ident = f"{dice.choice(VERBS)}_{dice.choice(NOUNS)}"
         context = (
-            f"We looked at {part} because it {dice.choice(_PROBLEMS)} in build {number}. The reason was that"
-            f" {dice.choice(_CAUSES)}, which only shows when {other} is busy. The error E{1000 + number} names the"
+            f"We looked at {part} because it {dice.choice(PROBLEMS)} in build {number}. The reason was that"
+            f" {dice.choice(CAUSES)}, which only shows when {other} is busy. The error E{1000 + number} names the"
             f" place, and the fix touches `{ident}` in src/{part.split()[-1]}/{ident}.py."
         )
-        decisions = [
-            choice.format(noun=dice.choice(_NOUNS), n=dice.randint(2, 60), ident=ident) + f" in {dice.choice(_PARTS)}."
-            for choice in dice.sample(_CHOICES, 3)
-        ]
+        decisions = [f"{choice} in {dice.choice(PARTS)}." for choice in choices(dice, 3, ident)]
         created = newest - timedelta(hours=3 * (count - number))
         found.append(
             {
@@ -98,9 +102,9 @@ def summaries(count: int, seed: int = 7, newest: datetime | None = None) -> list
                     "topic": f"{part.removeprefix('the ').capitalize()} {number % 40}",
                     "context": context,
                     "decisions": decisions,
-                    "rationale": dice.sample(_REASONS, 2),
+                    "rationale": dice.sample(REASONS, 2),
                     "open_questions": [f"Does {other} need the same change before release {number % 12}?"],
-                    "next_steps": [f"Add a test for `{ident}` with {dice.randint(3, 90)} {dice.choice(_NOUNS)}."],
+                    "next_steps": [f"Add a test for `{ident}` with {dice.randint(3, 90)} {dice.choice(NOUNS)}."],
                     "references": [f"src/{part.split()[-1]}/{ident}.py", f"#{200 + number}"],
                     "session_id": f"2026-session-{number // 4}",
                     "plan_id": f"{number % 9 + 1:03d}",

@@ -8,44 +8,56 @@ import sys
 from pathlib import Path
 
 from bridge.cognee_env import cognee_environment
-from bridge.settings import inherited_environment
+from bridge.settings import Settings, inherited_environment
+from jobs.layout import Workspace
 
 from . import table
-from .workspace import fill, new_workspace
+from .workspace import new_workspace, run_in_child
 
-MEMORIES = 1000
-ROUNDS, COGNEE_ROUNDS = 15, 5
+SIZES = (1_000, 10_000)
+ROUNDS, COGNEE_ROUNDS = 25, 5
 QUESTION = "why did token renewal send the same request twice"
+SCRIPT = str(Path(__file__).resolve().parent.parent / "bridge" / "retrieve.py")
 
 
 def main() -> None:
-    script = str(Path(__file__).resolve().parent.parent / "bridge" / "retrieve.py")
+    rows = []
     with new_workspace() as (workspace, settings):
-        fill(workspace, settings, MEMORIES)
-        ours = [sys.executable, script, str(workspace.root), QUESTION]
-        cogn = [sys.executable, "-m", "benchmarks.ask_cognee", str(workspace.root), QUESTION]
-        bare = [sys.executable, "-c", "pass"]
-        answer = json.loads(subprocess.run(ours, check=True, capture_output=True).stdout)
-        assert answer["results"], answer
-        env = cognee_environment(settings, workspace, inherited_environment())
-        taken = table.in_turn({"ours": ours, "cognee": cogn, "bare": bare}, COGNEE_ROUNDS, env)
-        more = table.in_turn({"ours": ours, "bare": bare}, ROUNDS - COGNEE_ROUNDS, env)
-        for name, values in more.items():
-            taken[name] += values
-    ours_median = table.median(taken["ours"])
-    rows = [
-        [name, table.milliseconds(taken[key]), f"{table.median(taken[key]) / ours_median:.2f}"]
+        for size in SIZES:
+            run_in_child("benchmarks.synthetic", workspace, settings, str(size), "--graph")
+            rows += measured(workspace, settings, size)
+    table.show(
+        f"One question, cold ({ROUNDS} rounds in turn, {COGNEE_ROUNDS} of them with cognee)",
+        ["process", "median (least–most)", "times bare Python", "times ours"],
+        rows,
+    )
+
+
+def measured(workspace: Workspace, settings: Settings, size: int) -> list[list[str]]:
+    ours = [sys.executable, SCRIPT, str(workspace.root), QUESTION]
+    cognees = [sys.executable, "-m", "benchmarks.ask_cognee", str(workspace.root), QUESTION]
+    bare = [sys.executable, "-c", "pass"]
+    answer = json.loads(subprocess.run(ours, check=True, capture_output=True).stdout)
+    assert answer["results"], answer
+    env = cognee_environment(settings, workspace, inherited_environment())
+    taken = table.in_turn({"ours": ours, "cognee": cognees, "bare": bare}, COGNEE_ROUNDS, env)
+    more = table.in_turn({"ours": ours, "bare": bare}, ROUNDS - COGNEE_ROUNDS, env)
+    for name, values in more.items():
+        taken[name] += values
+    median = {name: table.median(values) for name, values in taken.items()}
+    return [
+        [
+            name,
+            table.milliseconds(taken[key]),
+            f"{median[key] / median['bare']:.1f}",
+            f"{median[key] / median['ours']:.2f}",
+        ]
         for name, key in (
-            ("bridge/retrieve.py, cold process", "ours"),
-            ("cognee's vector search, fresh process", "cognee"),
+            (f"bridge/retrieve.py, {size:,} memories", "ours"),
+            (f"cognee's vector search, {size:,} memories", "cognee"),
             ("python -c pass", "bare"),
         )
     ]
-    table.show(
-        f"One question over {MEMORIES:,} memories, cold ({ROUNDS} and {COGNEE_ROUNDS} rounds in turn)",
-        ["process", "median (least–most)", "times ours"],
-        rows,
-    )
 
 
 if __name__ == "__main__":

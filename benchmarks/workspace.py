@@ -25,6 +25,8 @@ def new_workspace() -> Iterator[tuple[Workspace, Settings]]:
     """A marked workspace in a temporary folder; the user's own configuration folder is left alone."""
     folder = Path(tempfile.mkdtemp(prefix="cognee-memory-bench-"))
     os.environ["COGNEE_MEMORY_CONFIG_DIR"] = str(folder / "config")
+    # As in a user's shell: else each process of ours is timed while it compiles our modules anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     try:
         (folder / "workspace").mkdir()
         workspace, settings = Workspace(folder / "workspace"), load()

@@ -10,7 +10,7 @@ import errno
 import json
 import os
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 from jobs.errors import ERRORS, JobError, Reaction
 
@@ -28,19 +28,34 @@ def claim_stdout() -> None:
             os.set_blocking(_claimed, True)  # a parent may have handed over a pipe that refuses to wait
 
 
-def send(value: dict[str, Any]) -> None:
+def encoded(value: dict[str, Any]) -> bytes:
+    """The answer as it is written, whichever way it is given: one line of JSON."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def send(value: dict[str, Any] | bytes) -> None:
     """Write the answer, whole: a pipe takes 64 KiB at a time and may be slow.
 
     A reader that has gone is no error of ours.
     """
     claim_stdout()
     assert _claimed is not None
-    rest = memoryview(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+    rest = memoryview(value if isinstance(value, bytes) else encoded(value))
     try:
         while rest:
             rest = rest[os.write(_claimed, rest) :]
     except BrokenPipeError:
         pass
+
+
+def leave(status: int) -> NoReturn:
+    """End the process, now that the answer is out: Python's own tidying takes as long as a third of a bare start."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            pass  # whoever read it has gone
+    os._exit(status)
 
 
 DONE, FAILED, USAGE, NO_WORKER, REJECTED, TIMED_OUT = 0, 1, 2, 3, 4, 5

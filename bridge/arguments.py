@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 import argparse
+import os
+from functools import cache
 from typing import Any, NoReturn
 
 from jobs.errors import JobError
 
+from .defaults import ARGUMENTS
+
+
+class _Help(argparse.HelpFormatter):
+    """argparse makes one for each option that it is told of, and asks a module for the terminal's width that takes
+    longer to import than all our options take to make."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_help_width())
+
+
+@cache
+def _help_width() -> int:
+    try:
+        return max(40, os.get_terminal_size().columns - 2)
+    except OSError:
+        return 100
+
 
 class Parser(argparse.ArgumentParser):
     """Reports wrong usage as an error of ours instead of ending the process without an answer."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": _Help, **options})
 
     def error(self, message: str) -> NoReturn:
         raise JobError(
@@ -27,22 +50,25 @@ def add_workspace(parser: argparse.ArgumentParser) -> None:
     )
 
 
-_RETRIEVE_NAMED = (
+_QUESTION_NAMED = (
     ("--max-results", "N", "most hits (default 5, 1 to 1000)"),
     ("--max-tokens", "N", "token budget of the answer (default 2000)"),
     ("--half-life-days", "DAYS", "half-life of recency (default 7, 0.5 to 90)"),
     ("--status", "WORD", "only memories of this status: Active, DecisionRecord, Superseded, Draft"),
     ("--topic-id", "ID", "only this topic"),
     ("--plan-id", "ID", "only this plan; 014, plan-014 and 014-some-title are the same"),
+    ("--since", "TIME", "only memories from this time on"),
+    ("--until", "TIME", "only memories from before this time"),
+    ("--relevance-floor", "SHARE", "lowest relevance of a hit, 0 to 1 (default 0.2)"),
     ("--recency-floor", "SHARE", "lowest share that age leaves of a score (default 0)"),
     ("--alpha", "WEIGHT", "weight of relevance in the blend (default 0.8, 0.6 to 0.95)"),
     ("--as-of", "TIME", "compute ages at this time instead of now"),
 )
 
 
-def add_retrieve_options(parser: argparse.ArgumentParser) -> None:
-    """The named options of retrieval. Values stay text: ranges and forms are checked in one place."""
-    for flag, metavar, text in _RETRIEVE_NAMED:
+def add_question_options(parser: argparse.ArgumentParser) -> None:
+    """The named options of a question. Values stay text: ranges and forms are checked in one place."""
+    for flag, metavar, text in _QUESTION_NAMED:
         parser.add_argument(flag, metavar=metavar, help=text)
     parser.add_argument(
         "--include-superseded",
@@ -56,14 +82,22 @@ def add_retrieve_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--legacy", metavar="mixed|append", help="legacy memories among the rest or behind")
 
 
-_RETRIEVE_NAMES = (
-    "query", "max_results", "max_tokens", "half_life_days", "include_superseded", "status", "topic_id",
-    "plan_id", "recency_floor", "alpha", "as_of", "preset", "ranking_mode", "legacy",
-)  # fmt: skip
+def question_values(parsed: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of a question, those that were not given as None."""
+    return {name: getattr(parsed, name) for name in ARGUMENTS}
 
 
-def retrieve_values(parsed: argparse.Namespace) -> dict[str, Any]:
-    return {name: getattr(parsed, name) for name in _RETRIEVE_NAMES}
+def add_explain_options(parser: argparse.ArgumentParser) -> None:
+    """What explaining has beside a question's options."""
+    parser.add_argument("--id", dest="ids", metavar="N", type=int, nargs="+", action="extend", help="memories' numbers")
+    parser.add_argument("--include-pack-context", action="store_true", help="say what of each goes into a prompt")
+    parser.add_argument("--limit", metavar="N", help="most memories that the question finds (default 10, 1 to 50)")
+    parser.add_argument("--project", metavar="PATH|NAME", help="the workspace that is meant, to make sure")
+
+
+def explain_values(parsed: argparse.Namespace) -> dict[str, Any]:
+    own = {name: getattr(parsed, name) for name in ("ids", "include_pack_context", "limit", "project")}
+    return question_values(parsed) | own
 
 
 def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
@@ -74,7 +108,7 @@ def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
     )
     add_workspace(parser)
     parser.add_argument("--query", metavar="TEXT", help="the question")
-    add_retrieve_options(parser)
+    add_question_options(parser)
     parser.add_argument(
         "positional",
         nargs="*",
@@ -83,7 +117,7 @@ def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
     )
     names = ("workspace", "query", "max_results", "max_tokens", "half_life_days", "include_superseded")
     parsed = _parse(parser, argv, names)
-    return parsed.workspace, retrieve_values(parsed)
+    return parsed.workspace, question_values(parsed)
 
 
 def _parse(parser: Parser, argv: list[str], names: tuple[str, ...]) -> argparse.Namespace:

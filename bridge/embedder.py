@@ -75,7 +75,7 @@ class EmbeddingConfig:
 def create(config: EmbeddingConfig, *, bulk: bool = False) -> Embedder:
     """The embedder that the settings ask for; ``bulk`` uses every processor, with the same vectors.
 
-    Raises MODEL_MISSING, MODEL_CORRUPT, EMBEDDING_CONFIG.
+    Raises MODEL_MISSING, EMBEDDING_CONFIG. Of the local model, MODEL_CORRUPT comes with its first use.
     """
     if config.is_local:
         if config.dimensions != DIMENSIONS:

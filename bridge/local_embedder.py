@@ -7,7 +7,6 @@ embedder is made.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,9 @@ import numpy as np
 from jobs.errors import JobError
 
 from . import model
+from .background import Background
 from .embedder import EmbeddingConfig, Matrix, embed_visible, normalised, wrong_dimensions
-from .tokens import LocalCount, WordPieces
+from .tokens import LocalCount, WordPieces, word_pieces
 
 # Padded tokens in one run: larger batches fall out of the processor's cache, smaller ones starve it.
 BATCH_TOKENS = 384
@@ -38,10 +38,10 @@ class OnnxEmbedder:
     tokenizer_name = WordPieces.name
 
     def __init__(self, folder: Path, threads: int = 1) -> None:
-        """Raises MODEL_CORRUPT when the files in ``folder`` cannot be loaded."""
+        """Loads the files of ``folder`` in the background; each use raises MODEL_CORRUPT while that cannot be done."""
         self._threads = threads
-        self._tokens = WordPieces(folder)
-        self._session = _session(folder / model.GRAPH.name)
+        self._tokens = word_pieces(folder)
+        self._loading = Background(lambda: _session(folder / model.GRAPH.name))
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         return embed_visible(texts, self.dimensions, self._embed)
@@ -61,6 +61,8 @@ class OnnxEmbedder:
             for rows in batches:
                 run(rows)
         else:
+            from concurrent.futures import ThreadPoolExecutor
+
             with ThreadPoolExecutor(self._threads) as pool:
                 list(pool.map(run, batches))
         return vectors
@@ -73,7 +75,7 @@ class OnnxEmbedder:
             ids[row, : len(found)] = found
             mask[row, : len(found)] = 1
         feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros(shape, np.int64)}
-        (hidden,) = self._session.run(None, feeds)
+        (hidden,) = self._loading.result().run(None, feeds)
         sums = np.einsum("bsh,bs->bh", hidden, mask.astype(np.float32))
         return normalised(sums / mask.sum(axis=1, keepdims=True).astype(np.float32))
 

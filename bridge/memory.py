@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Literal
 
 MemoryKind = Literal["summary", "decision_record", "legacy"]
@@ -105,7 +104,11 @@ def slug(topic: str) -> str:
     """
     plain = unicodedata.normalize("NFKD", topic).encode("ascii", "ignore").decode().lower()
     found = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:128].rstrip("-")
-    return found or f"topic-{sha256(topic.encode()).hexdigest()[:8]}"
+    if not found:
+        from hashlib import sha256  # not at the top: who asks a question pays for each import
+
+        found = f"topic-{sha256(topic.encode()).hexdigest()[:8]}"
+    return found
 
 
 def plan_key(plan_id: str | None) -> str | None:

@@ -6,7 +6,6 @@ It only looks. How the files get there is ``provision``'s affair, what they comp
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -135,6 +134,8 @@ def _require(path: Path, file: File, *, size_only: bool = False) -> None:
 
 def digest(path: Path) -> str:
     """The SHA-256 of a file, in hex."""
+    import hashlib  # not at the top: who asks a question reads no weights
+
     with path.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 

@@ -8,7 +8,9 @@ from .memory import Memory
 from .ranking import Factors
 
 CUT_MARKER = "\n… [truncated to fit the token budget]"
+SHORT_MARKER = "…"  # where the other would take most of the room
 
+# No text of words has more of them. Counting the tokens of a whole megabyte would take a second.
 _MOST_CHARACTERS_A_TOKEN = 64
 
 CountTokens = Callable[[str], int]
@@ -23,14 +25,14 @@ def pack(
 ) -> list[Packed]:
     """The first hits that fit, with text and token count each.
 
-    Stops at the first that does not fit; the very first is cut instead, with a visible marker.
+    Stops at the first that does not fit; the very first is cut instead, with a visible mark.
     """
     packed: list[Packed] = []
     left = budget
     for memory, scored in ranked:
         text = text_of(memory)
-        tokens = count(text)
-        if tokens > left:
+        tokens = count(text) if len(text) <= left * _MOST_CHARACTERS_A_TOKEN else None
+        if tokens is None or tokens > left:
             if packed:
                 break
             text = cut(text, count, budget)
@@ -41,14 +43,18 @@ def pack(
 
 
 def cut(text: str, count: CountTokens, budget: int) -> str:
-    """The longest beginning that fits the budget together with the marker (the marker alone may exceed it)."""
-    room = budget - count(CUT_MARKER)
-    # A token is some characters of a word; counting all of a very long text again and again would cost seconds.
-    low, high = 1, min(len(text), max(room, 1) * _MOST_CHARACTERS_A_TOKEN)
+    """The longest beginning that fits the budget together with a visible mark; at least the mark."""
+    room = budget - (long := count(CUT_MARKER))
+    mark = CUT_MARKER if room >= long else SHORT_MARKER
+    return _beginning(text, count, budget - count(mark)).rstrip() + mark
+
+
+def _beginning(text: str, count: CountTokens, room: int) -> str:
+    low, high = 0, min(len(text), max(room, 0) * _MOST_CHARACTERS_A_TOKEN)
     while low < high:
         middle = (low + high + 1) // 2
         if count(text[:middle]) <= room:
             low = middle
         else:
             high = middle - 1
-    return text[:low].rstrip() + CUT_MARKER if text[:low].strip() else text[:1] + CUT_MARKER
+    return text[:low]

@@ -19,6 +19,9 @@ VECTOR_WEIGHT = 0.6
 LEXICAL_WEIGHT = 0.4
 BEST_PASSAGE_WEIGHT = 0.8
 WHOLE_WEIGHT = 0.2
+# What an identifier that the query spells out brings of the lexical score that is lacking: with the lexical weight,
+# enough for the relevance floor, however long the text is that it stands in.
+NAME_SHARE = 0.5
 
 STATUS_MULTIPLIERS = {"DecisionRecord": 1.1, "Active": 1.0, "legacy": 1.0, "Superseded": 0.4, "Draft": 1.0}
 STATUS_ORDER = {"DecisionRecord": 0, "Active": 1, "legacy": 2, "Draft": 3, "Superseded": 4}
@@ -127,5 +130,5 @@ def clamp(name: str, value: float, low: float, high: float, warnings: list[str])
     """The value within its range; a change is reported."""
     kept = min(high, max(low, value))
     if kept != value:
-        warnings.append(f"{name} {value:g} is outside {low:g}..{high:g}; {kept:g} was used")
+        warnings.append(f"{name} {value:.10g} is outside {low:.10g}..{high:.10g}; {kept:.10g} was used")
     return kept

@@ -45,12 +45,12 @@ class Reader:
         try:
             return _VERBS[verb](self, arguments, now)
         except JobError as error:
-            return failure(verb, error)
+            return failure(verb, error, arguments, self._workspace)
         except Exception as error:
             from .traces import trace
 
             print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
-            return failure(verb, answer.unexpected(error))
+            return failure(verb, answer.unexpected(error), arguments, self._workspace)
 
     def warm(self) -> None:
         """Load the model and look at the index once, so that the next question is quick. Raises JobError."""
@@ -96,10 +96,20 @@ class Reader:
             return retrieve(snapshot, question, self.embedder(snapshot) if snapshot else None)
 
     def _explain(self, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
-        raise NotImplementedError
+        from .explanation import explain
+        from .inquiry import inquire
+
+        asked = inquire(self._workspace, arguments, now)
+        with self.snapshot() as snapshot:
+            return explain(snapshot, asked, self.embedder(snapshot) if snapshot and asked.query else None)
 
     def _context(self, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
-        raise NotImplementedError
+        from .context import context
+        from .question import ask
+
+        question = ask(arguments, now)
+        with self.snapshot() as snapshot:
+            return context(snapshot, question, self.embedder(snapshot) if snapshot else None)
 
 
 _VERBS: dict[Verb, Callable[[Reader, dict[str, Any], datetime], dict[str, Any]]] = {
@@ -108,13 +118,15 @@ _VERBS: dict[Verb, Callable[[Reader, dict[str, Any], datetime], dict[str, Any]]]
     "context": Reader._context,
 }
 
-_EMPTY: dict[Verb, dict[str, Any]] = {
-    "retrieve": {"results": [], "total_results": 0, "total_tokens": 0},
-    "explain": {"items": [], "missing_ids": [], "errors": [], "metadata": {}},
-    "context": {"context": "", "memories": [], "total_tokens": 0},
-}
 
+def failure(
+    verb: Verb, error: JobError, arguments: dict[str, Any] | None = None, workspace: Workspace | None = None
+) -> dict[str, Any]:
+    """The envelope of an error, with the verb's own fields empty. An explanation repeats what was asked."""
+    if verb == "retrieve":
+        return answer.failure(error, results=[], total_results=0, total_tokens=0)
+    if verb == "context":
+        return answer.failure(error, context="", memories=[], considered=0, total_tokens=0)
+    from .explanation import failed
 
-def failure(verb: Verb, error: JobError) -> dict[str, Any]:
-    """The envelope of an error, with the verb's own fields empty."""
-    return answer.failure(error, **_EMPTY[verb])
+    return failed(error, arguments or {}, workspace)

@@ -1,7 +1,7 @@
-"""Retrieval: from a question to ranked hits. Synchronous and fast: cognee is never imported.
+"""The script for retrieval: one question, one JSON object on stdout. cognee is never imported.
 
-Works with and without a worker, and while one writes. Run as a script it keeps the positional arguments
-of the retrieval contract: workspace, query, max_results, max_tokens, half_life_days, include_superseded.
+Works with and without a worker, and while one writes. It keeps the positional arguments of the retrieval contract:
+workspace, query, max_results, max_tokens, half_life_days, include_superseded.
 """
 
 from __future__ import annotations
@@ -13,27 +13,21 @@ if __package__ in (None, ""):  # python bridge/retrieve.py
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
     __package__ = "bridge"
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
-from jobs import clock
 from jobs.errors import JobError
-from jobs.layout import find_workspace
 
-from . import answer, trust
+from . import answer
 from .arguments import retrieve_arguments
-from .question import with_settings
-from .reader import Reader, failure
+from .asking import ask_for
 
 
 def respond(path: str | None, arguments: dict[str, Any]) -> dict[str, Any]:
     """The whole way from raw arguments to an answer; an error is an answer too."""
-    try:
-        workspace = find_workspace(path, Path.cwd())
-        settings = trust.settings_of(workspace)
-    except JobError as error:
-        return failure("retrieve", error)
-    return Reader(workspace, settings.embedding).answer("retrieve", with_settings(arguments, settings), clock.now())
+    found: dict[str, Any] = json.loads(ask_for("retrieve", path, arguments))
+    return found
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,6 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         path, arguments = retrieve_arguments(sys.argv[1:] if argv is None else list(argv))
         answer.claim_stdout()
     except JobError as error:
+        from .reader import failure
+
         found = failure("retrieve", error)
     else:
         found = respond(path, arguments)
@@ -50,4 +46,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    answer.leave(main())

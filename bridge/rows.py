@@ -10,6 +10,7 @@ from typing import Any
 from jobs import clock
 
 from .memory import Content, Memory, Metadata, References, TimeScope, plan_key
+from .sections import moment
 
 COLUMNS = (
     "number, id, kind, status, topic_id, session_id, plan_id, created_at, updated_at, source_created_at,"
@@ -35,7 +36,7 @@ def content_of(body: dict[str, Any]) -> Content:
 
 
 def memory_of(row: sqlite3.Row | tuple[Any, ...]) -> Memory:
-    """The memory of a row selected with ``COLUMNS``."""
+    """The memory of a row selected with ``COLUMNS``. A time that is none, whoever wrote it, counts as not known."""
     (number, memory_id, kind, status, topic_id, session_id, plan_id, created, updated, source, importance,
      stored, body, sources) = row  # fmt: skip
     words = json.loads(body)
@@ -48,9 +49,9 @@ def memory_of(row: sqlite3.Row | tuple[Any, ...]) -> Memory:
             session_id=session_id,
             plan_id=plan_id,
             status=status,
-            created_at=created,
-            updated_at=updated,
-            source_created_at=source,
+            created_at=moment(created or ""),
+            updated_at=moment(updated or ""),
+            source_created_at=moment(source or ""),
             importance=importance,
         ),
         stored_at=stored,
@@ -74,7 +75,8 @@ def dated(kind: str, created_at: str | None, source_created_at: str | None, stor
 
     A legacy memory has at least the time when it was stored. None where nothing is known.
     """
-    text = source_created_at or created_at or (stored_at if kind == "legacy" else None)
+    known = moment(source_created_at or "") or moment(created_at or "")
+    text = known or (stored_at if kind == "legacy" else None)
     return None if text is None else clock.parse(text).timestamp()
 
 

@@ -1,7 +1,8 @@
-"""The shapes of answers: the retrieval response, and the result of each kind of job, to make JSON Schemas of.
+"""The shapes of answers: to a question, and the result of each kind of job, to make JSON Schemas of.
 
-Nothing at run time imports this. What is answered comes from ``retrieve``, ``hits``, ``answer`` and the
-operations; a test compares what they give with what stands here.
+Nothing on the way of a question imports this; the MCP server does, to describe its tools. What is answered comes from
+``retrieval``, ``explanation``, ``context``, ``hits``, ``answer`` and the operations; a test compares what they give
+with what stands here.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from jobs.model import Kind
-from jobs.schema import Count, ErrorCode, Moment, Seconds, Shape
+from jobs.schema import Count, Digest, ErrorCode, Moment, Seconds, Shape
 
 from .memory import MemoryKind, Status
 
@@ -162,6 +163,101 @@ class RebuildResult(Shape):
     seconds: Seconds
 
 
+class CompactedMemory(Shape):
+    """A memory that would be merged."""
+
+    memory_id: str
+    memory_number: Number
+    memory_type: Literal["summary", "decision_record"]
+    """A topic's former record is merged like a summary."""
+    topic: str
+    session_id: str | None
+    plan_id: str | None
+    status: Literal["Active", "DecisionRecord"]
+    created_at: Moment | None
+    source_created_at: Moment | None
+    decisions: list[str]
+    content_sha256: Digest
+    """Of its words. Another one means that the preview is not of this memory."""
+
+
+class RecordTimeScope(Shape):
+    """From the first beginning to the last end of what was merged."""
+
+    text: str
+    start: Moment | None
+    end: Moment | None
+    turn_count: Count | None
+
+
+class PreviewedRecord(Shape):
+    """The decision record that a compaction would make. When it is made, and its id, are known then."""
+
+    topic: str
+    """The newest memory's."""
+    topic_id: str
+    session_id: str | None
+    """Where all memories are of one session."""
+    plan_id: str | None
+    """The newest that a memory bears."""
+    status: Literal["DecisionRecord"]
+    source_created_at: Moment
+    """The newest memory's date."""
+    importance: Share | None
+    """The highest."""
+    summary_text: str
+    """The narrative."""
+    consolidated_decisions: list[str]
+    """In order of when each was last said. Where two conflict: ``[Earlier] …``, and ``[Later] … supersedes …``."""
+    consolidated_rationale: list[str]
+    key_open_questions: list[str]
+    next_steps: list[str]
+    key_references_files: list[str]
+    key_references_plans: list[str]
+    key_references_branches: list[str]
+    key_references_issues: list[str]
+    time_scope: RecordTimeScope
+    compaction_source: list[str]
+    """The ids of the memories that it merges, the oldest first."""
+    narrative_source: Literal["template"]
+    """Who wrote the narrative."""
+
+
+class ConflictSide(Shape):
+    """One of two decisions that conflict."""
+
+    memory_id: str
+    memory_number: Number
+    text: str
+    date: Moment
+    """The memory's ``source_created_at``, else its ``created_at``."""
+
+
+class CompactionConflict(Shape):
+    """Two decisions of different memories that cannot both hold."""
+
+    kind: Literal["negation", "choice", "value", "toggle", "reversal"]
+    """``negation``: one denies the other. ``choice``, ``value``: another choice or amount for the same subject.
+    ``toggle``: the opposite, such as enabled and disabled. ``reversal``: the later one takes the earlier one back."""
+    confidence: Share
+    """How sure it is."""
+    earlier: ConflictSide
+    later: ConflictSide
+
+
+class CompactResult(Shape):
+    """What a compaction of the topic would give; nothing was changed."""
+
+    summaries: Annotated[list[CompactedMemory], Field(min_length=2)]
+    """What would be merged and superseded, the oldest first."""
+    decision_record: PreviewedRecord
+    conflicts: list[CompactionConflict]
+    warnings: list[str]
+    """What else to look at before it is applied."""
+    preview_digest: Digest
+    """Of what would be applied: the same topic gives the same one until a memory of it changes."""
+
+
 class NoopResult(Shape):
     """Nothing."""
 
@@ -170,5 +266,197 @@ RESULTS: dict[Kind, type[Shape]] = {
     "ingest": IngestResult,
     "set_status": SetStatusResult,
     "rebuild": RebuildResult,
+    "compact": CompactResult,
     "noop": NoopResult,
 }
+
+
+# --- explain ---
+
+
+class ExplainedRetrieval(Shape):
+    """How the memory came into the answer."""
+
+    source: Literal["query", "id_lookup", "query+id_lookup"]
+    rank: Number | None
+    """The place among the query's hits, from 1; null for a memory that is there by its id alone."""
+
+
+class ScoreComponents(Shape):
+    """What a score is made of. Null is what cannot be known without a query."""
+
+    base: Share | None
+    """The part of words in semantic_score: weight * lexical_score."""
+    recency: Share
+    """recency_multiplier."""
+    kind_bonus: Annotated[float, Field(gt=-1)]
+    """status_multiplier - 1: above 0 for a decision record, below for what is superseded."""
+    semantic_boost: Share | None
+    """The part of meaning in semantic_score: weight * vector_score."""
+
+
+class ExplainedScore(Shape):
+    """``total`` is the score that retrieval gives for the same query and ``as_of``, digit for digit."""
+
+    total: Score | None
+    """(base + semantic_boost) * recency * (1 + kind_bonus), or the blend. Null without a query."""
+    components: ScoreComponents
+
+
+class ExplainedMatches(Shape):
+    """What of the request is in the memory."""
+
+    query_terms: list[str]
+    """Those of the query's terms that are among the memory's words, in the query's order."""
+    project_match: Literal[True]
+    """Every memory of the workspace belongs to its project; another project is refused."""
+
+
+class PackContext(Shape):
+    """What becomes of the memory in the block that ``context`` makes of the same question."""
+
+    included: bool
+    position: Number | None
+    """The place in the block, from 1. Null where it is not in it."""
+    tokens: Count | None
+    """Of its note. Null where it is not in the block."""
+    truncated: bool
+    budget: Number
+
+
+class ExplainItem(Shape):
+    """Why one memory is found, or is not."""
+
+    id: Number
+    """Its ``memory_number``."""
+    kind: Literal["decision", "summary", "legacy"]
+    title: str
+    """The topic, or a legacy text's first line, at most 80 characters."""
+    created_at: Moment | None
+    """For a legacy memory without a date of its own, when it was stored."""
+    project: str
+    """The workspace's path."""
+    retrieval: ExplainedRetrieval
+    score: ExplainedScore
+    matches: ExplainedMatches
+    pack_context: PackContext | None
+    """Null unless it was asked for."""
+
+
+class ExplainProblem(Shape):
+    """Something that could not be answered; the rest is."""
+
+    code: Literal["INVALID_ARGUMENT", "NOT_FOUND", "PROJECT_MISMATCH"]
+    message: str
+    field: str
+    """The argument that it is about."""
+
+
+class ScoreWeights(Shape):
+    """The weights in semantic_score: that of the lexical score, and that of the vector score."""
+
+    base: Share
+    semantic_boost: Share
+
+
+class ExplainedRanking(RankingUsed):
+    """How the scores came about, after clamping."""
+
+    as_of: Moment
+    """The time at which ages were measured."""
+    weights: ScoreWeights
+
+
+class ExplainMetadata(Shape):
+    """What was asked, as it was understood."""
+
+    query: str | None
+    project: str | None
+    requested_ids_count: Count
+    """Each id counts once."""
+    returned_items_count: Count
+    include_pack_context: bool
+    ranking: ExplainedRanking | None
+    """Null where nothing could be explained."""
+    workspace: str | None
+    """Its path; null where there is none."""
+    warnings: list[str]
+
+
+class ExplainSuccess(Shape):
+    """The query's hits in their order, then the other memories in the order of their ids in the request."""
+
+    success: Literal[True]
+    items: list[ExplainItem]
+    missing_ids: list[Number]
+    """Requested, and not there."""
+    errors: list[ExplainProblem]
+    metadata: ExplainMetadata
+
+
+class ExplainFailure(Shape):
+    """No answer, and why."""
+
+    success: Literal[False]
+    error: str
+    error_code: ErrorCode
+    remediation: str
+    error_details: dict[str, object] = {}
+    """Values for programs. Absent where there are none."""
+    items: Annotated[list[ExplainItem], Field(max_length=0)]
+    missing_ids: Annotated[list[Number], Field(max_length=0)]
+    errors: list[ExplainProblem]
+    """What was wrong with the request; empty where it is not to blame."""
+    metadata: ExplainMetadata
+
+
+# --- context ---
+
+
+class PackedMemory(Shape):
+    """A memory in the block."""
+
+    memory_id: str
+    memory_number: Number
+    score: Score
+    tokens: Count
+    """Of its note."""
+    truncated: bool
+    """Whether lines were left out at its end."""
+    position: Number
+
+
+class ContextSuccess(Shape):
+    """A block for a prompt; it may be empty."""
+
+    success: Literal[True]
+    context: str
+    """Markdown: a heading, then a note for each memory, its words quoted. Empty where nothing fits the question."""
+    memories: list[PackedMemory]
+    """Those in the block, in its order: by score, and what repeats another behind the rest."""
+    considered: Count
+    """How many memories were relevant enough."""
+    total_tokens: Count
+    """Of the whole block, at most ``budget``."""
+    budget: Number
+    tokenizer: str | None
+    """Whose tokens were counted; null where nothing was."""
+    as_of: Moment
+    """The time at which ages were measured."""
+    ranking: RankingUsed
+    warnings: list[str]
+
+
+class ContextFailure(Shape):
+    """No block, and why."""
+
+    success: Literal[False]
+    error: str
+    error_code: ErrorCode
+    remediation: str
+    error_details: dict[str, object] = {}
+    """Values for programs. Absent where there are none."""
+    context: Literal[""]
+    memories: Annotated[list[PackedMemory], Field(max_length=0)]
+    considered: Literal[0]
+    total_tokens: Literal[0]

@@ -20,7 +20,15 @@ from . import database, rows, vectors, words
 from .catalogue import Catalogue, Filters
 from .index_cache import IndexCache
 from .memory import Memory
-from .ranking import BEST_PASSAGE_WEIGHT, LEXICAL_WEIGHT, VECTOR_WEIGHT, WHOLE_WEIGHT, Relevance, relevance
+from .ranking import (
+    BEST_PASSAGE_WEIGHT,
+    LEXICAL_WEIGHT,
+    NAME_SHARE,
+    VECTOR_WEIGHT,
+    WHOLE_WEIGHT,
+    Relevance,
+    relevance,
+)
 from .terms import Term, query_terms
 
 _K1, _B = 1.2, 0.75  # FTS5's constants (sqlite.org/fts5.html#the_bm25_function)
@@ -144,7 +152,8 @@ class Snapshot:
     def lexical(self, query: str) -> Lexical:
         """BM25 of each memory that has a word of the query, as a share (0..1) of what the query could attain.
 
-        The attainable maximum is (k1 + 1) * the sum of the terms' idf, approached as a term fills a text.
+        The attainable maximum is (k1 + 1) * the sum of the terms' idf, approached as a term fills a text. A memory
+        that has a name of the query, an identifier, gets ``NAME_SHARE`` of what it lacks.
         """
         if query not in self._lexical:
             self._lexical[query] = self._by_words(query)
@@ -175,8 +184,18 @@ class Snapshot:
         ).fetchall()
         if not found:
             return _NO_WORDS
-        numbers, scores = zip(*found, strict=True)
-        return Lexical(np.array(numbers, np.int64), np.minimum(1.0, np.array(scores, np.float64) / attainable))
+        numbers, scores = (np.array(column) for column in zip(*found, strict=True))
+        shares = np.minimum(1.0, scores / attainable)
+        has_name = np.isin(numbers, self._named(table, terms))
+        return Lexical(numbers, np.where(has_name, shares + NAME_SHARE * (1.0 - shares), shares))
+
+    def _named(self, table: str, terms: Sequence[Term]) -> list[int]:
+        """The memories that have an identifier which the query spells out."""
+        match = " OR ".join(term.match for term in terms if term.is_name)
+        if not match:
+            return []
+        query = f"SELECT rowid FROM {table} WHERE {table} MATCH ?"  # noqa: S608 - one of our names
+        return [number for (number,) in self._connection.execute(query, (match,))]
 
     def _idf(self, table: str, term: Term) -> float:
         """FTS5's own: log((N - n + 0.5) / (n + 0.5)), never below a millionth."""
@@ -195,7 +214,7 @@ class Snapshot:
             sql = f"SELECT rowid FROM {self._words} WHERE {self._words} MATCH ? AND rowid IN ({marks})"  # noqa: S608
             try:
                 for (number,) in self._connection.execute(sql, (term.match, *found)).fetchall():
-                    found[number].append(" ".join(term.words))
+                    found[number].append(term.text)
             except sqlite3.Error as error:
                 self._give_words_up(error)
         return found

@@ -131,7 +131,11 @@ class Store:
             self.rebuild_vectors()
 
     def _mend_words(self) -> None:
-        """A full-text index that does not agree with the memories is made again from them."""
+        """A full-text index of an older form, or that does not agree with the memories, is made again from them."""
+        if self._words.is_of_old:
+            log.info("the full-text index is made anew for this version")
+            self.rebuild_words()
+            return
         was_closed = database.meta(self._connection, "store_closed") == "yes"
         if not self._words.is_sound(closely=not was_closed or self.count() <= _CHECKED_QUICKLY):
             log.warning("the full-text index was damaged: it is made again")

@@ -71,6 +71,10 @@ class Stores:
             self._tell_loading(False)
 
     @property
+    def workspace(self) -> Workspace:
+        return self._workspace
+
+    @property
     def embedder(self) -> Embedder:
         if self._embedder is None:
             with self._loading():

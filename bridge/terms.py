@@ -1,17 +1,54 @@
 """Words for exact search: what is indexed of a text, and what is asked for in a query.
 
-Developers remember identifiers: ``parseJobFile``, ``max_job_bytes``, ``src/app/main.py``, ``E1042``. They are
-found whole (as a phrase) and in part (by their words).
+Developers remember identifiers: ``parseJobFile``, ``max_job_bytes``, ``src/app/main.py``, ``E1042``, ``#123``. They
+are found whole (a ``name``) and in part (by their words). What both sides must agree on is decided here: the full-text
+index itself splits at everything that is no letter or digit, folds case and accents, and stems English words.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
 
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+# A change of what is indexed of a text gets the next number; older indexes are then made anew.
+FORMAT = 2
+
+# A query may be a pasted log.
+MOST_TERMS = 100
+
+_CHUNK = re.compile(r"[^\s\"'`´“”„‘’«»()\[\]{}<>,;=!?&|*^%…。、，；：！？「」（）]+")
 _WORD = re.compile(r"[^\W_]+")
-_CHUNK = re.compile(r"\S+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+# Han, kana and Hangul: written without blanks, or with endings, so each character is a word and any part is found.
+_CHARACTERS = r"\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+
+_HASH = re.compile(r"(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,64}", re.IGNORECASE)
+_SHORTEST_HASH, _ABBREVIATED = 7, 12  # digits: of git's abbreviations
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_VERSION = re.compile(r"v?(\d+(?:\.\d+)+)", re.IGNORECASE)
+_PLACE = re.compile(r"(?<=\w):\d+(?::\d+)?$")  # main.py:42:7
+
+# A sign that makes another word of a word, which the index does not see: it gets the sign's name.
+_LEADING = {"#": "hash", "--": "dash", "-": "dash", ".": "dot", "@": "at", "$": "dollar"}
+_LEADING_SIGN = re.compile(r"(#)\d+|(--)[a-z][\w-]*|([-.@$])[a-z][a-z0-9]*", re.IGNORECASE)
+_TRAILING = {"++": "plusplus", "#": "sharp"}
+_TRAILING_SIGN = re.compile(r"([a-z]+)(\+\+|#)", re.IGNORECASE)
+_ISSUE = re.compile(
+    r"(?:\b(?:issues?|pr|pull(?: request)?|gh|mr|merge[ _]requests?|bug|ticket)[ /-]?|(?<=\w)#)(\d+)\b", re.IGNORECASE
+)
+
+_NAME_SIGNS = re.compile(
+    r"[_@\\#]|::|^\.\w|^[~.]{0,2}/.|/.*/|\w\.\w|[a-z][0-9]|^(?:feature|feat|fix|bugfix|hotfix|release|chore)/",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"(?=.*\d)(?:.*-)?[A-Z]{2,}(?:-.*)?")  # FW-UPD-207, CVE-2024-1234, ABC-12
+_MARKED = re.compile(r"`([^`]+)`")
+_NEGATED = re.compile(r"\b\w+n['’]t\b", re.IGNORECASE)
+_SHORTENED = re.compile(r"(?<=\w)['’](?:s|d|m|ll|re|ve)\b", re.IGNORECASE)
 
 # Words that say nothing about a subject; a query of nothing else keeps them.
 STOP_WORDS = frozenset(
@@ -23,40 +60,172 @@ STOP_WORDS = frozenset(
 )
 
 
-def indexed(text: str) -> str:
-    """The text with the words of its camelCase identifiers added, for the full-text index."""
-    extra = []
-    for word in _WORD.findall(text):
-        parts = _HUMP.split(word)
-        if len(parts) > 1:
-            extra.extend(parts)
-    return f"{text}\n{' '.join(extra)}" if extra else text
-
-
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Words that must stand side by side, in lower case. One word is the usual case."""
+    """Something to look for. ``match`` is it in FTS5's query language, ``text`` what to show of it.
 
-    words: tuple[str, ...]
+    A name is an identifier that the query spells out, or is marked as one: who asks for it wants what has it.
+    """
 
-    @property
-    def match(self) -> str:
-        """The term in FTS5's query language."""
-        return '"' + " ".join(self.words) + '"'
+    match: str
+    text: str = field(compare=False)
+    is_name: bool = field(default=False, compare=False)
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    """Compiled when it is first needed, which costs as much as all the others: most queries are ASCII."""
+    return re.compile(f"[{_CHARACTERS}]+")
+
+
+def indexed(text: str) -> str:
+    """What the full-text index gets of a text: its words, and behind them the other spellings of some."""
+    text = unicodedata.normalize("NFKC", text)
+    extra: list[str] = []
+    for chunk in _CHUNK.findall(text):
+        words = [] if _UUID.search(chunk) else _words(chunk)
+        parts = [part for word in words for part in _parts(word)]
+        if len(parts) > len(words):
+            extra += parts
+        spelled = [_spelled(word) for word in words]
+        if any(word.casefold() != other for word, other in zip(words, spelled, strict=True)):
+            extra += spelled
+        extra += _signed(chunk)
+    extra += [f"hash{number}" for number in _ISSUE.findall(text)]
+    spaced = _spaced(text)
+    return (f"{spaced}\n{' '.join(extra)}" if extra else spaced).casefold()
 
 
 def query_terms(query: str) -> list[Term]:
-    """What to look for, each once, in order: words, and compound identifiers as phrases beside their parts."""
-    found: dict[Term, None] = {}
+    """What to look for, each once, in order: names and compounds as phrases, then their words.
+
+    Contractions and possessive endings are dropped. At most ``MOST_TERMS``; names have the first right.
+    """
+    query = unicodedata.normalize("NFKC", query)
+    asked: dict[str, Term] = {}
+    for term in [*_asked(_SHORTENED.sub("", _NEGATED.sub(" ", query)))] or _asked(query):
+        if term.is_name or term.match not in asked:
+            asked[term.match] = term
+    terms = [term for term in asked.values() if term.match.strip('"') not in STOP_WORDS] or list(asked.values())
+    if len(terms) > MOST_TERMS:
+        kept = set(sorted(range(len(terms)), key=lambda place: not terms[place].is_name)[:MOST_TERMS])
+        terms = [term for place, term in enumerate(terms) if place in kept]
+    return terms
+
+
+def _asked(query: str) -> Iterator[Term]:
+    """The terms of a query; some come twice."""
+    for number in _ISSUE.findall(query):
+        yield _phrase([f"hash{number}"], f"#{number}", is_name=True)
+    marked = {query.strip(), *(text.strip() for text in _MARKED.findall(query))}
     for chunk in _CHUNK.findall(query):
-        words = _WORD.findall(chunk)
-        if len(words) > 1:
-            found[Term(tuple(word.lower() for word in words))] = None
-        for word in words:
-            found[Term((word.lower(),))] = None
-            parts = _HUMP.split(word)
-            if len(parts) > 1:
-                for part in parts:
-                    found[Term((part.lower(),))] = None
-    telling = [term for term in found if term.words[0] not in STOP_WORDS or len(term.words) > 1]
-    return telling or list(found)
+        yield from _of_chunk(_PLACE.sub("", chunk).rstrip(".:-/\\"), is_marked=chunk in marked)
+
+
+def _of_chunk(chunk: str, *, is_marked: bool) -> Iterator[Term]:
+    """What stands between blanks, quotes and brackets: a word, an identifier, a path, a run of characters."""
+    words = _words(chunk)
+    if version := _VERSION.fullmatch(chunk):
+        numbers = version[1].split(".")
+        yield _phrase(numbers, chunk, is_name=True)
+        if len(numbers) > 2:
+            yield _phrase(numbers[:2], ".".join(numbers[:2]))
+        return
+    if _UUID.fullmatch(chunk):
+        yield _phrase(words, chunk, is_name=True)
+        yield _phrase(words[:1], words[0].lower(), is_name=True)
+        return
+    signed = _signed(chunk)
+    for name in signed:
+        yield _phrase([name], chunk, is_name=True)
+    runs = [] if chunk.isascii() else _run().findall(chunk)
+    if len(words) > 1 and not runs:
+        yield _phrase(words, chunk, is_name=not signed and (is_marked or _is_name(chunk, words)))
+        file = re.split(r"[/\\]", chunk)[-1]
+        if 1 < len(_words(file)) < len(words):  # it may lie in another folder
+            yield _phrase(_words(file), file, is_name=_is_name(file, _words(file)))
+    for run in runs:
+        yield from _of_run(run, is_name=is_marked and run == chunk)
+    is_alone = len(words) == 1 and not signed
+    for word in words:
+        if not (runs and _run().match(word)):
+            yield from _of_word(word, is_alone=is_alone, is_name=is_alone and (is_marked or _is_code(word)))
+
+
+def _of_word(word: str, *, is_alone: bool, is_name: bool) -> Iterator[Term]:
+    """A word, and if it is an identifier, its parts side by side and each of them."""
+    if _HASH.fullmatch(word):
+        yield _hash(word)
+        return
+    parts = _parts(word)
+    if len(word) > 1 or is_alone or word.isdigit():
+        yield _phrase([word], word if len(parts) > 1 else word.lower(), is_name=is_name)
+    if len(parts) > 1:
+        if all(part.isalpha() for part in parts):
+            yield _phrase(parts, " ".join(parts).lower(), is_name=True)
+        for part in parts:
+            if len(part) > 1 or part.isdigit():
+                yield _phrase([part], part.lower())
+
+
+def _of_run(run: str, *, is_name: bool) -> Iterator[Term]:
+    """Any two neighbours, since nobody says where a word ends; a short run and a name whole as well."""
+    if len(run) <= 4 or is_name:
+        yield _phrase(list(run), run, is_name=is_name)
+    for place in range(len(run) - 1):
+        yield _phrase(list(run[place : place + 2]), run[place : place + 2])
+
+
+def _hash(word: str) -> Term:
+    """A hash, however many digits of it the text has, or the query."""
+    word = word.lower()
+    shorter = [f'"{word[:size]}"' for size in range(_SHORTEST_HASH, min(len(word) - 1, _ABBREVIATED) + 1)]
+    forms = [f'"{word}" *', *shorter]
+    return Term(f"({' OR '.join(forms)})" if shorter else forms[0], word, is_name=True)
+
+
+def _phrase(words: list[str], text: str, *, is_name: bool = False) -> Term:
+    """Words that must stand side by side; one is the usual case."""
+    return Term('"' + " ".join(_spelled(word) for word in words) + '"', text, is_name)
+
+
+def _words(chunk: str) -> list[str]:
+    return _WORD.findall(_spaced(chunk))
+
+
+def _spaced(text: str) -> str:
+    """With blanks around each character that is a word."""
+    return text if text.isascii() else _run().sub(lambda run: f" {' '.join(run[0])} ", text)
+
+
+def _parts(word: str) -> list[str]:
+    """The parts of ``parseJobFile`` and ``E1042``; a hash has none."""
+    return [word] if _HASH.fullmatch(word) else _HUMP.split(word)
+
+
+def _spelled(word: str) -> str:
+    """The one spelling of a word that all its spellings are found by: ``größe``, ``Groesse``, ``GRÖSSE``."""
+    return word.casefold().translate(_UMLAUTS)
+
+
+def _signed(chunk: str) -> list[str]:
+    """``hash41`` for ``#41``, ``dotenv`` for ``.env``, ``csharp`` for ``C#``: at most one."""
+    chunk = chunk.rstrip(".:")
+    leading = _LEADING_SIGN.fullmatch(chunk)
+    if leading:
+        sign = leading[leading.lastindex or 0]
+        return [_LEADING[sign] + "".join(_WORD.findall(chunk[len(sign) :]))]
+    trailing = _TRAILING_SIGN.fullmatch(chunk)
+    return [trailing[1] + _TRAILING[trailing[2]]] if trailing else []
+
+
+def _is_name(chunk: str, words: list[str]) -> bool:
+    """Whether words joined by signs are an identifier, not prose like ``read/write``, ``well-known``, ``p.m``."""
+    if all(word.isdigit() for word in words) or all(len(word) == 1 for word in words):
+        return False
+    return bool(_NAME_SIGNS.search(chunk) or _CODE.fullmatch(chunk) or any(len(_parts(word)) > 1 for word in words))
+
+
+def _is_code(word: str) -> bool:
+    """``E1042``, ``parseJobFile``; not ``5k`` and ``2nd``."""
+    return len(_parts(word)) > 1 and word[0].isalpha()

@@ -10,13 +10,12 @@ import contextlib
 import json
 import os
 import re
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jobs import clock, files, spool
+from jobs import files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -75,8 +74,10 @@ def adopt(workspace: Workspace, config_folder: Path, *, trusted: bool | None = N
 
     Raises WORKSPACE_NOT_TRUSTED (unless ``trusted`` is given: the user said so) and CONFIG_UNWRITABLE.
     """
+    from jobs import spool  # not at the top: whoever asks a question only looks
+
     found = standing(workspace, config_folder) if trusted is not None else require(workspace, config_folder)
-    owner = found.owner or secrets.token_hex(16)
+    owner = found.owner or os.urandom(16).hex()
     if found.owner is None or trusted is not None:
         _enlist(config_folder, owner, workspace, bool(trusted) if trusted is not None else found.trusted)
     spool.prepare(workspace.spool)
@@ -175,6 +176,8 @@ def _listed(config_folder: Path, owner: str | None) -> bool | None:
 
 
 def _enlist(config_folder: Path, owner: str, workspace: Workspace, trusted: bool) -> None:
+    from jobs import clock
+
     entry = {"trusted": trusted, "first_path": str(workspace.root), "written_at": clock.iso(clock.now())}
     path = _list_entry(config_folder, owner)
     try:

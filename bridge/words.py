@@ -15,7 +15,7 @@ from . import database
 from .memory import Memory
 from .passages import passages
 from .slices import Slices
-from .terms import indexed
+from .terms import FORMAT, indexed
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,20 @@ class WordIndex:
 
     def add(self, memory: Memory) -> None:
         """Index a memory that has its number, inside the transaction that stores it."""
+        if database.meta(self._connection, "words_format") is None and self._count() == 1:  # a new store
+            self._note_format()
         self._insert(table_in_force(self._connection), memory)
+
+    @property
+    def is_of_old(self) -> bool:
+        """Whether memories are indexed in another way than they are asked for now."""
+        return database.meta(self._connection, "words_format") != str(FORMAT) and self._count() > 0
+
+    def _count(self) -> int:
+        return int(self._connection.execute("SELECT count(*) FROM memories").fetchone()[0])
+
+    def _note_format(self) -> None:
+        database.set_meta(self._connection, "words_format", str(FORMAT))
 
     def _insert(self, table: str, memory: Memory) -> None:
         topic = memory.content.topic if memory.content else ""
@@ -75,8 +88,7 @@ class WordIndex:
             if not is_damage(error):
                 raise
             return False
-        (memories,) = self._connection.execute("SELECT count(*) FROM memories").fetchone()
-        return bool(indexed_rows == memories)
+        return bool(indexed_rows == self._count())
 
     def rebuild(self, memories_after: MemoriesAfter, slices: Slices) -> int:
         """Fill a new index beside the old one and switch to it. Returns how many memories it holds.
@@ -98,6 +110,7 @@ class WordIndex:
             slices.done(len(memories))
         with database.transaction(self._connection):
             database.set_meta(self._connection, "words_table", new)
+            self._note_format()
         self.drop_leftovers()
         return count
 

@@ -189,6 +189,10 @@ ERRORS: dict[str, ErrorKind] = _table(
         "TOPIC_NOT_FOUND", _G, "There is no topic with that id.", "List them: cognee-memory topics.",
     ),
     ErrorKind(
+        "NOTHING_TO_COMPACT", _G, "The topic has fewer than two memories that could be merged.",
+        "Nothing: there is nothing to merge. Drafts and superseded memories do not count: cognee-memory memories list.",
+    ),
+    ErrorKind(
         "MEMORY_FORGOTTEN", _G, "The memory was forgotten after this job was accepted.",
         "Submit the content again if it is to be stored anew.",
     ),
@@ -216,6 +220,10 @@ ERRORS: dict[str, ErrorKind] = _table(
         "ARGUMENT_INVALID", _G, "An argument is of the wrong form.", "See --help.",
     ),
     ErrorKind(
+        "PROJECT_MISMATCH", _G, "Another workspace than this one was asked for.",
+        "Leave project out, or name this workspace by its path or its folder's name. Nothing was done.",
+    ),
+    ErrorKind(
         "JOB_NOT_FOUND", _G, "No record or waiting file has that job id.",
         "Check the id: cognee-memory jobs list.",
     ),
@@ -234,6 +242,33 @@ ERRORS: dict[str, ErrorKind] = _table(
     ErrorKind(
         "WAIT_TIMEOUT", _G, "The job had not ended when the waiting time was over.",
         "The job goes on. Look again: cognee-memory jobs show <job_id>.",
+    ),
+    # --- over HTTP ---
+    ErrorKind(
+        "HTTP_UNAUTHORIZED", _G, "The request does not carry the worker's token.",
+        "Send Authorization: Bearer with the content of the file that the heartbeat names under http.token_file;"
+        " it is another one after each start of the worker.",
+    ),
+    ErrorKind(
+        "HTTP_FORBIDDEN", _G, "The request comes from elsewhere than this machine's own programs: a page in a browser.",
+        "Ask the address in the heartbeat's http.url by that name, and send no Origin header.",
+    ),
+    ErrorKind(
+        "HTTP_NO_ROUTE", _G, "There is nothing under that path and method.", "See docs/http.md for what there is.",
+    ),
+    ErrorKind(
+        "HTTP_NOT_JSON", _G, "The request's Content-Type is not application/json.",
+        "Send one JSON object in UTF-8, with Content-Type: application/json.",
+    ),
+    ErrorKind(
+        "HTTP_TOO_LARGE", _G, "The body is larger than 1 MiB.", "Ask with a shorter query.",
+    ),
+    ErrorKind(
+        "HTTP_TOO_SLOW", _W, "The body did not arrive in time.", "Send the request whole, at once.",
+    ),
+    ErrorKind(
+        "HTTP_BUSY", _W, "Too many questions are being answered already, or the model is still being loaded.",
+        "Ask again after the seconds of the Retry-After header, or use the command line.",
     ),
 )  # fmt: skip
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 import sys
 import time
@@ -153,7 +152,7 @@ def ignore_in_git(folder: Path) -> None:
 
 def part_of(path: Path) -> Path:
     """A name beside the file, of a part that is not finished; recovery removes those of a process that died."""
-    return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    return path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
 
 
 def write_new(path: Path, data: bytes, *, synced: bool = True) -> None:

@@ -48,11 +48,30 @@ class Workspace:
         return self.memory / "set-aside"
 
     @property
+    def previews(self) -> Path:
+        """Where previews of compactions are kept, each under its digest."""
+        return self.memory / "previews"
+
+    def preview(self, digest: str) -> Path:
+        return self.previews / f"{digest}.json"
+
+    @property
     def env_file(self) -> Path:
         return self.root / ".env"
 
     def marker(self, folder: Path) -> Path:
         return folder / ".owner"
+
+    def is_named(self, project: str) -> bool:
+        """Whether somebody who says so means this workspace: its folder's name, or its path in any spelling."""
+        if project == self.root.name:
+            return True
+        try:
+            path = Path(project).expanduser()
+            # A relative path would mean another folder in each process that may answer.
+            return path.is_absolute() and (path.resolve() == self.root.resolve() or path.samefile(self.root))
+        except (OSError, RuntimeError, ValueError):
+            return False  # no path of this machine
 
 
 @dataclass(frozen=True)
@@ -96,6 +115,11 @@ class Spool:
     @property
     def lock(self) -> Path:
         return self.worker / "lock"
+
+    @property
+    def token(self) -> Path:
+        """What who asks the worker over HTTP has to show; another one at each start."""
+        return self.worker / "token"
 
     @property
     def successor_lock(self) -> Path:

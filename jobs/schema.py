@@ -172,10 +172,16 @@ class ChildProcess(Shape):
 
 
 class Http(Shape):
-    """Where the worker's page is."""
+    """Where the worker answers over HTTP."""
 
-    url: str
+    url: str | None
+    """Null while it cannot listen: ``problem`` says why."""
     token_file: str
+    serving: bool
+    """Whether a process is there with the model loaded; else the first request waits until one has started."""
+    server: ChildProcess | None
+    """The process that answers; null while there is none: it is started by a request, and given back when idle."""
+    problem: str | None
 
 
 class Heartbeat(Shape):
@@ -189,8 +195,10 @@ class Heartbeat(Shape):
     version: str
     workspace: str
     embedder: str
+    """Provider, model and dimensions: vectors of equal ones may be compared."""
     llm_configured: bool
     http: Http | None
+    """Null where it is switched off."""
     started_at: Moment
     state: Literal["starting", "ready", "draining", "paused", "exiting", "stopped"]
     heartbeat_at: Moment

@@ -105,6 +105,10 @@ STEPS: tuple[Step, ...] = (
         "the job's next attempt finds nothing to do",
     ),
     Step(
+        "preview.write", "child", "write the preview of a compaction under its digest, durably",
+        "nothing", "a preview that nobody was told of", "the job's next attempt writes the same again",
+    ),
+    Step(
         "child.answer", "child", "send the outcome to the worker",
         "the whole effect, of a job that still runs", "the same",
         "the next attempt has the same result and no second effect",

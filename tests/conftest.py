@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import contract
 import pytest
 from platformdirs import user_cache_path
 
+from bridge import reader
 from bridge.provision import provision
 
 
@@ -27,3 +31,26 @@ def _settings_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         if name.startswith(("COGNEE_MEMORY_", "LLM_", "EMBEDDING_")) and name != "COGNEE_MEMORY_MODEL_CACHE":
             monkeypatch.delenv(name)
     monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(tmp_path / "config"))
+
+
+@pytest.fixture(autouse=True)
+def _answers_as_published(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whatever a reader answers in a test is as its published schema says. Judged behind the test, so that no part of
+    the program can take the failure for one of its own."""
+    answers: list[tuple[reader.Verb, dict[str, Any]]] = []
+    answer, failure = reader.Reader.answer, reader.failure
+
+    def answering(self: reader.Reader, verb: reader.Verb, *arguments: Any) -> dict[str, Any]:
+        found = answer(self, verb, *arguments)
+        answers.append((verb, found))
+        return found
+
+    def failing(verb: reader.Verb, *arguments: Any) -> dict[str, Any]:
+        found = failure(verb, *arguments)
+        answers.append((verb, found))
+        return found
+
+    monkeypatch.setattr(reader.Reader, "answer", answering)
+    monkeypatch.setattr(reader, "failure", failing)
+    yield
+    assert [problem for verb, found in answers for problem in contract.problems(verb, found)] == []

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import contract
+
 from jobs import client, spool
 from jobs.layout import Spool, Workspace
 from jobs.lock import is_held
@@ -60,11 +62,16 @@ class Place:
         return self.workspace.spool
 
     def python(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-        """Run the interpreter in this environment, from a folder that is not the project's."""
-        return subprocess.run(
+        """Run the interpreter in this environment, from a folder that is not the project's.
+
+        An answer to a question that it prints has to be as published.
+        """
+        done = subprocess.run(
             [sys.executable, *arguments],
             env=self.environment, cwd=self.workspace.root, capture_output=True, text=True, timeout=PATIENCE, **options,
         )  # fmt: skip
+        assert contract.problems_in(done.stdout) == []
+        return done
 
     def cli(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
         """Run ``cognee-memory`` on this workspace."""

@@ -9,22 +9,25 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any, cast
 
-from bridge import answer, hits, packing, question, ranking, retrieve
+import numpy as np
+
+from bridge import context, explanation, hits, packing, question, ranking, reader, retrieval
+from bridge.inquiry import inquire, problem
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.operations import Task, ingest
-from bridge.settings import Settings
+from bridge.search import Snapshot
 from bridge.stores import Stores
 from bridge.template import render, render_record
 from bridge.tokens import Estimate
 from jobs import client, clock, lifecycle, spool
 from jobs import files as disk
 from jobs.errors import JobError
-from jobs.layout import Spool
+from jobs.layout import Spool, Workspace
 from jobs.lifecycle import Failed, Started, Succeeded
 from jobs.model import Job, Record, canonical_json, encode, job_digest
 from jobs.parse import parse_job
@@ -34,6 +37,7 @@ from worker.ledger import Ledger
 from worker.runner import Runner, Running
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+PROJECT = cast(Path, PurePosixPath("/home/ada/uploader"))  # the same text on every system
 WORKSPACE_ID = "6f1c2b1e-0d7a-4c55-9a53-3f0f6f1a9b10"
 
 SUMMARY: dict[str, Any] = {
@@ -74,7 +78,11 @@ def files() -> dict[str, str]:
         **{f"record-{name}": record.as_dict() for name, record in records(jobs).items()},
         **in_the_spool(jobs),
         "retrieval-mixed": retrieval_mixed(),
-        "retrieval-error": answer.failure(JobError("QUERY_EMPTY"), results=[], total_results=0, total_tokens=0),
+        "retrieval-error": reader.failure("retrieve", JobError("QUERY_EMPTY")),
+        "explain-mixed": explain_mixed(),
+        "explain-error": reader.failure("explain", JobError("QUERY_EMPTY"), {"query": ""}, Workspace(PROJECT)),
+        "context-mixed": context_mixed(),
+        "context-error": reader.failure("context", JobError("QUERY_EMPTY")),
         "digest": digests(jobs),
     }
     texts = {f"{name}.json": json.dumps(v, indent=2, ensure_ascii=False) + "\n" for name, v in values.items()}
@@ -183,15 +191,21 @@ def _heartbeat(place: Spool, running: Record) -> dict[str, Any]:
     facts = {
         "version": "0.1.0",
         "workspace": "/home/ada/uploader",
-        "embedder": "fastembed/sentence-transformers/all-MiniLM-L6-v2",
+        "embedder": "fastembed/sentence-transformers/all-MiniLM-L6-v2/384",
         "llm_configured": False,
-        "http": None,
+    }
+    http = {
+        "url": "http://127.0.0.1:41877",
+        "token_file": "/home/ada/uploader/.cognee_jobs/worker/token",
+        "serving": True,
+        "server": {"pid": 4731, "memory_bytes": 141_557_760},
+        "problem": None,
     }
     progress = {"done": 0, "total": 1, "message": "stored; writing the knowledge graph"}
     busy = Running((running.job_id,), str(running.kind), NOON, progress)
     runner = cast(Runner, SimpleNamespace(running=(busy,), graph_lag=0))
     child = cast(Child, SimpleNamespace(pid=4720, memory_bytes=384_811_008))
-    heartbeat = Heartbeat(place, facts, 2.0, lambda: describe(Ledger(place, [running]), runner, child, "events"))
+    heartbeat = Heartbeat(place, facts, 2.0, lambda: describe(Ledger(place, [running]), runner, child, "events", http))
     heartbeat.state("ready")
     found: dict[str, Any] = _read(place.heartbeat)
     fixed = {
@@ -265,17 +279,53 @@ def memories() -> list[Memory]:
     ]
 
 
-def retrieval_mixed() -> dict[str, Any]:
-    """An answer with a hit of each kind. What the embedding model would measure is put in."""
-    asked = question.ask({"query": "upload retry", "max_results": 10}, Settings(), NOON)
+QUESTION = {"query": "upload retry", "max_results": 10}
+
+
+def scored(asked: question.Question) -> list[tuple[Memory, ranking.Factors]]:
+    """The memories as hits, best first. What the embedding model would measure is put in."""
     measured = [(0.81, 0.74, 0.62), (0.52, 0.47, 0.2), (0.41, 0.36, 0.11)]
-    scored = [
-        (memory, ranking.factors(memory, ranking.relevance(*found), asked.ranking))
-        for memory, found in zip(memories(), measured, strict=True)
+    found = [
+        (memory, ranking.factors(memory, ranking.relevance(*values), asked.ranking))
+        for memory, values in zip(memories(), measured, strict=True)
     ]
-    scored.sort(key=lambda pair: ranking.order_key(*pair))
-    packed = packing.pack(scored, hits.summary_text, Estimate().count, asked.max_tokens)
-    return retrieve._answer(asked, [hits.hit(*entry) for entry in packed], len(scored), Estimate.name)
+    return sorted(found, key=lambda pair: ranking.order_key(*pair))
+
+
+def retrieval_mixed() -> dict[str, Any]:
+    """An answer with a hit of each kind."""
+    asked = question.ask(QUESTION, NOON)
+    ranked = scored(asked)
+    packed = packing.pack(ranked, hits.summary_text, Estimate().count, asked.max_tokens)
+    return retrieval._answer(asked, [hits.hit(*entry) for entry in packed], len(ranked), Estimate.name)
+
+
+def block_of(asked: question.Question) -> context.Block:
+    unlike = SimpleNamespace(wholes=lambda numbers: np.eye(len(numbers), dtype=np.float32))
+    return context.pack(cast(Snapshot, unlike), asked, scored(asked), Estimate().count)
+
+
+def context_mixed() -> dict[str, Any]:
+    """A block of all of them; the last one is shortened."""
+    asked = question.ask(QUESTION | {"max_tokens": 210}, NOON)
+    return context._answer(asked, block_of(asked), 3, Estimate.name, [])
+
+
+def explain_mixed() -> dict[str, Any]:
+    """Two hits, the second one asked for by its id as well; one memory by its id alone; and one that is not there."""
+    asked = inquire(
+        Workspace(PROJECT),
+        QUESTION | {"ids": [17, 3, 99], "limit": 2, "include_pack_context": True, "max_tokens": 210},
+        NOON,
+    )
+    subjects = [
+        explanation._Subject(memory, rank if rank <= asked.limit else None, factors)
+        for rank, (memory, factors) in enumerate(scored(asked.question), 1)
+    ]
+    terms = {42: ["upload", "retry"]}
+    items = [explanation._item(asked, subject, terms, block_of(asked.question)) for subject in subjects]
+    missing = problem("ids", "there is no memory 99", "NOT_FOUND")
+    return explanation._answer(asked, items, [99], [missing], [])
 
 
 def templates() -> dict[str, str]:

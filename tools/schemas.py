@@ -116,14 +116,22 @@ def record_schema() -> dict[str, Any]:
     return {**record, "$defs": shared}
 
 
-def response_schema() -> dict[str, Any]:
+RESPONSES: dict[str, tuple[str, type[BaseModel], type[BaseModel]]] = {
+    "retrieval": ("RetrievalResponse", answers.RetrievalSuccess, answers.RetrievalFailure),
+    "explain": ("ExplainResponse", answers.ExplainSuccess, answers.ExplainFailure),
+    "context": ("ContextResponse", answers.ContextSuccess, answers.ContextFailure),
+}
+
+
+def response_schema(verb: str) -> dict[str, Any]:
+    title, success, failure = RESPONSES[verb]
     shared: dict[str, Any] = {}
-    for model in (answers.RetrievalSuccess, answers.RetrievalFailure):
+    for model in (success, failure):
         shared[model.__name__] = definition(model, model.__name__, shared)
     return {
-        "title": "RetrievalResponse",
-        "description": "What retrieval writes: an answer, or an error.",
-        "oneOf": [_ref("RetrievalSuccess"), _ref("RetrievalFailure")],
+        "title": title,
+        "description": f"What {verb} writes: an answer, or an error.",
+        "oneOf": [_ref(success.__name__), _ref(failure.__name__)],
         "$defs": shared,
     }
 
@@ -140,7 +148,8 @@ def _where(given: Mapping[str, list[str]], **fields: Any) -> dict[str, Any]:
 
 def schemas() -> dict[str, dict[str, Any]]:
     """Every schema by the name of its file, each complete in itself."""
-    found = {"job": job_schema(), "record": record_schema(), "retrieval-response": response_schema()}
+    found = {"job": job_schema(), "record": record_schema()}
+    found |= {f"{verb}-response": response_schema(verb) for verb in RESPONSES}
     alone: list[tuple[str, type[BaseModel], str]] = [
         *((f"payload.{kind}", model, payload_name(kind)) for kind, model in PAYLOADS.items()),
         *((f"result.{kind}", model, model.__name__) for kind, model in answers.RESULTS.items()),

@@ -29,7 +29,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 
-from .leash import Leash
+from .leash import Leash, stand_back
 
 log = logging.getLogger("child")
 
@@ -165,6 +165,7 @@ class Server:
 
 def main() -> int:
     leash = Leash(parent=int(sys.argv[2]))
+    stand_back()
     answers = os.dup(1)
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -73,7 +73,7 @@ class ChildProcess:
         self._loading_since: float | None = time.monotonic()  # until it says that it is there
         self._in_critical = threading.Event()
         self._look = threading.Event()
-        threading.Thread(target=_pump, args=(self._popen.stderr,), daemon=True, name="child-stderr").start()
+        threading.Thread(target=pump, args=(self._popen.stderr, child_log), daemon=True, name="child-stderr").start()
         threading.Thread(target=self._watch, daemon=True, name="child-watch").start()
 
     @property
@@ -267,8 +267,8 @@ class _Lines:
         return self._stream.read(65536)
 
 
-def _pump(stream: IO[bytes]) -> None:
-    """Move the child's stderr into the log until it closes; a flood of it is cut."""
+def pump(stream: IO[bytes], to: logging.Logger) -> None:
+    """Move a process's stderr into the log until it closes; a flood of it is cut."""
     flood = Flood()
     with io.BufferedReader(cast(io.RawIOBase, stream)) as buffered:
         while line := buffered.readline(_LOG_LINE_BYTES):
@@ -277,6 +277,6 @@ def _pump(stream: IO[bytes]) -> None:
                 continue
             passes, missed = flood.passes(time.monotonic())
             if missed:
-                child_log.warning("%d lines of output were left out", missed)
+                to.warning("%d lines of output were left out", missed)
             if passes:
-                child_log.log(_LEVELS.get(text.partition(" ")[0], logging.INFO), "%s", text)
+                to.log(_LEVELS.get(text.partition(" ")[0], logging.INFO), "%s", text)

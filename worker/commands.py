@@ -22,6 +22,8 @@ from jobs.layout import Workspace, find_workspace
 from jobs.lock import Lock
 from jobs.model import SCHEMA_VERSION, Record, State
 
+from . import questions
+
 Envelope = dict[str, Any]
 
 _CANCEL_SECONDS = 15.0  # a running job stops within 2 s, or 10 in a critical section
@@ -321,11 +323,13 @@ def jobs_prune(given: argparse.Namespace) -> Envelope:
 # --- memories ---
 
 
-def retrieve(given: argparse.Namespace) -> Envelope:
-    from bridge.arguments import retrieve_values
-    from bridge.retrieve import respond
+def mcp(given: argparse.Namespace) -> Envelope:
+    """Serve an agent until it goes; the process ends there."""
+    from bridge.mcp_server import serve
 
-    return respond(given.workspace, retrieve_values(given))
+    from .version import VERSION
+
+    serve(_workspace(given), VERSION)
 
 
 def memories_list(given: argparse.Namespace) -> Envelope:
@@ -367,7 +371,8 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
     "jobs resume": jobs_resume,
     "jobs drain": jobs_drain,
     "jobs prune": jobs_prune,
-    "retrieve": retrieve,
+    **questions.COMMANDS,
+    "mcp": mcp,
     "memories list": memories_list,
     "memories show": memories_show,
     "memories set-status": set_status,

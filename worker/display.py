@@ -91,8 +91,48 @@ def _retrieve(found: Envelope) -> None:
         say("No memory fits the question.")
     else:
         hits(found, clock.parse(found["as_of"]))
+    _notes(found["warnings"])
+
+
+def _explain(found: Envelope) -> None:
+    """The parts of each score: relevance is of words (base) and of meaning (semantic boost)."""
+    rows = []
+    for item in found["items"]:
+        parts = item["score"]["components"]
+        numbers = (item["score"]["total"], parts["base"], parts["semantic_boost"], parts["recency"])
+        place = item["retrieval"]["rank"]
+        rows.append(
+            (
+                f"#{item['id']}",
+                "-" if place is None else str(place),
+                *("-" if number is None else f"{number:.3f}" for number in numbers),
+                f"{1 + parts['kind_bonus']:.1f}",
+                item["kind"],
+                item["title"][:48],
+                " ".join(item["matches"]["query_terms"])[:40],
+            )
+        )
+    columns = ("memory", "rank", "score", "words", "meaning", "recency", "status ×", "kind", "title", "terms")
+    if rows:
+        table(columns, rows, right=columns[1:7])
+    elif not found["errors"]:
+        say("No memory fits the question.")
+    for error in found["errors"]:
+        say(f"{error['code']}: {error['message']}.")
+    _notes(found["metadata"]["warnings"])
+
+
+def _context(found: Envelope) -> None:
+    """The block alone, to be pasted; what is to be said of it must not get into it."""
+    if found["context"]:
+        say(found["context"].rstrip("\n"))
     for warning in found["warnings"]:
-        say(f"Note: {warning}.")
+        print(f"Note: {warning}.", file=sys.stderr)  # noqa: T201
+
+
+def _notes(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        say(f"Note: {warning}{'' if warning.endswith('.') else '.'}")
 
 
 def _jobs(found: Envelope) -> None:
@@ -151,6 +191,9 @@ def _worker(found: Envelope) -> None:
         others = f" and {running['jobs'] - 1} more" if running["jobs"] > 1 else ""
         done = f" {progress['done']:,} of {progress['total']:,}" if progress.get("total") else ""
         say(f"running    {running['kind']} {running['job_id']}{others}, {progress.get('message', 'started')}{done}")
+    http = beat.get("http")
+    if http is not None:
+        say(f"http       {http['url'] or http['problem']}")
     if beat.get("watcher") in ("polling", "failed"):
         say("inbox      looked at twice a second: file events do not work here")
 
@@ -230,6 +273,8 @@ _VIEWS: dict[str, Callable[[Envelope], None]] = {
     "demo": lambda found: None,
     "setup": lambda found: say(f"The embedding model lies in {found['model_folder']}."),
     "retrieve": _retrieve,
+    "explain": _explain,
+    "context": _context,
     "jobs list": _jobs,
     "jobs show": _job,
     "jobs wait": _job,

@@ -92,7 +92,7 @@ class Heartbeat:
             self._stopped.wait(_SHORTEST_PAUSE_SECONDS)
 
 
-def describe(ledger: Ledger, runner: Runner, child: Child, watcher: str) -> dict[str, Any]:
+def describe(ledger: Ledger, runner: Runner, child: Child, watcher: str, http: dict[str, Any] | None) -> dict[str, Any]:
     """The part of the heartbeat that changes."""
     now = clock.now()
     oldest = ledger.oldest_waiting()
@@ -112,4 +112,5 @@ def describe(ledger: Ledger, runner: Runner, child: Child, watcher: str) -> dict
         "graph_lag": runner.graph_lag,
         "child": None if (pid := child.pid) is None else {"pid": pid, "memory_bytes": child.memory_bytes},
         "watcher": watcher,
+        "http": http,
     }

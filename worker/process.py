@@ -20,6 +20,7 @@ from jobs.model import Record
 from . import recovery, retention
 from .child import Child
 from .control import Control
+from .endpoint import Endpoint
 from .heartbeat import Heartbeat, WorkerState, describe
 from .intake import Intake, Limits
 from .ledger import Ledger
@@ -94,21 +95,21 @@ class Worker:
         self._watcher = Watcher(
             [place.inbox, place.control], self._wake, choose(settings.watcher, mounts.describe(workspace.root))
         )
+        self._endpoint = Endpoint(workspace, settings, self._changed)
         now = time.monotonic()
         self._active_at = self._next_maintenance = self._next_prune = now
         self._next_tend = now + _TEND_SECONDS
         facts = {
             "version": VERSION,
             "workspace": str(workspace.root),
-            "embedder": f"{settings.embedding_provider}/{settings.embedding_model}",
+            "embedder": settings.embedder_identity,
             "llm_configured": settings.llm_api_key is not None or settings.llm_endpoint is not None,
-            "http": None,
         }
         self._heartbeat = Heartbeat(
             place,
             facts,
             settings.heartbeat_seconds,
-            lambda: describe(self._ledger, self._runner, self._child, self._watcher.state),
+            lambda: describe(self._ledger, self._runner, self._child, self._watcher.state, self._endpoint.describe()),
         )
 
     # --- what the parts ask ---
@@ -182,6 +183,7 @@ class Worker:
         self._try(self._control.look)  # what was asked before we came, before anything begins
         self._enqueue_announced()
         self._queue.start()
+        self._endpoint.start()
         log.info("%d jobs taken up", self._ledger.count())
         self._announce()
         try:
@@ -192,6 +194,7 @@ class Worker:
         finally:
             self._heartbeat.state("exiting")
             self._runner.stopping.set()
+            self._endpoint.stop()
             self._watcher.stop()
             self._queue.stop()
             self._child.close()
@@ -261,7 +264,8 @@ class Worker:
         runs = bool(self._runner.running)
         if self._draining and not runs and (self._runner.paused.is_set() or not self._ledger.kinds_due()):
             self.stop()
-        if runs or self._ledger.count() or self._runner.graph_lag or self._runner.paused.is_set():
+        asked = self._endpoint.has_server
+        if runs or asked or self._ledger.count() or self._runner.graph_lag or self._runner.paused.is_set():
             self._active_at = time.monotonic()
         if not self._leaves_when_idle or time.monotonic() - self._active_at < self._settings.worker_idle_seconds:
             return

@@ -45,9 +45,10 @@ def run(kind: str, tasks: Sequence[Task], stores: Stores, now: datetime, progres
 
     Raises JobError where none of them could be tried.
     """
-    from . import ingest, noop, rebuild, set_status
+    from . import compact, ingest, noop, rebuild, set_status
 
     operations: dict[str, Operation] = {
+        "compact": compact.run,
         "ingest": ingest.run,
         "noop": noop.run,
         "rebuild": rebuild.run,

@@ -60,6 +60,7 @@ export interface Results {
   ingest: IngestResult;
   set_status: SetStatusResult;
   rebuild: RebuildResult;
+  compact: CompactResult;
   noop: NoopResult;
 }
 
@@ -179,6 +180,94 @@ export interface CompactPayload {
   preview_digest?: string | null;
 }
 
+/** What a compaction of the topic would give; nothing was changed. */
+export interface CompactResult {
+  /** What would be merged and superseded, the oldest first. */
+  summaries: CompactedMemory[];
+  decision_record: PreviewedRecord;
+  conflicts: CompactionConflict[];
+  /** What else to look at before it is applied. */
+  warnings: string[];
+  /** Of what would be applied: the same topic gives the same one until a memory of it changes. */
+  preview_digest: string;
+}
+
+/** A memory that would be merged. */
+export interface CompactedMemory {
+  memory_id: string;
+  memory_number: number;
+  /** A topic's former record is merged like a summary. */
+  memory_type: "summary" | "decision_record";
+  topic: string;
+  session_id: string | null;
+  plan_id: string | null;
+  status: "Active" | "DecisionRecord";
+  created_at: string | null;
+  source_created_at: string | null;
+  decisions: string[];
+  /** Of its words. Another one means that the preview is not of this memory. */
+  content_sha256: string;
+}
+
+/** Two decisions of different memories that cannot both hold. */
+export interface CompactionConflict {
+  /**
+   * `negation`: one denies the other. `choice`, `value`: another choice or amount for the same subject.
+   * `toggle`: the opposite, such as enabled and disabled. `reversal`: the later one takes the earlier one back.
+   */
+  kind: "negation" | "choice" | "value" | "toggle" | "reversal";
+  /** How sure it is. */
+  confidence: number;
+  earlier: ConflictSide;
+  later: ConflictSide;
+}
+
+/** One of two decisions that conflict. */
+export interface ConflictSide {
+  memory_id: string;
+  memory_number: number;
+  text: string;
+  /** The memory's `source_created_at`, else its `created_at`. */
+  date: string;
+}
+
+/** No block, and why. */
+export interface ContextFailure {
+  success: false;
+  error: string;
+  error_code: ErrorCode;
+  remediation: string;
+  /** Values for programs. Absent where there are none. */
+  error_details?: { [name: string]: unknown };
+  context: "";
+  memories: PackedMemory[];
+  considered: 0;
+  total_tokens: 0;
+}
+
+/** What context writes: an answer, or an error. */
+export type ContextResponse = ContextSuccess | ContextFailure;
+
+/** A block for a prompt; it may be empty. */
+export interface ContextSuccess {
+  success: true;
+  /** Markdown: a heading, then a note for each memory, its words quoted. Empty where nothing fits the question. */
+  context: string;
+  /** Those in the block, in its order: by score, and what repeats another behind the rest. */
+  memories: PackedMemory[];
+  /** How many memories were relevant enough. */
+  considered: number;
+  /** Of the whole block, at most `budget`. */
+  total_tokens: number;
+  budget: number;
+  /** Whose tokens were counted; null where nothing was. */
+  tokenizer: string | null;
+  /** The time at which ages were measured. */
+  as_of: string;
+  ranking: RankingUsed;
+  warnings: string[];
+}
+
 /**
  * A request to the worker: `control/cancel-<job_id>.json`, `control/retry-<job_id>.json`; about no single job:
  * `control/pause.json`, `resume.json`, `drain.json`, `prune.json`.
@@ -229,6 +318,13 @@ export type ErrorCode =
   | "FILE_UNSAFE"
   | "GRAPH_UNAVAILABLE"
   | "GRAPH_WRITE_FAILED"
+  | "HTTP_BUSY"
+  | "HTTP_FORBIDDEN"
+  | "HTTP_NOT_JSON"
+  | "HTTP_NO_ROUTE"
+  | "HTTP_TOO_LARGE"
+  | "HTTP_TOO_SLOW"
+  | "HTTP_UNAUTHORIZED"
   | "INTERNAL"
   | "JOB_ID_CONFLICT"
   | "JOB_INVALID"
@@ -243,7 +339,9 @@ export type ErrorCode =
   | "MODEL_CORRUPT"
   | "MODEL_MISSING"
   | "NAME_INVALID"
+  | "NOTHING_TO_COMPACT"
   | "POISON"
+  | "PROJECT_MISMATCH"
   | "QUERY_EMPTY"
   | "RATE_LIMITED"
   | "SCHEMA_VERSION_UNSUPPORTED"
@@ -265,6 +363,112 @@ export type ErrorCode =
   | "WORKSPACE_NOT_TRUSTED"
   | (string & {});
 
+/** No answer, and why. */
+export interface ExplainFailure {
+  success: false;
+  error: string;
+  error_code: ErrorCode;
+  remediation: string;
+  /** Values for programs. Absent where there are none. */
+  error_details?: { [name: string]: unknown };
+  items: ExplainItem[];
+  missing_ids: number[];
+  /** What was wrong with the request; empty where it is not to blame. */
+  errors: ExplainProblem[];
+  metadata: ExplainMetadata;
+}
+
+/** Why one memory is found, or is not. */
+export interface ExplainItem {
+  /** Its `memory_number`. */
+  id: number;
+  kind: "decision" | "summary" | "legacy";
+  /** The topic, or a legacy text's first line, at most 80 characters. */
+  title: string;
+  /** For a legacy memory without a date of its own, when it was stored. */
+  created_at: string | null;
+  /** The workspace's path. */
+  project: string;
+  retrieval: ExplainedRetrieval;
+  score: ExplainedScore;
+  matches: ExplainedMatches;
+  /** Null unless it was asked for. */
+  pack_context: PackContext | null;
+}
+
+/** What was asked, as it was understood. */
+export interface ExplainMetadata {
+  query: string | null;
+  project: string | null;
+  /** Each id counts once. */
+  requested_ids_count: number;
+  returned_items_count: number;
+  include_pack_context: boolean;
+  /** Null where nothing could be explained. */
+  ranking: ExplainedRanking | null;
+  /** Its path; null where there is none. */
+  workspace: string | null;
+  warnings: string[];
+}
+
+/** Something that could not be answered; the rest is. */
+export interface ExplainProblem {
+  code: "INVALID_ARGUMENT" | "NOT_FOUND" | "PROJECT_MISMATCH";
+  message: string;
+  /** The argument that it is about. */
+  field: string;
+}
+
+/** What explain writes: an answer, or an error. */
+export type ExplainResponse = ExplainSuccess | ExplainFailure;
+
+/** The query's hits in their order, then the other memories in the order of their ids in the request. */
+export interface ExplainSuccess {
+  success: true;
+  items: ExplainItem[];
+  /** Requested, and not there. */
+  missing_ids: number[];
+  errors: ExplainProblem[];
+  metadata: ExplainMetadata;
+}
+
+/** What of the request is in the memory. */
+export interface ExplainedMatches {
+  /** Those of the query's terms that are among the memory's words, in the query's order. */
+  query_terms: string[];
+  /** Every memory of the workspace belongs to its project; another project is refused. */
+  project_match: true;
+}
+
+/** How the scores came about, after clamping. */
+export interface ExplainedRanking {
+  preset: "contract" | "long-lived";
+  mode: "product" | "blend";
+  half_life_days: number;
+  recency_floor: number;
+  /** The weight of relevance in the blend. */
+  alpha: number;
+  /** The lowest `semantic_score` of a hit. */
+  relevance_floor: number;
+  /** The time at which ages were measured. */
+  as_of: string;
+  weights: ScoreWeights;
+}
+
+/** How the memory came into the answer. */
+export interface ExplainedRetrieval {
+  source: "query" | "id_lookup" | "query+id_lookup";
+  /** The place among the query's hits, from 1; null for a memory that is there by its id alone. */
+  rank: number | null;
+}
+
+/** `total` is the score that retrieval gives for the same query and `as_of`, digit for digit. */
+export interface ExplainedScore {
+  /** (base + semantic_boost) * recency * (1 + kind_bonus), or the blend. Null without a query. */
+  total: number | null;
+  components: ScoreComponents;
+}
+
 /** Exactly one of `memory_ids` and `topic_id`: the memories to delete. */
 export interface ForgetPayload {
   memory_ids?: string[] | null;
@@ -284,8 +488,10 @@ export interface Heartbeat {
   boot_id: string | null;
   version: string;
   workspace: string;
+  /** Provider, model and dimensions: vectors of equal ones may be compared. */
   embedder: string;
   llm_configured: boolean;
+  /** Null where it is switched off. */
   http: Http | null;
   started_at: string;
   state: "starting" | "ready" | "draining" | "paused" | "exiting" | "stopped";
@@ -303,10 +509,16 @@ export interface Heartbeat {
   watcher: "events" | "polling" | "failed";
 }
 
-/** Where the worker's page is. */
+/** Where the worker answers over HTTP. */
 export interface Http {
-  url: string;
+  /** Null while it cannot listen: `problem` says why. */
+  url: string | null;
   token_file: string;
+  /** Whether a process is there with the model loaded; else the first request waits until one has started. */
+  serving: boolean;
+  /** The process that answers; null while there is none: it is started by a request, and given back when idle. */
+  server: ChildProcess | null;
+  problem: string | null;
 }
 
 /** Taking in an export. */
@@ -403,6 +615,61 @@ export interface NoopPayload {
 /** Nothing. */
 export type NoopResult = { [name: string]: never };
 
+/** What becomes of the memory in the block that `context` makes of the same question. */
+export interface PackContext {
+  included: boolean;
+  /** The place in the block, from 1. Null where it is not in it. */
+  position: number | null;
+  /** Of its note. Null where it is not in the block. */
+  tokens: number | null;
+  truncated: boolean;
+  budget: number;
+}
+
+/** A memory in the block. */
+export interface PackedMemory {
+  memory_id: string;
+  memory_number: number;
+  score: number;
+  /** Of its note. */
+  tokens: number;
+  /** Whether lines were left out at its end. */
+  truncated: boolean;
+  position: number;
+}
+
+/** The decision record that a compaction would make. When it is made, and its id, are known then. */
+export interface PreviewedRecord {
+  /** The newest memory's. */
+  topic: string;
+  topic_id: string;
+  /** Where all memories are of one session. */
+  session_id: string | null;
+  /** The newest that a memory bears. */
+  plan_id: string | null;
+  status: "DecisionRecord";
+  /** The newest memory's date. */
+  source_created_at: string;
+  /** The highest. */
+  importance: number | null;
+  /** The narrative. */
+  summary_text: string;
+  /** In order of when each was last said. Where two conflict: `[Earlier] …`, and `[Later] … supersedes …`. */
+  consolidated_decisions: string[];
+  consolidated_rationale: string[];
+  key_open_questions: string[];
+  next_steps: string[];
+  key_references_files: string[];
+  key_references_plans: string[];
+  key_references_branches: string[];
+  key_references_issues: string[];
+  time_scope: RecordTimeScope;
+  /** The ids of the memories that it merges, the oldest first. */
+  compaction_source: string[];
+  /** Who wrote the narrative. */
+  narrative_source: "template";
+}
+
 /** How far a running job has come. */
 export interface Progress {
   done: number;
@@ -435,6 +702,14 @@ export interface RebuildResult {
   memories?: number;
   graph_memories?: number;
   seconds: number;
+}
+
+/** From the first beginning to the last end of what was merged. */
+export interface RecordTimeScope {
+  text: string;
+  start: string | null;
+  end: string | null;
+  turn_count: number | null;
 }
 
 /** Why a file was moved to `rejected/`: `<name>.<n>.reason.json` beside it. */
@@ -537,6 +812,24 @@ export interface RetrievalSuccess {
   /** Whose tokens were counted; null where nothing was. */
   tokenizer: string | null;
   warnings: string[];
+}
+
+/** What a score is made of. Null is what cannot be known without a query. */
+export interface ScoreComponents {
+  /** The part of words in semantic_score: weight * lexical_score. */
+  base: number | null;
+  /** recency_multiplier. */
+  recency: number;
+  /** status_multiplier - 1: above 0 for a decision record, below for what is superseded. */
+  kind_bonus: number;
+  /** The part of meaning in semantic_score: weight * vector_score. */
+  semantic_boost: number | null;
+}
+
+/** The weights in semantic_score: that of the lexical score, and that of the vector score. */
+export interface ScoreWeights {
+  base: number;
+  semantic_boost: number;
 }
 
 /** Changing a memory's status by hand. */

@@ -13,24 +13,31 @@ from harness import SOAK, Place, RealWorker, until
 from scenario import assert_all_is_well, drop_everything
 from side_by_side import SideBySide
 
+from bridge import previews, trust
+from bridge.embedder import create
+from bridge.memory import Content, Memory, Metadata
+from bridge.settings import load
+from bridge.store import Store
 from jobs import client, spool, steps
 from jobs.errors import JobError
 
 PROCESS_OF = {step.name: step.process for step in steps.STEPS}
 # Reached by jobs that write memories; noop jobs, which are enough for the rest, do not.
 OF_MEMORIES = {"vectors.append", "memory.commit", "graph.open", "graph.write", "graph.sync", "outbox.pay"}
+OF_PREVIEWS = {"preview.write"}
 
 ASKER = [point for point in steps.POINTS if PROCESS_OF[point.split(":")[1]] == "asker"]
 WORKER = [point for point in steps.POINTS if PROCESS_OF[point.split(":")[1]] == "worker"]
 CHILD = [
     point for point in steps.POINTS
-    if PROCESS_OF[point.split(":")[1]] == "child" and point.split(":")[1] not in OF_MEMORIES
+    if PROCESS_OF[point.split(":")[1]] == "child" and point.split(":")[1] not in OF_MEMORIES | OF_PREVIEWS
 ]  # fmt: skip
 MEMORIES = [point for point in steps.POINTS if point.split(":")[1] in OF_MEMORIES]
+PREVIEWS = [point for point in steps.POINTS if point.split(":")[1] in OF_PREVIEWS]
 
 
 def test_the_sweep_covers_the_whole_table() -> None:
-    swept = {*ASKER, *WORKER, *CHILD, *MEMORIES}
+    swept = {*ASKER, *WORKER, *CHILD, *MEMORIES, *PREVIEWS}
     assert swept == set(steps.POINTS)
     assert len(swept) >= 25
 
@@ -132,3 +139,30 @@ def test_after_a_kill_between_a_memorys_steps_it_is_there_once(tmp_path: Path, m
     for number in range(3):
         found = place.json("retrieve", f"number {number}")["results"]
         assert found[0]["topic"] == f"Topic {number}"
+
+
+@pytest.mark.parametrize("point", PREVIEWS)
+def test_after_a_kill_beside_a_previews_step_it_is_shown_and_kept_once(
+    tmp_path: Path, model_cache: Path, point: str
+) -> None:
+    place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    trust.adopt(place.workspace, place.config)
+    store = Store(place.workspace, create(load(environment=place.environment).embedding))
+    at = "2026-11-20T12:00:00Z"
+    known = Metadata(topic_id="t", status="Active", created_at=at)
+    store.add([(Memory(c, 0, "summary", known, at, Content("T", f"{c}.", (c,))), None) for c in "ab"], at)
+    store.outbox.paid(store.outbox.owed(2))  # else an idle worker would open the graph
+    store.close()
+    place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
+    place.submit("compact", {"topic_id": "t", "preview": True}, job_id="preview")
+    worker = place.worker()
+    until(lambda: "the child ended" in place.log(), f"the child ran into its fault\n{place.log_end()}", seconds=120)
+    worker.kill()
+    assert len(list(place.workspace.previews.glob("*.json"))) == (1 if point.startswith("after") else 0)
+    del place.environment["COGNEE_MEMORY_FAULT"]
+    with place.worker():
+        record = place.ended("preview", seconds=120)
+    assert record.state == "succeeded", record.error
+    digest = (record.result or {})["preview_digest"]
+    assert previews.load(place.workspace, digest) is not None
+    assert [path.stem for path in place.workspace.previews.iterdir()] == [digest]

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import contract
 import pytest
 from cognee_process import CogneeProcess
 from harness import PROJECT, Place
@@ -88,8 +89,7 @@ def script(place: Place, *arguments: str) -> dict[str, Any]:
     """What ``python bridge/retrieve.py`` prints: one object, and nothing on stderr."""
     done = place.python(SCRIPT, *arguments)
     assert done.stderr == ""
-    assert done.stdout.count("\n") == 1
-    found: dict[str, Any] = json.loads(done.stdout)
+    found = contract.checked(done.stdout)
     assert done.returncode == {True: 0}.get(found["success"], done.returncode)
     return {**found, "exit_status": done.returncode}
 
@@ -276,7 +276,7 @@ def test_a_store_of_another_model_is_refused_with_the_remedy(place: Place) -> No
         [sys.executable, SCRIPT, str(place.workspace.root), "session"],
         env=place.environment | other, capture_output=True, text=True,
     )  # fmt: skip
-    found = json.loads(done.stdout)
+    found = contract.checked(done.stdout)
     assert (found["success"], found["error_code"]) == (False, "EMBEDDER_MISMATCH")
     assert "all-MiniLM-L6-v2" in found["error"]
     assert "text-embedding-3-small" in found["error"]
@@ -288,7 +288,7 @@ def test_a_missing_model_is_a_clear_error_with_the_remedy(place: Place, tmp_path
     done = subprocess.run(
         [sys.executable, SCRIPT, str(place.workspace.root), "session"], env=elsewhere, capture_output=True, text=True
     )
-    found = json.loads(done.stdout)
+    found = contract.checked(done.stdout)
     assert (found["error_code"], found["remediation"], done.stderr) == (
         "MODEL_MISSING", "Run: cognee-memory setup.", "",
     )  # fmt: skip

@@ -172,11 +172,12 @@ def test_a_store_of_the_first_format_is_backed_up_migrated_and_whole(workspace: 
     as_in_the_first_format(workspace)
 
     assert not stands(workspace, "a", "digest"), "a reader may come before the first writer"
-    before = answer_to(workspace, FakeEmbedder(), clock.parse(NOW), Settings(relevance_floor=0.0), query="anything")
+    everything = Settings(relevance_floor=0.0)
+    before = answer_to(workspace, FakeEmbedder(), clock.parse(NOW), everything, query="anything")
     store = Store(workspace, FakeEmbedder())
     assert store.get("m") is not None
     assert before["result_count"] == 1
-    assert answer_to(workspace, FakeEmbedder(), clock.parse(NOW), Settings(relevance_floor=0.0), query="anything") == before
+    assert answer_to(workspace, FakeEmbedder(), clock.parse(NOW), everything, query="anything") == before
     store.add([(summary("n"), "b")], NOW, [Effect("b", "digest")])
     store.close()
     assert stands(workspace, "b", "digest")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge.memory import Memory, Metadata
-from bridge.packing import CUT_MARKER, cut, pack
+from bridge.packing import CUT_MARKER, SHORT_MARKER, cut, pack
 from bridge.ranking import Factors, Relevance
 
 FACTORS = Factors(Relevance(0.5, 0.5, 0.5), 1.0, 1.0, None, 0.5)
@@ -48,23 +49,44 @@ def test_nothing_to_pack_gives_nothing() -> None:
     assert packed(100) == []
 
 
-def test_a_budget_smaller_than_the_mark_still_gives_a_first_hit() -> None:
-    ((text, _),) = packed(1, "alpha beta gamma")
-    assert text.startswith("a")
-    assert text.endswith(CUT_MARKER)
+@pytest.mark.parametrize(
+    ("budget", "shown"),
+    [
+        (0, "…"),
+        (1, "…"),
+        (2, "a…"),
+        (2 * len(CUT_MARKER) - 1, "a" * (2 * len(CUT_MARKER) - 2) + "…"),
+        (2 * len(CUT_MARKER), "a" * len(CUT_MARKER) + CUT_MARKER),
+    ],
+)
+def test_where_the_mark_would_take_most_of_the_room_a_short_one_does(budget: int, shown: str) -> None:
+    assert cut("a" * 500, len, budget) == shown
 
 
-@given(st.text(alphabet="ab \n", max_size=300), st.integers(8, 60))
+@given(st.text(alphabet="ab \n", max_size=300), st.integers(1, 160))
 def test_what_is_cut_fits_the_budget(text: str, budget: int) -> None:
-    found = cut(text, len, budget + len(CUT_MARKER))
-    assert found.endswith(CUT_MARKER)
-    assert len(found) <= budget + len(CUT_MARKER)
-    assert text.startswith(found.removesuffix(CUT_MARKER))
+    found = cut(text, len, budget)
+    assert found.endswith((CUT_MARKER, SHORT_MARKER))
+    assert 1 <= len(found) <= budget
+    assert text.startswith(found.removesuffix(CUT_MARKER).removesuffix(SHORT_MARKER))
 
 
 @given(st.lists(st.text(alphabet="ab ", min_size=1), max_size=8), st.integers(1, 40))
 def test_the_budget_is_kept_whatever_comes(texts: list[str], budget: int) -> None:
     found = pack(ranked(*texts), lambda memory: memory.text, words, budget)
-    whole = [entry for entry in found if not entry[2].endswith(CUT_MARKER)]
-    assert sum(tokens for *_, tokens in whole) <= budget
+    assert sum(tokens for *_, tokens in found) <= budget
     assert [memory.id for memory, *_ in found] == [str(number) for number in range(len(found))]
+
+
+def test_of_a_text_that_cannot_fit_only_a_beginning_is_counted() -> None:
+    """Counting a megabyte takes a tokenizer a second, at every question that finds it."""
+    counted: list[int] = []
+
+    def count(text: str) -> int:
+        counted.append(len(text))
+        return words(text)
+
+    ((_, _, text, tokens),) = pack(ranked("w " * 500_000, "more"), lambda memory: memory.text, count, 100)
+    assert text.endswith(CUT_MARKER)
+    assert tokens <= 100
+    assert max(counted) <= 64 * 100 + len(CUT_MARKER)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bridge.catalogue import Filters
+from bridge.defaults import ARGUMENTS, snake_case
 from bridge.question import Question, ask, with_settings
 from bridge.settings import Settings
 from jobs.errors import JobError
@@ -75,18 +76,30 @@ def test_the_blend_has_a_half_life_of_thirty_days_of_its_own() -> None:
         ("max_tokens", 10**9, 1_000_000),
         ("half_life_days", "0.1", 0.5),
         ("half_life_days", 1000, 90.0),
+        ("half_life_days", 500, 90.0),
         ("half_life_days", "inf", 90.0),
+        ("half_life_days", 10**400, 90.0),
+        ("max_results", -(10**400), 1),
+        ("max_tokens", "1e9", 1_000_000),
+        ("recency_floor", 1.5, 1.0),
         ("recency_floor", -0.5, 0.0),
         ("alpha", 1, 0.95),
         ("alpha", 0, 0.6),
+        ("relevance_floor", -1, 0.0),
+        ("relevance_floor", "2", 1.0),
     ],
 )
 def test_what_is_out_of_range_is_clamped_and_reported(name: str, value: Any, kept: float) -> None:
     found = asked(**{name: value})
-    target = found if name.startswith("max_") else found.ranking
+    target = found.ranking if hasattr(found.ranking, name) else found
     assert getattr(target, name) == kept
     (warning,) = found.warnings
     assert warning.startswith(f"{name} ")
+    assert warning.endswith(f"; {kept:.10g} was used")
+
+
+def test_a_warning_writes_numbers_as_people_do() -> None:
+    assert asked(max_tokens=2_000_000).warnings == ("max_tokens 2000000 is outside 1..1000000; 1000000 was used",)
 
 
 def test_a_setting_out_of_range_is_clamped_and_reported_as_well() -> None:
@@ -112,6 +125,17 @@ def test_a_setting_out_of_range_is_clamped_and_reported_as_well() -> None:
         ("legacy", "hidden"),
         ("status", "Done"),
         ("topic_id", "No Topic!"),
+        ("topic_id", 14),
+        ("topic_id", " "),
+        ("plan_id", ""),
+        ("plan_id", 14),
+        ("query", 7),
+        ("query", ["why"]),
+        ("max_results", [10**5000]),
+        ("include_superseded", ["true"]),
+        ("since", "soon"),
+        ("until", True),
+        ("as_of", 20261101),
         ("as_of", "yesterday"),
         ("as_of", "9999-12-31T23:59:59-12:00"),
     ],
@@ -120,6 +144,13 @@ def test_nonsense_is_refused_by_name(name: str, value: Any) -> None:
     error = refused(**{name: value})
     assert error.code == "ARGUMENT_INVALID"
     assert error.message.startswith(f"{name} ")
+
+
+def test_nonsense_of_any_length_is_shown_shortly() -> None:
+    assert len(refused(status="x" * 100_000).message) < 200
+    assert len(refused(query=["x"] * 100_000).message) < 200
+    assert len(refused(include_superseded=10**5000).message) < 200
+    assert asked(max_results=10**5000).max_results == 1000
 
 
 def test_whole_numbers_may_be_written_with_a_fraction_of_nought() -> None:
@@ -148,6 +179,9 @@ def test_as_of_is_read_with_its_offset() -> None:
         ("what was decided", {"status": "Superseded"}, "status"),
         ("what was decided", {"status": "Superseded", "include_superseded": "no"}, "status"),
         ("what was decided", {"status": "Active"}, None),
+        ("the history of the queue", {"status": "Active"}, None),
+        ("show all  summaries", {}, "query"),
+        ("show all\nsummaries", {}, "query"),
     ],
 )
 def test_superseded_memories_are_shown_to_who_asks_for_them(
@@ -156,6 +190,42 @@ def test_superseded_memories_are_shown_to_who_asks_for_them(
     found = asked(query, **arguments)
     assert found.include_superseded_reason == reason
     assert found.filters.include_superseded is (reason is not None)
+
+
+def test_a_time_is_taken_as_exactly_as_it_is_echoed() -> None:
+    """So whoever asks again with the echoed time gets the same scores to the last digit."""
+    assert asked(as_of="2026-11-01T00:00:00.123987Z").ranking.as_of == datetime(2026, 11, 1, 0, 0, 0, 123000, UTC)
+    found = ask({"query": "why"}, NOW.replace(microsecond=999_999))
+    assert found.ranking.as_of == NOW.replace(microsecond=999_000)
+
+
+def test_names_may_be_in_camel_case_as_typescript_writes_them() -> None:
+    found = asked(
+        maxResults=3, maxTokens=99, halfLifeDays=14, includeSuperseded=True, rankingMode="blend", asOf="2026-11-01"
+    )
+    assert (found.max_results, found.max_tokens, found.ranking.half_life_days) == (3, 99, 14.0)
+    assert (found.include_superseded_reason, found.ranking.mode) == ("argument", "blend")
+    assert found.ranking.as_of == datetime(2026, 11, 1, tzinfo=UTC)
+
+
+def test_every_argument_has_its_name_in_camel_case() -> None:
+    for name in ARGUMENTS:
+        head, *rest = name.split("_")
+        assert snake_case(head + "".join(part.capitalize() for part in rest)) == name
+        assert snake_case(name) == name
+
+
+def test_an_argument_in_both_forms_is_refused_unless_one_is_null() -> None:
+    error = refused(max_results=3, maxResults=3)
+    assert (error.code, error.message.split()[0]) == ("ARGUMENT_INVALID", "max_results")
+    assert asked(max_results=None, maxResults=3).max_results == 3
+    assert asked(max_results=3, maxResults=None).max_results == 3
+
+
+def test_halves_of_surrogates_become_question_marks() -> None:
+    """They arrive where an argument is not UTF-8; no tokenizer and no database takes them."""
+    found = asked("why\ud800", plan_id="\udfff14")
+    assert (found.query, found.filters.plan_id) == ("why?", "?14")
 
 
 def test_final_is_another_word_for_active() -> None:

@@ -160,7 +160,8 @@ def test_the_passages_of_a_memory_stand_at_its_rows(workspace: Workspace, embedd
         columns = "id, passage_row, passage_count, whole_row"
         places = connection.execute(f"SELECT {columns} FROM memories ORDER BY number").fetchall()
     mapped, wholes = mapped_rows(workspace), mapped_rows(workspace, "wholes")
-    for memory, (memory_id, row, count, whole_row) in zip([summary("a"), legacy("l"), summary("b")], places, strict=True):
+    stored = [summary("a"), legacy("l"), summary("b")]
+    for memory, (memory_id, row, count, whole_row) in zip(stored, places, strict=True):
         texts = [passage.text for passage in passages(memory)]
         assert memory.id == memory_id
         assert np.array_equal(mapped[row : row + count], FakeEmbedder().embed(texts))

@@ -3,32 +3,65 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bridge.terms import STOP_WORDS, Term, indexed, query_terms
+from bridge import database
+from bridge.terms import MOST_TERMS, STOP_WORDS, indexed, query_terms
 
 
 def asked(query: str) -> list[str]:
-    return [" ".join(term.words) for term in query_terms(query)]
+    return [term.match for term in query_terms(query)]
+
+
+def names(query: str) -> list[str]:
+    return [term.text for term in query_terms(query) if term.is_name]
+
+
+@pytest.fixture
+def index() -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(database.WORDS.format(table="words"))
+        yield connection
+
+
+def found(connection: sqlite3.Connection, text: str, query: str, *, by_name: bool = False) -> bool:
+    """Whether the query finds the text, or finds it by an identifier."""
+    connection.execute("DELETE FROM words")
+    connection.execute("INSERT INTO words (topic, body) VALUES ('', ?)", (indexed(text),))
+    terms = [term for term in query_terms(query) if term.is_name or not by_name]
+    counts = [
+        connection.execute("SELECT count(*) FROM words WHERE words MATCH ?", (term.match,)).fetchone()[0]
+        for term in terms
+    ]
+    return any(counts)
 
 
 @pytest.mark.parametrize(
     ("query", "terms"),
     [
-        ("queue", ["queue"]),
-        ("Queue queue QUEUE", ["queue"]),
-        ("why does the queue wait", ["queue", "wait"]),
-        ("parseJobFile", ["parsejobfile", "parse", "job", "file"]),
-        ("max_job_bytes", ["max job bytes", "max", "job", "bytes"]),
-        ("src/app/main.py", ["src app main py", "src", "app", "main", "py"]),
-        ("E1042", ["e1042", "e", "1042"]),
-        ("HTTPServer2", ["httpserver2", "http", "server", "2"]),
-        ("FW-UPD-207", ["fw upd 207", "fw", "upd", "207"]),
-        ("café über", ["café", "über"]),
-        ("状态机", ["状态机"]),
+        ("queue", ['"queue"']),
+        ("Queue lock queue QUEUE", ['"queue"', '"lock"']),
+        ("why does the queue wait", ['"queue"', '"wait"']),
+        ("why doesn't Ann’s queue wait", ['"ann"', '"queue"', '"wait"']),
+        ("parseJobFile", ['"parsejobfile"', '"parse job file"', '"parse"', '"job"', '"file"']),
+        ("max_job_bytes", ['"max job bytes"', '"max"', '"job"', '"bytes"']),
+        ("app/main.py:42:7", ['"app main py"', '"main py"', '"app"', '"main"', '"py"']),
+        ("E1042", ['"e1042"', '"1042"']),
+        ("HTTPServer2", ['"httpserver2"', '"http"', '"server"', '"2"']),
+        ("FW-UPD-207", ['"fw upd 207"', '"fw"', '"upd"', '"207"']),
+        ("v1.26.4", ['"1 26 4"', '"1 26"']),
+        ("#123", ['"hash123"', '"123"']),
+        ("--no-start", ['"dashnostart"', '"no start"', '"start"']),
+        ("C++ or .env", ['"cplusplus"', '"dotenv"', '"env"']),
+        ("3e3331b", ['"3e3331b" *']),
+        ("3e3331bed", ['("3e3331bed" * OR "3e3331b" OR "3e3331be")']),
+        ("café Größe", ['"café"', '"groesse"']),
+        ("状态机", ['"状 态 机"', '"状 态"', '"态 机"']),
         ("???", []),
         ("", []),
     ],
@@ -37,47 +70,224 @@ def test_a_query_asks_for_whole_identifiers_and_for_their_parts(query: str, term
     assert asked(query) == terms
 
 
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("why did we raise max_job_bytes", ["max_job_bytes"]),
+        ("does parse_job fail in src/parse.py?", ["parse_job", "src/parse.py", "parse.py"]),
+        ("what does FW-UPD-207 mean", ["FW-UPD-207"]),
+        ("is issue 41 done", ["#41"]),
+        ("who merged feature/sync-beta?", ["feature/sync-beta"]),
+        ("read/write of a well-known 5k file, e.g. on 8/5/2023 at 3 p.m.", []),
+        ("what of the `tray-helper`", ["tray-helper"]),
+        ("what of the tray-helper", []),
+        ("tray-helper", ["tray-helper"]),
+        ("uploader", ["uploader"]),
+        ("when to flush, that is, call `flush`", ["flush"]),
+        ("状态机", ["状态机"]),
+        ("状态机怎么工作", ["状态机怎么工作"]),
+        ("why is `状态机` slow", ["状态机"]),
+    ],
+)
+def test_a_name_is_what_looks_like_an_identifier_or_is_marked_as_one(query: str, expected: list[str]) -> None:
+    assert names(query) == expected
+
+
+# Text, query, whether it must be found by an identifier.
+NAMED = [
+    # identifiers, whole
+    ("We renamed parseJobFile last week.", "parseJobFile"),
+    ("We renamed parseJobFile last week.", "what became of parseJobFile()?"),
+    ("The limit max_job_bytes is 8 MiB.", "max_job_bytes"),
+    ("The limit MAX_JOB_BYTES is 8 MiB.", "max_job_bytes"),
+    ("The option `release-notes-bot` is off.", "release-notes-bot"),
+    ("std::vector grows by half.", "std::vector"),
+    ("It is in os.path.join.", "os.path.join"),
+    ("Key a.b.c is gone.", "`a.b.c`"),
+    ("Set HUEY_IMMEDIATE=1 in tests.", "HUEY_IMMEDIATE"),
+    # another style of the same name
+    ("We renamed parseJobFile last week.", "parse_job_file"),
+    ("We renamed parse_job_file last week.", "parseJobFile"),
+    ("The class XMLHttpRequest is old.", "xml_http_request"),
+    # a part of a name
+    ("We call setRetryPolicy twice.", "retryPolicy"),
+    ("The limit max_job_bytes is 8 MiB.", "job_bytes"),
+    ("See bridge/retrieve.py for it.", "retrieve.py"),
+    # paths
+    ("See bridge/retrieve.py for it.", "bridge/retrieve.py"),
+    ("See bridge/retrieve.py for it.", "/home/ann/project/bridge/retrieve.py"),
+    ("See bridge/retrieve.py:120 for it.", "bridge/retrieve.py"),
+    ("See bridge/retrieve.py for it.", "bridge/retrieve.py:120:7"),
+    (r"It lies in C:\Users\ann\job.json.", r"C:\Users\ann\job.json"),
+    ("The workflow .github/workflows/ci.yml", ".github/workflows/ci.yml"),
+    ("Branch feature/sync-v2 is merged.", "feature/sync-v2"),
+    # issues
+    ("Fixed by #123.", "#123"),
+    ("Fixed by #123.", "issue 123"),
+    ("Fixed by PR 123.", "#123"),
+    ("Fixed by GH-123.", "#123"),
+    ("See https://example.com/a/b/issues/123", "#123"),
+    ("See owner/repo#123", "#123"),
+    ("Ticket ABC-12 is open.", "ABC-12"),
+    # error codes and versions
+    ("It ends with E1042.", "E1042"),
+    ("It ends with FW-UPD-207.", "FW-UPD-207"),
+    ("numpy 1.26.4 breaks it", "1.26.4"),
+    ("numpy v1.26.4 breaks it", "1.26.4"),
+    ("numpy 1.26.4rc1 breaks it", "v1.26.4"),
+    ("numpy 1.26.4 breaks it", "1.26"),
+    ("utf8 is the default", "utf8"),
+    # flags and signs
+    ("Run it with --no-start.", "--no-start"),
+    ("Run it with `--force`!", "--force"),
+    ("Run it with --max_results=5.", "--max_results"),
+    ("Run it with -x.", "-x"),
+    ("It is written in C++.", "C++"),
+    ("It is written in C# now.", "C#"),
+    ("Keys stay in .env, always.", ".env"),
+    ("Types come from @types.", "@types"),
+    ("It reads $HOME first.", "$HOME"),
+    # hashes
+    ("Broken since 3e3331bed0aa4b3c8b9d8f1f9b3e2a10deadbeef.", "3e3331b"),
+    ("Broken since 3e3331b.", "3e3331bed0aa4b3c8b9d8f1f9b3e2a10deadbeef"),
+    ("Broken since 3E3331BED.", "3e3331bed"),
+    ("Memory 3e3e4f26-7c02-4b3c-8b9d-8f1f9b3e2a10", "3e3e4f26-7c02-4b3c-8b9d-8f1f9b3e2a10"),
+    ("Memory 3e3e4f26-7c02-4b3c-8b9d-8f1f9b3e2a10", "3e3e4f26"),
+]
+# Text, query: found by some of its words.
+FOUND = [
+    ("We renamed parseJobFile last week.", "job file"),
+    ("We renamed parseJobFile last week.", "parse"),
+    ("The limit max_job_bytes is 8 MiB.", "how many bytes"),
+    ("It ends with E1042.", "1042"),
+    ("It ends with FW-UPD-207.", "UPD 207"),
+    ("Caroline's dog ran", "Caroline"),
+    ("the dog of Caroline", "Caroline's"),
+    ("Die Größe der Datei", "Größe"),
+    ("Die Größe der Datei", "groesse"),
+    ("Die Größe der Datei", "grösse"),
+    ("Die Größe der Datei", "GRÖSSE"),
+    ("Die Groesse der Datei", "Größe"),
+    ("In der Straße", "strasse"),
+    ("Über alles", "uber"),
+    ("résumé", "re\N{COMBINING ACUTE ACCENT}sume\N{COMBINING ACUTE ACCENT}"),
+    ("re\N{COMBINING ACUTE ACCENT}sume\N{COMBINING ACUTE ACCENT}", "resume"),
+    ("\N{FULLWIDTH LATIN CAPITAL LETTER A}PI key", "api"),
+    ("ΟΔΟΣ", "οδος"),
+    ("Сервер отвечает медленно", "сервер"),
+    ("नमस्ते दुनिया", "नमस्ते"),
+    ("我们重写了状态机的实现。", "状态机"),
+    ("我们重写了状态机的实现。", "状态"),
+    ("我们重写了状态机的实现。", "机"),
+    ("我们重写了状态机的实现。", "状态机为什么要重写"),
+    ("使用Redis缓存会话", "redis"),
+    ("使用Redis缓存会话", "缓存"),
+    ("データベースの移行", "ベース"),
+    ("ﾃﾞｰﾀﾍﾞｰｽの移行", "データベース"),
+    ("데이터베이스를 옮겼다", "데이터베이스"),
+    ("데이터베이스를 옮겼다", "베이스"),
+]
+# Text, query: not found at all.
+MISSED = [
+    ("We renamed parseJobFile last week.", "par"),
+    ("It ends with E1042.", "E104"),
+    ("It ends with E1042.", "042"),
+    ("numpy 11.26.4 breaks it", "1.26.4"),
+    ("it took 1 of 26 for 4", "1.26.4"),
+    ("Broken since 3e3331b.", "3e3331c"),
+    ("我们重写了状态机的实现。", "机状"),
+    ("我们重写了状态机的实现。", "数据库"),
+]
+# Text, query: perhaps found by a word, but not as the identifier.
+NOT_NAMED = [
+    ("It took 123 ms.", "#123"),
+    ("Fixed by #1234.", "#123"),
+    ("Use force and start again.", "--force"),
+    ("The environment, env for short.", ".env"),
+    ("Plan C: write it anew.", "C++"),
+    ("bytes of a job, at most", "max_job_bytes"),
+    ("a file that jobs parse", "parseJobFile"),
+    ("207 FW of the UPD", "FW-UPD-207"),
+    ("There is no start without it.", "--no-start"),
+    ("main loop of the app", "src/app/main.py"),
+]
+
+
+@pytest.mark.parametrize(("text", "query"), NAMED)
+def test_an_identifier_is_found_by_name(index: sqlite3.Connection, text: str, query: str) -> None:
+    assert found(index, text, query, by_name=True)
+
+
+@pytest.mark.parametrize(("text", "query"), FOUND)
+def test_a_text_is_found_by_a_part_and_in_any_spelling(index: sqlite3.Connection, text: str, query: str) -> None:
+    assert found(index, text, query)
+
+
+@pytest.mark.parametrize(("text", "query"), MISSED)
+def test_what_only_looks_alike_is_not_found(index: sqlite3.Connection, text: str, query: str) -> None:
+    assert not found(index, text, query)
+
+
+@pytest.mark.parametrize(("text", "query"), NOT_NAMED)
+def test_words_that_an_identifier_is_made_of_are_not_the_identifier(
+    index: sqlite3.Connection, text: str, query: str
+) -> None:
+    assert query_terms(query)[0].is_name
+    assert not found(index, text, query, by_name=True)
+
+
 def test_a_query_of_nothing_but_common_words_keeps_them() -> None:
-    assert asked("who is it") == ["who", "is", "it"]
+    assert asked("who is it") == ['"who"', '"is"', '"it"']
+    assert asked("don't") != []
 
 
 def test_common_words_inside_an_identifier_stay_in_its_phrase() -> None:
-    assert asked("is_not_there queue") == ["is not there", "queue"]
+    assert asked("is_not_there queue") == ['"is not there"', '"queue"']
 
 
 def test_common_words_are_lower_case() -> None:
     assert {word.lower() for word in STOP_WORDS} == STOP_WORDS
 
 
-def test_what_is_indexed_holds_the_text_and_the_parts_of_its_identifiers() -> None:
-    assert indexed("call parseJobFile now") == "call parseJobFile now\nparse Job File"
+def test_a_term_is_shown_as_it_was_asked_for() -> None:
+    assert [term.text for term in query_terms("Why FW-UPD-207, C++ or 状态?")] == [
+        "FW-UPD-207", "fw", "upd", "207", "C++", "状态",
+    ]  # fmt: skip
+
+
+def test_what_is_indexed_holds_the_text_and_the_other_spellings() -> None:
+    assert indexed("call parseJobFile now") == "call parsejobfile now\nparse job file"
     assert indexed("nothing special") == "nothing special"
 
 
-def test_a_term_is_a_quoted_phrase_for_the_full_text_index() -> None:
-    assert Term(("max", "job")).match == '"max job"'
+def test_a_pasted_log_asks_for_a_bounded_number_of_terms_and_for_its_identifiers_first() -> None:
+    terms = query_terms(" ".join(f"word{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(500)) + " E1042")
+    assert len(terms) == MOST_TERMS
+    assert "E1042" in [term.text for term in terms]
 
 
 @given(st.text())
 def test_no_query_whatever_is_a_syntax_error_for_the_full_text_index(query: str) -> None:
     """Users paste code, quotes, emoji and operators."""
-    connection = sqlite3.connect(":memory:")
-    try:
-        connection.execute("CREATE VIRTUAL TABLE words USING fts5 (body, tokenize = 'porter unicode61')")
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(database.WORDS.format(table="words"))
         for term in query_terms(query):
             connection.execute("SELECT count(*) FROM words WHERE words MATCH ?", (term.match,)).fetchone()
-    finally:
-        connection.close()
 
 
 @given(st.from_regex(r"[a-z]{2,8}([A-Z][a-z]{2,8}){1,3}", fullmatch=True))
 def test_each_part_of_a_camel_case_name_finds_the_text_that_holds_it(name: str) -> None:
-    connection = sqlite3.connect(":memory:")
-    try:
-        connection.execute("CREATE VIRTUAL TABLE words USING fts5 (body, tokenize = 'porter unicode61')")
-        connection.execute("INSERT INTO words VALUES (?)", (indexed(f"see {name} there"),))
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(database.WORDS.format(table="words"))
+        connection.execute("INSERT INTO words (body) VALUES (?)", (indexed(f"see {name} there"),))
         for term in query_terms(name):
-            found = connection.execute("SELECT count(*) FROM words WHERE words MATCH ?", (term.match,)).fetchone()
-            assert found == (1,), term
-    finally:
-        connection.close()
+            count = connection.execute("SELECT count(*) FROM words WHERE words MATCH ?", (term.match,)).fetchone()
+            assert count == (1,), term
+
+
+@given(st.text(alphabet="ab1_-./#状态äß ", min_size=1))
+def test_a_text_is_found_by_itself(text: str) -> None:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(database.WORDS.format(table="words"))
+        if query_terms(text):
+            assert found(connection, text, text)

@@ -1,0 +1,167 @@
+"""Memories and questions whose answers are known, read from a folder of the user's and put through the real path.
+
+``memories.jsonl``: ``id, conversation, topic, text`` and perhaps ``facts``, ``created_at``. ``queries.jsonl``: ``id,
+conversation, query, relevant`` (ids) and perhaps ``split``. Nothing of them is kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bridge.embedder import Embedder, EmbeddingConfig, Matrix, create
+from bridge.operations import Task
+from bridge.operations.ingest import prepare
+from bridge.reader import Reader
+from bridge.store import Store
+from jobs import clock
+from jobs.layout import Workspace
+from jobs.parse import parse_job
+
+DAY = datetime(2026, 1, 1, tzinfo=UTC)
+DEPTH = 10  # results of a question that count
+
+_BULLET = re.compile(r"^- ", re.MULTILINE)
+
+Row = dict[str, Any]
+Run = dict[str, list[str]]  # for each query's id the memories' ids, best first
+When = Callable[[Row], datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Memories that are searched together, and the queries to them."""
+
+    memories: list[Row]
+    queries: list[Row]
+
+
+def parser(module: str, about: str | None) -> argparse.ArgumentParser:
+    """The arguments that every benchmark over such data takes; ``about`` is its docstring."""
+    found = argparse.ArgumentParser(prog=f"python -m benchmarks.{module}", description=(about or "").split("\n\n")[0])
+    found.add_argument(
+        "--data", type=Path, required=True, help="a folder with memories.jsonl and queries.jsonl, or such"
+    )
+    found.add_argument("--form", default="all", help="which of the folders in it (all of them)")
+    found.add_argument("--split", choices=("dev", "heldout", "all"), default="all")
+    return found
+
+
+def forms(arguments: argparse.Namespace) -> dict[str, Path]:
+    """The folder that was named, or each folder in it that holds such files. Ends the program where there is none."""
+    data: Path = arguments.data
+    folders = (
+        [data] if (data / "memories.jsonl").exists() else [p.parent for p in sorted(data.glob("*/memories.jsonl"))]
+    )
+    found = {folder.name: folder for folder in folders if arguments.form in ("all", folder.name)}
+    if not found:
+        raise SystemExit(f"{data} holds no memories.jsonl, or none of the form {arguments.form!r}.")
+    return found
+
+
+def collections(folder: Path, scope: str, split: str = "all") -> list[Collection]:
+    """``workspace``: each conversation by itself; ``pooled``: all together."""
+    memories, queries = _rows(folder / "memories.jsonl"), _rows(folder / "queries.jsonl")
+    queries = [query for query in queries if split in ("all", query.get("split"))]
+    if scope == "pooled":
+        return [Collection(memories, queries)]
+    return [
+        Collection(
+            [m for m in memories if m["conversation"] == name], [q for q in queries if q["conversation"] == name]
+        )
+        for name in dict.fromkeys(query["conversation"] for query in queries)
+    ]
+
+
+def _rows(path: Path) -> list[Row]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+
+class OnceEmbedder:
+    """Embeds each text once, for all workspaces and methods."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._known: dict[str, Matrix] = {}
+        self.identity, self.dimensions = embedder.identity, embedder.dimensions
+        self.tokenizer_name, self.count_tokens = embedder.tokenizer_name, embedder.count_tokens
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known |= dict(zip(new, self._embedder.embed(new), strict=True))
+        return np.array([self._known[text] for text in texts], np.float32).reshape(len(texts), self.dimensions)
+
+
+def embedder(config: EmbeddingConfig) -> OnceEmbedder:
+    return OnceEmbedder(create(config, bulk=True))
+
+
+def payload(memory: Row, when: datetime) -> Row:
+    """The memory as a structured summary: context is the text before the first bullet, its facts are decisions.
+
+    A memory that brings its ``payload`` keeps it.
+    """
+    if "payload" in memory:
+        given: Row = memory["payload"]
+        return given
+    context = _BULLET.split(memory["text"], maxsplit=1)[0].strip()
+    topic = memory["topic"]
+    summary = {"topic": topic, "context": context or topic, "decisions": memory.get("facts", [])}
+    return {"summary": summary | {"created_at": clock.iso(when)}}
+
+
+class Shelf:
+    """A workspace that holds a collection, filled by the ingest operation's own preparation and the store."""
+
+    def __init__(self, root: Path, memories: Sequence[Row], embedder: Embedder, when: When = lambda _: DAY) -> None:
+        self._workspace = Workspace(root)
+        self._workspace.memory.mkdir(parents=True, mode=0o700)
+        self._ids: dict[str, str] = {}
+        self._reader = Reader(self._workspace, EmbeddingConfig(cache_dir=root), lambda _: embedder)
+        store = Store(self._workspace, embedder)
+        try:
+            found = []
+            for place, row in enumerate(memories):
+                name = f"judged-{place}"
+                job = {"schema_version": 1, "job_id": name, "kind": "ingest", "payload": payload(row, when(row))}
+                parsed = parse_job(name, json.dumps(job).encode())
+                task = Task(parsed.job_id, "", parsed.payload, None, clock.iso(DAY))
+                memory = prepare(task, store.workspace_id, clock.iso(DAY)).memory
+                if memory.id not in self._ids:  # the same content again is the same memory
+                    found.append((memory, task.job_id))
+                    self._ids[memory.id] = row["id"]
+            store.add(found, clock.iso(DAY))
+        finally:
+            store.close()
+
+    def ask(self, query: str, as_of: datetime = DAY, **arguments: Any) -> list[str]:
+        """The ids of what the real retrieval gives, best first."""
+        return list(self.scores(query, as_of, **{"max_results": DEPTH} | arguments))
+
+    def scores(self, query: str, as_of: datetime = DAY, **arguments: Any) -> dict[str, float]:
+        """The semantic score of each hit, best hit first; without arguments, of all that are above the floor."""
+        given = {"query": query, "as_of": clock.iso(as_of), "max_results": 1000, "max_tokens": 1_000_000}
+        answer = self._reader.answer("retrieve", given | arguments, as_of)
+        assert answer["success"], answer
+        return {self._ids[hit["memory_id"]]: hit["semantic_score"] for hit in answer["results"]}
+
+
+@contextmanager
+def shelves(collections: Sequence[Collection], embedder: Embedder, when: When = lambda _: DAY) -> Iterator[list[Shelf]]:
+    """A workspace for each collection, in a temporary folder."""
+    with tempfile.TemporaryDirectory(prefix="cognee-memory-judged-") as folder:
+        yield [
+            Shelf(Path(folder) / str(place), collection.memories, embedder, when)
+            for place, collection in enumerate(collections)
+        ]

@@ -1,0 +1,148 @@
+"""A request to explain memories: by question, by number, or both; and what of it could not be understood."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from .question import Question, ask, brief
+
+ARGUMENTS = ("ids", "project", "include_pack_context", "limit")  # beside those of a question
+LIMIT_RANGE = (1, 50)
+MOST_IDS = 200
+
+_DEFAULT_LIMIT = 10
+_HIGHEST_ID = 2**63 - 1
+_ANY_QUERY = "-"  # stands for the query where there is none, so that the other arguments are checked all the same
+
+Problem = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """A checked request. Without a ``query`` the question says only how to rank."""
+
+    workspace: Workspace
+    query: str | None
+    ids: tuple[int, ...]
+    project: str | None
+    include_pack_context: bool
+    limit: int
+    question: Question
+    problems: tuple[Problem, ...]
+    """What could not be understood, and was left out."""
+
+    @property
+    def is_of_its_workspace(self) -> bool:
+        """Whether the project, if one was named, is this workspace: its folder's name, or its path in any spelling."""
+        root = self.workspace.root
+        if self.project is None or self.project == root.name:
+            return True
+        try:
+            path = Path(self.project).expanduser()
+            # A relative path would mean another folder in each process that may answer.
+            return path.is_absolute() and path.samefile(root)
+        except (OSError, RuntimeError, ValueError):
+            return False
+
+
+def inquire(workspace: Workspace, arguments: Mapping[str, Any], now: datetime) -> Inquiry:
+    """The request from raw arguments; ``None`` means not given.
+
+    An id that is none is reported and left out, and so is an empty query, as long as anything is left to explain.
+    Raises ARGUMENT_INVALID for everything else that cannot be understood.
+    """
+    problems: list[Problem] = []
+    query = _query(arguments.get("query"), problems)
+    ids = wanted_ids(arguments.get("ids"), problems)
+    if query is None and not ids:
+        first = problems[0] if problems else problem("query", "at least one of query or ids is required")
+        raise _invalid(first["field"], first["message"])
+    project = arguments.get("project")
+    if project is not None and (not isinstance(project, str) or not project.strip()):
+        raise _invalid("project", f"project must be a path or the name of a folder, not {brief(project)}")
+    pack = arguments.get("include_pack_context")
+    if pack is not None and not isinstance(pack, bool):
+        raise _invalid("include_pack_context", f"include_pack_context must be true or false, not {brief(pack)}")
+    return Inquiry(
+        workspace,
+        query,
+        ids,
+        project,
+        pack or False,
+        _limit(arguments.get("limit")),
+        ask({**arguments, "query": query or _ANY_QUERY}, now),
+        tuple(problems),
+    )
+
+
+def problem(field: str, message: str, code: str = "INVALID_ARGUMENT") -> Problem:
+    return {"code": code, "message": message, "field": field}
+
+
+def problem_of(error: JobError, arguments: Mapping[str, Any]) -> Problem | None:
+    """What was wrong with the arguments; None for an error that is about something else."""
+    if error.code not in ("ARGUMENT_INVALID", "QUERY_EMPTY"):
+        return None
+    # A question's errors begin with the name of the argument.
+    named = next((name for name in arguments if error.message.startswith(f"{name} ")), "query")
+    return problem(error.details.get("field", named), error.message)
+
+
+def wanted_ids(value: Any, problems: list[Problem]) -> tuple[int, ...]:
+    """The ids, each once, in the order of their first appearance."""
+    if value is None:
+        return ()
+    if not isinstance(value, list | tuple):
+        problems.append(problem("ids", f"ids must be a list of whole numbers, not {brief(value)}"))
+        return ()
+    strange = [number for number in value if not _is_id(number)]
+    if strange:
+        problems.append(problem("ids", f"ids must be whole numbers from 1, not {listed(strange)}"))
+    found = tuple(dict.fromkeys(number for number in value if _is_id(number)))
+    if len(found) > MOST_IDS:
+        problems.append(problem("ids", f"ids may be at most {MOST_IDS}, not {len(found)}"))
+        return ()
+    return found
+
+
+def listed(values: Sequence[Any]) -> str:
+    """At most ten of them, none at length."""
+    shown = ", ".join(brief(value) for value in values[:10])
+    return f"{shown} and {len(values) - 10} more" if len(values) > 10 else shown
+
+
+def _query(value: Any, problems: list[Problem]) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value.strip():
+        problems.append(problem("query", f"query must be a text with at least one word, not {brief(value)}"))
+        return None
+    return value.encode("utf-8", "replace").decode().strip()
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _HIGHEST_ID
+
+
+def _limit(value: Any) -> int:
+    if value is None:
+        return _DEFAULT_LIMIT
+    least, most = LIMIT_RANGE
+    try:
+        number = float("nan") if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = float("nan")
+    if not (least <= number <= most and number == int(number)):
+        raise _invalid("limit", f"limit must be a whole number from {least} to {most}, not {brief(value)}")
+    return int(number)
+
+
+def _invalid(field: str, message: str) -> JobError:
+    return JobError("ARGUMENT_INVALID", message, details={"field": field})

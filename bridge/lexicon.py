@@ -1,0 +1,210 @@
+"""What words of a decision mean to the detector of conflicts: tables, in the form that ``stem`` gives them.
+
+English alone: of another language no conflict is found, and none invented.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+
+def stem(word: str) -> str:
+    """A word without its plural, tense or final ``e``: ``retries``, ``retried`` and ``retrying`` are one."""
+    for ending, stands_for, shortest in (("ies", "y", 5), ("ied", "y", 5), ("ing", "", 6), ("ed", "", 5)):
+        if word.endswith(ending) and len(word) >= shortest:
+            return _undouble(word[: -len(ending)] + stands_for)
+    if word.endswith(("sses", "xes", "ches", "shes")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
+        word = word[:-1]
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+def _undouble(word: str) -> str:
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
+        return word[:-1]
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+def _stems(words: str | Iterable[str]) -> frozenset[str]:
+    return frozenset(stem(word) for word in (words.split() if isinstance(words, str) else words))
+
+
+NUMBERS = {
+    word: number
+    for number, words in enumerate(
+        "zero one,once two,twice three,thrice four five six seven eight nine ten eleven twelve".split()
+    )
+    for word in words.split(",")
+} | {"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90, "hundred": 100}
+
+# Units by kind, with what one is in the kind's own unit.
+_DAY = 86_400.0
+UNITS: dict[str, tuple[str, float]] = {
+    **dict.fromkeys(("ms", "millisecond", "milliseconds"), ("time", 0.001)),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), ("time", 1.0)),
+    **dict.fromkeys(("min", "mins", "minute", "minutes"), ("time", 60.0)),
+    **dict.fromkeys(("h", "hour", "hours"), ("time", 3600.0)),
+    **dict.fromkeys(("d", "day", "days"), ("time", _DAY)),
+    **dict.fromkeys(("week", "weeks"), ("time", 7 * _DAY)),
+    **dict.fromkeys(("month", "months"), ("time", 30 * _DAY)),
+    **dict.fromkeys(("year", "years"), ("time", 365 * _DAY)),
+    **dict.fromkeys(("byte", "bytes"), ("size", 1.0)),
+    **dict.fromkeys(("kb", "kib"), ("size", 1e3)),
+    **dict.fromkeys(("mb", "mib"), ("size", 1e6)),
+    **dict.fromkeys(("gb", "gib"), ("size", 1e9)),
+    **dict.fromkeys(("tb", "tib"), ("size", 1e12)),
+    **dict.fromkeys(("percent", "percentage"), ("share", 1.0)),
+    **dict.fromkeys(("time", "times", "attempt", "attempts", "try", "tries"), ("times", 1.0)),
+}
+OFTEN = {
+    "hourly": 3600.0,
+    "daily": _DAY,
+    "nightly": _DAY,
+    "weekly": 7 * _DAY,
+    "monthly": 30 * _DAY,
+    "yearly": 365 * _DAY,
+}
+
+# "Phase 2" is a name, not a value that may change.
+LABELS = frozenset(
+    "phase step release sprint milestone issue ticket plan adr pr rfc section chapter stage level tier option part"
+    " round wave iteration quarter decision item task case topic question note figure table job test".split()
+)
+HTTP_WORDS = frozenset("response responses status error errors code codes reply replies answer answers http".split())
+
+STOP_WORDS = frozenset(
+    "a an the this that these those its it we our us they their them you your i he she all any each every both some"
+    " is are be been being was were am will would shall should must may might can could do does did has have had"
+    " and or so then now always only just still already currently explicitly simply again very also too well anyway"
+    " most least up about around roughly exactly here there longer more than yet by-default please otherwise"
+    " anymore further what how why whose first last next other others another own same such thing things"
+    " one ones new".split()
+)
+NEGATIONS = frozenset("not never no none nothing avoid avoids avoiding avoided stop stops stopping stopped nor".split())
+ADDITIONS = frozenset("also additionally besides too alongside addition well fallback optionally secondary".split())
+
+PREPOSITIONS = frozenset(
+    "for in on at to from with by as of under over into onto via through using after before during when while if unless"
+    " except within without per between against until behind inside outside upon whenever where which who than"
+    " because".split()
+)
+# These say how; what follows the others says where, when or of what a statement holds.
+MANNER = frozenset("with by via through using as into per".split())
+PLACES = frozenset("in on at to inside into onto under with via through as by using".split())
+
+# A choice is made by these, so two different ones for the same purpose exclude each other.
+CHOOSING = _stems(
+    "use choose chose chosen pick select adopt prefer take standardise standardize settle rely stick go went decide"
+    " decided agreed agree".split()
+)
+LIGHT = CHOOSING | _stems("make set get let want need put value way old default reach hit exceed become happen".split())
+# What is done with these has one place or means.
+EXCLUSIVE = _stems(
+    "store keep save persist host deploy write written live lie configure render base authenticate hash sign encrypt"
+    " serialise serialize format license publish package implement build run-on name return send validate generate"
+    " document maintain track manage read parse compile".split()
+)
+ADDING = _stems("support add allow accept include offer provide introduce ship test export import".split())
+# A change of an amount, not another subject.
+CHANGING = _stems("raise lower increase reduce decrease extend shorten change bump cut double halve move go".split())
+FORBIDDING = _stems("forbid forbidden prohibit prohibited disallow disallowed ban banned".split())
+_PREFIXES = ("in", "un", "non-", "non", "im", "ir", "il", "dis", "de")  # of the opposite of a word
+_SHORTEST = 4  # word that such a prefix is looked for at
+DROPPING = _stems("drop remove abandon retire ditch deprecate discontinue delete scrap".split())
+# "The default branch is main": a property has one value.
+PROPERTIES = _stems(
+    "branch language license licence name owner format framework database encoding title colour color font theme order"
+    " strategy protocol engine provider backend source host port domain prefix suffix separator maintainer approach"
+    " default".split()
+) | {"default"}
+# What may be made with many tools, so that two of them need not exclude each other.
+COMPONENTS = _stems(
+    "extension app application project service server client backend frontend worker bridge web site page module"
+    " package library product system code team repository user interface api cli tool component build pipeline".split()
+)
+
+_SYNONYMS = {
+    "expire": "timeout lifetime ttl expiry expiration", "limit": "maximum max cap ceiling", "store": "save persist",
+    "config": "configuration setting settings", "database": "db", "repository": "repo", "postgres": "postgresql",
+    "javascript": "js", "typescript": "ts", "kubernetes": "k8s", "end-to-end": "e2e", "login": "log-in sign-in signin",
+    "asynchronously": "asynchronous async", "synchronously": "synchronous sync", "live": "lie lies lying",
+    "write": "written wrote", "send": "sent", "build": "built", "hold": "held", "show": "shown display",
+    "take": "taken", "run": "ran start begin launch",
+    "require": "required mandatory", "environment": "env", "development": "dev",
+    "production": "prod", "forbid": "forbidden", "administrator": "admin", "block": "blocking", "image": "picture",
+}  # fmt: skip
+SYNONYMS = {stem(other): stem(word) for word, others in _SYNONYMS.items() for other in others.split()}
+
+_Opposites = dict[str, frozenset[str]]
+
+
+def _pairs(table: str) -> _Opposites:
+    """Each of ``one/other,another`` with its counterparts, both ways round."""
+    found: dict[str, set[str]] = {}
+    for entry in table.split():
+        one, others = entry.split("/")
+        for other in others.split(","):
+            found.setdefault(stem(one), set()).add(stem(other))
+            found.setdefault(stem(other), set()).add(stem(one))
+    return {word: frozenset(others) for word, others in found.items()}
+
+
+# What is done to a thing, and undone.
+_DOINGS = _pairs(
+    "enable/disable allow/forbid,deny,block,prohibit,disallow,reject permit/forbid,deny,prohibit require/optional"
+    " add/remove,drop,delete keep/remove,drop,delete,discard,split,replace accept/reject,refuse show/hide join/split"
+    " include/exclude start/stop lock/unlock merge/rebase increase/decrease,reduce raise/lower,reduce grow/shrink"
+    " pause/resume connect/disconnect edit/immutable"
+)
+# How a thing is. In front of a noun it says which one is meant ("local files"), so there it is no opposite.
+_STATES = _pairs(
+    "on/off public/private,internal synchronously/asynchronously opt-in/opt-out open/closed strict/lenient,loose"
+    " manual/automatic manually/automatically eager/lazy eagerly/lazily mutable/immutable centralised/decentralised"
+    " ascending/descending visible/hidden plain/encrypted blocking/non-blocking local/remote locally/remotely"
+    " shared/separate together/apart foreground/background single/multiple"
+)
+
+
+@cache
+def opposites_of(word: str) -> frozenset[str]:
+    """The stems that undo what a stem says."""
+    return _DOINGS.get(word, frozenset())
+
+
+@cache
+def counterparts_of(word: str) -> frozenset[str]:
+    """The stems that are the other state of what a stem says; ``insensitive`` of ``sensitive``."""
+    longer = {prefix + word for prefix in _PREFIXES if len(word) > _SHORTEST}
+    shorter = {word.removeprefix(p) for p in _PREFIXES if word.startswith(p) and len(word) - len(p) > _SHORTEST}
+    return _STATES.get(word, frozenset()) | longer | shorter
+
+
+# A word more of these says which one is meant, so the text without it says something else.
+SELECTING = _stems(
+    "left right top bottom upper lower first last start end read write upload download client server input output"
+    " minimum maximum source target before after staging production development test local remote admin public private"
+    " parent child new old internal external mobile desktop windows linux macos"
+)
+
+_CLASSES = (
+    "postgres mysql mariadb sqlite mongodb cassandra dynamodb oracle cockroachdb duckdb clickhouse firestore couchdb",
+    "redis memcached valkey hazelcast lru",
+    "rabbitmq kafka sqs nats pulsar celery huey sidekiq zeromq activemq",
+    "javascript typescript python rust golang java kotlin ruby swift scala elixir php dart",
+    "jest vitest mocha jasmine ava", "pytest unittest nose", "playwright cypress selenium puppeteer webdriver",
+    "black yapf prettier biome dprint", "eslint tslint pylint flake8 ruff",
+    "npm pnpm yarn bun", "pip poetry pipenv uv conda", "webpack vite rollup esbuild parcel turbopack",
+    "react vue angular svelte solid ember preact", "django flask fastapi rails laravel express koa fastify",
+    "rest graphql grpc soap", "json xml yaml toml protobuf msgpack csv ini", "mit apache-2.0 gpl bsd mpl agpl lgpl",
+    "bcrypt argon2 scrypt pbkdf2 sha-256 md5 sha-1", "jwt session-cookie session-cookies", "oauth saml ldap api-key",
+    "aws azure gcp heroku", "kubernetes nomad docker-swarm ecs", "jenkins github-actions gitlab-ci circleci travis",
+    "git mercurial svn", "tabs spaces", "faiss lancedb pinecone qdrant milvus weaviate pgvector chroma",
+    "terraform pulumi cloudformation ansible", "nginx caddy apache traefik haproxy", "utc localtime",
+    "linux windows macos", "websocket sse polling webhook", "gzip brotli zstd lz4",
+)  # fmt: skip
+# Things of which one usually takes the other's place: the number of their class, by stem.
+CLASS_OF = {
+    SYNONYMS.get(stem(word), stem(word)): number for number, words in enumerate(_CLASSES) for word in words.split()
+}

@@ -1,0 +1,256 @@
+"""A decision's wording, taken apart as far as the search for conflicts needs it.
+
+No grammar: words with the preposition they follow, whether the whole is denied, which amounts it names, and what
+it says it takes the place of.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from . import lexicon
+from .lexicon import stem
+
+Quantities = dict[str, tuple[float | str, ...]]
+
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)*(?![\w-])|\w(?:[\w./+#'-]*[\w+#])?|,")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_CLOCK = re.compile(r"\d{1,2}h\d\d")
+_WITH_UNIT = re.compile(r"\b(\d+(?:\.\d+)?)(ms|s|sec|min|h|d|kb|mb|gb|tb|kib|mib|gib)\b")
+_CLAUSE_END = re.compile(r"[;!?]+\s+|\.\s+|,?\s+but\s+|\n+")
+_REASON = re.compile(r",?\s+\b(?:because|since|so that|due to|in order to|as (?:it|they|we|this|that))\b.*", re.DOTALL)
+_DECISION = r"(?:the|our|that|this|an?) (?:\w+ )?(?:decision|plan|choice|idea) (?:to|of|that)"
+_TAKE_BACK = r"(?:reversed?|revert(?:ed)?|undo|undid|rescind(?:ed)?|abandon(?:ed)?|overturn(?:ed)?)"
+NAMED = "named "  # an amount that stands behind what it is of: "Python 3.11", "Decision 7"
+_MOST_CHARACTERS = 500  # of a statement that are looked at: a decision is a sentence
+
+# Phrases that say in several words what the tables have one for. In this order.
+_PHRASES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"[‘’]", "'"),
+        (r"\bcannot\b", "can not"),
+        (r"\b(\w+)n't\b", r"\1 not"),
+        (r"%", " percent "),
+        (r"\b(\d{1,2}):(\d\d)(?::\d\d)?\b", r"\1h\2"),
+        (r"\b(sign|log)(?:ed|s|ing)? (up|in|out)\b", r"\1-\2"),
+        (r"\buntil further notice\b|\bfrom now on\b|\bfor now\b|\bany ?more\b|\bany longer\b", ""),
+        (r"\bre-?(writ|buil|implement)", r"\1"),
+        (r"\b(?:no|not) (?:more|later|less|fewer|longer) than\b|\bat (?:most|least)\b|\bup to\b", ""),
+        (r"\bnot (?:only|just|necessarily|yet)\b", ""),
+        (r"\bby default\b|\bas (?:a|the) default\b", ""),
+        (rf"\b(?:we )?{_TAKE_BACK} {_DECISION}\b", "reversing not "),
+        (r"\b(?:drop|dropped|remove|removed|end|ended|discontinue) support (?:for|of)\b",
+         "reversing not support"),
+        (r"\b(?:turn|switch|turned|switched)(?:ed)? (on|off)\b", lambda m: "enable" if m[1] == "on" else "disable"),
+        (r"\bopt (in|out)\b", r"opt-\1"),
+        (r"\b(?:go|went|switch(?:ed)?|revert(?:ed)?|return(?:ed)?|moved?|migrated?|changed?) (?:back )?to\b", "use"),
+        (r"\bin place of\b", "instead of"),
+        (r"\brather than\b", "instead of"),
+        (r"\bgithub actions\b", "github-actions"),
+        (r"\b(?:api|access) keys?\b", "api-key"),
+        (r"\bgo with\b", "use"),
+    )
+)  # fmt: skip
+_FROM_TO = re.compile(r"\b(?:switch|mov|migrat|chang|convert|port)\w*\b(.*?)\bfrom\b(.*?)\bto\b(.*)")
+_REPLACE = re.compile(r"\b(?:replac|swap|supersed|substitut)\w*\b(.*?)\b(?:with|by|for)\b(.*)")
+_REPLACED = re.compile(
+    r"^(.*?)\b(?:is|are|was|were|been|be|gets?) (?:\w+ly )?(?:replaced|superseded) (?:with|by)\b(.*)"
+)
+_INSTEAD = re.compile(
+    r"(?:\binstead of|(?:,|,? and) (?:not|never) (?:from|in|with|by|via|on|to|as|through|into))\b((?:\s+[\w./+#'-]+)+?)"
+    r"(?=\s+(?:for|in|on|when|to|as|at|with)\b|[,.]|$)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word that carries meaning. ``is_head``: it ends its group of words, so that the group is about it."""
+
+    stem: str
+    preposition: str | None
+    is_head: bool
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One thing that a statement says."""
+
+    words: tuple[Word, ...]
+    is_negative: bool = False
+    is_reversal: bool = False
+    is_addition: bool = False
+    chooses: bool = False
+    copula: bool = False
+    order: str | None = None  # "before" or "after", between two groups of words
+    quantities: Quantities = field(default_factory=dict)
+    rejected: frozenset[str] = frozenset()
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return frozenset(word.stem for word in self.words)
+
+    @cached_property
+    def repeated(self) -> frozenset[str]:
+        """The stems that occur more than once: the tokens of a token renewal."""
+        return frozenset(stem for stem, times in Counter(word.stem for word in self.words).items() if times > 1)
+
+    @cached_property
+    def last_head(self) -> str | None:
+        """What the clause ends with, which is mostly its object."""
+        return next((word.stem for word in reversed(self.words) if word.is_head), None)
+
+    @cached_property
+    def heads(self) -> frozenset[str]:
+        return frozenset(word.stem for word in self.words if word.is_head)
+
+    def prepositions(self, stems: frozenset[str]) -> set[str | None]:
+        return {word.preposition for word in self.words if word.stem in stems}
+
+
+def clauses(text: str) -> tuple[Clause, ...]:
+    """What a statement says, clause by clause; nothing for a text without words that carry meaning."""
+    plain = unicodedata.normalize("NFKC", text[:_MOST_CHARACTERS]).lower()
+    plain = _WITH_UNIT.sub(r"\1 \2", plain)
+    for pattern, replacement in _PHRASES:
+        plain = pattern.sub(replacement, plain)
+    plain = plain.strip().rstrip(".")
+    parts = (_clause(_REASON.sub("", part).replace(":", " is ", 1)) for part in _CLAUSE_END.split(plain))
+    return tuple(clause for clause in parts if clause.words)
+
+
+def _clause(text: str) -> Clause:
+    text, rejected = _what_it_replaces(text)
+    tokens = _TOKEN.findall(text)
+    quantities, kept = _quantities(tokens)
+    denials = sum(token in lexicon.NEGATIONS for token in kept)
+    if denials and "without" in kept:
+        denials += 1  # "never without" means always with
+    words = tuple(_words(kept))
+    order = next((token for token in kept if token in ("before", "after")), None)
+    return Clause(
+        words=words,
+        is_negative=denials % 2 == 1,
+        is_reversal="reversing" in kept,
+        is_addition=any(token in lexicon.ADDITIONS for token in kept),
+        chooses=any(canonical(token) in lexicon.CHOOSING for token in kept),
+        copula=any(token in ("is", "are", "be") for token in kept),
+        order=order,
+        quantities=quantities,
+        rejected=rejected,
+    )
+
+
+def _what_it_replaces(text: str) -> tuple[str, frozenset[str]]:
+    """The text as a statement of what is new, and the words of what that takes the place of."""
+    if found := _FROM_TO.search(text):
+        return f"use {found[3]} for {found[1]}", _stems_of(found[2])
+    if found := _REPLACED.search(text):
+        return f"use {found[2]}", _stems_of(found[1])
+    if found := _REPLACE.search(text):
+        return f"use {found[2]}", _stems_of(found[1])
+    if found := _INSTEAD.search(text):
+        return text[: found.start()] + text[found.end() :], _stems_of(found[1])
+    return text, frozenset()
+
+
+def _stems_of(text: str) -> frozenset[str]:
+    return frozenset(word.stem for word in _words(_TOKEN.findall(text)))
+
+
+def canonical(token: str) -> str:
+    """A word in the form in which the tables have it."""
+    found = stem(token)
+    return lexicon.SYNONYMS.get(found, found)
+
+
+def _carries_meaning(word: str) -> bool:
+    return (
+        word != ","
+        and word not in lexicon.STOP_WORDS
+        and word not in lexicon.NEGATIONS
+        and word not in lexicon.PREPOSITIONS
+        and word not in lexicon.ADDITIONS
+        and word not in ("reversing", "instead")
+    )
+
+
+def _words(tokens: list[str]) -> Iterator[Word]:
+    preposition: str | None = None
+    for at, word in enumerate(tokens):
+        if word in lexicon.PREPOSITIONS:
+            preposition = word
+            continue
+        if word == ",":
+            preposition = None
+        if not _carries_meaning(word):
+            continue
+        found = canonical(word)
+        if found in lexicon.CHOOSING:
+            preposition = None
+        if found in lexicon.LIGHT:
+            continue
+        after = tokens[at + 1] if at + 1 < len(tokens) else ""
+        is_last = not after or not _carries_meaning(after) or after.endswith("ly")
+        yield Word(found, preposition, is_last and preposition != "of")
+
+
+def _quantities(tokens: list[str]) -> tuple[Quantities, list[str]]:
+    """The amounts by what they are of, and the tokens without them; a number that is part of a name stays."""
+    found: dict[str, list[float | str]] = {}
+    kept: list[str] = []
+    at = 0
+    while at < len(tokens):
+        token, after = tokens[at], tokens[at + 1] if at + 1 < len(tokens) else ""
+        number = token if _NUMBER.fullmatch(token) else None
+        value = _value(number) if number is not None else float(lexicon.NUMBERS.get(token, -1))  # -1: it is none
+        if token in ("per", "every", "each", "a") and after in lexicon.UNITS and lexicon.UNITS[after][0] == "time":
+            found.setdefault("every", []).append(lexicon.UNITS[after][1])
+            at += 2
+        elif token in lexicon.OFTEN:
+            found.setdefault("every", []).append(lexicon.OFTEN[token])
+            at += 1
+        elif value < 0 and not _CLOCK.fullmatch(token):
+            kept.append(token)
+            at += 1
+        elif after not in lexicon.UNITS and kept and (kept[-1] in lexicon.LABELS or kept == ["version"]):
+            kept[-1] += f"-{token}"
+            at += 1
+        elif number is not None and _is_http(number, kept, after):
+            kept.append(token)
+            at += 1
+        elif _CLOCK.fullmatch(token):
+            found.setdefault("clock", []).append(token)
+            at += 1
+        elif after in lexicon.UNITS:
+            kind, size = lexicon.UNITS[after]
+            every = kept and kept[-1] in ("every", "each", "per")
+            found.setdefault("every" if every and kind == "time" else kind, []).append(round(value * size, 6))
+            at += 2
+        else:
+            counts = bool(after) and _carries_meaning(after) and not _NUMBER.fullmatch(after)
+            kind = f"of {canonical(after)}" if counts else f"{NAMED}{canonical(_last_word(kept))}"
+            found.setdefault(kind, []).append(number if number is not None else str(int(value)))
+            at += 1
+    return {kind: tuple(values) for kind, values in found.items()}, kept
+
+
+def _value(number: str) -> float:
+    try:
+        return float(number.replace(",", ""))
+    except ValueError:  # a version with several dots: compared as it is written
+        return 0.0
+
+
+def _is_http(number: str, kept: list[str], after: str) -> bool:
+    looks = len(number) == 3 and number[0] in "12345"
+    return looks and (after in lexicon.HTTP_WORDS or (bool(kept) and kept[-1] in lexicon.HTTP_WORDS))
+
+
+def _last_word(kept: list[str]) -> str:
+    return next((token for token in reversed(kept) if _carries_meaning(token)), "")

@@ -1,0 +1,449 @@
+"""Questions through a running worker: the same bytes, whatever happens to it, and nothing held while nobody asks."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from contract import checked
+from harness import PROJECT, SOAK, Place, RealWorker, is_running, until
+from test_retrieve import memories
+
+from bridge import asking, trust
+from bridge.reader import Verb
+from bridge.settings import Settings, load
+from bridge.stores import Stores
+from jobs import files
+
+NOW = "2026-11-20T12:00:00Z"
+SCRIPT = str(PROJECT / "bridge" / "retrieve.py")
+CONSOLE = (sys.executable, "-m", "worker.cli")
+
+
+class Served(Place):
+    """A workspace with a memory of each kind, and ways to ask its worker."""
+
+    def __init__(self, base: Path, model_cache: Path, **variables: str) -> None:
+        super().__init__(base, COGNEE_MEMORY_CACHE_DIR=str(model_cache), **variables)
+        trust.adopt(self.workspace, self.config)
+        stores = Stores(self.workspace, self.settings)
+        stores.store.add([(memory, None) for memory in memories()], NOW)
+        stores.store.close()
+        with contextlib.closing(sqlite3.connect(self.workspace.memory_db)) as database, database:
+            database.execute("DELETE FROM outbox")  # these have no ids that a graph would take
+
+    @property
+    def settings(self) -> Settings:
+        return load(environment=self.environment)
+
+    @property
+    def http(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.heartbeat()["http"]
+        return found
+
+    @property
+    def port(self) -> int:
+        return asking.port_of(self.http["url"])
+
+    @property
+    def server(self) -> int:
+        """The process id of the one that answers, once it is warm."""
+        return int(until(lambda: self.http["serving"] and self.http["server"], "it serves")["pid"])
+
+    def ask(
+        self, verb: str = "retrieve", token: str | None = None, seconds: float = 60.0, **arguments: Any
+    ) -> tuple[int, bytes]:
+        """Over HTTP: the status and the body."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
+        token = token or files.read_own(Path(self.http["token_file"]), 256).decode()
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        try:
+            connection.request("POST", f"/v1/{verb}", json.dumps(arguments), headers)
+            response = connection.getresponse()
+            return response.status, response.read()
+        finally:
+            connection.close()
+
+    def warm(self) -> int:
+        """Let it load the model; the server's process id."""
+        status, _ = self.ask(query="session")
+        assert status == 200
+        return self.server
+
+    def through_worker(self, verb: Verb, **arguments: Any) -> bytes | None:
+        return asking.from_worker(verb, self.workspace, self.settings, arguments)
+
+    def printed(self, *arguments: str, way: tuple[str, ...] = CONSOLE, **variables: str) -> tuple[int, bytes]:
+        """What a command prints to stdout, and its exit status; nothing may be on stderr."""
+        named = () if way[-1] == SCRIPT else ("--workspace", str(self.workspace.root))
+        done = subprocess.run(
+            [*way, *arguments, *named], env=self.environment | variables, cwd="/", capture_output=True, timeout=60
+        )
+        assert done.stderr == b""
+        return done.returncode, done.stdout
+
+
+@pytest.fixture(scope="module")
+def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Served:
+    return Served(tmp_path_factory.mktemp("http"), model_cache)
+
+
+@pytest.fixture(scope="module")
+def worker(place: Served) -> Iterator[RealWorker]:
+    with place.worker() as worker:
+        yield worker
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it matters who answers, and not how quick this machine is."""
+    monkeypatch.setattr(asking, "PATIENCE_SECONDS", 30.0)
+
+
+# What this client has for a model: nothing. An answer with hits can only come from the worker.
+NO_MODEL = {"COGNEE_MEMORY_CACHE_DIR": "/nonexistent"}
+ALONE = {"COGNEE_MEMORY_HTTP": "false"}
+
+
+# --- before anybody asks ---
+
+
+def test_until_somebody_asks_the_worker_holds_neither_server_nor_model(place: Served, worker: RealWorker) -> None:
+    """The first test of this module: nobody has asked yet."""
+    assert (place.http["serving"], place.http["server"]) == (False, None)
+    maps = Path(f"/proc/{worker.process.pid}/maps").read_text()
+    assert not [name for name in ("onnxruntime", "tokenizers", "safetensors", "lancedb", "ladybug") if name in maps]
+    print(f"idle worker: {psutil.Process(worker.process.pid).memory_info().rss / 2**20:.0f} MiB resident")
+
+
+def test_the_first_question_starts_the_server_and_is_answered_by_it(place: Served, worker: RealWorker) -> None:
+    began = time.monotonic()
+    status, data = place.ask(query="session of a user")
+    print(f"the first answer came after {time.monotonic() - began:.2f} s")
+    assert status == 200
+    assert checked(data)["results"]
+    assert is_running(place.server)
+
+
+def test_the_server_holds_no_cognee(place: Served, worker: RealWorker) -> None:
+    maps = Path(f"/proc/{place.warm()}/maps").read_text()
+    assert "onnxruntime" in maps, "the model's library is there: the look is a good one"
+    assert not [name for name in ("lancedb", "ladybug", "kuzu", "pyarrow", "cognee/") if name in maps]
+    print(f"server: {psutil.Process(place.server).memory_info().rss / 2**20:.0f} MiB resident")
+
+
+def test_importing_the_server_loads_none_of_the_heavy_packages(place: Served) -> None:
+    forbidden = ("cognee", "lancedb", "litellm", "huey", "watchdog", "pydantic_settings", "torch", "ladybug")
+    code = f"import sys, worker.server; print([name for name in {forbidden!r} if name in sys.modules])"
+    done = place.python("-c", code)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+# --- the same bytes ---
+
+QUESTIONS: list[tuple[Verb, dict[str, Any]]] = [
+    *(
+        ("retrieve", {"query": "session of a user", "as_of": NOW, **more})
+        for more in (
+            {},
+            {"max_results": 1},
+            {"max_results": "2"},
+            {"max_results": 5000, "half_life_days": 0, "alpha": 7, "ranking_mode": "blend"},
+            {"max_tokens": 3},
+            {"include_superseded": True},
+            {"include_superseded": "false"},
+            {"status": "Superseded"},
+            {"topic_id": "login", "plan_id": "14"},
+            {"since": "2026-11-18", "until": "2026-11-19T12:00:00Z"},
+            {"preset": "long-lived", "recency_floor": 0.3},
+            {"legacy": "append", "relevance_floor": 0},
+            {"relevance_floor": 1},
+            {"max_results": "many"},
+            {"as_of": "yesterday"},
+            {"preset": "none"},
+            {"since": "2026-11-19", "until": "2026-11-18"},
+        )
+    ),
+    ("retrieve", {"query": "history of the session", "as_of": NOW}),
+    ("retrieve", {"query": "Wer verlor die Sitzung? 状态 🙂 \u2028 \udcff", "as_of": NOW, "relevance_floor": 0}),
+    ("retrieve", {"query": "src/renew.rs fix/race #7 renew_session", "as_of": NOW}),
+    ("retrieve", {"query": "word " * 3000, "as_of": NOW}),
+    ("retrieve", {"query": " \n"}),
+    ("retrieve", {}),
+    ("context", {"query": "session of a user", "as_of": NOW}),
+    ("context", {"query": "session of a user", "as_of": NOW, "max_tokens": 60}),
+    ("context", {"query": ""}),
+    ("explain", {"query": "session", "as_of": NOW, "limit": 2, "ids": [4, 1, 99], "include_pack_context": True}),
+    ("explain", {"ids": [1, 1, 3], "as_of": NOW}),
+    ("explain", {"query": "session", "as_of": NOW, "limit": 51}),
+    ("explain", {"query": "session", "as_of": NOW, "project": "elsewhere"}),
+    ("explain", {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("verb", "arguments"), QUESTIONS, ids=lambda value: str(value)[:70])
+@pytest.mark.usefixtures("patient")
+def test_the_answer_is_the_same_byte_for_byte_with_and_without_the_worker(
+    place: Served, worker: RealWorker, monkeypatch: pytest.MonkeyPatch, verb: Verb, arguments: dict[str, Any]
+) -> None:
+    for name, value in place.environment.items():
+        monkeypatch.setenv(name, value)
+    place.warm()
+    status, over_http = place.ask(verb, **arguments)
+    by_default = asking.ask_for(verb, str(place.workspace.root), arguments)
+    with monkeypatch.context() as alone:
+        alone.setenv("COGNEE_MEMORY_HTTP", "false")
+        ourselves = asking.ask_for(verb, str(place.workspace.root), arguments)
+    assert over_http == by_default == ourselves
+    assert checked(ourselves, verb)["success"] is (status == 200)
+
+
+COMMANDS = [
+    ["retrieve", "session of a user", "--as-of", NOW],
+    ["retrieve", "Wer verlor die Sitzung? 状态", "--as-of", NOW, "--max-results", "2", "--since", "2026-11-01"],
+    ["retrieve", "history of it all", "--as-of", NOW, "--relevance-floor", "0", "--preset", "long-lived"],
+    ["explain", "session of a user", "--id", "1", "4", "77", "--as-of", NOW, "--include-pack-context", "--limit", "1"],
+    ["context", "session of a user", "--as-of", NOW, "--max-tokens", "200"],
+]
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda value: " ".join(value)[:50])
+def test_the_command_line_prints_the_same_with_and_without_the_worker(
+    place: Served, worker: RealWorker, arguments: list[str]
+) -> None:
+    place.warm()
+
+    def through_the_worker() -> bytes | None:
+        _, data = place.printed(*arguments, "--json", **NO_MODEL)
+        return data if json.loads(data)["success"] else None  # else it was too slow for once
+
+    from_worker = until(through_the_worker, "the worker answers in time")
+    assert place.printed(*arguments, "--json", **ALONE) == (0, from_worker)
+
+
+def test_the_script_prints_the_same_with_and_without_the_worker(place: Served, worker: RealWorker) -> None:
+    place.warm()
+    asked = (str(place.workspace.root), "session of a user", "--as-of", NOW)
+    way = (sys.executable, SCRIPT)
+
+    def through_the_worker() -> bytes | None:
+        _, data = place.printed(*asked, way=way, **NO_MODEL)
+        return data if json.loads(data)["success"] else None
+
+    assert until(through_the_worker, "the worker answers") == place.printed(*asked, way=way, **ALONE)[1]
+
+
+def test_what_a_person_sees_is_the_same_with_and_without_the_worker(place: Served, worker: RealWorker) -> None:
+    place.warm()
+    for arguments in COMMANDS:
+        shown = place.printed(*arguments)
+        assert shown == place.printed(*arguments, **ALONE)
+        assert shown[0] == 0
+        assert b'"success"' not in shown[1]
+
+
+def test_a_context_is_printed_alone_ready_to_be_pasted(place: Served, worker: RealWorker) -> None:
+    _, shown = place.printed("context", "session of a user", "--as-of", NOW)
+    _, envelope = place.printed("context", "session of a user", "--as-of", NOW, "--json")
+    assert shown.decode() == json.loads(envelope)["context"]
+
+
+def test_an_explanation_shows_the_parts_of_each_score(place: Served, worker: RealWorker) -> None:
+    _, shown = place.printed("explain", "session of a user", "--id", "99", "--as-of", NOW)
+    lines = shown.decode().splitlines()
+    assert lines[0].split()[:4] == ["memory", "rank", "score", "words"]
+    assert lines[-1] == "NOT_FOUND: there is no memory 99."
+    _, envelope = place.printed("explain", "session of a user", "--as-of", NOW, "--json")
+    best = json.loads(envelope)["items"][0]
+    assert lines[1].split()[:3] == [f"#{best['id']}", "1", f"{best['score']['total']:.3f}"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"), [(["retrieve", " "], 2), (["context", "x", "--as-of", "never"], 2), (["explain"], 2)]
+)
+def test_wrong_usage_has_its_exit_status_with_a_worker_too(
+    place: Served, worker: RealWorker, arguments: list[str], status: int
+) -> None:
+    place.warm()
+    assert place.printed(*arguments, "--json")[0] == status
+
+
+@pytest.mark.usefixtures("patient")
+def test_many_who_ask_at_once_get_each_their_own_answer(place: Served, worker: RealWorker) -> None:
+    place.warm()
+    texts = [f"session of user {number}" for number in range(24)]
+    found: dict[str, bytes] = {}
+
+    def ask(mine: list[str]) -> None:
+        for text in mine:
+            found[text] = place.ask("explain", query=text, ids=[1], as_of=NOW)[1]
+
+    askers = [threading.Thread(target=ask, args=(texts[start::8],)) for start in range(8)]
+    for asker in askers:
+        asker.start()
+    for asker in askers:
+        asker.join()
+    assert [json.loads(found[text])["metadata"]["query"] for text in texts] == texts
+
+
+# --- a worker that is hindered ---
+
+
+def test_a_server_that_does_not_answer_delays_the_command_line_by_little(place: Served, worker: RealWorker) -> None:
+    pid = place.warm()
+    arguments = ("retrieve", "session of a user", "--as-of", NOW, "--json")
+    quiet = place.printed(*arguments, **ALONE)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        assert place.through_worker("retrieve", query="session of a user") is None
+        left_after = time.monotonic() - began
+        began = time.monotonic()
+        assert place.printed(*arguments) == quiet
+        whole = time.monotonic() - began
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    print(f"beside a stopped server: left after {left_after * 1000:.0f} ms, answered after {whole * 1000:.0f} ms")
+    assert left_after < 2.0
+
+
+@pytest.mark.usefixtures("patient")
+def test_a_server_that_is_killed_while_it_answers_costs_no_answer(
+    place: Served, worker: RealWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in place.environment.items():
+        monkeypatch.setenv(name, value)
+    pid = place.warm()
+    os.kill(pid, signal.SIGSTOP)
+    found: list[bytes] = []
+    arguments = {"query": "session of a user", "as_of": NOW}
+    asker = threading.Thread(
+        target=lambda: found.append(asking.ask_for("retrieve", str(place.workspace.root), arguments))
+    )
+    asker.start()
+    until(lambda: _connected_to(place.port), "it has asked")
+    os.kill(pid, signal.SIGKILL)
+    asker.join()
+    assert checked(found[0])["results"]
+    until(lambda: "status=-9" in place.log(), "it is said in the log")
+    assert place.warm() != pid
+
+
+def _connected_to(port: int) -> bool:
+    return any(
+        found.raddr and found.raddr.port == port and found.status == psutil.CONN_ESTABLISHED
+        for found in psutil.Process().net_connections("tcp")
+    )
+
+
+def test_no_question_is_lost_as_the_server_leaves_and_comes_again(model_cache: Path, tmp_path: Path) -> None:
+    """Asked again and again around the time at which it leaves for want of questions."""
+    place = Served(tmp_path, model_cache, COGNEE_MEMORY_HTTP_IDLE_SECONDS="0.4")
+    dice = random.Random(5)
+    with place.worker():
+        servers = set()
+        for number in range(60 if SOAK else 8):
+            status, data = place.ask(query=f"session {number}", as_of=NOW)
+            assert (status, json.loads(data)["success"]) == (200, True)
+            servers.add((place.http["server"] or {}).get("pid"))
+            time.sleep(dice.uniform(0.3, 0.6))  # the time itself is what is tried
+        print(f"{len(servers - {None})} servers were seen")
+        until(lambda: place.http["server"] is None, "it leaves at last")
+    assert len(servers - {None}) > 1
+    assert " died: " not in place.log()
+
+
+def test_servers_that_are_killed_one_after_the_other_come_again_after_growing_pauses(
+    model_cache: Path, tmp_path: Path
+) -> None:
+    place = Served(tmp_path, model_cache)
+    with place.worker():
+        for _ in range(3):
+            os.kill(place.warm(), signal.SIGKILL)
+            until(lambda: place.http["server"] is None, "it is gone")
+        assert place.ask(query="session")[0] == 200
+    said = [line.rpartition("before ")[2] for line in place.log().splitlines() if " died: " in line]
+    assert said == ["0.5 s have passed", "1 s have passed", "2 s have passed"]
+
+
+def test_a_worker_that_is_killed_takes_its_server_along_and_the_next_one_serves(
+    model_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Served(tmp_path, model_cache)
+    first = place.worker().ready()
+    server = place.warm()
+    old = files.read_own(place.spool.token, 256).decode()
+    os.kill(server, signal.SIGSTOP)  # it cannot even listen to what it is told
+    first.kill()
+    until(lambda: not is_running(server), "the server is gone")
+    assert place.through_worker("retrieve", query="session") is None
+    assert json.loads(place.printed("retrieve", "session", "--json")[1])["success"] is True
+    with place.worker():
+        assert place.warm() != server
+        assert files.read_own(place.spool.token, 256).decode() != old
+        status, data = place.ask(token=old, query="session")
+        assert (status, json.loads(data)["error_code"]) == (401, "HTTP_UNAUTHORIZED")
+        monkeypatch.setattr(asking, "PATIENCE_SECONDS", 30.0)
+        assert place.through_worker("retrieve", query="session") is not None
+
+
+def test_a_worker_that_stops_ends_its_server(model_cache: Path, tmp_path: Path) -> None:
+    place = Served(tmp_path, model_cache)
+    with place.worker() as worker:
+        server = place.warm()
+        began = time.monotonic()
+        assert worker.stop() == 0
+        print(f"stopped after {time.monotonic() - began:.2f} s")
+        assert not is_running(server)
+    assert (place.http["url"], place.http["server"]) == (None, None)
+
+
+def test_a_port_that_is_taken_costs_http_alone(model_cache: Path, tmp_path: Path, worker: RealWorker) -> None:
+    taken = str(asking.port_of(worker.place.heartbeat()["http"]["url"]))
+    place = Served(tmp_path, model_cache, COGNEE_MEMORY_HTTP_PORT=taken)
+    with place.worker():
+        assert place.http["url"] is None
+        assert taken in place.http["problem"]
+        assert place.ended(place.submit("noop", {})).success is True
+        assert json.loads(place.printed("retrieve", "session", "--json")[1])["success"] is True
+        assert place.http["problem"] in place.cli("worker", "status").stdout
+
+
+def test_no_question_gets_into_the_log(place: Served, worker: RealWorker) -> None:
+    place.warm()
+    secret = "kv7-pelican"
+    place.ask(query=secret)
+    place.ask(query=secret, nonsense=secret)
+    place.ask(f"retrieve/{secret}", query=secret)
+    place.ask(query=secret, as_of=secret)
+    assert secret not in place.log()
+
+
+def test_a_worker_does_not_leave_while_somebody_asks(model_cache: Path, tmp_path: Path) -> None:
+    place = Served(tmp_path, model_cache, COGNEE_MEMORY_WORKER_IDLE_SECONDS="0.5", COGNEE_MEMORY_HTTP_IDLE_SECONDS="3")
+    place.cli("ingest", "--summary", "Topic: A\nContext: B", "--no-start")
+    for path in place.spool.inbox.glob("*.json"):
+        path.unlink()
+    code = "from jobs import launch; from jobs.layout import find_workspace; import sys; from pathlib import Path;"
+    code += "launch.start(find_workspace(sys.argv[1], Path('/')), leave_when_idle=True)"
+    assert place.python("-c", code, str(place.workspace.root)).returncode == 0
+    pid = place.heartbeat()["pid"]
+    server = place.warm()
+    began = time.monotonic()
+    until(lambda: not is_running(pid), "it leaves in the end")
+    assert time.monotonic() - began > 2.5, "not while the server was there"
+    assert not is_running(server)

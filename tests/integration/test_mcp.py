@@ -1,0 +1,701 @@
+"""The MCP server as agents meet it: the official client, the real process, a real workspace."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import jsonschema
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from harness import PATIENCE, PROJECT, Place, until
+from mcp import Client, MCPError, StdioServerParameters, stdio_client
+from mcp_types import CallToolResult, TextContent
+
+from bridge import trust
+from bridge.mcp_tools import TOOLS
+from bridge.memory import Content, Memory, Metadata
+from bridge.settings import load
+from bridge.stores import Stores
+from jobs import client as asker
+from jobs.lock import is_held
+
+NOW = "2026-11-20T12:00:00Z"
+SUMMARY = {
+    "topic": "Retry pauses",
+    "context": "Uploads failed in bursts when the gateway was restarted.",
+    "decisions": ["Uploads pause for 2, 4 and 8 seconds"],
+}
+
+
+class Agent:
+    """The official client with a server process of its own. Calls may come from several threads."""
+
+    def __init__(self, portal: BlockingPortal, client: Client, log: IO[str]) -> None:
+        self._portal = portal
+        self.client = client
+        self._log = log
+
+    def call(self, name: str, **arguments: Any) -> CallToolResult:
+        async def ask() -> CallToolResult:
+            return await self.client.call_tool(name, arguments)
+
+        return self._portal.call(ask)
+
+    def answer(self, name: str, **arguments: Any) -> dict[str, Any]:
+        """The structured content of a call that succeeds. The client has held it against the output schema."""
+        result = self.call(name, **arguments)
+        assert not result.is_error, text_of(result)
+        assert isinstance(result.structured_content, dict)
+        return result.structured_content
+
+    def error(self, name: str, **arguments: Any) -> dict[str, Any]:
+        """What a call that fails says."""
+        result = self.call(name, **arguments)
+        assert result.is_error
+        assert result.structured_content is None
+        found: dict[str, Any] = json.loads(text_of(result))
+        assert found.keys() - {"error_details"} == {"error", "error_code", "remediation"}
+        assert found["error"]
+        assert found["remediation"]
+        return found
+
+    def tools(self) -> dict[str, Any]:
+        async def ask() -> Any:
+            return await self.client.list_tools()
+
+        return {tool.name: tool for tool in self._portal.call(ask).tools}
+
+    def log(self) -> str:
+        self._log.seek(0)
+        return self._log.read()
+
+
+def text_of(result: CallToolResult) -> str:
+    (content,) = result.content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+def command(place: Place) -> list[str]:
+    return ["-m", "worker.cli", "mcp", "--workspace", str(place.workspace.root)]
+
+
+@contextmanager
+def agent_of(place: Place, mode: str = "legacy") -> Iterator[Agent]:
+    parameters = StdioServerParameters(
+        command=sys.executable, args=command(place), env=place.environment, cwd=place.workspace.root
+    )
+    with (
+        (place.workspace.root.parent / "mcp.log").open("w+", encoding="utf-8") as log,
+        start_blocking_portal() as portal,
+    ):
+        client = Client(stdio_client(parameters, errlog=log), mode=mode, read_timeout_seconds=PATIENCE)
+        with portal.wrap_async_context_manager(client):
+            yield Agent(portal, client, log)
+
+
+class Raw:
+    """A server process spoken to line by line, as no good client does."""
+
+    def __init__(self, place: Place, **variables: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, *command(place)],
+            env=place.environment | variables,
+            cwd=place.workspace.root,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        self._stderr: list[bytes] = []
+        self._pump = threading.Thread(target=self._drain)
+        self._pump.start()
+
+    def __enter__(self) -> Raw:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for stream in (self.process.stdin, self.process.stdout):
+            assert stream is not None
+            stream.close()
+        try:
+            self.process.wait(PATIENCE)
+        finally:
+            self.process.kill()
+            self.process.wait()
+            self._pump.join()
+            assert self.process.stderr is not None
+            self.process.stderr.close()
+
+    def _drain(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self._stderr.append(line)
+
+    def stderr(self) -> str:
+        return b"".join(self._stderr).decode()
+
+    def send(self, *lines: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(b"".join(line + b"\n" for line in lines))
+        self.process.stdin.flush()
+
+    def receive(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, self.stderr()
+        found: dict[str, Any] = json.loads(line)
+        assert found["jsonrpc"] == "2.0"
+        return found
+
+    def ask(self, number: int, method: str, **parameters: Any) -> None:
+        self.send(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}).encode())
+
+    def shake_hands(self) -> dict[str, Any]:
+        who = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}}
+        self.ask(0, "initialize", **who)
+        found = self.receive()
+        self.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+        return found
+
+
+def memories() -> list[Memory]:
+    def summary(number: int, topic: str, context: str, *decisions: str, **fields: Any) -> Memory:
+        written = f"2026-11-{number:02}T12:00:00Z"
+        metadata = Metadata(
+            topic.lower().replace(" ", "-"), None, fields.get("plan"), fields.get("status", "Active"), written, written
+        )
+        return Memory(f"memory-{number}", 0, "summary", metadata, NOW, Content(topic, context, decisions))
+
+    return [
+        summary(10, "Sign-in", "People were logged out overnight.", "Only the tray renews tokens", plan="014"),
+        summary(12, "Sign-in", "Two windows renewed the same token.", "Tokens are renewed under a lock"),
+        summary(14, "Invoices", "Totals differed by a cent.", "Amounts are whole cents"),
+        summary(15, "Invoices", "Totals were floating point.", "Amounts are decimals", status="Superseded"),
+        Memory(
+            "legacy-1", 0, "legacy", Metadata(created_at="2026-11-01T12:00:00Z"), NOW,
+            text="User asked: what renews a token?\n\nAssistant answered: each window, by itself.",
+        ),
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """A workspace with memories and no worker."""
+    place = Place(tmp_path_factory.mktemp("mcp"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    trust.adopt(place.workspace, place.config)
+    store = Stores(place.workspace, load(environment=place.environment)).store
+    store.add([(memory, None) for memory in memories()], NOW)
+    store.outbox.paid(store.outbox.owed(100))  # a worker here would begin with loading cognee
+    store.close()
+    return place
+
+
+@pytest.fixture(scope="module")
+def agent(place: Place) -> Iterator[Agent]:
+    with agent_of(place) as agent:
+        yield agent
+
+
+@pytest.fixture
+def unused(model_cache: Path, tmp_path: Path) -> Iterator[Place]:
+    """A workspace without anything. A worker that a tool started is ended with the test."""
+    place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    yield place
+    if is_held(place.spool.lock):
+        os.kill(int(until(place.heartbeat, "a heartbeat")["pid"]), signal.SIGKILL)
+        until(lambda: not is_held(place.spool.lock) and not is_held(place.workspace.store_lock), "both have gone")
+
+
+# --- what a client finds out first ---
+
+
+def test_the_handshake_says_who_answers_and_when_to_ask(agent: Agent) -> None:
+    info = agent.client.server_info
+    assert info is not None
+    assert (info.name, bool(info.version), bool(info.title)) == ("cognee-memory", True, True)
+    assert agent.client.server_capabilities.tools is not None
+    assert "memory_context" in str(agent.client.instructions)
+
+
+def test_the_time_to_the_answered_handshake_is_shown(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    began = time.monotonic()
+    with Raw(place) as raw:
+        found = raw.shake_hands()
+        took = time.monotonic() - began
+    assert found["result"]["serverInfo"]["name"] == "cognee-memory"
+    with capsys.disabled():
+        print(f"\nMCP: initialize answered after {took * 1000:.0f} ms")
+
+
+def test_the_tools_are_these_and_say_what_they_may_do(agent: Agent) -> None:
+    found = agent.tools()
+    assert set(found) == {tool.name for tool in TOOLS}
+    for name, tool in found.items():
+        assert tool.title == tool.annotations.title
+        assert tool.annotations.read_only_hint is (name not in ("memory_ingest", "memory_compact_preview"))
+        assert tool.annotations.destructive_hint is False
+        assert tool.annotations.idempotent_hint is True
+        assert tool.annotations.open_world_hint is False
+
+
+def test_explain_is_registered_with_the_arguments_of_its_contract(agent: Agent) -> None:
+    schema = agent.tools()["memory_explain"].input_schema
+    assert set(schema["properties"]) == {"query", "ids", "project", "include_pack_context", "limit"}
+    assert schema.get("required", []) == []
+
+
+def test_a_client_of_the_newest_protocol_is_served_too(place: Place) -> None:
+    with agent_of(place, mode="2026-07-28") as agent:
+        assert agent.client.protocol_version == "2026-07-28"
+        assert set(agent.tools()) == {tool.name for tool in TOOLS}
+        assert agent.answer("memory_retrieve", query="who renews tokens?", as_of=NOW)["results"]
+
+
+def test_nothing_heavy_is_imported_before_the_first_question(place: Place) -> None:
+    code = """
+import sys
+import worker.cli, worker.commands
+from bridge.mcp_server import listed
+from bridge.mcp_tools import TOOLS
+[listed(tool) for tool in TOOLS]
+print(sorted({"cognee", "numpy", "onnxruntime", "lancedb", "litellm", "huey", "watchdog"} & set(sys.modules)))
+"""
+    assert place.python("-c", code).stdout == "[]\n"
+
+
+# --- asking ---
+
+
+def test_retrieve_answers_as_the_command_line_does(agent: Agent, place: Place) -> None:
+    found = agent.answer("memory_retrieve", query="who renews tokens?", as_of=NOW, max_results=3)
+    assert found == place.json("retrieve", "who renews tokens?", "--as-of", NOW, "--max-results", "3")
+    schema = json.loads((PROJECT / "docs" / "schemas" / "retrieval-response.schema.json").read_text("utf-8"))
+    jsonschema.validate(found, schema)
+    assert found["result_count"] == 3
+
+
+def test_retrieve_as_text_holds_each_memory_once(agent: Agent) -> None:
+    result = agent.call("memory_retrieve", query="who renews tokens?", as_of=NOW)
+    shown = json.loads(text_of(result))
+    assert [hit["memory_id"] for hit in shown["results"]] == [
+        hit["memory_id"] for hit in result.structured_content["results"]
+    ]
+    assert text_of(result).count("Only the tray renews tokens") == 1
+
+
+def test_filters_and_ranking_reach_retrieval(agent: Agent) -> None:
+    def ids(**arguments: Any) -> set[str]:
+        found = agent.answer("memory_retrieve", query="sign-in, invoices: what was decided?", as_of=NOW, **arguments)
+        return {hit["memory_id"] for hit in found["results"]}
+
+    assert ids(topic_id="invoices") == {"memory-14"}
+    assert ids(topic_id="invoices", include_superseded=True) == {"memory-14", "memory-15"}
+    assert ids(status="Superseded") == {"memory-15"}
+    assert ids(plan_id="plan-014") == {"memory-10"}
+    assert ids(topic_id="sign-in", since="2026-11-11") == {"memory-12"}
+    assert ids(topic_id="sign-in", until="2026-11-11") == {"memory-10"}
+
+
+def test_what_is_out_of_range_is_clamped_and_said(agent: Agent) -> None:
+    found = agent.answer("memory_retrieve", query="tokens", half_life_days=1000, as_of=NOW)
+    assert found["half_life_days"] == 90
+    assert len(found["warnings"]) == 1
+
+
+def test_context_is_a_block_to_read_within_its_budget(agent: Agent) -> None:
+    result = agent.call("memory_context", query="who renews tokens?", max_tokens=300)
+    found = result.structured_content
+    assert found["success"] is True
+    assert text_of(result) == found["context"]
+    assert "Tokens are renewed under a lock" in found["context"]
+    assert 0 < found["total_tokens"] <= found["budget"] == 300
+    assert found["memories"]
+
+
+def test_a_question_that_nothing_fits_has_an_answer_without_memories(agent: Agent, unused: Place) -> None:
+    question = "zxqv wkjh"
+    assert agent.answer("memory_retrieve", query=question)["results"] == []
+    result = agent.call("memory_context", query=question)
+    assert result.structured_content["context"] == ""
+    assert text_of(result) == "No memory of this workspace fits the question."
+    with agent_of(unused) as empty:
+        assert empty.answer("memory_retrieve", query="anything")["results"] == []
+        assert empty.answer("memory_explain", ids=[1])["missing_ids"] == [1]
+    assert not unused.spool.root.exists(), "asking leaves nothing behind"
+
+
+def test_explanations_have_the_contracts_shape_and_retrieves_scores(agent: Agent) -> None:
+    hits = agent.answer("memory_retrieve", query="who renews tokens?", max_results=10)["results"]
+    found = agent.answer("memory_explain", query="who renews tokens?", ids=[3, 999])
+    assert set(found) == {"items", "missing_ids", "errors", "metadata"}
+    assert found["missing_ids"] == [999]
+    assert [error["code"] for error in found["errors"]] == ["NOT_FOUND"]
+    by_number = {item["id"]: item for item in found["items"]}
+    assert by_number[3]["retrieval"]["source"] in ("id_lookup", "query+id_lookup")
+    for rank, hit in enumerate(hits, 1):
+        item = by_number[hit["memory_number"]]
+        assert item["retrieval"]["rank"] == rank
+        # Each was asked at its own moment; a few seconds of age move the seventh digit.
+        assert item["score"]["total"] == pytest.approx(hit["score"], rel=1e-4)
+    assert all(item["pack_context"] is None for item in found["items"])
+    assert found["metadata"]["requested_ids_count"] == 2
+
+
+def test_explain_says_where_a_memory_would_stand_in_the_block(agent: Agent) -> None:
+    found = agent.answer("memory_explain", query="who renews tokens?", include_pack_context=True)
+    for item in found["items"]:
+        assert set(item["pack_context"]) == {"included", "position", "tokens", "truncated", "budget"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "missing"),
+    [
+        ({}, "INVALID_ARGUMENT", []),
+        ({"query": "tokens", "limit": 51}, "INVALID_ARGUMENT", []),
+        ({"query": "tokens", "ids": [1], "project": "elsewhere"}, "PROJECT_MISMATCH", [1]),
+    ],
+)
+def test_a_request_that_explain_cannot_serve_is_an_error_in_the_contracts_words(
+    agent: Agent, arguments: dict[str, Any], code: str, missing: list[int]
+) -> None:
+    result = agent.call("memory_explain", **arguments)
+    assert result.is_error
+    found = result.structured_content
+    jsonschema.validate(found, agent.tools()["memory_explain"].output_schema)
+    assert (found["items"], found["missing_ids"]) == ([], missing)
+    assert code in [error["code"] for error in found["errors"]]
+    assert json.loads(text_of(result)) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "code", "words"),
+    [
+        ("memory_retrieve", {"query": "  "}, "QUERY_EMPTY", ""),
+        ("memory_retrieve", {}, "ARGUMENT_INVALID", "needs query"),
+        ("memory_retrieve", {"query": 5}, "ARGUMENT_INVALID", "query must be a text"),
+        ("memory_retrieve", {"query": "x", "max_result": 5}, "ARGUMENT_INVALID", "Did you mean 'max_results'?"),
+        ("memory_retrieve", {"query": "x", "as_of": "soon"}, "ARGUMENT_INVALID", "as_of"),
+        ("memory_retrieve", {"query": "x", "status": "Odd"}, "ARGUMENT_INVALID", "status"),
+        ("memory_context", {"query": "x", "max_tokens": "many"}, "ARGUMENT_INVALID", "max_tokens"),
+        ("memory_explain", {"ranks": [1]}, "ARGUMENT_INVALID", "ranks"),
+        ("memory_ingest", {}, "ARGUMENT_INVALID", "Exactly one"),
+        ("memory_ingest", {"summary": "text"}, "ARGUMENT_INVALID", "summary must be an object"),
+        ("memory_ingest", {"summary": {"topic": "x"}}, "JOB_INVALID", "summary.context"),
+        ("memory_ingest", {"summary": {**SUMMARY, "decision": []}}, "JOB_INVALID", "'decisions'"),
+        ("memory_ingest", {"summary": SUMMARY, "job_id": "No Id"}, "JOB_INVALID", "No Id"),
+        ("memory_job_status", {"job_id": "unknown-1"}, "JOB_NOT_FOUND", "unknown-1"),
+        ("memory_job_status", {"job_id": "../../etc/passwd"}, "JOB_NOT_FOUND", ""),
+        ("memory_job_status", {"job_id": "a", "wait_seconds": 1e9}, "ARGUMENT_INVALID", "wait_seconds"),
+        ("memory_compact_preview", {"topic_id": "Not A Topic"}, "JOB_INVALID", "topic_id"),
+    ],
+)
+def test_a_mistake_is_answered_with_what_to_do(
+    agent: Agent, place: Place, name: str, arguments: dict[str, Any], code: str, words: str
+) -> None:
+    before = sorted(place.spool.root.rglob("*"))
+    found = agent.error(name, **arguments)
+    assert found["error_code"] == code
+    assert words in found["error"]
+    assert sorted(place.spool.root.rglob("*")) == before, "nothing was dropped and nobody was started"
+
+
+# --- which workspace ---
+
+FITTING: dict[str, dict[str, Any]] = {
+    "memory_retrieve": {"query": "tokens"},
+    "memory_context": {"query": "tokens"},
+    "memory_explain": {"query": "tokens"},
+    "memory_ingest": {"summary": SUMMARY},
+    "memory_job_status": {"job_id": "some-job"},
+    "memory_compact_preview": {"topic_id": "sign-in"},
+}
+
+
+@pytest.mark.parametrize("name", sorted(set(FITTING) - {"memory_explain"}))
+@pytest.mark.parametrize("project", ["elsewhere", "/", "workspace/", ""])
+def test_another_project_is_refused_and_nothing_happens(agent: Agent, place: Place, name: str, project: str) -> None:
+    before = sorted(place.spool.root.rglob("*"))
+    found = agent.error(name, **FITTING[name], project=project)
+    assert found["error_code"] == "PROJECT_MISMATCH"
+    assert sorted(place.spool.root.rglob("*")) == before
+
+
+def test_this_project_may_be_named_by_its_folder_or_its_path(agent: Agent, place: Place, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(place.workspace.root)
+    root = str(place.workspace.root)
+    for project in ("workspace", root, f"{root}/", f"{root}/../workspace", str(link)):
+        assert agent.answer("memory_retrieve", query="tokens", project=project)["success"]
+        assert agent.answer("memory_explain", query="tokens", project=project)["errors"] == []
+
+
+@pytest.mark.parametrize("name", sorted(FITTING))
+def test_what_somebody_else_left_in_a_workspace_stays_closed(unused: Place, name: str) -> None:
+    unused.workspace.memory.mkdir()
+    unused.workspace.memory_db.write_bytes(b"from a clone")
+    with agent_of(unused) as agent:
+        found = agent.error(name, **FITTING[name])
+    assert found["error_code"] == "WORKSPACE_NOT_TRUSTED"
+    assert "cognee-memory trust" in found["remediation"]
+    assert not unused.spool.root.exists()
+
+
+def test_settings_are_those_of_the_moment(unused: Place) -> None:
+    with agent_of(unused) as agent:
+        assert agent.answer("memory_retrieve", query="tokens")["ranking"]["preset"] == "contract"
+        unused.workspace.env_file.write_text("COGNEE_MEMORY_RANKING_PRESET=long-lived\n", "utf-8")
+        assert agent.answer("memory_retrieve", query="tokens")["ranking"]["preset"] == "long-lived"
+        unused.workspace.env_file.write_text("COGNEE_MEMORY_RANKING_PRESET=odd\n", "utf-8")
+        assert agent.error("memory_retrieve", query="tokens")["error_code"] == "SETTING_INVALID"
+
+
+# --- jobs ---
+
+
+def ended(agent: Agent, job_id: str) -> dict[str, Any]:
+    def look() -> dict[str, Any] | None:
+        found = agent.answer("memory_job_status", job_id=job_id, wait_seconds=5)
+        return found if found["success"] is not None else None
+
+    return until(look, f"{job_id} has ended", 2 * PATIENCE)
+
+
+@pytest.mark.cognee
+def test_what_an_agent_remembers_it_finds_again(unused: Place) -> None:
+    with agent_of(unused) as agent:
+        found = agent.answer("memory_ingest", summary=SUMMARY, job_id="retry-pauses")
+        assert (found["job_id"], found["worker_started"], found["duplicate"]) == ("retry-pauses", True, False)
+        until(lambda: unused.heartbeat().get("state") == "ready", "the worker is there")
+        status = ended(agent, "retry-pauses")
+        assert (status["state"], status["success"]) == ("succeeded", True)
+        assert status["result"]["topic_id"] == "retry-pauses"
+        (hit,) = agent.answer("memory_retrieve", query="how long do uploads pause?")["results"]
+        assert hit["decisions"] == SUMMARY["decisions"]
+
+        again = agent.answer("memory_ingest", summary=SUMMARY, job_id="retry-pauses")
+        assert (again["job_sha256"], again["duplicate"]) == (found["job_sha256"], True)
+        assert again["worker_started"] is False
+        changed = {**SUMMARY, "context": "Something else."}
+        assert agent.error("memory_ingest", summary=changed, job_id="retry-pauses")["error_code"] == "JOB_ID_CONFLICT"
+        assert agent.answer("memory_job_status", job_id="retry-pauses")["state"] == "succeeded"
+
+        talk = agent.answer("memory_ingest", conversation={"user_message": "Hm?", "assistant_message": "Aye."})
+        assert ended(agent, talk["job_id"])["result"]["memory_type"] == "legacy"
+        anew = agent.answer("memory_ingest", summary=SUMMARY)
+        assert ended(agent, anew["job_id"])["result"]["duplicate"] is True
+
+        for topic, code in (("retry-pauses", "NOTHING_TO_COMPACT"), ("retry-pause", "TOPIC_NOT_FOUND")):
+            refused = agent.error("memory_compact_preview", topic_id=topic, wait_seconds=50)
+            assert refused["error_code"] == code
+            assert refused["error_details"]["state"] == "failed"
+
+
+def test_a_job_that_no_worker_has_seen_is_in_the_inbox(agent: Agent, place: Place) -> None:
+    job_id = asker.submit(place.spool, "noop", {}).job_id
+    try:
+        found = agent.answer("memory_job_status", job_id=job_id)
+        assert (found["state"], found["success"], found["worker_alive"]) == ("in the inbox", None, False)
+    finally:
+        place.spool.dropped(job_id).unlink()
+
+
+def test_a_job_that_failed_says_why_and_what_to_do(unused: Place) -> None:
+    with agent_of(unused) as agent, unused.worker():
+        job_id = unused.submit("noop", {"outcome": "fail"})
+        found = agent.answer("memory_job_status", job_id=job_id, wait_seconds=50)
+        assert (found["state"], found["success"], found["worker_alive"]) == ("failed", False, True)
+        assert found["error"]["code"] == "TEST_FAILURE"
+        assert found["error"]["remediation"]
+
+
+def test_a_preview_that_is_not_ready_in_time_can_be_asked_for_later(unused: Place) -> None:
+    with agent_of(unused) as agent, unused.worker():
+        unused.cli("jobs", "pause")
+        found = agent.answer("memory_compact_preview", topic_id="sign-in", wait_seconds=0.5)
+        assert (found["state"], found["preview"]) == ("queued", None)
+        assert agent.answer("memory_job_status", job_id=found["job_id"])["state"] == "queued"
+
+
+def test_a_preview_shows_the_merged_record_and_changes_nothing(place: Place, agent: Agent) -> None:
+    listed = place.json("memories", "list")
+    with place.worker():
+        found = agent.answer("memory_compact_preview", topic_id="sign-in", wait_seconds=50)
+        preview = found["preview"] or ended(agent, found["job_id"])["result"]
+    assert {summary["memory_id"] for summary in preview["summaries"]} == {"memory-10", "memory-12"}
+    assert len(preview["preview_digest"]) == 64
+    assert place.json("memories", "list") == listed
+
+
+def test_a_worker_that_cannot_start_leaves_the_job_and_says_so(unused: Place) -> None:
+    unused.environment["COGNEE_MEMORY_RESCAN_SECONDS"] = "never"
+    with agent_of(unused) as broken:
+        assert broken.error("memory_ingest", summary=SUMMARY)["error_code"] == "SETTING_INVALID"
+    del unused.environment["COGNEE_MEMORY_RESCAN_SECONDS"]
+    with agent_of(unused) as agent:
+        trust.adopt(unused.workspace, unused.config)
+        unused.spool.queue_db.mkdir()
+        found = agent.error("memory_ingest", summary=SUMMARY, job_id="kept")
+        assert found["error_code"] == "WORKER_START_FAILED"
+        assert found["error_details"]["job_id"] == "kept"
+        assert unused.spool.dropped("kept").is_file() or unused.record("kept") is not None
+
+
+# --- the process ---
+
+
+def test_calls_are_answered_beside_one_that_waits(agent: Agent, place: Place) -> None:
+    waiting = asker.submit(place.spool, "noop", {}).job_id
+    slow: list[dict[str, Any]] = []
+    thread = threading.Thread(
+        target=lambda: slow.append(agent.answer("memory_job_status", job_id=waiting, wait_seconds=8))
+    )
+    thread.start()
+    try:
+        found: dict[int, dict[str, Any]] = {}
+
+        def ask(number: int) -> None:
+            found[number] = agent.answer("memory_retrieve", query="who renews tokens?", as_of=NOW)
+
+        askers = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
+        for one in askers:
+            one.start()
+        for one in askers:
+            one.join()
+        assert not slow, "the others were answered first"
+        assert len(found) == 8
+        assert all(answer == found[0] for answer in found.values())
+    finally:
+        thread.join()
+        place.spool.dropped(waiting).unlink()
+    assert slow[0]["state"] == "in the inbox"
+
+
+_STRAYS = """
+import os, threading
+
+def print_astray():
+    from mcp.server import stdio
+    while 1 not in stdio._claims or stdio._claims[1].private_fd is None:
+        pass
+    for number in range(2000):
+        print("stray", number, flush=True)
+        os.write(1, b"stray, below Python\\n")
+    print("stray, in a buffer", end="")
+
+import sys
+if "mcp" in sys.orig_argv:
+    import mcp.server.stdio
+    threading.Thread(target=print_astray, daemon=True).start()
+"""
+
+
+def test_what_libraries_print_does_not_reach_the_protocol(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(_STRAYS, "utf-8")
+    with Raw(place, PYTHONPATH=str(tmp_path)) as raw:
+        assert raw.shake_hands()["id"] == 0
+        for number in range(1, 20):
+            raw.ask(number, "tools/call", name="memory_job_status", arguments={"job_id": "none"})
+            assert raw.receive()["id"] == number
+        until(lambda: raw.stderr().count("stray, below Python") == 2000, "the strays landed on stderr")
+        assert raw.process.stdin is not None
+        assert raw.process.stdout is not None
+        raw.process.stdin.close()
+        assert raw.process.stdout.read() == b""
+
+
+def test_nonsense_is_survived_and_not_logged(place: Place) -> None:
+    with Raw(place) as raw:
+        raw.shake_hands()
+        raw.send(
+            b"secret nonsense",
+            b'{"jsonrpc":"2.0","id":1',
+            b"\xff\xfe secret",
+            b"[]",
+            b"",
+            b'{"jsonrpc":"2.0","method":"notifications/secret"}',
+            b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_retrieve",'
+            b'"arguments":{"query":"secret \\ud800"}}}',
+        )
+        answered = []
+        raw.ask(3, "tools/call", name="memory_forget_it_all", arguments={"secret": 1})
+        raw.ask(4, "tools/call", name="memory_retrieve", arguments="secret")
+        raw.ask(5, "secret/method")
+        raw.ask(6, "tools/call", name="memory_retrieve", arguments={"query": "secret words", "odd": 1})
+        raw.ask(7, "tools/call", name="memory_retrieve", arguments={"query": "secret words", "max_tokens": "NaN"})
+        raw.ask(8, "tools/call", name="memory_ingest", arguments={"summary": {"topic": "secret", "context": 7}})
+        while len(answered) < 6:
+            found = raw.receive()
+            if found.get("id") in range(3, 9):
+                answered.append(found)
+        assert {found["id"]: "error" in found for found in answered} == {
+            3: True, 4: True, 5: True, 6: False, 7: False, 8: False,
+        }  # fmt: skip
+        assert all(found["result"]["isError"] for found in answered if "result" in found)
+        raw.ask(9, "ping")
+        assert raw.receive()["id"] == 9
+    assert "secret" not in raw.stderr()
+
+
+def test_an_unknown_tool_is_an_error_of_the_protocol(agent: Agent) -> None:
+    with pytest.raises(MCPError, match="memory_dream"):
+        agent.call("memory_dream")
+
+
+def test_no_question_and_no_text_is_logged(unused: Place) -> None:
+    trust.adopt(unused.workspace, unused.config)
+    unused.workspace.memory_db.write_bytes(b"no database")
+    with agent_of(unused) as agent:
+        found = agent.error("memory_retrieve", query="a secret question")
+        assert found["error_code"] == "STORE_UNREADABLE"
+        assert "secret" not in agent.log()
+
+
+@pytest.mark.parametrize("way", ["stdin closes", "stdout closes", "SIGTERM", "SIGINT"])
+def test_the_process_ends_with_its_client_also_in_the_middle_of_a_call(place: Place, way: str) -> None:
+    waiting = asker.submit(place.spool, "noop", {}).job_id
+    try:
+        with Raw(place) as raw:
+            raw.shake_hands()
+            raw.ask(1, "tools/call", name="memory_job_status", arguments={"job_id": waiting, "wait_seconds": 9})
+            raw.ask(2, "tools/call", name="memory_retrieve", arguments={"query": "tokens"})
+            assert raw.receive()["id"] == 2
+            assert raw.process.stdin is not None
+            assert raw.process.stdout is not None
+            began = time.monotonic()
+            if way == "stdin closes":
+                raw.process.stdin.close()
+            elif way == "stdout closes":
+                raw.process.stdout.close()
+                raw.ask(3, "ping")
+            else:
+                raw.process.send_signal(getattr(signal, way))
+            status = raw.process.wait(PATIENCE)
+            assert time.monotonic() - began < 5
+            assert status == {"SIGTERM": -signal.SIGTERM, "SIGINT": -signal.SIGINT}.get(way, 0)
+            assert "Traceback" not in raw.stderr()
+    finally:
+        place.spool.dropped(waiting).unlink()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="reads /proc")
+def test_a_worker_that_was_started_outlives_the_server_and_holds_none_of_its_pipes(unused: Place) -> None:
+    with agent_of(unused) as agent:
+        agent.answer("memory_ingest", conversation={"user_message": "a", "assistant_message": "b"})
+    assert is_held(unused.spool.lock), "the client has ended its server, and with it the server's group"
+    pid = int(unused.heartbeat()["pid"])
+    names = [str(Path(f"/proc/{pid}/fd/{number}").readlink()) for number in (0, 1, 2)]
+    assert not any(name.startswith("pipe:") for name in names)
+
+
+def test_a_workspace_that_is_not_there_ends_it_with_the_reason_on_stderr(place: Place) -> None:
+    done = place.python("-m", "worker.cli", "mcp", "--workspace", "/no/such/folder", input="")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "WORKSPACE_MISSING" in done.stderr

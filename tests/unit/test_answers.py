@@ -1,0 +1,142 @@
+"""What the server answers with: the settings as they are now, a bound, and when it is ready."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import until
+
+from bridge import answer, trust
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from worker import answers as module
+from worker.answers import Answers
+
+
+class FakeReader:
+    """Says with which arguments it was asked. With a ``problem`` there is no model."""
+
+    problem = False
+    held: threading.Event | None = None
+
+    def __init__(self, workspace: Workspace, embedding: Any) -> None:
+        self.embedding = embedding
+
+    def answer(self, verb: str, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
+        if self.held is not None:
+            self.held.wait(30)
+        if self.problem:
+            return answer.failure(JobError("MODEL_MISSING"))
+        return answer.success(verb=verb, model=self.embedding.identity, **arguments)
+
+
+class Made:
+    def __init__(self, folder: Path, **options: Any) -> None:
+        self.workspace = Workspace(folder / "workspace")
+        self.workspace.root.mkdir()
+        self.said: list[str] = []
+        self.settings = trust.settings_of(self.workspace)
+        self.answers = Answers(self.workspace, self.settings, lambda: self.said.append("ready"), **options)
+
+    def ask(self, **arguments: Any) -> dict[str, Any]:
+        return asyncio.run(self.answers.ask("retrieve", arguments))[0]
+
+    @property
+    def config(self) -> Path:
+        folder = self.settings.config_folder
+        folder.mkdir(exist_ok=True)
+        return folder / "config.toml"
+
+
+@pytest.fixture(autouse=True)
+def _fake_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "Reader", FakeReader)
+    monkeypatch.setattr(FakeReader, "problem", False)
+    monkeypatch.setattr(FakeReader, "held", None)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return Made(tmp_path)
+
+
+def test_what_was_not_given_comes_from_the_settings(made: Made) -> None:
+    assert made.ask(query="x")["max_results"] == 5
+    assert made.ask(query="x", max_results=9)["max_results"] == 9
+
+
+def test_a_setting_that_is_changed_holds_for_the_next_question(made: Made) -> None:
+    assert made.ask(query="x")["max_results"] == 5
+    made.workspace.env_file.write_text("COGNEE_MEMORY_MAX_RESULTS=7\n")
+    assert made.ask(query="x")["max_results"] == 7
+    made.workspace.env_file.unlink()
+    made.config.write_text("max_results = 8\n")
+    assert made.ask(query="x")["max_results"] == 8
+
+
+def test_another_model_in_the_settings_is_used_from_the_next_question_on(made: Made) -> None:
+    before = made.ask(query="x")["model"]
+    made.config.write_text('embedding_provider = "openai"\nembedding_model = "m"\nembedding_dimensions = 3\n')
+    assert (before, made.ask(query="x")["model"]) == (made.settings.embedder_identity, "openai/m/3")
+
+
+def test_a_setting_that_cannot_be_read_is_said_until_it_is_mended(made: Made) -> None:
+    made.config.write_text('max_results = "many"\n')
+    for _ in range(2):
+        with pytest.raises(JobError, match="SETTING_INVALID"):
+            made.ask(query="x")
+    made.config.write_text("max_results = 6\n")
+    assert made.ask(query="x")["max_results"] == 6
+
+
+def test_it_is_ready_when_the_model_is_loaded_and_says_so_once(made: Made) -> None:
+    assert not made.answers.is_ready
+    made.answers.warm()
+    made.answers.warm()
+    made.ask(query="x")
+    assert (made.answers.is_ready, made.said) == (True, ["ready"])
+
+
+def test_without_a_model_it_is_ready_once_a_question_was_answered(
+    made: Made, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with monkeypatch.context() as missing:
+        missing.setattr(FakeReader, "problem", True)
+        made.answers.warm()
+        assert made.ask(query="x")["success"] is False
+        assert not made.answers.is_ready
+    assert "MODEL_MISSING" in caplog.text
+    made.ask(query="x")
+    assert (made.answers.is_ready, made.said) == (True, ["ready"])
+
+
+def test_more_than_it_can_do_at_once_is_sent_away_and_nothing_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Made(tmp_path, most_at_once=3)
+    held = threading.Event()
+    monkeypatch.setattr(FakeReader, "held", held)
+
+    async def all_at_once() -> list[Any]:
+        asked = [asyncio.create_task(made.answers.ask("retrieve", {"query": str(n)})) for n in range(5)]
+        await asyncio.sleep(0)
+        busy = made.answers.in_flight
+        held.set()
+        return [busy, *await asyncio.gather(*asked, return_exceptions=True)]
+
+    busy, *found = asyncio.run(all_at_once())
+    assert busy == 3
+    assert [found.code if isinstance(found, JobError) else found[0]["query"] for found in found] == [
+        "0", "1", "2", "HTTP_BUSY", "HTTP_BUSY",
+    ]  # fmt: skip
+    assert made.answers.in_flight == 0
+
+
+def test_the_time_of_the_last_question_is_when_it_was_answered(made: Made) -> None:
+    before = made.answers.asked_at
+    until(lambda: made.ask(query="x") and made.answers.asked_at > before, "the time moves")

@@ -1,0 +1,47 @@
+"""A value that is made in a thread: waited for, made once, and tried again where that failed."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from bridge.background import Background
+
+
+def test_it_begins_before_anybody_asks() -> None:
+    begun = threading.Event()
+    made = Background(begun.set)
+    assert begun.wait(10)
+    made.result()
+
+
+def test_whoever_asks_while_it_is_made_waits_and_gets_the_one_value() -> None:
+    release, made = threading.Event(), []
+
+    def make() -> object:
+        release.wait(10)
+        made.append(object())
+        return made[-1]
+
+    value = Background(make)
+    asked = [Background(value.result) for _ in range(3)]
+    release.set()
+    assert {id(asker.result()) for asker in asked} == {id(made[0])}
+    assert len(made) == 1
+
+
+def test_who_asks_gets_the_error_and_who_asks_later_what_was_mended() -> None:
+    broken = [True]
+
+    def make() -> str:
+        if broken[0]:
+            raise ValueError("broken")
+        return "mended"
+
+    value = Background(make)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="broken"):
+            value.result()
+    broken[0] = False
+    assert value.result() == "mended"

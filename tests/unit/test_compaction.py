@@ -1,0 +1,306 @@
+"""The record that a topic's memories become: what is united, in which order, and what is marked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import pytest
+from fake_embedder import FakeEmbedder
+
+from bridge import compaction, duplicates
+from bridge.compaction import Draft, draft, sources_of
+from bridge.embedder import Matrix
+from bridge.memory import Content, Memory, MemoryKind, Metadata, References, Status, TimeScope
+from bridge.sections import normalise
+
+EMBEDDER = FakeEmbedder(64)
+_numbers = count(1)
+
+
+def memory(
+    day: int,
+    *decisions: str,
+    status: Status = "Active",
+    kind: MemoryKind = "summary",
+    metadata: dict[str, Any] | None = None,
+    **content: Any,
+) -> Memory:
+    number = next(_numbers)
+    date = f"2026-10-{day:02d}T12:00:00Z"
+    return Memory(
+        id=f"id-{number}",
+        number=number,
+        kind=kind,
+        metadata=Metadata(**{"topic_id": "t", "status": status, "created_at": date, **(metadata or {})}),
+        stored_at="2026-11-01T00:00:00Z",
+        content=Content(**{"topic": "Topic", "context": f"Context of day {day}.", "decisions": decisions, **content}),
+    )
+
+
+def embed(texts: Sequence[str]) -> Matrix:
+    return EMBEDDER.embed(texts)
+
+
+def made(*memories: Memory) -> Draft:
+    return draft(sources_of(memories), embed)
+
+
+def as_record(found: Draft, day: int) -> Memory:
+    """The record as it would be stored."""
+    return replace(
+        memory(day, kind="decision_record"),
+        content=found.content,
+        metadata=replace(found.metadata, created_at=f"2026-10-{day:02d}T18:00:00Z"),
+        sources=tuple(source.id for source in found.sources),
+    )
+
+
+# --- sources ---
+
+
+def test_drafts_what_is_superseded_and_raw_texts_are_no_sources() -> None:
+    kept = [memory(2), memory(1), memory(3, kind="decision_record", status="DecisionRecord")]
+    raw = replace(memory(1), content=None, kind="legacy", metadata=Metadata(topic_id="t"), text="raw")
+    others = [memory(1, status="Draft"), memory(1, status="Superseded"), raw]
+    withdrawn = memory(1, kind="decision_record", status="Superseded")
+    assert sources_of([*kept, *others, withdrawn]) == [kept[1], kept[0], kept[2]]
+
+
+def test_sources_are_in_order_of_when_they_were_said_not_stored() -> None:
+    late = memory(9, metadata={"source_created_at": "2026-10-01T00:00:00Z"})
+    assert sources_of([memory(2), late])[0] == late
+    first, second = memory(5), memory(5)
+    assert sources_of([second, first]) == [first, second]
+
+
+# --- uniting ---
+
+
+def test_lists_are_united_in_order_of_time() -> None:
+    found = made(
+        memory(2, "Sign last", rationale=("R2",), open_questions=("Q2",), next_steps=("N2",)),
+        memory(1, "Use tabs", "Name files by date", rationale=("R1",), open_questions=("Q1",), next_steps=("N1",)),
+    ).content
+    assert found.decisions == ("Use tabs", "Name files by date", "Sign last")
+    assert (found.rationale, found.open_questions, found.next_steps) == (("R1", "R2"), ("Q1", "Q2"), ("N1", "N2"))
+
+
+def test_the_same_words_are_there_once_as_they_were_said_last() -> None:
+    found = made(memory(1, "sign  LAST.", "Use tabs"), memory(2, "Sign last"))
+    assert found.content.decisions == ("Use tabs", "Sign last")
+    assert found.warnings == ()
+
+
+def test_the_same_meaning_is_there_once_and_told() -> None:
+    found = made(memory(1, "Uploads are retried with backoff"), memory(2, "With backoff uploads are retried"))
+    assert found.content.decisions == ("With backoff uploads are retried",)
+    (warning,) = found.warnings
+    assert "Uploads are retried with backoff" in warning
+    assert "1.00" in warning
+
+
+def test_of_two_that_mean_the_same_the_fuller_wording_is_kept() -> None:
+    full, short = "Uploads are retried quickly with exponential backoff", "Uploads are retried with exponential backoff"
+    vectors = EMBEDDER.embed([full, full])
+    (group,) = duplicates.group([full, short], vectors)
+    assert (group.kept, group.members) == (0, (0, 1))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Retry uploads five times", "Retry uploads three times"),
+        ("Enable telemetry", "Disable telemetry"),
+        ("Retry uploads", "Do not retry uploads"),
+        ("The left panel shows the tree", "The right panel shows the tree"),
+        ("Read the config at startup", "Write the config at startup"),
+        ("Write tokens to a table in token renewal", "Write messages to a table in token renewal"),
+        ("Timeouts are reported to the client", "Timeouts are reported"),
+        ("Store drafts as UTC in the wizard", "Store drafts as UTC in the release pipeline"),
+        ("Errors go to Ada at once", "Errors go to Ben at once"),
+        ("Log E1042 as a warning", "Log E1043 as a warning"),
+        ("Use Postgres for jobs", "Use SQLite for jobs"),
+        ("Edit src/a.py", "Edit src/b.py"),
+    ],
+)
+def test_what_differs_in_one_thing_is_never_taken_for_one(one: str, other: str) -> None:
+    """Their embeddings are as close as can be."""
+    vectors = EMBEDDER.embed(["same", "same"])
+    assert len(duplicates.group([one, other], vectors)) == 2
+
+
+def test_close_texts_are_merged_from_the_threshold_on() -> None:
+    import numpy as np
+
+    texts = ["Show an error when the disk is full", "Display an error message if the disk is full"]
+    for cosine, groups in ((duplicates.SAME_MEANING + 0.001, 1), (duplicates.SAME_MEANING - 0.001, 2)):
+        vectors = np.array([[1, 0], [cosine, (1 - cosine**2) ** 0.5]], np.float32)
+        assert len(duplicates.group(texts, vectors)) == groups
+
+
+def test_references_are_united_by_kind() -> None:
+    found = made(
+        memory(1, references=References(files=("a.py", "b.py"), issues=("#1",))),
+        memory(2, references=References(files=("b.py", "A.py"), branches=("main",), plans=("plan-021",))),
+        memory(3, references=References(plans=("021",))),
+    ).content.references
+    assert found == References(("a.py", "b.py", "A.py"), ("plan-021",), ("main",), ("#1",))
+
+
+def test_a_memory_without_decisions_counts_and_is_told() -> None:
+    found = made(memory(1), memory(2, "Sign last"))
+    assert found.content.decisions == ("Sign last",)
+    assert found.warnings == ("1 of 2 memories hold no decision: what they say is in the narrative.",)
+    assert "Context of day 1." in found.content.context
+    assert made(memory(1), memory(2)).content.decisions == ()
+
+
+# --- metadata ---
+
+
+def test_the_records_date_is_its_newest_sources() -> None:
+    found = made(memory(4, metadata={"source_created_at": "2026-09-01T00:00:00Z"}), memory(3))
+    assert found.metadata.source_created_at == "2026-10-03T12:00:00Z"
+    assert (found.metadata.created_at, found.metadata.status) == (None, "DecisionRecord")
+
+
+def test_what_all_have_in_common_is_kept_and_the_most_important_counts() -> None:
+    same = made(
+        memory(1, metadata={"session_id": "s", "plan_id": "021", "importance": 0.3}),
+        memory(2, metadata={"session_id": "s", "plan_id": "plan-021", "importance": 0.9}),
+    )
+    assert (same.metadata.session_id, same.metadata.plan_id, same.metadata.importance) == ("s", "plan-021", 0.9)
+    assert same.content.references.plans == ()
+    differing = made(memory(1, metadata={"session_id": "s", "plan_id": "020"}), memory(2, metadata={"plan_id": "021"}))
+    assert (differing.metadata.session_id, differing.metadata.plan_id) == (None, "021")
+    assert differing.content.references.plans == ("020",)
+    assert any("several plans" in warning for warning in differing.warnings)
+
+
+def test_the_time_scope_reaches_from_the_first_beginning_to_the_last_end() -> None:
+    scope = TimeScope(start="2026-09-30T08:00:00Z", end="2026-09-30T09:00:00Z", turn_count=4)
+    found = made(memory(1, time_scope=scope), memory(5), memory(3, time_scope=TimeScope("morning", turn_count=2)))
+    assert found.content.time_scope == TimeScope("", "2026-09-30T08:00:00Z", "2026-10-05T12:00:00Z", 6)
+
+
+# --- conflicts ---
+
+
+def test_both_sides_of_a_conflict_stay_and_are_marked() -> None:
+    old, new = memory(1, "Retry five times", "Sign last"), memory(2, "Retry three times")
+    found = made(old, new)
+    assert found.content.decisions == (
+        "[Earlier] Retry five times", "Sign last", "[Later] Retry three times supersedes Retry five times",
+    )  # fmt: skip
+    (conflict,) = found.conflicts
+    assert (conflict.kind, conflict.earlier.memory, conflict.later.memory) == ("value", old, new)
+    assert (conflict.earlier.text, conflict.later.text) == ("Retry five times", "Retry three times")
+    assert "2026-10-02: “Retry five times” was given up for “Retry three times”." in found.content.context
+
+
+def test_of_three_in_a_row_the_last_supersedes_the_one_before() -> None:
+    found = made(memory(1, "Retry 5 times"), memory(2, "Retry 3 times"), memory(3, "Retry 2 times"))
+    assert found.content.decisions == (
+        "[Earlier] Retry 5 times", "[Earlier] Retry 3 times", "[Later] Retry 2 times supersedes Retry 3 times",
+    )  # fmt: skip
+    assert len(found.conflicts) == 3
+
+
+def test_a_decision_that_was_made_again_is_the_one_that_holds() -> None:
+    found = made(memory(1, "Enable telemetry"), memory(2, "Disable telemetry"), memory(3, "Enable telemetry"))
+    assert found.content.decisions == (
+        "[Earlier] Disable telemetry", "[Later] Enable telemetry supersedes Disable telemetry",
+    )  # fmt: skip
+
+
+# --- a former record ---
+
+
+def test_a_former_record_is_merged_in_without_nesting_its_marks() -> None:
+    first = made(memory(1, "Retry five times", "Sign last"), memory(2, "Retry three times"))
+    found = made(as_record(first, 2), memory(5, "Use tabs"))
+    assert found.content.decisions == (*first.content.decisions, "Use tabs")
+    assert found.conflicts == ()
+    again = made(as_record(found, 5), memory(6, "Retry two times"))
+    assert again.content.decisions == (
+        "[Earlier] Retry five times", "Sign last", "[Earlier] Retry three times", "Use tabs",
+        "[Later] Retry two times supersedes Retry three times",
+    )  # fmt: skip
+    assert [(c.earlier.text, c.later.text) for c in again.conflicts] == [("Retry three times", "Retry two times")]
+
+
+def test_what_a_record_called_superseded_holds_again_once_it_is_said_anew() -> None:
+    first = made(memory(1, "Enable telemetry"), memory(2, "Disable telemetry"))
+    found = made(as_record(first, 2), memory(5, "Enable telemetry"))
+    assert found.content.decisions == (
+        "[Earlier] Disable telemetry", "[Later] Enable telemetry supersedes Disable telemetry",
+    )  # fmt: skip
+
+
+def test_a_record_that_was_merged_twice_still_tells_each_memory_once() -> None:
+    first = made(memory(1, "Retry five times"), memory(2, "Retry three times"))
+    found = made(as_record(first, 2), memory(5, "Use tabs"))
+    assert found.content.context.split("\n") == [
+        "Merged from 3 memories, 2026-10-01 to 2026-10-05.",
+        "2026-10-01: Context of day 1.",
+        "2026-10-02: Context of day 2.",
+        "2026-10-05: Context of day 5.",
+        "2026-10-02: “Retry five times” was given up for “Retry three times”.",
+    ]
+
+
+def test_a_later_one_that_supersedes_several_is_read_back() -> None:
+    first = made(memory(1, "Use Redis for jobs"), memory(2, "Use Kafka; for jobs supersedes all"), memory(3, "Tabs"))
+    kept = made(as_record(first, 3), memory(4, "Sign last")).content.decisions
+    assert kept == (*first.content.decisions, "Sign last")
+    marked = ("[Earlier] A one", "[Earlier] A one; B two", "[Later] C three supersedes A one; B two; A one")
+    statements = compaction._statements([memory(1, *marked)], "decisions")
+    assert [s.text for s in statements] == ["A one", "A one; B two", "C three"]
+    assert statements[2].supersedes == ("A one; B two", "A one")
+
+
+# --- the whole ---
+
+
+def test_the_same_sources_give_the_same_record_in_whichever_order_they_come() -> None:
+    memories = [memory(day, f"Decision {day}", "Sign last", rationale=(f"Since {day}",)) for day in range(1, 9)]
+    assert made(*memories) == made(*reversed(memories))
+
+
+def test_a_record_is_stored_as_it_was_shown() -> None:
+    """Storing normalises content, so what is shown must be normalised already."""
+    found = made(
+        memory(1, "Größe: 5 µm\nzweite Zeile", context="多行\n文本 🙂\r\nund so"),
+        memory(2, "キューには耐久性が要る", "# no heading", context="   "),
+    )
+    assert normalise(found.content) == found.content
+    assert found.content.decisions == ("Größe: 5 µm\nzweite Zeile", "キューには耐久性が要る", "# no heading")
+
+
+def test_a_long_topic_is_cut_in_its_narrative_alone_and_told() -> None:
+    found = made(*[memory(1 + day % 28, f"Decision {day}", context="Long words here. " * 60) for day in range(60)])
+    assert len(found.content.context) < 10_000
+    assert found.content.context.count(" …") == 60
+    assert any("shortened" in warning for warning in found.warnings)
+    assert len(found.content.decisions) == 60
+
+
+def test_a_topic_of_100_memories_takes_seconds_at_most() -> None:
+    subjects = ["uploader", "parser", "worker", "index", "queue", "report", "login", "cache"]
+    memories = [
+        memory(
+            1 + n % 28,
+            *(f"The {subjects[(n + k) % 8]} keeps part {n * 7 % 50}-{k} for {n % 9} days" for k in range(5)),
+            rationale=tuple(f"Because of {n} and {k}" for k in range(3)),
+            next_steps=(f"Do step {n}",),
+        )
+        for n in range(100)
+    ]
+    began = time.process_time()
+    found = made(*memories)
+    assert time.process_time() - began < 20, "it is about one second, and several where every line is traced"
+    assert len(found.sources) == 100

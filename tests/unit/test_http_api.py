@@ -1,0 +1,497 @@
+"""What the HTTP server lets in, and how it answers: the real server on a real socket, over answers that are told it."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from harness import until
+
+from bridge import answer
+from bridge.reader import Verb
+from jobs.errors import ERRORS, JobError
+from worker import http_api
+from worker import server as module
+from worker.answers import Answers
+from worker.endpoint import listen
+from worker.server import Server, server
+
+TOKEN = "a-token-that-is-right"
+
+
+class Told:
+    """Answers with what it was asked, or as it is told; a question that is ``hold`` waits until it is released."""
+
+    def __init__(self) -> None:
+        self.is_ready = True
+        self.in_flight = 0
+        self.asked_at = time.monotonic()
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.found: dict[str, Any] | Exception | None = None
+        self.released = asyncio.Event()
+
+    async def ask(self, verb: Verb, arguments: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        self.asked.append((verb, arguments))
+        if isinstance(self.found, Exception):
+            raise self.found
+        self.in_flight += 1
+        if arguments.get("query") == "hold":
+            await self.released.wait()
+        self.in_flight -= 1
+        self.asked_at = time.monotonic()
+        found = self.found or answer.success(verb=verb, given=arguments, note="ü – 状态")
+        return found, answer.encoded(found)
+
+
+class Running:
+    """The server in a thread."""
+
+    def __init__(self, idle_seconds: float = 3600.0) -> None:
+        self.told = Told()
+        self.listening = listen(0)
+        self.port = self.listening.getsockname()[1]
+        self.server: Server = server(self.listening, cast(Answers, self.told), TOKEN, idle_seconds)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+        until(lambda: self.server.started, "the server runs")
+
+    def _run(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        try:
+            self.loop.run_until_complete(self.server.serve(sockets=[self.listening.dup()]))
+        finally:
+            self.loop.close()
+
+    def close(self) -> None:
+        self.server.leave()
+        self._thread.join(20)
+        assert not self._thread.is_alive()
+        self.listening.close()
+
+    @property
+    def runs(self) -> bool:
+        return self._thread.is_alive()
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), 20)
+
+    def raw(self, data: bytes) -> bytes:
+        """What comes back until the server closes."""
+        with self.connect() as connection:
+            connection.sendall(data)
+            return b"".join(iter(lambda: connection.recv(65536), b""))
+
+    def ask(
+        self,
+        path: str = "/v1/retrieve",
+        body: Any = None,
+        *,
+        method: str = "POST",
+        token: str | None = TOKEN,
+        **headers: str | None,
+    ) -> Reply:
+        """A well-formed request, but for what is given otherwise; a header that is None is left out."""
+        data = body if isinstance(body, bytes) else json.dumps({"query": "x"} if body is None else body).encode()
+        sent: dict[str, str | None] = {"Content-Type": "application/json"}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        if token is not None:
+            sent["Authorization"] = f"Bearer {token}"
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        try:
+            connection.putrequest(method, path, skip_host="Host" in sent, skip_accept_encoding=True)
+            for name, value in sent.items():
+                if value is not None:
+                    connection.putheader(name, value)
+            if method == "POST":
+                connection.putheader("Content-Length", str(len(data)))
+            connection.endheaders(data if method == "POST" else None)
+            return Reply(connection.getresponse())
+        finally:
+            connection.close()
+
+
+def send_on(connection: socket.socket, data: bytes) -> None:
+    """Send the same again and again, for as long as it is taken."""
+    began = time.monotonic()
+    while time.monotonic() - began < 30:
+        connection.sendall(data)
+        time.sleep(0.01)
+
+
+class Reply:
+    def __init__(self, response: http.client.HTTPResponse) -> None:
+        self.status = response.status
+        self.headers = {name.lower(): value for name, value in response.getheaders()}
+        self.data = response.read()
+
+    @property
+    def code(self) -> str | None:
+        found = json.loads(self.data)
+        assert found["success"] is (self.status == 200)
+        return found.get("error_code")
+
+
+@pytest.fixture
+def running() -> Iterator[Running]:
+    made = Running()
+    yield made
+    made.close()
+
+
+def test_a_question_is_passed_on_and_its_answer_is_what_the_command_line_prints(running: Running) -> None:
+    reply = running.ask(body={"query": "ü", "max_results": 3})
+    assert running.told.asked == [("retrieve", {"query": "ü", "max_results": 3})]
+    assert reply.data == answer.encoded(
+        answer.success(verb="retrieve", given={"query": "ü", "max_results": 3}, note="ü – 状态")
+    )
+    assert (reply.status, reply.headers["content-type"]) == (200, "application/json")
+
+
+@pytest.mark.parametrize("verb", ["retrieve", "explain", "context"])
+def test_each_verb_has_its_path(running: Running, verb: str) -> None:
+    assert running.ask(f"/v1/{verb}").status == 200
+    assert running.told.asked[0][0] == verb
+
+
+def test_an_answer_says_nothing_of_the_server_and_is_kept_by_nobody(running: Running) -> None:
+    headers = running.ask().headers
+    assert "server" not in headers
+    assert (headers["cache-control"], headers["x-content-type-options"]) == ("no-store", "nosniff")
+    assert not any(name.startswith("access-control") for name in headers)
+
+
+# --- who is let in ---
+
+
+@pytest.mark.parametrize("path", ["/v1/retrieve", "/v1/explain", "/v1/context", "/readyz", "/", "/nowhere"])
+@pytest.mark.parametrize("token", [None, "", "wrong", TOKEN[:-1], TOKEN + "x", "ü"])
+def test_without_the_token_nothing_is_told_not_even_what_there_is(
+    running: Running, path: str, token: str | None
+) -> None:
+    reply = running.ask(path, token=token)
+    assert (reply.status, reply.code) == (401, "HTTP_UNAUTHORIZED")
+    assert reply.headers["www-authenticate"].startswith("Bearer")
+    assert running.told.asked == []
+
+
+@pytest.mark.parametrize("value", [f"bearer {TOKEN}", f"Basic {TOKEN}", TOKEN, f"Bearer  {TOKEN}"])
+def test_the_token_in_another_form_is_none(running: Running, value: str) -> None:
+    assert running.ask(token=None, Authorization=value).status == 401
+
+
+def test_that_it_lives_is_told_without_the_token(running: Running) -> None:
+    reply = running.ask("/healthz", method="GET", token=None)
+    assert (reply.status, json.loads(reply.data)["status"]) == (200, "alive")
+
+
+def test_that_it_is_ready_is_told_once_the_model_is_loaded(running: Running) -> None:
+    running.told.is_ready = False
+    reply = running.ask("/readyz", method="GET")
+    assert (reply.status, reply.code, reply.headers["retry-after"]) == (503, "HTTP_BUSY", "1")
+    running.told.is_ready = True
+    assert running.ask("/readyz", method="GET").status == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["example.com", "example.com:{port}", "127.0.0.1", "127.0.0.1:1", "localhost", "localhost.:{port}", "",
+             "127.0.0.1:{port}.example.com", "0.0.0.0:{port}", "127.0.0.1:{port}@example.com"]
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["/v1/retrieve", "/healthz"])
+def test_a_name_that_was_made_to_point_here_is_refused(running: Running, host: str, path: str) -> None:
+    """DNS rebinding: a page of example.com that asks example.com, which now is this machine."""
+    reply = running.ask(path, Host=host.format(port=running.port))
+    assert (reply.status, reply.code) == (403, "HTTP_FORBIDDEN")
+    assert running.told.asked == []
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"])
+def test_this_machines_own_names_are_served(running: Running, host: str) -> None:
+    assert running.ask(Host=f"{host}:{running.port}").status == 200
+
+
+def test_a_request_without_or_with_two_hosts_is_refused(running: Running) -> None:
+    head = f"POST /v1/retrieve HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: 0\r\n"
+    own = f"Host: 127.0.0.1:{running.port}\r\n"
+    for hosts in ("", own + own, own + "Host: example.com\r\n"):
+        assert running.raw(f"{head}{hosts}\r\n".encode()).split(b" ")[1] in (b"400", b"403")
+    old = head.replace("HTTP/1.1", "HTTP/1.0") + "\r\n"
+    assert running.raw(old.encode()).split(b" ")[1] == b"403"
+    assert running.told.asked == []
+
+
+@pytest.mark.parametrize("origin", ["http://example.com", "https://127.0.0.1:{port}", "http://127.0.0.1", "null", ""])
+def test_a_page_of_another_site_is_refused(running: Running, origin: str) -> None:
+    reply = running.ask(Origin=origin.format(port=running.port))
+    assert (reply.status, reply.code) == (403, "HTTP_FORBIDDEN")
+
+
+def test_a_page_of_our_own_is_served(running: Running) -> None:
+    assert running.ask(Origin=f"http://127.0.0.1:{running.port}").status == 200
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [None, "", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonx",
+     "text/plain; application/json", "application/json; charset=utf-16"],
+)  # fmt: skip
+def test_what_a_form_of_another_site_can_send_is_refused(running: Running, kind: str | None) -> None:
+    reply = running.ask(Content_Type=kind)
+    assert (reply.status, reply.code) == (415, "HTTP_NOT_JSON")
+
+
+@pytest.mark.parametrize("kind", ["application/json", "Application/JSON", "application/json; charset=UTF-8"])
+def test_json_by_any_spelling_is_read(running: Running, kind: str) -> None:
+    assert running.ask(Content_Type=kind).status == 200
+
+
+def test_a_browser_that_asks_whether_it_may_is_told_no(running: Running) -> None:
+    reply = running.ask(method="OPTIONS", Origin="http://example.com", Access_Control_Request_Method="POST")
+    assert reply.status == 403
+    assert not any(name.startswith("access-control") for name in reply.headers)
+
+
+# --- what is sent ---
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b"7", b"null", b'"text"', b"\xff\xfe{}", b"[" * 100_000, b'{"a": ' + b"9" * 5000 + b"}"],
+    ids=lambda body: repr(body[:12]),
+)  # fmt: skip
+def test_a_body_that_is_no_object_is_wrong_usage(running: Running, body: bytes) -> None:
+    reply = running.ask(body=body)
+    assert (reply.status, reply.code) == (400, "ARGUMENT_INVALID")
+    assert running.told.asked == []
+
+
+def test_an_unknown_argument_is_refused_with_the_nearest_known_one(running: Running) -> None:
+    reply = running.ask(body={"query": "x", "max_result": 3})
+    assert (reply.status, reply.code) == (400, "ARGUMENT_INVALID")
+    assert "max_results" in json.loads(reply.data)["error"]
+    assert running.ask(body={"query": "x", "ids": [1]}).status == 400
+    assert running.ask("/v1/explain", {"query": "x", "ids": [1], "limit": 3}).status == 200
+
+
+def test_a_body_of_a_megabyte_is_read_and_a_larger_one_refused(running: Running) -> None:
+    def body(size: int) -> bytes:
+        return b'{"query": "' + b"x" * (size - 13) + b'"}'
+
+    assert len(body(http_api.BODY_BYTES)) == http_api.BODY_BYTES
+    assert running.ask(body=body(http_api.BODY_BYTES)).status == 200
+    for size in (http_api.BODY_BYTES + 1, 4 * http_api.BODY_BYTES):
+        reply = running.ask(body=body(size))
+        assert (reply.status, reply.code) == (413, "HTTP_TOO_LARGE")
+    assert running.ask().status == 200
+
+
+def test_a_body_without_measure_is_refused_before_it_is_read(running: Running) -> None:
+    head = f"POST /v1/retrieve HTTP/1.1\r\nHost: 127.0.0.1:{running.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
+    head += "Content-Type: application/json\r\n"
+    found = running.raw(f"{head}Content-Length: {10**12}\r\n\r\n".encode())
+    assert found.startswith(b"HTTP/1.1 413 ")
+    chunk = b"100000\r\n" + b"x" * 0x100000 + b"\r\n"
+    with running.connect() as connection:
+        connection.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode())
+        with pytest.raises(OSError):  # the connection is closed under it
+            send_on(connection, chunk)
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", "/v1/retrieve"), ("POST", "/healthz"), ("DELETE", "/v1/context")])
+def test_another_method_is_answered_with_those_that_there_are(running: Running, method: str, path: str) -> None:
+    reply = running.ask(path, method=method)
+    assert (reply.status, reply.code) == (405, "HTTP_NO_ROUTE")
+    assert {"GET", "POST"} & set(reply.headers["allow"].split(", "))
+
+
+@pytest.mark.parametrize("path", ["/", "/v1", "/v1/retrieve/", "/v1/../v1/retrieve", "/docs", "//", "/%00", "/v1/ü"])
+def test_nothing_else_is_there(running: Running, path: str) -> None:
+    reply = running.ask(path.encode().decode("latin-1") if path.isascii() else "/v1/%C3%BC")
+    assert (reply.status, reply.code) == (404, "HTTP_NO_ROUTE")
+
+
+@pytest.mark.parametrize(
+    "data", [b"\x16\x03\x01\x02\x00", b"GET\r\n\r\n", b"A" * 100_000 + b"\r\n"]
+)
+def test_what_is_no_request_is_refused_and_the_others_are_answered(running: Running, data: bytes) -> None:
+    assert running.raw(data).startswith(b"HTTP/1.1 400 ")
+    assert running.ask().status == 200
+
+
+# --- errors ---
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("ARGUMENT_INVALID", 400), ("QUERY_EMPTY", 400), ("MEMORY_NOT_FOUND", 404), ("TOPIC_NOT_FOUND", 404),
+        ("EMBEDDER_MISMATCH", 409), ("METADATA_BROKEN", 422), ("MODEL_MISSING", 503), ("STORE_BUSY", 503),
+        ("STORE_UNREADABLE", 503), ("INTERNAL", 500), ("SETTING_INVALID", 500),
+    ],
+)  # fmt: skip
+def test_an_error_has_its_status_and_the_same_envelope(running: Running, code: str, status: int) -> None:
+    running.told.found = answer.failure(JobError(code), results=[])
+    reply = running.ask()
+    assert (reply.status, reply.code) == (status, code)
+    assert json.loads(reply.data)["results"] == []
+
+
+def test_every_error_has_a_status_of_an_error() -> None:
+    for code in ERRORS:
+        assert 400 <= http_api.status_of(answer.failure(JobError(code))) < 600
+
+
+def test_too_many_questions_are_sent_away_with_when_to_come_again(running: Running) -> None:
+    running.told.found = JobError("HTTP_BUSY")
+    reply = running.ask()
+    assert (reply.status, reply.code, reply.headers["retry-after"]) == (503, "HTTP_BUSY", "1")
+
+
+def test_what_nobody_expected_is_an_answer_and_its_text_is_not_logged(
+    running: Running, caplog: pytest.LogCaptureFixture
+) -> None:
+    running.told.found = ZeroDivisionError("a text that must not be shown")
+    reply = running.ask()
+    assert (reply.status, reply.code) == (500, "INTERNAL")
+    assert b"must not be shown" not in reply.data
+    assert "must not be shown" not in caplog.text
+    assert "ZeroDivisionError" in caplog.text
+
+
+# --- connections ---
+
+
+def test_a_connection_is_kept_for_the_next_question(running: Running) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=20)
+    headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+    sockets = set()
+    for number in range(3):
+        connection.request("POST", "/v1/retrieve", json.dumps({"query": str(number)}), headers)
+        sockets.add(id(connection.sock))
+        assert json.loads(connection.getresponse().read())["given"] == {"query": str(number)}
+    connection.close()
+    assert len(sockets) == 1
+
+
+def test_whoever_hangs_holds_nobody_up_and_is_left_in_time(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_HEAD_SECONDS", 1.0)
+    monkeypatch.setattr(http_api, "_BODY_SECONDS", 1.0)
+    head = f"POST /v1/retrieve HTTP/1.1\r\nHost: 127.0.0.1:{running.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
+    body = f"{head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{{"
+    hanging = [running.connect() for _ in range(40)]
+    for number, connection in enumerate(hanging):
+        connection.sendall([b"", b"P", head.encode(), body.encode()][number % 4])
+    began = time.monotonic()
+    assert running.ask().status == 200
+    print(f"answered beside 40 that hang after {(time.monotonic() - began) * 1000:.0f} ms")
+    for number, connection in enumerate(hanging):
+        try:
+            found = connection.recv(65536)
+        except ConnectionResetError:
+            found = b""
+        assert found.startswith(b"HTTP/1.1 408 ") if number % 4 == 3 else found == b""
+        connection.close()
+
+
+def test_a_head_that_trickles_in_is_left_in_time_too(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_HEAD_SECONDS", 0.5)
+    with running.connect() as connection, pytest.raises(OSError):
+        send_on(connection, b"P")
+
+
+def test_a_second_request_that_never_gets_whole_is_left_in_time(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_HEAD_SECONDS", 0.5)
+    head = f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{running.port}\r\n"
+    with running.connect() as connection:
+        connection.sendall(f"{head}\r\n".encode())
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+        connection.sendall(head.encode())
+        try:
+            rest = b"".join(iter(lambda: connection.recv(65536), b""))
+        except ConnectionResetError:
+            rest = b""
+        assert b"HTTP" not in rest
+
+
+def test_a_slow_answer_outlives_the_time_for_a_head(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_HEAD_SECONDS", 0.2)
+    found: list[Reply] = []
+    asker = threading.Thread(target=lambda: found.append(running.ask(body={"query": "hold"})))
+    asker.start()
+    until(lambda: running.told.in_flight == 1, "it is being answered")
+    time.sleep(0.5)  # the time itself is what is tried
+    running.loop.call_soon_threadsafe(running.told.released.set)
+    asker.join()
+    assert found[0].status == 200
+
+
+# --- leaving ---
+
+
+def test_it_leaves_when_nobody_asks_and_not_while_it_answers() -> None:
+    running = Running(idle_seconds=0.3)
+    try:
+        found: list[Reply] = []
+        asker = threading.Thread(target=lambda: found.append(running.ask(body={"query": "hold"})))
+        asker.start()
+        until(lambda: running.told.in_flight == 1, "it is being answered")
+        time.sleep(0.8)  # more than its idle time
+        assert running.runs
+        running.loop.call_soon_threadsafe(running.told.released.set)
+        asker.join()
+        assert found[0].status == 200
+        until(lambda: not running.runs, "it leaves")
+    finally:
+        running.close()
+
+
+def test_who_was_let_in_just_before_it_leaves_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_LEAVING_SECONDS", 10)
+    running = Running(idle_seconds=0.3)
+    try:
+        with running.connect() as early:
+            until(lambda: running.server.should_exit, "it is about to leave")
+            body = b'{"query": "x"}'
+            head = f"POST /v1/retrieve HTTP/1.1\r\nHost: 127.0.0.1:{running.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
+            early.sendall(f"{head}Content-Type: application/json\r\nContent-Length: 14\r\n\r\n".encode() + body)
+            assert early.recv(65536).startswith(b"HTTP/1.1 200 ")
+        until(lambda: not running.runs, "it leaves")
+    finally:
+        running.close()
+
+
+def test_who_comes_while_it_leaves_is_left_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    running = Running(idle_seconds=0.1)
+    until(lambda: not running.runs, "it has left")
+    with running.connect() as late:  # our own socket listens on, as the worker's does
+        late.sendall(b"x")
+        connection, _ = running.listening.accept()
+        assert connection.recv(1) == b"x"
+        connection.close()
+    running.close()
+
+
+def test_told_to_leave_it_finishes_what_it_answers(running: Running) -> None:
+    found: list[Reply] = []
+    asker = threading.Thread(target=lambda: found.append(running.ask(body={"query": "hold"})))
+    asker.start()
+    until(lambda: running.told.in_flight == 1, "it is being answered")
+    running.server.leave()
+    running.loop.call_soon_threadsafe(running.told.released.set)
+    asker.join()
+    assert found[0].status == 200
+
+
+def test_the_token_is_compared_as_text_of_any_kind(tmp_path: Path, running: Running) -> None:
+    head = f"POST /v1/retrieve HTTP/1.1\r\nHost: 127.0.0.1:{running.port}\r\nConnection: close\r\n"
+    for value in (b"Bearer \xff\xfe", b"Bearer " + b"x" * 10_000, b""):
+        found = running.raw(head.encode() + b"Authorization: " + value + b"\r\nContent-Length: 0\r\n\r\n")
+        assert found.split(b" ")[1] in (b"400", b"401")

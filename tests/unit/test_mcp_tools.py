@@ -1,0 +1,134 @@
+"""What the MCP tools say of themselves: schemas that every client takes, and that are true."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from bridge import defaults, inquiry, mcp_schemas, question
+from bridge.mcp_tools import INSTRUCTIONS, TOOLS, Tool
+from bridge.ranking import HALF_LIFE_RANGE, PRESETS
+from jobs.payloads import PAYLOADS, Conversation, Ingest, Summary
+from worker.cli import parser
+
+BY_NAME = {tool.name: tool for tool in TOOLS}
+
+every_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+
+
+def properties(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = BY_NAME[name].input()["properties"]
+    return found
+
+
+@every_tool
+def test_schemas_are_valid_and_about_objects(tool: Tool) -> None:
+    for schema in (tool.input(), tool.output()):
+        Draft202012Validator.check_schema(schema)
+        assert schema["type"] == "object"
+
+
+@every_tool
+def test_no_input_has_at_its_root_what_providers_of_models_refuse(tool: Tool) -> None:
+    assert not tool.input().keys() & {"oneOf", "anyOf", "allOf", "not", "if", "then", "else", "$ref", "$defs"}
+
+
+@every_tool
+def test_every_argument_is_described_and_no_other_is_taken(tool: Tool) -> None:
+    def check(schema: dict[str, Any]) -> None:
+        assert schema["additionalProperties"] is False
+        for name, value in schema["properties"].items():
+            assert value["description"].endswith("."), name
+            if "properties" in value:
+                check(value)
+
+    check(tool.input())
+    assert "project" in tool.input()["properties"]
+
+
+@every_tool
+def test_a_tool_says_when_to_use_it_and_what_comes_back(tool: Tool) -> None:
+    assert tool.title
+    assert "Use it" in tool.description
+    assert 200 < len(tool.description) < 700
+    assert not set(tool.description) & set("`*#\n"), "a client may show it as it is"
+
+
+def test_instructions_and_descriptions_name_tools_that_exist() -> None:
+    said = " ".join([INSTRUCTIONS, *(tool.description for tool in TOOLS)])
+    named = {word.strip(".,:;()") for word in said.split() if word.startswith("memory_")} - {"memory_number"}
+    assert named <= set(BY_NAME)
+
+
+def test_explain_takes_what_its_contract_says() -> None:
+    schema = BY_NAME["memory_explain"].input()
+    taken = schema["properties"]
+    assert list(taken) == ["query", "ids", "project", "include_pack_context", "limit"]
+    assert "required" not in schema
+    assert {name: value["default"] for name, value in taken.items()} == {
+        "query": None, "ids": None, "project": None, "include_pack_context": False, "limit": 10,
+    }  # fmt: skip
+    assert [kind["type"] for kind in taken["query"]["anyOf"]] == ["string", "null"]
+    assert taken["ids"]["anyOf"][0]["items"] == {"type": "integer"}
+    assert taken["ids"]["anyOf"][0]["maxItems"] == inquiry.MOST_IDS
+    assert (taken["limit"]["minimum"], taken["limit"]["maximum"]) == inquiry.LIMIT_RANGE
+
+
+def test_explain_gives_what_its_contract_says() -> None:
+    schema = BY_NAME["memory_explain"].output()
+    assert set(schema["required"]) == {"items", "missing_ids", "errors", "metadata"}
+    assert "success" not in schema["properties"]
+
+
+def test_the_ranges_that_are_shown_are_those_in_force() -> None:
+    def shown(name: str, argument: str) -> tuple[float, float]:
+        found = properties(name)[argument]
+        return found["minimum"], found["maximum"]
+
+    for name in ("memory_retrieve", "memory_context"):
+        assert shown(name, "max_results") == question.MAX_RESULTS_RANGE
+        assert shown(name, "max_tokens") == question.MAX_TOKENS_RANGE
+        assert properties(name)["preset"]["enum"] == list(PRESETS)
+        assert set(properties(name)) - {"project"} <= set(defaults.ARGUMENTS)
+    assert shown("memory_retrieve", "half_life_days") == HALF_LIFE_RANGE
+
+
+def test_what_ingest_takes_is_what_a_job_takes() -> None:
+    taken = properties("memory_ingest")
+    models = {"summary": Summary, "conversation": Conversation}
+    for name, model in models.items():
+        fields = model.model_fields
+        assert set(taken[name]["properties"]) <= set(fields)
+        assert set(taken[name]["required"]) == {f for f, info in fields.items() if info.is_required()}
+    whole = {
+        field: {"string": schema.get("enum", ["x"])[0], "array": ["x"], "number": 0.5}[schema["type"]]
+        for field, schema in taken["summary"]["properties"].items()
+    } | {"source_created_at": "2026-11-01"}
+    assert isinstance(PAYLOADS["ingest"].model_validate({"summary": whole}), Ingest)
+    Draft202012Validator(BY_NAME["memory_ingest"].input()).validate({"summary": whole})
+
+
+def test_a_wait_ends_before_a_client_gives_the_call_up() -> None:
+    assert mcp_schemas.PREVIEW_WAIT_SECONDS <= mcp_schemas.LONGEST_WAIT_SECONDS < 60
+
+
+def test_the_configurations_in_the_docs_start_the_server() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "mcp.md").read_text("utf-8")
+    blocks = [json.loads(block) for block in re.findall(r"^```jsonc\n(.*?)^```", page, re.MULTILINE | re.DOTALL)]
+    assert [list(block) for block in blocks] == [["servers"], ["mcpServers"], ["mcpServers"], ["mcpServers"]]
+    for block in blocks:
+        for servers in block.values():
+            (server,) = servers.values()
+            assert server.get("type", "stdio") == "stdio"
+            assert server["command"].endswith("/bin/cognee-memory")
+            assert parser().parse_args(server["args"]).command == "mcp"
+
+
+def test_the_docs_name_every_tool_and_no_other() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "mcp.md").read_text("utf-8")
+    assert set(re.findall(r"`(memory_\w+)`", page)) == set(BY_NAME)

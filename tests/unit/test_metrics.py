@@ -1,0 +1,116 @@
+"""How the quality of a ranking is measured, and that the benchmarks over judged data run on data of any folder."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fake_embedder import FakeEmbedder
+
+from benchmarks import floor, judged, quality, recency
+from benchmarks.metrics import METRICS, interval, of_query, of_run
+
+
+@pytest.mark.parametrize(
+    ("ranked", "relevant", "expected"),
+    [
+        (["a"], ["a"], [1, 1, 1, 1, 1]),
+        (["x", "a"], ["a"], [0, 1, 1, 1 / 2, 1 / math.log2(3)]),
+        (["a", "x", "b"], ["a", "b"], [1 / 2, 1, 1, 1, (1 + 1 / 2) / (1 + 1 / math.log2(3))]),
+        (["x"] * 3 + ["a"], ["a"], [0, 1, 1, 1 / 2, 1 / math.log2(3)]),  # a repetition counts once
+        ([*"bcdefghijk", "a"], ["a"], [0, 0, 0, 0, 0]),
+        ([], ["a", "b"], [0, 0, 0, 0, 0]),
+    ],
+)
+def test_the_measures_of_a_query_are_those_worked_out_by_hand(
+    ranked: list[str], relevant: list[str], expected: list[float]
+) -> None:
+    assert of_query(ranked, relevant) == pytest.approx(expected)
+
+
+def test_a_query_that_a_run_has_not_scores_nothing() -> None:
+    queries = [{"id": "1", "relevant": ["a"]}, {"id": "2", "relevant": ["b"]}]
+    assert of_run(queries, {"1": ["a"]}).tolist() == [[1.0] * len(METRICS), [0.0] * len(METRICS)]
+
+
+def test_an_interval_holds_the_mean_and_is_narrower_with_more_queries() -> None:
+    few = np.array([[0.0], [1.0]] * 10)
+    many = np.array([[0.0], [1.0]] * 1000)
+    widths = []
+    for scores in (few, many):
+        low, high = interval(scores, ["one"] * len(scores))
+        assert low[0] < 0.5 < high[0]
+        widths.append(high[0] - low[0])
+    assert widths[1] < widths[0] / 5
+
+
+def test_queries_are_drawn_again_within_their_conversation() -> None:
+    """Two conversations that are each of one mind leave nothing to chance."""
+    low, high = interval(np.array([[0.0]] * 5 + [[1.0]] * 5), ["a"] * 5 + ["b"] * 5)
+    assert (low[0], high[0]) == (0.5, 0.5)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Two conversations of three memories; each question is answered by the memory that shares its word."""
+    folder = tmp_path / "data" / "structured"
+    folder.mkdir(parents=True)
+    words = {"c1": ["zebra", "quagga", "okapi"], "c2": ["piano", "cello", "flute"]}
+    memories = [
+        {
+            "id": f"{name}/{word}", "conversation": name, "topic": f"About {name}", "created_at": f"2023-05-0{n + 1}",
+            "text": f"They met a {word} there.\n- The {word} was old.", "facts": [f"The {word} was old."],
+        }
+        for name, found in words.items() for n, word in enumerate(found)
+    ]  # fmt: skip
+    queries = [
+        {"id": f"q{m['id']}", "conversation": m["conversation"], "query": f"how old was the {m['id'][3:]}",
+         "relevant": [m["id"]], "split": "dev" if "c1" in m["id"] else "heldout"}
+        for m in memories
+    ]  # fmt: skip
+    for name, rows in (("memories", memories), ("queries", queries)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n", "utf-8")
+    return folder.parent
+
+
+def test_a_memory_of_the_data_becomes_a_summary_with_its_facts_as_decisions(data: Path) -> None:
+    [collection] = judged.collections(data / "structured", "workspace", "dev")
+    summary = judged.payload(collection.memories[0], judged.DAY)["summary"]
+    assert summary["context"] == "They met a zebra there."
+    assert summary["decisions"] == ["The zebra was old."]
+
+
+@pytest.mark.parametrize("benchmark", [quality, floor, recency], ids=["quality", "floor", "recency"])
+def test_the_benchmark_runs_on_data_of_any_folder(
+    benchmark: object, data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["x", "--data", str(data)])
+    monkeypatch.setattr(judged, "embedder", lambda _: judged.OnceEmbedder(FakeEmbedder(64)))
+    benchmark.main()  # type: ignore[attr-defined]
+    out = capsys.readouterr().out
+    assert "structured" in out
+    assert "1.000" in out if benchmark is not floor else "100.0%" in out
+
+
+def test_the_rankings_are_written_for_other_tools(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = tmp_path / "runs"
+    arguments = ["x", "--data", str(data), "--split", "dev", "--scope", "both", "--runs", str(runs)]
+    monkeypatch.setattr("sys.argv", arguments)
+    monkeypatch.setattr(judged, "embedder", lambda _: judged.OnceEmbedder(FakeEmbedder(64)))
+    quality.main()
+    files = sorted(runs.glob("*.jsonl"))
+    assert len(files) == 2 * 5
+    for file in files:
+        rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        assert [row["query_id"] for row in rows] == ["qc1/zebra", "qc1/quagga", "qc1/okapi"]
+
+
+def test_a_folder_without_data_ends_the_program_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["x", "--data", str(tmp_path)])
+    with pytest.raises(SystemExit, match=r"holds no memories\.jsonl"):
+        quality.main()

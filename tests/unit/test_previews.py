@@ -1,0 +1,321 @@
+"""A compaction's preview: what the operation answers, how it is kept, and that nothing else changes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from fake_embedder import FakeEmbedder
+
+from bridge import previews
+from bridge.memory import Content, Memory, Metadata
+from bridge.operations import Task, run
+from bridge.previews import Preview
+from bridge.settings import Settings
+from bridge.slices import quietly
+from bridge.stores import Stores
+from bridge.topics import nearest
+from jobs import clock
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lifecycle import Failed, Succeeded
+from tools.schemas import schemas
+
+NOW = clock.parse("2026-11-20T12:00:00Z")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    found = Workspace(tmp_path / "workspace")
+    found.memory.mkdir(mode=0o700, parents=True)
+    return found
+
+
+@pytest.fixture
+def stores(workspace: Workspace) -> Iterator[Stores]:
+    with Stores(workspace, Settings()) as found:
+        found._embedder = FakeEmbedder()
+        yield found
+
+
+def add(stores: Stores, *decisions: str, day: int = 1, topic_id: str = "uploads", **metadata: Any) -> Memory:
+    date = f"2026-10-{day:02d}T12:00:00Z"
+    memory = Memory(
+        id=f"{topic_id}-{stores.store.count()}",
+        number=0,
+        kind="summary",
+        metadata=Metadata(**{"topic_id": topic_id, "status": "Active", "created_at": date, **metadata}),
+        stored_at=date,
+        content=Content("Uploads", f"Of day {day}.", decisions),
+    )
+    return stores.store.add([(memory, None)], date)[0]
+
+
+def outcome(stores: Stores, topic_id: str = "uploads", **payload: Any) -> Succeeded | Failed:
+    payload = {"topic_id": topic_id, "preview": True, **payload}
+    at = clock.iso(NOW)
+    return run("compact", [Task("job", "digest", payload, at, at)], stores, NOW, quietly)["job"]
+
+
+def shown(stores: Stores, topic_id: str = "uploads") -> dict[str, Any]:
+    found = outcome(stores, topic_id)
+    assert isinstance(found, Succeeded), found
+    return found.result
+
+
+def refused(stores: Stores, topic_id: str = "uploads", **payload: Any) -> JobError:
+    found = outcome(stores, topic_id, **payload)
+    assert isinstance(found, Failed), found
+    return found.error
+
+
+def dump(workspace: Workspace) -> list[str]:
+    """Every row of memory.db, but for the embeddings, which are a cache."""
+    with closing(sqlite3.connect(workspace.memory_db)) as connection:
+        return [line for line in connection.iterdump() if not line.startswith('INSERT INTO "embeddings"')]
+
+
+# --- what is answered ---
+
+
+def test_a_preview_names_its_memories_the_record_and_the_conflicts(stores: Stores) -> None:
+    new = add(stores, "Retry three times", day=9, session_id="s", plan_id="021")
+    old = add(stores, "Retry five times", "Sign last", day=2)
+    found = shown(stores)
+    assert set(found) == {"summaries", "decision_record", "conflicts", "warnings", "preview_digest"}
+    assert [summary["memory_id"] for summary in found["summaries"]] == [old.id, new.id]
+    assert found["summaries"][1]["session_id"] == "s"
+    record = found["decision_record"]
+    assert record["consolidated_decisions"] == [
+        "[Earlier] Retry five times", "Sign last", "[Later] Retry three times supersedes Retry five times",
+    ]  # fmt: skip
+    assert record["compaction_source"] == [old.id, new.id]
+    assert (record["status"], record["narrative_source"], record["topic_id"]) == (
+        "DecisionRecord", "template", "uploads",
+    )  # fmt: skip
+    assert record["source_created_at"] == "2026-10-09T12:00:00Z"
+    (conflict,) = found["conflicts"]
+    assert conflict["kind"] == "value"
+    assert conflict["earlier"] == {
+        "memory_id": old.id, "memory_number": 2, "text": "Retry five times", "date": "2026-10-02T12:00:00Z",
+    }  # fmt: skip
+    assert conflict["later"]["memory_id"] == new.id
+
+
+def test_the_answer_is_as_the_schema_says(stores: Stores) -> None:
+    add(stores, "Retry three times", day=9, importance=0.5)
+    add(stores, "Retry five times")
+    found = shown(stores)
+    schema = schemas()["result.compact.schema.json"]
+    jsonschema.validate(found, schema)
+    for name, model in (("summaries", "CompactedMemory"), ("conflicts", "CompactionConflict")):
+        assert set(found[name][0]) == set(schema["$defs"][model]["properties"])
+    assert set(found["decision_record"]) == set(schema["$defs"]["PreviewedRecord"]["properties"])
+
+
+def test_a_preview_changes_no_memory_and_owes_the_graph_nothing(stores: Stores, workspace: Workspace) -> None:
+    add(stores, "Retry three times")
+    add(stores, "Retry five times")
+    before = dump(workspace)
+    shown(stores)
+    assert dump(workspace) == before
+
+
+def test_drafts_superseded_and_hidden_memories_are_left_out(stores: Stores, workspace: Workspace) -> None:
+    kept = [add(stores, "Sign last"), add(stores, "Use tabs")]
+    add(stores, "Use spaces", status="Draft")
+    add(stores, "Use nothing", status="Superseded")
+    hidden = add(stores, "Hide")
+    add(stores, "Elsewhere", topic_id="uploads-2")
+    with closing(sqlite3.connect(workspace.memory_db)) as connection:
+        connection.execute("UPDATE memories SET hidden = 1 WHERE id = ?", (hidden.id,))
+        connection.commit()
+    found = shown(stores)
+    assert [summary["memory_id"] for summary in found["summaries"]] == [memory.id for memory in kept]
+    assert found["warnings"] == ["Left out: 1 in draft."]
+
+
+def test_a_former_record_counts_as_a_source(stores: Stores) -> None:
+    add(stores, "Retry five times", status="Superseded")
+    record = Memory(
+        id="record",
+        number=0,
+        kind="decision_record",
+        metadata=Metadata(topic_id="uploads", status="DecisionRecord", source_created_at="2026-10-01T00:00:00Z"),
+        stored_at="2026-10-03T00:00:00Z",
+        content=Content("Uploads", "All of it.", ("[Earlier] A", "[Later] Retry five times supersedes A")),
+        sources=("uploads-0",),
+    )
+    stores.store.add([(record, None)], "2026-10-03T00:00:00Z")
+    add(stores, "Retry three times", day=9)
+    found = shown(stores)
+    assert [summary["memory_type"] for summary in found["summaries"]] == ["decision_record", "summary"]
+    assert found["decision_record"]["consolidated_decisions"] == [
+        "[Earlier] A", "[Earlier] Retry five times", "[Later] Retry three times supersedes Retry five times",
+    ]  # fmt: skip
+
+
+# --- what is refused ---
+
+
+def test_a_compaction_that_is_to_be_applied_is_refused_and_changes_nothing(
+    stores: Stores, workspace: Workspace
+) -> None:
+    add(stores, "Retry three times")
+    add(stores, "Retry five times")
+    before = dump(workspace)
+    for payload in ({"preview": False}, {"preview": False, "preview_digest": "0" * 64}):
+        error = refused(stores, **payload)
+        assert error.code == "KIND_UNAVAILABLE"
+        assert "Nothing was changed" in error.message
+        assert '"preview": true' in error.remediation
+    assert dump(workspace) == before
+    assert not workspace.previews.exists()
+
+
+def test_fewer_than_two_memories_are_nothing_to_compact(stores: Stores, workspace: Workspace) -> None:
+    memory = add(stores, "Retry three times")
+    add(stores, "Retry five times", status="Draft")
+    add(stores, "Retry two times", status="Superseded")
+    error = refused(stores)
+    assert (error.code, error.details) == ("NOTHING_TO_COMPACT", {"sources": [memory.id]})
+    assert "one memory" in error.message
+    assert "1 superseded, 1 in draft" in error.message
+    add(stores, "Old", topic_id="old", status="Superseded")
+    assert refused(stores, "old").details == {"sources": []}
+    assert not workspace.previews.exists()
+
+
+def test_an_unknown_topic_is_answered_with_the_nearest_ones(stores: Stores) -> None:
+    for topic_id in ("uploads", "upload-limits", "sign-in", "releases"):
+        add(stores, "x", topic_id=topic_id)
+    error = refused(stores, "uplaods")
+    assert error.code == "TOPIC_NOT_FOUND"
+    assert error.details["nearest"][0] == "uploads"
+    assert "'uploads'" in error.message
+    assert refused(stores, "zzzz").details == {"nearest": []}
+
+
+def test_in_a_workspace_where_nothing_was_stored_every_topic_is_unknown(stores: Stores, workspace: Workspace) -> None:
+    assert refused(stores).code == "TOPIC_NOT_FOUND"
+    assert not workspace.memory_db.exists()
+
+
+def test_the_nearest_topics_share_letters_or_words() -> None:
+    known = ["retry-policy-of-the-uploader", "uploader", "billing", "plan-014-summaries"]
+    assert nearest("retry-policy", known)[0] == "retry-policy-of-the-uploader"
+    assert nearest("summaries", known) == ["plan-014-summaries"]
+    assert nearest("x", []) == []
+
+
+# --- the digest ---
+
+
+def test_the_same_topic_gives_the_same_digest_until_a_memory_of_it_changes(stores: Stores) -> None:
+    add(stores, "Retry three times")
+    last = add(stores, "Retry five times")
+    digest = shown(stores)["preview_digest"]
+    add(stores, "Elsewhere", topic_id="other")
+    assert shown(stores)["preview_digest"] == digest
+    stores.store.set_status(last.id, "Draft", "2026-11-01T00:00:00Z", "2026-11-01T00:00:00Z")
+    assert refused(stores).code == "NOTHING_TO_COMPACT"
+    stores.store.set_status(last.id, "Active", "2026-11-02T00:00:00Z", "2026-11-02T00:00:00Z")
+    assert shown(stores)["preview_digest"] == digest
+    add(stores, "Use tabs")
+    assert shown(stores)["preview_digest"] != digest
+
+
+def test_the_digest_covers_all_that_would_be_applied_and_no_more() -> None:
+    preview = Preview("t", (("a", "1"), ("b", "2")), {"topic": "T", "importance": 0.5}, [{"kind": "value"}], ["w"])
+    for other in (
+        replace(preview, topic_id="u"),
+        replace(preview, sources=(("a", "1"), ("b", "3"))),
+        replace(preview, sources=(("b", "2"), ("a", "1"))),
+        replace(preview, record={"topic": "T", "importance": 0.6}),
+        replace(preview, record={"topic": "T", "importance": 0.5, "more": None}),
+    ):
+        assert other.digest != preview.digest
+    assert replace(preview, conflicts=[], warnings=[]).digest == preview.digest
+
+
+def test_a_memorys_digest_is_of_its_words_alone(stores: Stores) -> None:
+    memory = add(stores, "Sign last")
+    assert memory.content is not None
+    digest = previews.content_digest(memory)
+    assert previews.content_digest(replace(memory, metadata=Metadata(), number=7)) == digest
+    assert previews.content_digest(replace(memory, content=replace(memory.content, context="Other."))) != digest
+    assert previews.content_digest(replace(memory, content=None, text="raw")) != digest
+
+
+# --- the file ---
+
+
+def test_a_preview_is_kept_as_it_was_shown(stores: Stores, workspace: Workspace) -> None:
+    add(stores, "Größe: 5 µm 🙂")
+    add(stores, "Retry five times")
+    found = shown(stores)
+    path = workspace.preview(found["preview_digest"])
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    kept = previews.load(workspace, found["preview_digest"])
+    assert kept is not None
+    assert (kept.record, kept.conflicts, kept.warnings) == (
+        found["decision_record"], found["conflicts"], found["warnings"],
+    )  # fmt: skip
+    assert kept.sources == tuple((s["memory_id"], s["content_sha256"]) for s in found["summaries"])
+    before = path.read_bytes()
+    shown(stores)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in workspace.previews.iterdir()] == [path.name]
+
+
+def test_a_preview_that_somebody_changed_is_none(workspace: Workspace) -> None:
+    preview = Preview("t", (("a", "1"), ("b", "2")), {"topic": "T"})
+    digest = previews.store(workspace, preview, NOW)
+    assert previews.load(workspace, digest) == replace(preview, conflicts=[], warnings=[])
+    path = workspace.preview(digest)
+    for data in (
+        json.dumps({**preview.as_dict(), "decision_record": {"topic": "U"}}),
+        json.dumps({**preview.as_dict(), "format": 2}),
+        json.dumps([]), "{}", "", '{"topic_id": 1',
+    ):  # fmt: skip
+        path.write_text(data, "utf-8")
+        assert previews.load(workspace, digest) is None
+    assert previews.load(workspace, "0" * 64) is None
+
+
+def test_a_link_in_place_of_the_folder_is_not_followed(workspace: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    workspace.previews.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(JobError, match="FILE_UNSAFE"):
+        previews.store(workspace, Preview("t", (), {}), NOW)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_old_previews_go_and_so_do_the_oldest_of_too_many(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(previews, "MOST_KEPT", 3)
+    day = 86_400.0
+
+    def kept(topic_id: str, age_days: float) -> Path:
+        path = workspace.preview(previews.store(workspace, Preview(topic_id, (), {}), NOW))
+        os.utime(path, (0, NOW.timestamp() - age_days * day))
+        return path
+
+    old, _ = kept("old", previews.DAYS_KEPT + 1), kept("a", 5)
+    b, c = kept("b", 4), kept("c", 3)
+    assert not old.exists()
+    newest = kept("newest", 0)
+    assert set(workspace.previews.iterdir()) == {b, c, newest}
+    again = kept("b", 0)
+    assert again == b, "what is shown again counts as new"

@@ -1,0 +1,227 @@
+"""That the right memory comes first, and none where none fits: with the real model, through the real retrieval."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from importlib.resources import files as resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_embedder import FakeEmbedder
+
+from bridge import database
+from bridge.embedder import Embedder, EmbeddingConfig, create
+from bridge.operations import Task
+from bridge.operations.ingest import prepare
+from bridge.question import RELEVANCE_FLOOR
+from bridge.ranking import LEXICAL_WEIGHT, NAME_SHARE
+from bridge.reader import Reader
+from bridge.store import Store
+from bridge.terms import FORMAT
+from bridge.words import table_in_force
+from jobs.layout import Workspace
+
+ROOT = Path(__file__).resolve().parents[2]
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+TODAY = "2026-11-20T12:00:00Z"
+
+Ask = Callable[..., list[dict[str, Any]]]
+Payload = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def embedder(model_cache: Path) -> Embedder:
+    return create(EmbeddingConfig(cache_dir=model_cache))
+
+
+def fill(root: Path, payloads: Sequence[Payload], embedder: Embedder) -> Workspace:
+    workspace = Workspace(root)
+    workspace.memory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with closing(Store(workspace, embedder)) as store:
+        tasks = [Task(f"job-{number}", "", payload, None, TODAY) for number, payload in enumerate(payloads)]
+        store.add([(prepare(task, store.workspace_id, TODAY).memory, task.job_id) for task in tasks], TODAY)
+    return workspace
+
+
+def asking(workspace: Workspace, embedder: Embedder) -> Ask:
+    reader = Reader(workspace, EmbeddingConfig(cache_dir=workspace.root), lambda _: embedder)
+
+    def ask(query: str, **arguments: Any) -> list[dict[str, Any]]:
+        given = {"query": query, "as_of": TODAY, "max_results": 100, "max_tokens": 1_000_000}
+        answer = reader.answer("retrieve", given | arguments, NOW)
+        assert answer["success"], answer
+        found: list[dict[str, Any]] = answer["results"]
+        return found
+
+    return ask
+
+
+def text(words: str) -> Payload:
+    return {"summary_text": words}
+
+
+# --- exact words ---
+
+LOG = "\n".join(
+    f"step {number}: copied a part of the archive and compared its length with the list" for number in range(400)
+)
+PROSE = (
+    "We talked for an hour about how the worker decides what to do with a file that somebody drops. The part that"
+    " reads it was split from the part that stores it, and the names were made shorter. {} was a part of it. After"
+    " that we looked at the tests, which take too long on a slow machine, and at the page for operators."
+)
+IDENTIFIERS = (
+    "parseJobFile", "max_job_bytes", "src/spool/intake.py", "E1042", "FW-UPD-207", "#123", "1.26.4", "--no-start",
+    "os.path.join", "3e3331b", "状态机", "`tray-helper`",
+)  # fmt: skip
+# What means nearly the same in other words, or has the words apart.
+PARAPHRASES = (
+    "A job file is parsed: we parse each file of a job once and reject a job whose file cannot be parsed.",
+    "How many bytes a job may have at most: the maximum is eight mebibytes, and larger jobs are refused.",
+    "The intake lies in the sources beside the spool, in a Python file of its own.",
+    "The error with the number one thousand and forty-two means that the disk was full.",
+    "The firmware update failed with code two hundred and seven, and the updater tried again.",
+    "The issue about lost jobs is the hundred and twenty-third; it took 123 minutes to fix.",
+    "The release number one, twenty-six, four of the numeric library breaks the build; version 1 of 26 for 4 systems.",
+    "The worker is not started when somebody says that there is to be no start of it.",
+    "Joining a path of the operating system's modules: paths are joined with the path module.",
+    "The commit that broke it was found by bisecting the history of commits.",
+    "有限自动机的实现已经重写，转换表现在放在一个文件里。",
+    "The helper in the tray shows a menu; helpers for the tray are started at login.",
+)
+
+
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Ask:
+    payloads = [text(PROSE.format(name.strip("`"))) for name in IDENTIFIERS] + [text(words) for words in PARAPHRASES]
+    return asking(fill(tmp_path_factory.mktemp("exact"), payloads, embedder), embedder)
+
+
+@pytest.mark.parametrize("name", IDENTIFIERS)
+def test_the_memory_that_has_the_identifier_comes_before_all_paraphrases(exact: Ask, name: str) -> None:
+    for query in (name, f"what was decided about {name}?"):
+        first, *others = exact(query)
+        assert name.strip("`") in first["summary_text"]
+        assert all(name.strip("`") not in other["summary_text"] for other in others)
+
+
+@pytest.mark.parametrize("name", IDENTIFIERS)
+def test_an_identifier_at_the_end_of_a_long_log_is_no_less_a_hit(tmp_path: Path, embedder: Embedder, name: str) -> None:
+    """No passage that is embedded holds it, and BM25 makes next to nothing of one word among thousands."""
+    payloads = [text(f"{LOG}\nfailed: {name.strip('`')} ."), *(text(f"Note {n} on another thing.") for n in range(3))]
+    [hit] = asking(fill(tmp_path, payloads, FakeEmbedder(64)), FakeEmbedder(64))(name)
+    assert hit["semantic_score"] >= RELEVANCE_FLOOR
+    assert hit["summary_text"].startswith("step 0")
+
+
+def test_a_name_alone_is_enough_for_the_default_floor() -> None:
+    assert LEXICAL_WEIGHT * NAME_SHARE >= RELEVANCE_FLOOR
+
+
+def test_the_lexical_score_of_a_name_stays_a_share_and_keeps_the_order_of_bm25(tmp_path: Path) -> None:
+    embedder = FakeEmbedder(64)
+    payloads = [text(f"E1042 {'and other words of a log ' * size}") for size in (0, 1, 10, 100)]
+    hits = asking(fill(tmp_path, [*payloads, *(text(f"note {n}") for n in range(9))], embedder), embedder)("E1042")
+    scores = sorted((len(hit["summary_text"]), hit["lexical_score"]) for hit in hits)
+    assert [score for _, score in scores] == sorted((score for _, score in scores), reverse=True)
+    assert all(NAME_SHARE < score <= 1 for _, score in scores)
+
+
+# --- nothing where nothing fits ---
+
+OFF_SUBJECT = (
+    "how do I bake sourdough bread", "kubernetes ingress TLS termination", "best restaurants in Lisbon",
+    "what is the capital of Mongolia", "terraform state locking in S3", "write a haiku about autumn",
+    "CSS grid center a div", "how tall is mount Everest", "asdfghjkl qwerty zxcvbn", "lorem ipsum dolor sit amet",
+    "hello", "thanks, that's all for today", "what should I wear tomorrow", "convert miles to kilometers",
+    "how to exit vim", "E4711 kernel panic on boot", "migrate from MySQL to PostgreSQL", "#99999",
+    "horoscope for Gemini",
+)  # fmt: skip
+# Where the answer stands in other words, in the demo's project.
+PARAPHRASED = {
+    "my password prompt shows up each dawn": "Sign-in and sessions",
+    "application takes ages to launch": "Local data model",
+    "bill sum off by a penny": "Invoice documents",
+    "how to stop a bad version from spreading": "Releases and updates",
+    "wrong time on a computer": "Sync and conflicts",
+}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Ask:
+    jobs = json.loads(resources("worker").joinpath("data/demo.json").read_text("utf-8"))["jobs"]
+    return asking(fill(tmp_path_factory.mktemp("demo"), [job["payload"] for job in jobs], embedder), embedder)
+
+
+@pytest.mark.parametrize("query", OFF_SUBJECT)
+def test_a_question_of_another_subject_gets_nothing(demo: Ask, query: str) -> None:
+    assert [hit["topic"] for hit in demo(query)] == []
+
+
+@pytest.mark.parametrize(("query", "topic"), PARAPHRASED.items())
+def test_a_paraphrase_is_above_the_floor_and_first(demo: Ask, query: str, topic: str) -> None:
+    assert demo(query, recency_floor=1)[0]["topic"] == topic
+
+
+# --- the index of a store of before ---
+
+
+def test_an_index_of_an_older_form_is_made_anew_once_by_the_writer(tmp_path: Path) -> None:
+    embedder = FakeEmbedder(64)
+    workspace = fill(tmp_path, [text("It ends with E1042."), text("数据库已经迁移")], embedder)
+    with closing(sqlite3.connect(workspace.memory_db)) as connection, connection:
+        connection.execute("UPDATE words SET body = '数据库已经迁移' WHERE rowid = 2")  # as the first form had it
+        connection.execute("DELETE FROM meta WHERE key = 'words_format'")
+    ask = asking(workspace, embedder)
+    assert [hit["summary_text"] for hit in ask("迁移", relevance_floor=0.1)] == []
+    tables = []
+    for _ in range(2):
+        Store(workspace, embedder).close()
+        with closing(sqlite3.connect(workspace.memory_db)) as connection:
+            assert database.meta(connection, "words_format") == str(FORMAT)
+            tables.append(table_in_force(connection))
+    assert [hit["summary_text"] for hit in ask("迁移")] == ["数据库已经迁移"]
+    assert tables == ["words_2", "words_2"]
+
+
+def test_a_new_store_needs_no_second_index(tmp_path: Path) -> None:
+    workspace = fill(tmp_path, [text("One thing."), text("Another.")], FakeEmbedder())
+    Store(workspace, FakeEmbedder()).close()
+    with closing(sqlite3.connect(workspace.memory_db)) as connection:
+        assert table_in_force(connection) == "words"
+
+
+# --- what the docs compute ---
+
+
+def examples() -> Iterator[tuple[list[Payload], str, str]]:
+    """Of each example of the page: the payloads, the question, and the text up to the next heading."""
+    page = (ROOT / "docs" / "memory-model.md").read_text("utf-8")
+    for section in re.split(r"^#+ ", page, flags=re.MULTILINE):
+        commands = [shlex.split(line) for line in section.splitlines() if line.startswith("cognee-memory ")]
+        payloads = [{"summary": json.loads(words[-1])} for words in commands if words[1] == "ingest"]
+        queries = [words[2] for words in commands if words[1] == "retrieve"]
+        if payloads and queries:
+            yield payloads, queries[0], section
+
+
+def test_the_scores_of_the_page_are_those_that_the_program_gives(tmp_path: Path, embedder: Embedder) -> None:
+    """To six digits: the last ones of a cosine may differ with the processor."""
+    checked = 0
+    for number, (payloads, query, section) in enumerate(examples()):
+        ask = asking(fill(tmp_path / str(number), payloads, embedder), embedder)
+        shown = [float(value) for value in re.findall(r"\b0\.\d{10}\b", section)]
+        for preset in ("contract", "long-lived"):
+            for hit in ask(query, preset=preset):
+                if hit["score"] > 0.1:
+                    assert any(value == pytest.approx(hit["score"], rel=1e-6) for value in shown), hit["score"]
+                assert any(value == pytest.approx(hit["semantic_score"], rel=1e-6) for value in shown)
+                checked += 1
+    assert checked == 10

@@ -1,0 +1,37 @@
+"""The commands that ask the memory: retrieve, explain, context. Apart from the others, since they start fast."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from typing import Any
+
+from bridge.arguments import explain_values, question_values
+from bridge.asking import ask_for
+
+Envelope = dict[str, Any]
+
+
+def retrieve(given: argparse.Namespace) -> Envelope:
+    return _parsed(ask_for("retrieve", given.workspace, question_values(given)))
+
+
+def explain(given: argparse.Namespace) -> Envelope:
+    return _parsed(ask_for("explain", given.workspace, explain_values(given)))
+
+
+def context(given: argparse.Namespace) -> Envelope:
+    return _parsed(ask_for("context", given.workspace, question_values(given)))
+
+
+def _parsed(data: bytes) -> Envelope:
+    found: Envelope = json.loads(data)
+    return found
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
+    "retrieve": retrieve,
+    "explain": explain,
+    "context": context,
+}
