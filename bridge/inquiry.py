@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from jobs.errors import JobError
@@ -41,15 +40,7 @@ class Inquiry:
     @property
     def is_of_its_workspace(self) -> bool:
         """Whether the project, if one was named, is this workspace: its folder's name, or its path in any spelling."""
-        root = self.workspace.root
-        if self.project is None or self.project == root.name:
-            return True
-        try:
-            path = Path(self.project).expanduser()
-            # A relative path would mean another folder in each process that may answer.
-            return path.is_absolute() and path.samefile(root)
-        except (OSError, RuntimeError, ValueError):
-            return False
+        return self.project is None or self.workspace.is_named(self.project)
 
 
 def inquire(workspace: Workspace, arguments: Mapping[str, Any], now: datetime) -> Inquiry:

@@ -251,7 +251,7 @@ def job_status_output() -> Schema:
 
 
 def compact_preview_output() -> Schema:
-    from .schema import RESULTS
+    from .result_schema import RESULTS
 
     found = _open(
         job_id=_text("The job that makes the preview."),

@@ -50,6 +50,11 @@ def _filled(text: str) -> str:
     return text
 
 
+def _known(value: Any) -> Any:
+    """Askers write these where a time is not known; a typing error is none of them."""
+    return None if isinstance(value, str) and value.strip() in ("", "N/A") else value
+
+
 # What a validator of ours checks, the JSON Schemas say as a pattern.
 _FILLED_PATTERN = r"\S"
 _TOPIC_ID_PATTERN = r"^([a-z0-9][a-z0-9._-]{0,127}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$"
@@ -59,6 +64,8 @@ FilledText = Annotated[str, Field(strict=True, json_schema_extra={"pattern": _FI
 Timestamp = Annotated[
     str, Field(strict=True, description="ISO 8601; without an offset it is UTC."), AfterValidator(_timestamp)
 ]
+# Of a memory, where it may be unknown.
+Dated = Annotated[Timestamp | None, BeforeValidator(_known)]
 TopicId = Annotated[
     str,
     Field(
@@ -135,9 +142,9 @@ class Summary(Model):
     session_id: ShortText | None = None
     plan_id: ShortText | None = None
     status: IngestStatus | None = None
-    created_at: Timestamp | None = None
-    updated_at: Timestamp | None = None
-    source_created_at: Timestamp | None = None
+    created_at: Dated = None
+    updated_at: Dated = None
+    source_created_at: Dated = None
     importance: Importance | None = None
 
 
@@ -146,7 +153,7 @@ class Conversation(Model):
 
     user_message: FilledText
     assistant_message: FilledText
-    timestamp: Timestamp | None = None
+    timestamp: Dated = None
     importance: Importance | None = None
 
 

@@ -92,7 +92,7 @@ BAD: list[tuple[Kind, Any, str]] = [
     ("ingest", summary(importance=True), "payload.summary.importance: must be a number"),
     ("ingest", summary(importance="0.5"), "payload.summary.importance: must be a number"),
     ("ingest", summary(status="DecisionRecord"), "payload.summary.status"),
-    ("ingest", summary(created_at="N/A"), "payload.summary.created_at"),
+    ("ingest", summary(created_at="yesterday"), "payload.summary.created_at"),
     ("ingest", summary(time_scope={"turn_count": -1}), "payload.summary.time_scope.turn_count"),
     (
         "ingest",
@@ -153,6 +153,13 @@ def test_every_wrong_field_is_listed_for_programs() -> None:
 def test_the_list_of_wrong_fields_has_an_end() -> None:
     error = refusal("graph", {f"x{number}": 1 for number in range(1000)})
     assert len(error.details["fields"]) == 20
+
+
+@pytest.mark.parametrize("unknown", ["N/A", "", " n/a".upper(), None])
+def test_a_time_that_is_not_known_may_be_said_so(unknown: str | None) -> None:
+    dates = dict.fromkeys(("created_at", "updated_at", "source_created_at"), unknown)
+    assert payload("ingest", summary(**dates)) == payload("ingest", summary())
+    assert payload("ingest", conversation(timestamp=unknown)) == payload("ingest", conversation())
 
 
 def test_null_equals_absent_in_every_optional_field() -> None:

@@ -16,7 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 from questions import answer_to
 
-from bridge import answer, hits, ranking, schema
+from bridge import answer, hits, ranking, result_schema, schema
 from bridge.embedder import Matrix
 from bridge.memory import Memory
 from bridge.operations import Task, ingest, noop, rebuild, set_status
@@ -444,16 +444,16 @@ def test_results_are_as_the_schemas_say(stores: Stores) -> None:
     for name in payloads:
         found = result(outcomes, name)
         assert problems("result.ingest", found) == []
-        assert set(found) == known(schema.IngestResult) == required(schema.IngestResult)
-        assert set(found["timings_ms"]) == known(schema.IngestTimings)
+        assert set(found) == known(result_schema.IngestResult) == required(result_schema.IngestResult)
+        assert set(found["timings_ms"]) == known(result_schema.IngestTimings)
     memory_id = result(outcomes, "summary")["memory_id"]
     change = task("a", "set_status", {"memory_id": memory_id, "status": "Superseded"})
     changed = result(set_status.run([change], stores, NOON, ignore), "a")
     assert problems("result.set_status", changed) == []
-    assert set(changed) == known(schema.SetStatusResult) == required(schema.SetStatusResult)
+    assert set(changed) == known(result_schema.SetStatusResult) == required(result_schema.SetStatusResult)
     nothing = result(noop.run([task("a", "noop", {})], stores, NOON, ignore), "a")
     assert problems("result.noop", nothing) == []
-    assert set(nothing) == known(schema.NoopResult) == set()
+    assert set(nothing) == known(result_schema.NoopResult) == set()
 
 
 @pytest.mark.parametrize(
@@ -467,13 +467,14 @@ def test_results_are_as_the_schemas_say(stores: Stores) -> None:
 def test_a_rebuild_counts_what_it_made_anew(stores: Stores, what: str, counted: set[str]) -> None:
     found = result(rebuild.run([task("a", "rebuild", {"what": what})], stores, NOON, ignore), "a")
     assert problems("result.rebuild", found) == []
-    assert set(found) == required(schema.RebuildResult) | counted
-    assert known(schema.RebuildResult) == required(schema.RebuildResult) | {"passages", "memories", "graph_memories"}
+    assert set(found) == required(result_schema.RebuildResult) | counted
+    optional = {"passages", "memories", "graph_memories"}
+    assert known(result_schema.RebuildResult) == required(result_schema.RebuildResult) | optional
 
 
 def test_every_kind_that_runs_has_its_result_described() -> None:
     source = Path(ingest.__file__).with_name("__init__.py").read_text("utf-8")
-    assert set(re.findall(r'"(\w+)": \w+\.run', source)) == set(schema.RESULTS)
+    assert set(re.findall(r'"(\w+)": \w+\.run', source)) == set(result_schema.RESULTS)
 
 
 def test_a_real_answer_is_as_the_schema_says(workspace: Workspace, stores: Stores) -> None:
@@ -560,7 +561,7 @@ def test_an_interface_has_the_fields_of_its_schema(name: str) -> None:
     found = re.search(rf"export interface {name}\b.*? \{{\n(.*?)\n\}}", TYPES, re.DOTALL)
     assert found is not None
     fields = re.findall(r"^  (\w+)(\??):", found[1], re.MULTILINE)
-    shape = getattr(shapes, name, None) or getattr(schema, name)
+    shape = next(getattr(module, name) for module in (shapes, schema, result_schema) if hasattr(module, name))
     assert {field for field, _ in fields} == known(shape)
     assert {field for field, optional in fields if not optional} == required(shape)
 
