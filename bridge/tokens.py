@@ -6,14 +6,17 @@ for budgets, so the local model's tokenizer serves, or a named estimate where it
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from jobs.errors import JobError
 
 from . import model
-from .background import Background
+from .plain_words import PlainWords
+
+T = TypeVar("T")
 
 _CHARACTERS_A_TOKEN = 4  # English prose has 4 to 5; a budget had better be kept than filled
 
@@ -28,29 +31,28 @@ class TokenCounter(Protocol):
 
 
 class WordPieces:
-    """The local model's tokenizer. Safe to share among threads."""
+    """The local model's tokenizer. Safe to share among threads.
+
+    Its file is read at the first use, and each use raises MODEL_CORRUPT while that cannot be done.
+    """
 
     name = model.NAME
 
     def __init__(self, folder: Path) -> None:
-        """Reads the folder's file in the background; each use raises MODEL_CORRUPT while that cannot be done."""
-        self._loading = Background(lambda: _tokenizer(folder))
-
-    @property
-    def _tokenizer(self) -> Any:
-        return self._loading.result()
+        self._folder = folder
 
     def ready(self) -> WordPieces:
         """Itself, once its file was read. Raises MODEL_CORRUPT."""
-        self._loading.result()
+        self._plain.ids("")
         return self
 
     def count(self, text: str) -> int:
+        plain = self._plain.ids(text)
+        if plain is not None and self._plain.unknown not in plain:
+            return len(plain)
         found = self._tokenizer.encode(text, add_special_tokens=False)
         # To it, a word of more than 100 characters is one unknown token, whatever it holds (a key, a minified file).
-        unknown, ids = self._tokenizer.token_to_id("[UNK]"), found.ids
-        if unknown not in ids:
-            return len(ids)
+        unknown, ids = self._plain.unknown, found.ids
         return sum(
             _estimated(end - start) if number == unknown else 1
             for number, (start, end) in zip(ids, found.offsets, strict=True)
@@ -58,27 +60,38 @@ class WordPieces:
 
     def ids(self, text: str) -> list[int]:
         """The model's input for the text: at most 512 ids, the special ones at both ends included."""
+        plain = self._plain.ids(text)
+        if plain is not None:
+            return [self._plain.start, *plain[: model.TOKEN_LIMIT - 2], self._plain.end]
         found: list[int] = self._tokenizer.encode(text).ids
         return found if len(found) <= model.TOKEN_LIMIT else found[: model.TOKEN_LIMIT - 1] + found[-1:]
+
+    @cached_property
+    def _plain(self) -> PlainWords:
+        return self._read(PlainWords)
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from tokenizers import Tokenizer
+
+        found = self._read(lambda path: Tokenizer.from_file(str(path)))
+        # The published file pads to 128 tokens and cuts there; the model reads up to 512.
+        found.no_padding()
+        found.no_truncation()
+        return found
+
+    def _read(self, read: Callable[[Path], T]) -> T:
+        try:
+            return read(self._folder / "tokenizer.json")
+        except Exception as error:  # the library raises nothing narrower
+            message = f"The tokenizer in {self._folder} cannot be read: {error}."
+            raise JobError("MODEL_CORRUPT", message) from error
 
 
 @lru_cache(maxsize=1)
 def word_pieces(folder: Path) -> WordPieces:
-    """The tokenizer of a model's folder, one for all. Whoever will need it may ask for it early."""
+    """The tokenizer of a model's folder, one for all who count and embed."""
     return WordPieces(folder)
-
-
-def _tokenizer(folder: Path) -> Any:
-    from tokenizers import Tokenizer
-
-    try:
-        found = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    except Exception as error:  # the library raises nothing narrower
-        raise JobError("MODEL_CORRUPT", f"The tokenizer in {folder} cannot be read: {error}.") from error
-    # The published file pads to 128 tokens and cuts there; the model reads up to 512.
-    found.no_padding()
-    found.no_truncation()
-    return found
 
 
 class Estimate:

@@ -14,7 +14,7 @@ from typing import Any
 
 from bridge import answer, trust
 from bridge.defaults import with_settings
-from bridge.reader import Reader, Verb
+from bridge.reader import Reader, Verb, failure
 from bridge.settings import Settings
 from jobs import clock
 from jobs.errors import JobError
@@ -73,8 +73,13 @@ class Answers:
             self.asked_at = time.monotonic()
 
     def _answer(self, verb: Verb, arguments: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        reader, settings = self._in_force()
-        found = reader.answer(verb, with_settings(arguments, settings), clock.now())
+        try:
+            reader, settings = self._in_force()
+            asked = with_settings(arguments, settings)
+        except JobError as error:
+            found = failure(verb, error, arguments, self._workspace)
+        else:
+            found = reader.answer(verb, asked, clock.now())
         if found["success"]:
             self._set_ready()
         return found, answer.encoded(found)

@@ -176,6 +176,8 @@ QUESTIONS: list[tuple[Verb, dict[str, Any]]] = [
             {"as_of": "yesterday"},
             {"preset": "none"},
             {"since": "2026-11-19", "until": "2026-11-18"},
+            {"maxResults": 2, "halfLifeDays": 3},
+            {"max_results": 2, "maxResults": 3},
         )
     ),
     ("retrieve", {"query": "history of the session", "as_of": NOW}),

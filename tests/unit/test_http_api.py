@@ -276,6 +276,7 @@ def test_an_unknown_argument_is_refused_with_the_nearest_known_one(running: Runn
     assert (reply.status, reply.code) == (400, "ARGUMENT_INVALID")
     assert "max_results" in json.loads(reply.data)["error"]
     assert running.ask(body={"query": "x", "ids": [1]}).status == 400
+    assert running.ask(body={"query": "x", "maxResults": 3}).status == 200, "as TypeScript writes it"
     assert running.ask("/v1/explain", {"query": "x", "ids": [1], "limit": 3}).status == 200
 
 
@@ -316,9 +317,7 @@ def test_nothing_else_is_there(running: Running, path: str) -> None:
     assert (reply.status, reply.code) == (404, "HTTP_NO_ROUTE")
 
 
-@pytest.mark.parametrize(
-    "data", [b"\x16\x03\x01\x02\x00", b"GET\r\n\r\n", b"A" * 100_000 + b"\r\n"]
-)
+@pytest.mark.parametrize("data", [b"\x16\x03\x01\x02\x00", b"GET\r\n\r\n", b"A" * 100_000 + b"\r\n"])
 def test_what_is_no_request_is_refused_and_the_others_are_answered(running: Running, data: bytes) -> None:
     assert running.raw(data).startswith(b"HTTP/1.1 400 ")
     assert running.ask().status == 200
