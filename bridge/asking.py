@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from functools import lru_cache
+from _thread import allocate_lock  # threading takes a millisecond to import
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,12 +36,17 @@ _TOKEN_BYTES = 256
 _HEAD_BYTES = 16 * 1024
 _ANSWER_BYTES = 64 * 1024 * 1024
 
+# One reader is kept for whoever asks more than once, such as the MCP server: the model is loaded once.
+_kept: tuple[tuple[Workspace, EmbeddingConfig], Reader] | None = None
+_making = allocate_lock()
+
 
 def ask_for(verb: Verb, workspace_path: str | None, arguments: dict[str, Any]) -> bytes:
     """The envelope's JSON, of an error as well; ``None`` among the arguments means not given."""
     workspace = None
     try:
-        workspace = find_workspace(workspace_path, Path.cwd())
+        # A folder that was named does not depend on ours, which may be gone.
+        workspace = find_workspace(workspace_path, Path.cwd() if workspace_path is None else Path())
         settings = trust.settings_of(workspace)
         asked = with_settings(arguments, settings)
         return from_worker(verb, workspace, settings, asked) or _ourselves(verb, workspace, settings, asked)
@@ -59,16 +64,20 @@ def _ourselves(verb: Verb, workspace: Workspace, settings: Settings, arguments: 
     from jobs import clock
 
     from . import answer
+    from .settings import calm_numpy
 
+    calm_numpy()
     return answer.encoded(_reader(workspace, settings.embedding).answer(verb, arguments, clock.now()))
 
 
-@lru_cache(maxsize=1)
 def _reader(workspace: Workspace, embedding: EmbeddingConfig) -> Reader:
-    """Kept for whoever asks more than once, such as the MCP server: the model is loaded once."""
+    global _kept
     from .reader import Reader
 
-    return Reader(workspace, embedding)
+    with _making:
+        if _kept is None or _kept[0] != (workspace, embedding):
+            _kept = (workspace, embedding), Reader(workspace, embedding)
+        return _kept[1]
 
 
 def _failure(verb: Verb, error: JobError, arguments: dict[str, Any], workspace: Workspace | None) -> bytes:
@@ -94,16 +103,17 @@ def from_worker(verb: Verb, workspace: Workspace, settings: Settings, arguments:
             return None
         token = files.read_plain(workspace.spool.token, _TOKEN_BYTES)[0].decode("ascii")
         body = json.dumps(arguments).encode()
-        return _checked(_exchange(port, f"/v1/{verb}", token, body, deadline))
+        return _checked(_exchange(port, f"/v1/{verb}?settings=none", token, body, deadline))
     except (OSError, JobError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
 
 
 def port_of(url: str) -> int:
     """The port of an address that leads to this machine alone: no other is ever sent the token. Raises ValueError."""
-    if not url.startswith(_ADDRESS):
+    port = int(url.removeprefix(_ADDRESS)) if url.startswith(_ADDRESS) else 0
+    if not 1 <= port <= 65535:
         raise ValueError("not an address of this machine")
-    return int(url.removeprefix(_ADDRESS))
+    return port
 
 
 def _poke(port: int, deadline: float) -> None:

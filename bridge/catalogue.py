@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -131,6 +132,7 @@ def _columns(found: Sequence[tuple[Any, ...]]) -> Catalogue:
         return Catalogue(
             empty, empty, empty, empty, empty.astype(np.int8), empty.astype(np.bool_), empty.astype(np.float64)
         )
-    table = np.array(found, np.float64).T  # None becomes NaN; whole numbers stay exact up to 2**53
+    # None becomes NaN; whole numbers stay exact up to 2**53
+    table = np.fromiter(chain.from_iterable(found), np.float64, len(found) * len(found[0])).reshape(len(found), -1).T
     number, row, count, whole = table[:4].astype(np.int64)
     return Catalogue(number, row, count, whole, table[4].astype(np.int8), table[5].astype(np.bool_), table[6].copy())

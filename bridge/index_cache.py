@@ -35,6 +35,7 @@ class IndexCache:
         self._lock = threading.Lock()
         self._edition: Edition | None = None
         self._mapped: dict[Path, vectors.Vectors] = {}
+        self._inodes: dict[Path, _Inode] = {}
 
     def edition(self, connection: sqlite3.Connection) -> Edition:
         """The catalogue in the state that the connection's transaction sees."""
@@ -53,13 +54,20 @@ class IndexCache:
             self._edition = found
         return found
 
-    def rows(self, path: Path, row_count: int, dimensions: int) -> vectors.Vectors | None:
-        """The committed rows of a vector file, mapped. What was mapped once is not mapped again until it grows."""
+    def rows(self, path: Path, row_count: int, dimensions: int, *, swept: bool) -> vectors.Vectors | None:
+        """The committed rows of a vector file, mapped. What was mapped once is not mapped again until it grows.
+
+        ``swept`` says that all of them will be read.
+        """
+        inode = _inode(path)
         with self._lock:
-            kept = self._mapped.get(path)
-        if kept is not None and len(kept) >= row_count and kept.shape[1] == dimensions and path.exists():
+            # A store that was removed and begun anew has files of the same names.
+            kept = self._mapped.get(path) if inode is not None and self._inodes.get(path) == inode else None
+        if kept is not None and len(kept) >= row_count and kept.shape[1] == dimensions:
             return kept[:row_count]
         found = vectors.open_rows(path, row_count, dimensions)
+        if found is not None and swept:
+            vectors.read_ahead(found)
         with self._lock:
             if found is None:
                 self._mapped.pop(path, None)

@@ -16,6 +16,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from . import answer
+from .background import Background
 from .database import failing_clearly
 from .embedder import Embedder, EmbeddingConfig, create
 from .index_cache import IndexCache
@@ -38,6 +39,7 @@ class Reader:
         self._create = embedder
         self._lock = Lock()
         self._embedder: Embedder | None = None
+        self._loading: Background[Embedder] | None = None
         self._cache = IndexCache()
 
     def answer(self, verb: Verb, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
@@ -78,7 +80,8 @@ class Reader:
             return None
         with self._lock:
             if self._embedder is None:
-                self._embedder = self._create(self._embedding)
+                loading, self._loading = self._loading, None
+                self._embedder = loading.result() if loading else self._create(self._embedding)
             found = self._embedder
         if snapshot.embedder_identity != found.identity:
             raise JobError(
@@ -87,11 +90,18 @@ class Reader:
             )
         return found
 
+    def _begin_loading(self) -> None:
+        """Let the model be read while we look at the index."""
+        with self._lock:
+            if self._embedder is None and self._loading is None:
+                self._loading = Background(lambda: self._create(self._embedding))
+
     def _retrieve(self, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
         from .question import ask
         from .retrieval import retrieve
 
         question = ask(arguments, now)
+        self._begin_loading()
         with self.snapshot() as snapshot:
             return retrieve(snapshot, question, self.embedder(snapshot) if snapshot else None)
 
@@ -100,6 +110,8 @@ class Reader:
         from .inquiry import inquire
 
         asked = inquire(self._workspace, arguments, now)
+        if asked.query:
+            self._begin_loading()
         with self.snapshot() as snapshot:
             return explain(snapshot, asked, self.embedder(snapshot) if snapshot and asked.query else None)
 
@@ -108,6 +120,7 @@ class Reader:
         from .question import ask
 
         question = ask(arguments, now)
+        self._begin_loading()
         with self.snapshot() as snapshot:
             return context(snapshot, question, self.embedder(snapshot) if snapshot else None)
 

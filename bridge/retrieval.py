@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from jobs import clock
 
 from . import answer, hits, vectors
+from .background import Background
 from .catalogue import STATUSES, Catalogue
 from .embedder import Embedder
 from .memory import Memory
@@ -47,8 +48,12 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
     candidates = snapshot.candidates(question.filters)
     if not len(candidates):
         return Ranked([], 0)
-    vector = query_vector(question, embedder)
-    candidates, semantic = snapshot.estimate(question.query, vector, candidates)
+    meaning = Background(lambda: query_vector(question, embedder))
+    snapshot.lexical(question.query)  # meanwhile; the snapshot keeps it
+    vector = meaning.result()
+    candidates, semantic = snapshot.estimate(
+        question.query, vector, candidates, lambda some, semantic: _estimated(some, semantic, question.ranking)
+    )
     floor = question.relevance_floor * snapshot.weight  # known once both halves were read
     doubtful = np.flatnonzero(np.abs(semantic - floor) < _MARGIN)
     passing = semantic >= floor

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,12 +31,13 @@ from .ranking import (
 )
 from .terms import Term, query_terms
 
+_LEAST_IDF = 1e-6  # FTS5's as well
 _K1, _B = 1.2, 0.75  # FTS5's constants (sqlite.org/fts5.html#the_bm25_function)
 _TOPIC_WEIGHT, _BODY_WEIGHT = 1.0, 1.0
 
 # With more passages than this, not all are compared: the wholes and the words choose, and their passages decide.
 EXACT_ROWS = 500_000
-FIRST_STAGE = 1_500  # memories chosen by their wholes, and as many by their words
+FIRST_STAGE = 1_500  # memories chosen by relevance, and as many by the score, both from the whole and the words
 # Fewer rows than this part of the file are read one by one instead of all in a sweep.
 _SWEEP = 8
 
@@ -105,13 +106,15 @@ class Snapshot:
         if self.embedder_identity is not None and self.memory_count:
             generation, dimensions = int(meta.get("vector_generation", 0)), int(meta.get("dimensions", 0))
             count = int(meta.get("vector_rows", 0))
-            self._passages = cache.rows(vectors.path_of(workspace.vectors, generation), count, dimensions)
+            self._passages = cache.rows(
+                vectors.path_of(workspace.vectors, generation), count, dimensions, swept=count <= EXACT_ROWS
+            )
             if self._passages is None:
                 self._miss(f"The vector file of generation {generation} is missing or short: only words were compared.")
             elif count > EXACT_ROWS:
                 path = vectors.path_of(workspace.vectors, generation, "wholes")
                 # Without it, in a store of before, all passages are compared.
-                self._wholes = cache.rows(path, int(meta.get("whole_rows", 0)), dimensions)
+                self._wholes = cache.rows(path, int(meta.get("whole_rows", 0)), dimensions, swept=True)
 
     def _miss(self, what: str) -> None:
         self.warnings.append(f"{what} {_REMEDY}")
@@ -176,8 +179,11 @@ class Snapshot:
         self._miss("The full-text index is damaged or missing: only meanings were compared.")
 
     def _lexical_scores(self, table: str, terms: Sequence[Term]) -> Lexical:
-        attainable = (_K1 + 1) * sum(self._idf(table, term) for term in terms)
-        match = " OR ".join(term.match for term in terms)
+        idf = [self._idf(table, term) for term in terms]
+        # What more than half of the memories have says nothing, and is what takes the time: a microsecond for each.
+        telling = [place for place, value in enumerate(idf) if value > _LEAST_IDF] or list(range(len(terms)))
+        attainable = (_K1 + 1) * sum(idf[place] for place in telling)
+        match = " OR ".join(terms[place].match for place in telling)
         found = self._connection.execute(
             f"SELECT rowid, -bm25({table}, ?, ?) FROM {table} WHERE {table} MATCH ? ORDER BY rowid",  # noqa: S608 - one of our names
             (_TOPIC_WEIGHT, _BODY_WEIGHT, match),
@@ -202,7 +208,7 @@ class Snapshot:
         query = f"SELECT count(*) FROM {table} WHERE {table} MATCH ?"  # noqa: S608 - one of our names
         having: int = self._connection.execute(query, (term.match,)).fetchone()[0]
         without = max(0, self.memory_count - having)  # a damaged index may count more than there are
-        return max(1e-6, math.log((without + 0.5) / (having + 0.5)))
+        return max(_LEAST_IDF, math.log((without + 0.5) / (having + 0.5)))
 
     def matched_terms(self, query: str, numbers: Sequence[int]) -> dict[int, list[str]]:
         """The terms of the query that each memory has, in the query's order."""
@@ -221,30 +227,41 @@ class Snapshot:
 
     # --- meanings ---
 
-    def estimate(self, query: str, vector: vectors.Vector, candidates: Catalogue) -> tuple[Catalogue, Scores]:
+    def estimate(
+        self,
+        query: str,
+        vector: vectors.Vector,
+        candidates: Catalogue,
+        score: Callable[[Catalogue, Scores], Scores] = lambda _, semantic: semantic,
+    ) -> tuple[Catalogue, Scores]:
         """The semantic score of each candidate to 1e-5, to choose by, not to show.
 
-        In a store of very many passages only those candidates come back whose whole text or words come near.
+        In a store of very many passages only those candidates come back that come near by their words and their whole
+        text, or by the ``score`` that this would give.
         """
         from_words = LEXICAL_WEIGHT * self.lexical(query).of(candidates.number)
         if self._wholes is not None:
-            kept = self._first_stage(vector, candidates, from_words)
+            kept = self._first_stage(vector, candidates, from_words, score)
             candidates, from_words = candidates.take(kept), from_words[kept]
         best, whole = self._similarities(vector, candidates)
         meaning = BEST_PASSAGE_WEIGHT * np.maximum(best, 0) + WHOLE_WEIGHT * np.maximum(whole, 0)
         return candidates, VECTOR_WEIGHT * np.minimum(meaning, 1) + from_words
 
-    def _first_stage(self, vector: vectors.Vector, candidates: Catalogue, from_words: Scores) -> NDArray[np.intp]:
+    def _first_stage(
+        self,
+        vector: vectors.Vector,
+        candidates: Catalogue,
+        from_words: Scores,
+        score: Callable[[Catalogue, Scores], Scores],
+    ) -> NDArray[np.intp]:
         """The places of the candidates whose passages are worth a look."""
         assert self._wholes is not None
         if len(candidates) <= FIRST_STAGE:
             return np.arange(len(candidates))
-        by_meaning = (self._wholes @ vector)[candidates.whole_row]
-        chosen = np.argpartition(-by_meaning, FIRST_STAGE)[:FIRST_STAGE]
-        having = np.flatnonzero(from_words)
-        if len(having) > FIRST_STAGE:
-            having = having[np.argpartition(-from_words[having], FIRST_STAGE)[:FIRST_STAGE]]
-        return np.union1d(chosen, having)
+        whole = vectors.products(self._wholes, vector)[candidates.whole_row]
+        semantic = VECTOR_WEIGHT * np.maximum(whole, 0) + from_words
+        by_score = score(candidates, semantic)
+        return np.union1d(*(np.argpartition(-by, FIRST_STAGE)[:FIRST_STAGE] for by in (semantic, by_score)))
 
     def _similarities(self, vector: vectors.Vector, candidates: Catalogue) -> tuple[Scores, Scores]:
         """The best passage's cosine and the whole's, for each candidate, in float32 arithmetic."""
@@ -255,11 +272,12 @@ class Snapshot:
         ends = np.cumsum(counts)
         with np.errstate(all="ignore"):
             if ends[-1] * _SWEEP < len(self._passages):
-                within = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
-                found = self._passages[np.repeat(starts, counts) + within] @ vector
+                # One by one: taking them together would copy them, which is most of the time.
+                parts = zip(starts.tolist(), (starts + counts).tolist(), strict=True)
+                found = np.concatenate([self._passages[start:end] @ vector for start, end in parts])
                 bounds, wholes = ends - counts, ends - counts
             else:
-                found = self._passages @ vector
+                found = vectors.products(self._passages, vector)
                 # reduceat wants starts inside the array; each second segment is the gap behind a memory.
                 found = np.append(found, np.float32(-1.0))
                 bounds, wholes = np.stack([starts, starts + counts], axis=1).reshape(-1), starts

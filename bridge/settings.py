@@ -309,6 +309,14 @@ def inherited_environment() -> dict[str, str]:
     return dict(os.environ)
 
 
+def calm_numpy() -> None:
+    """Let numpy's linear algebra start no threads, which spin while they wait; said before numpy is first imported.
+
+    What is worth a second processor is split by ``vectors`` itself.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
 def as_environment(settings: Settings) -> dict[str, str]:
     """The settings in force as variables, for a process of ours that must see the same ones."""
     values = {variable(name): getattr(settings, name) for name in _FIELDS}

@@ -7,6 +7,7 @@ reader maps no more than that. Nothing is truncated or rewritten under a reader.
 
 from __future__ import annotations
 
+import mmap
 import os
 import zlib
 from pathlib import Path
@@ -16,12 +17,16 @@ import numpy as np
 
 from jobs import files
 
+from .background import Background
+
 Part = Literal["passages", "wholes"]
 Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
 
 ITEM_BYTES = 4
 _READ_BYTES = 4 * 1024 * 1024
+_ALONE = 20_000  # rows that one processor has swept before another has begun
+_PAGES_A_FAULT = 16  # that the kernel maps at once
 
 
 _SUFFIXES: dict[Part, str] = {"passages": ".f32", "wholes": ".wholes.f32"}
@@ -79,6 +84,29 @@ def open_rows(path: Path, row_count: int, dimensions: int) -> Vectors | None:
     if row_count == 0:
         return np.empty((0, dimensions), dtype=np.float32)
     return np.memmap(path, dtype="<f4", mode="r", shape=(row_count, dimensions))
+
+
+def products(rows: Vectors, vector: Vector) -> Vector:
+    """Each row's product with the vector, nearly: on two processors, since one cannot use all that memory brings."""
+    if len(rows) < _ALONE:
+        return rows @ vector
+    found = np.empty(len(rows), np.float32)
+
+    def sweep(part: slice) -> None:
+        with np.errstate(all="ignore"):  # for this thread; who asks looks at what was found
+            np.dot(rows[part], vector, out=found[part])
+
+    half = len(rows) // 2
+    first = Background(lambda: sweep(slice(half)))
+    sweep(slice(half, None))
+    first.result()
+    return found
+
+
+def read_ahead(rows: Vectors) -> None:
+    """Have the pages of the mapped rows mapped, in the background: a first sweep would wait for each."""
+    step = max(1, _PAGES_A_FAULT * mmap.PAGESIZE // (rows.shape[1] * ITEM_BYTES))
+    Background(lambda: rows[::step, 0].max(initial=0))
 
 
 def drop_other_generations(folder: Path, kept: int) -> None:

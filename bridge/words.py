@@ -6,7 +6,6 @@ readers see the one or the other. A damaged table need not even be droppable.
 
 from __future__ import annotations
 
-import logging
 import re
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -16,8 +15,6 @@ from .memory import Memory
 from .passages import passages
 from .slices import Slices
 from .terms import FORMAT, indexed
-
-log = logging.getLogger(__name__)
 
 # Memories with a number above the first argument, in their order, at most so many.
 MemoriesAfter = Callable[[int, int], Sequence[Memory]]
@@ -124,4 +121,8 @@ class WordIndex:
                 try:
                     self._connection.execute(f"DROP TABLE {name}")
                 except sqlite3.DatabaseError as error:
-                    log.warning("the former full-text index %s cannot be dropped and is left: %s", name, error)
+                    import logging  # not at the top: who asks a question pays for each import
+
+                    logging.getLogger(__name__).warning(
+                        "the former full-text index %s cannot be dropped and is left: %s", name, error
+                    )
