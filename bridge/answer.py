@@ -53,8 +53,8 @@ def leave(status: int) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError):
-            pass  # whoever read it has gone
+        except (OSError, ValueError, AttributeError):
+            pass  # whoever read it has gone, or nobody was there from the start
     os._exit(status)
 
 

@@ -89,10 +89,18 @@ def question_values(parsed: argparse.Namespace) -> dict[str, Any]:
 
 def add_explain_options(parser: argparse.ArgumentParser) -> None:
     """What explaining has beside a question's options."""
-    parser.add_argument("--id", dest="ids", metavar="N", type=int, nargs="+", action="extend", help="memories' numbers")
+    parser.add_argument("--id", dest="ids", metavar="N", type=_id, nargs="+", action="extend", help="memories' numbers")
     parser.add_argument("--include-pack-context", action="store_true", help="say what of each goes into a prompt")
     parser.add_argument("--limit", metavar="N", help="most memories that the question finds (default 10, 1 to 50)")
     parser.add_argument("--project", metavar="PATH|NAME", help="the workspace that is meant, to make sure")
+
+
+def _id(text: str) -> int | str:
+    """A number; what is none stays text, and is told of beside the answer to the rest."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
 def explain_values(parsed: argparse.Namespace) -> dict[str, Any]:

@@ -42,7 +42,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two decisions of different memories that cannot both hold."""
+    """Two decisions of different memories that cannot both hold, and nothing between them that replaced the first."""
 
     kind: ConflictKind
     confidence: float
@@ -78,16 +78,13 @@ def draft(sources: Sequence[Memory], embed: Embed) -> Draft:
     warnings: list[str] = []
     united = {name: _united(_statements(sources, name), embed, name, warnings) for name in _LISTS}
     found = _conflicts(united["decisions"])
-    lists = {name: tuple(statement.text for statement in statements) for name, statements in united.items()}
     losers = _losers(united["decisions"], found)
+    found = [c for c in found if c.earlier.text in losers[c.later.text]]  # the others follow from these
+    lists = {name: tuple(statement.text for statement in statements) for name, statements in united.items()}
     lists["decisions"] = _marked(united["decisions"], losers, found)
     newest = _content(sources[-1])
     metadata = _metadata(sources, warnings)
-    given_up = [
-        (date_of(c.later.memory), c.earlier.text, c.later.text)
-        for c in found
-        if c.earlier.text in losers.get(c.later.text, ())
-    ]
+    given_up = [(date_of(c.later.memory), c.earlier.text, c.later.text) for c in found]
     told = narrative(sources, given_up, date_of)
     content = normalise(
         Content(
@@ -182,7 +179,7 @@ def _losers(statements: Sequence[Statement], found: Sequence[Conflict]) -> dict[
         beats.setdefault(conflict.later.text, set()).add(conflict.earlier.text)
     places = {statement.text: place for place, statement in enumerate(statements)}
     return {
-        text: sorted((loser for loser in beaten if not loses_to[loser] & beaten), key=places.__getitem__)
+        text: sorted((loser for loser in beaten if loses_to[loser].isdisjoint(beaten)), key=places.__getitem__)
         for text, beaten in beats.items()
     }
 

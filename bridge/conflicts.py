@@ -45,7 +45,7 @@ def find(texts: Sequence[str], origins: Sequence[str]) -> list[Pair]:
     found = []
     for earlier, later in _sharing_words(parsed):
         if origins[earlier] != origins[later]:
-            conflict = _between(parsed[earlier], parsed[later])
+            conflict = between_clauses(parsed[earlier], parsed[later])
             if conflict is not None:
                 found.append(Pair(earlier, later, conflict))
     return found
@@ -53,7 +53,7 @@ def find(texts: Sequence[str], origins: Sequence[str]) -> list[Pair]:
 
 def between(earlier: str, later: str) -> Found | None:
     """The conflict of a later statement with an earlier one, if there is one."""
-    return _between(clauses(earlier), clauses(later))
+    return between_clauses(clauses(earlier), clauses(later))
 
 
 def _sharing_words(parsed: Sequence[tuple[Clause, ...]]) -> list[tuple[int, int]]:
@@ -72,7 +72,8 @@ def _sharing_words(parsed: Sequence[tuple[Clause, ...]]) -> list[tuple[int, int]
     return list(zip(rows.tolist(), others.tolist(), strict=True))
 
 
-def _between(earlier: Sequence[Clause], later: Sequence[Clause]) -> Found | None:
+def between_clauses(earlier: Sequence[Clause], later: Sequence[Clause]) -> Found | None:
+    """The same of statements that were taken apart already."""
     found = [conflict for a in earlier for b in later if (conflict := _of_clauses(a, b)) is not None]
     return max(found, key=lambda conflict: conflict.confidence, default=None)
 

@@ -26,10 +26,11 @@ _FROM_SETTINGS = {
 }
 
 
-def with_settings(arguments: dict[str, Any], settings: Settings) -> dict[str, Any]:
+def with_settings(arguments: dict[str, Any], settings: Settings | None) -> dict[str, Any]:
     """The arguments, with what the settings say where one was not given: no question needs settings any more.
 
-    Names may be in camelCase, as TypeScript writes them. Raises ARGUMENT_INVALID for one that is given in both forms.
+    Names may be in camelCase, as TypeScript writes them. Without settings that is all that is done. Raises
+    ARGUMENT_INVALID for one that is given in both forms.
     """
     found: dict[str, Any] = {}
     for given, value in arguments.items():
@@ -38,7 +39,7 @@ def with_settings(arguments: dict[str, Any], settings: Settings) -> dict[str, An
             raise JobError("ARGUMENT_INVALID", f"{name} is given twice, as snake_case and as camelCase.")
         if value is not None:
             found[name] = value
-    for name, setting in _FROM_SETTINGS.items():
+    for name, setting in _FROM_SETTINGS.items() if settings else ():
         if name not in found and (value := getattr(settings, setting)) is not None:
             found[name] = value
     return found

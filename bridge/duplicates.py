@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import lexicon
-from .conflicts import between
+from .conflicts import between_clauses
 from .statements import Clause, canonical, clauses
 from .vectors import Vectors
 
@@ -24,9 +24,18 @@ from .vectors import Vectors
 # so have decisions that differ in one word, and these the wording keeps apart.
 SAME_MEANING = 0.88
 
+_TELLING = lexicon.CLASS_OF.keys() | lexicon.SELECTING | lexicon.WEAKENING  # one of these more says something else
 _MOST_MORE = 2  # words that one of two texts may have beside those of the other
 _ROWS = 1000  # compared with all at once
 _NAME = re.compile(r"\S*[\d_./\\#]\S*|\S*[a-z][A-Z]\S*|[A-Z]{2,}\S*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """A text as it is compared with others, taken apart once: in a topic of one subject each is near all the others."""
+
+    names: frozenset[str]
+    clauses: tuple[Clause, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +59,13 @@ def group(texts: Sequence[str], vectors: Vectors) -> list[Group]:
     by_words: dict[str, int] = {}
     group_of: list[int] = []
     near = _near(vectors)
+    parsed = [_Parsed(_names(text), clauses(text)) for text in texts]
     for place, text in enumerate(texts):
         words = wording(text)
         found, similarity = by_words.get(words), None
         if found is None:
             for cosine, other in near[place]:
-                if groups[group_of[other]][1] == other and _may_be_one(texts[other], text):
+                if groups[group_of[other]][1] == other and _may_be_one(parsed[other], parsed[place]):
                     found, similarity = group_of[other], cosine
                     break
         if found is None:
@@ -65,7 +75,7 @@ def group(texts: Sequence[str], vectors: Vectors) -> list[Group]:
         members.append(place)
         if similarity is not None:
             lowest = similarity if lowest is None else min(lowest, similarity)
-        groups[found] = (members, kept if _is_fuller(texts[kept], text) else place, lowest)
+        groups[found] = (members, kept if _is_fuller(parsed[kept], parsed[place]) else place, lowest)
         by_words[words] = found
         group_of.append(found)
     found_groups = [Group(tuple(members), kept, lowest) for members, kept, lowest in groups]
@@ -88,16 +98,16 @@ def _near(vectors: Vectors) -> list[list[tuple[float, int]]]:
     return [sorted(each, key=lambda pair: (-pair[0], -pair[1])) for each in found]
 
 
-def _may_be_one(text: str, other: str) -> bool:
+def _may_be_one(text: _Parsed, other: _Parsed) -> bool:
     """Whether no more than the words differ: nothing that tells two decisions apart."""
-    if _names(text) != _names(other) or between(text, other) or between(other, text):
+    one, two = text.clauses, other.clauses
+    if text.names != other.names or between_clauses(one, two) or between_clauses(two, one):
         return False
-    one, two = clauses(text), clauses(other)
     if [_core(clause) for clause in one] != [_core(clause) for clause in two]:
         return False
     stems, others = _counted(one), _counted(two)
     only, only_other = stems - others, others - stems
-    if any(stem in lexicon.CLASS_OF or stem in lexicon.SELECTING for stem in (*only, *only_other)):
+    if not _TELLING.isdisjoint((*only, *only_other)):
         return False
     if only and only_other:
         return only.keys() | only_other.keys() <= lexicon.DROPPING
@@ -109,20 +119,21 @@ def _counted(parts: Sequence[Clause]) -> Counter[str]:
 
 
 def _core(clause: Clause) -> tuple[object, ...]:
-    return clause.is_negative, sorted(clause.quantities.values(), key=str), clause.order
+    sided = {(word.preposition, word.stem) for word in clause.words if word.preposition in lexicon.SIDED}
+    return clause.is_negative, sorted(clause.quantities.values(), key=str), clause.order, sided
 
 
 def _stems(parts: Sequence[Clause]) -> frozenset[str]:
     return frozenset(stem for clause in parts for stem in clause.stems)
 
 
-def _names(text: str) -> set[str]:
+def _names(text: str) -> frozenset[str]:
     """Identifiers, numbers and abbreviations, and words with a capital, but for the one that begins the sentence."""
     words = [word.strip(".,;:!?()[]\"'`") for word in text.split()]
     capitals = {word for word in words[1:] if word[:1].isupper()}
-    return {canonical(word.casefold()) for word in words if _NAME.fullmatch(word) or word in capitals}
+    return frozenset(canonical(word.casefold()) for word in words if _NAME.fullmatch(word) or word in capitals)
 
 
-def _is_fuller(text: str, other: str) -> bool:
+def _is_fuller(text: _Parsed, other: _Parsed) -> bool:
     """Whether a text has every word that carries meaning in the other one, and more."""
-    return _stems(clauses(text)) > _stems(clauses(other))
+    return _stems(text.clauses) > _stems(other.clauses)

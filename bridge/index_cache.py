@@ -34,8 +34,7 @@ class IndexCache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._edition: Edition | None = None
-        self._mapped: dict[Path, vectors.Vectors] = {}
-        self._inodes: dict[Path, _Inode] = {}
+        self._mapped: dict[Path, tuple[_Inode, vectors.Vectors]] = {}
 
     def edition(self, connection: sqlite3.Connection) -> Edition:
         """The catalogue in the state that the connection's transaction sees."""
@@ -61,21 +60,33 @@ class IndexCache:
         """
         inode = _inode(path)
         with self._lock:
-            # A store that was removed and begun anew has files of the same names.
-            kept = self._mapped.get(path) if inode is not None and self._inodes.get(path) == inode else None
-        if kept is not None and len(kept) >= row_count and kept.shape[1] == dimensions:
+            former, kept = self._mapped.get(path, (None, None))
+        # A store that was removed and begun anew has files of the same names.
+        same_file = former is not None and former == inode
+        if kept is not None and same_file and len(kept) >= row_count and kept.shape[1] == dimensions:
             return kept[:row_count]
         found = vectors.open_rows(path, row_count, dimensions)
         if found is not None and swept:
             vectors.read_ahead(found)
         with self._lock:
-            if found is None:
+            if found is None or inode is None:
                 self._mapped.pop(path, None)
             else:
                 # Files of other generations are let go, so that their space is freed.
                 same = {p: m for p, m in self._mapped.items() if p.name.split(".")[0] == path.name.split(".")[0]}
-                self._mapped = {**same, path: np.asarray(found)}
+                self._mapped = {**same, path: (inode, np.asarray(found))}
         return found
+
+
+_Inode = tuple[int, int]
+
+
+def _inode(path: Path) -> _Inode | None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _count(connection: sqlite3.Connection) -> int:

@@ -90,6 +90,8 @@ PREPOSITIONS = frozenset(
     " except within without per between against until behind inside outside upon whenever where which who than"
     " because".split()
 )
+# What stands behind these is not there, or on one side: behind another one it says something else.
+SIDED = frozenset("without except unless outside inside against until before after over under from".split())
 # These say how; what follows the others says where, when or of what a statement holds.
 MANNER = frozenset("with by via through using as into per".split())
 PLACES = frozenset("in on at to inside into onto under with via through as by using".split())
@@ -186,6 +188,16 @@ SELECTING = _stems(
     "left right top bottom upper lower first last start end read write upload download client server input output"
     " minimum maximum source target before after staging production development test local remote admin public private"
     " parent child new old internal external mobile desktop windows linux macos"
+)
+
+# A word more of these takes back what the rest says, or weakens it. The English denials are among NEGATIONS; texts of
+# other languages are told apart by theirs, since the vectors hardly see them.
+WEAKENING = _stems(
+    "almost barely eventually half hardly nearly occasionally partially partly rarely scarcely seldom sometimes"
+    " temporarily"
+    " nicht nichts kein keine keinen keinem keiner nie niemals ohne niet geen nooit zonder inte ingen aldrig ikke aldri"
+    " ne pas jamais aucun aucune sans nunca sin ningún ninguna não nao nenhum nenhuma sem non mai nessun nessuna senza"
+    " не нет ни никогда без nikdy bez nem soha ei değil yok 안".split()
 )
 
 _CLASSES = (

@@ -104,12 +104,13 @@ def ingest(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         if former is not None and former.job_sha256 not in (None, job_digest("ingest", arguments)):
             raise JobError("JOB_ID_CONFLICT", f"The id {job_id!r} belongs to another job, which is {former.state}.")
         job_id = job_id or new_job_id()
+        waits = client.dropped_digest(workspace.spool, job_id) is not None
         try:
             found = submit(workspace, settings, "ingest", arguments, job_id=job_id, submitted_by="mcp")
         except JobError as error:
             raise _with_job(error, job_id) from None
     del found["success"]
-    found["duplicate"] = former is not None and former.job_sha256 is not None
+    found["duplicate"] = waits or (former is not None and former.job_sha256 is not None)
     return Answer(found, _json(found))
 
 

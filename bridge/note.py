@@ -18,9 +18,9 @@ SHORTENED = "> … [shortened to fit the token budget]"
 
 CountTokens = Callable[[str], int]
 
-# Control characters, marks that turn the reading direction, blanks without width, and invisible twins of ASCII: the
+# Control characters, marks that turn the reading direction, signs without width, and invisible twins of bytes: the
 # person who reads the note sees none of them, the program that gets it all.
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e01ef]")
 _HEADING = re.compile(r"(?:[ \t]|[>*+-]|\d+[.)])*(?=#(?:#|[ \t]|$))")
 _UNDERLINE = re.compile(r"[ \t>]*(?:=+|-+)[ \t]*")  # makes the line above it a heading
 # In a script without blanks between words each character is one.

@@ -28,6 +28,7 @@ _DECISION = r"(?:the|our|that|this|an?) (?:\w+ )?(?:decision|plan|choice|idea) (
 _TAKE_BACK = r"(?:reversed?|revert(?:ed)?|undo|undid|rescind(?:ed)?|abandon(?:ed)?|overturn(?:ed)?)"
 NAMED = "named "  # an amount that stands behind what it is of: "Python 3.11", "Decision 7"
 _MOST_CHARACTERS = 500  # of a statement that are looked at: a decision is a sentence
+_MOST_CLAUSES = 12  # each is compared with each of another statement
 
 # Phrases that say in several words what the tables have one for. In this order.
 _PHRASES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
@@ -120,8 +121,9 @@ def clauses(text: str) -> tuple[Clause, ...]:
     for pattern, replacement in _PHRASES:
         plain = pattern.sub(replacement, plain)
     plain = plain.strip().rstrip(".")
-    parts = (_clause(_REASON.sub("", part).replace(":", " is ", 1)) for part in _CLAUSE_END.split(plain))
-    return tuple(clause for clause in parts if clause.words)
+    parts = _CLAUSE_END.split(plain)[:_MOST_CLAUSES]
+    found = (_clause(_REASON.sub("", part).replace(":", " is ", 1)) for part in parts)
+    return tuple(clause for clause in found if clause.words)
 
 
 def _clause(text: str) -> Clause:

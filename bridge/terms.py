@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 # A change of what is indexed of a text gets the next number; older indexes are then made anew.
-FORMAT = 2
+FORMAT = 3
 
 # A query may be a pasted log.
 MOST_TERMS = 100
@@ -24,12 +24,15 @@ _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 # Han, kana and Hangul: written without blanks, or with endings, so each character is a word and any part is found.
 _CHARACTERS = r"\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+# Of Greek and Cyrillic letters; the index itself takes the accents from Latin ones.
+_ACCENTS = re.compile("(?<=[\u0370-\u04ff])[\u0300\u0301\u0308\u0342]+")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
 _HASH = re.compile(r"(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,64}", re.IGNORECASE)
 _SHORTEST_HASH, _ABBREVIATED = 7, 12  # digits: of git's abbreviations
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _VERSION = re.compile(r"v?(\d+(?:\.\d+)+)", re.IGNORECASE)
+_FOLDER = re.compile(r"[/\\]")
 _PLACE = re.compile(r"(?<=\w):\d+(?::\d+)?$")  # main.py:42:7
 
 # A sign that makes another word of a word, which the index does not see: it gets the sign's name.
@@ -90,7 +93,8 @@ def indexed(text: str) -> str:
         spelled = [_spelled(word) for word in words]
         if any(word.casefold() != other for word, other in zip(words, spelled, strict=True)):
             extra += spelled
-        extra += _signed(chunk)
+        for name in _FOLDER.split(chunk):
+            extra += _signed(name)
     extra += [f"hash{number}" for number in _ISSUE.findall(text)]
     spaced = _spaced(text)
     return (f"{spaced}\n{' '.join(extra)}" if extra else spaced).casefold()
@@ -141,7 +145,7 @@ def _of_chunk(chunk: str, *, is_marked: bool) -> Iterator[Term]:
     runs = [] if chunk.isascii() else _run().findall(chunk)
     if len(words) > 1 and not runs:
         yield _phrase(words, chunk, is_name=not signed and (is_marked or _is_name(chunk, words)))
-        file = re.split(r"[/\\]", chunk)[-1]
+        file = _FOLDER.split(chunk)[-1]
         if 1 < len(_words(file)) < len(words):  # it may lie in another folder
             yield _phrase(_words(file), file, is_name=_is_name(file, _words(file)))
     for run in runs:
@@ -205,7 +209,10 @@ def _parts(word: str) -> list[str]:
 
 def _spelled(word: str) -> str:
     """The one spelling of a word that all its spellings are found by: ``größe``, ``Groesse``, ``GRÖSSE``."""
-    return word.casefold().translate(_UMLAUTS)
+    word = word.casefold().translate(_UMLAUTS)
+    if word.isascii():
+        return word
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", word)))
 
 
 def _signed(chunk: str) -> list[str]:

@@ -36,8 +36,9 @@ class Submitted:
 def submit(place: Spool, kind: str, payload: dict[str, Any], *, job_id: str | None = None, **fields: Any) -> Submitted:
     """Drop a job; returns when it would survive a power cut. ``fields`` are other fields of the job file.
 
-    Raises JOB_INVALID for an id that is none and for what JSON cannot hold. Everything else is checked by
-    the worker, whose answer is the record (or the reason in ``rejected/``).
+    Raises JOB_INVALID for an id that is none and for what JSON cannot hold, and JOB_ID_CONFLICT where another job of
+    that id waits. Everything else is checked by the worker, whose answer is the record (or the reason in
+    ``rejected/``).
     """
     job_id = job_id or new_job_id()
     if not is_job_id(job_id):
@@ -54,8 +55,21 @@ def submit(place: Spool, kind: str, payload: dict[str, Any], *, job_id: str | No
         data, digest = encode(job), job_digest(kind, payload)
     except (TypeError, ValueError, RecursionError) as error:
         raise JobError("JOB_INVALID", f"The job cannot be written as JSON: {error}.") from error
+    if dropped_digest(place, job_id) not in (None, digest):  # it would be gone, and its asker was told that it is safe
+        raise JobError("JOB_ID_CONFLICT", f"The id {job_id!r} belongs to another job, which waits in the inbox.")
     spool.drop(place, job_id, data)
     return Submitted(job_id, digest)
+
+
+def dropped_digest(place: Spool, job_id: str) -> str | None:
+    """The digest of the job that waits in the inbox under that id; None where there is none, or what is no job."""
+    if not is_job_id(job_id):
+        return None
+    try:
+        job = json.loads(files.read_plain(place.dropped(job_id), spool.RECORD_LIMIT)[0])
+        return job_digest(job["kind"], job["payload"])
+    except (OSError, JobError, ValueError, LookupError, TypeError, RecursionError):
+        return None
 
 
 def status(place: Spool, job_id: str) -> Record | None:

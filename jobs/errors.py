@@ -193,6 +193,10 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Nothing: there is nothing to merge. Drafts and superseded memories do not count: cognee-memory memories list.",
     ),
     ErrorKind(
+        "TOPIC_TOO_LARGE", _G, "The topic's memories hold more text than a job's record may.",
+        "Set those that no longer matter to Superseded, and ask again.",
+    ),
+    ErrorKind(
         "MEMORY_FORGOTTEN", _G, "The memory was forgotten after this job was accepted.",
         "Submit the content again if it is to be stored anew.",
     ),

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +31,10 @@ _MOST_AT_ONCE = 64  # answered or waiting for a thread; more are sent away, and 
 class Answers:
     """``answer`` is for any thread, ``ask`` for the event loop."""
 
-    def __init__(
-        self, workspace: Workspace, settings: Settings, ready: Callable[[], None], *, most_at_once: int = _MOST_AT_ONCE
-    ) -> None:
+    def __init__(self, workspace: Workspace, ready: Callable[[], None], *, most_at_once: int = _MOST_AT_ONCE) -> None:
         """``ready`` is called once, when the model is loaded."""
         self._workspace = workspace
-        self._settings = settings
-        self._stamps = _stamps(workspace, settings)
-        self._reader = Reader(workspace, settings.embedding)
+        self._in_use: _InUse | None = None
         self._ready = ready
         self._is_ready = threading.Event()
         self._renewing = threading.Lock()
@@ -61,47 +58,65 @@ class Answers:
             self._is_ready.set()
             self._ready()
 
-    async def ask(self, verb: Verb, arguments: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """The answer, and the bytes that the command line would print. Raises HTTP_BUSY."""
+    async def ask(self, verb: Verb, arguments: dict[str, Any], *, whole: bool = False) -> tuple[dict[str, Any], bytes]:
+        """The answer, and the bytes that the command line would print. Of a ``whole`` question nothing comes from the
+        settings. Raises HTTP_BUSY."""
         if self.in_flight >= self._most:
             raise JobError("HTTP_BUSY")
         self.in_flight += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, self._answer, verb, arguments)
+            return await asyncio.get_running_loop().run_in_executor(self._pool, self._answer, verb, arguments, whole)
         finally:
             self.in_flight -= 1
             self.asked_at = time.monotonic()
 
-    def _answer(self, verb: Verb, arguments: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    def _answer(self, verb: Verb, arguments: dict[str, Any], whole: bool = False) -> tuple[dict[str, Any], bytes]:
         try:
-            reader, settings = self._in_force()
-            asked = with_settings(arguments, settings)
+            now = self._now_in_use()
+            asked = with_settings(arguments, None if whole else now.settings)
         except JobError as error:
             found = failure(verb, error, arguments, self._workspace)
         else:
-            found = reader.answer(verb, asked, clock.now())
+            found = now.reader.answer(verb, asked, clock.now())
         if found["success"]:
             self._set_ready()
         return found, answer.encoded(found)
 
-    def _in_force(self) -> tuple[Reader, Settings]:
-        """The settings as the files say now; another embedder needs another Reader. Raises SETTING_INVALID."""
+    def _now_in_use(self) -> _InUse:
+        """The settings as the files say now; another embedder needs another Reader.
+
+        Raises WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
+        """
         with self._renewing:
-            stamps = _stamps(self._workspace, self._settings)
-            if stamps != self._stamps:
+            found = self._in_use
+            # At first nobody knows where the files lie: the second question looks once more.
+            stamp = None if found is None else _stamp(self._workspace, found.settings)
+            if found is None or found.stamp != stamp:
                 settings = trust.settings_of(self._workspace)
-                if settings.embedding != self._settings.embedding:
-                    self._reader = Reader(self._workspace, settings.embedding)
-                self._settings, self._stamps = settings, stamps
-            return self._reader, self._settings
+                same = found is not None and found.settings.embedding == settings.embedding
+                reader = found.reader if found and same else Reader(self._workspace, settings.embedding)
+                found = self._in_use = _InUse(settings, stamp, reader)
+            return found
 
 
-def _stamps(workspace: Workspace, settings: Settings) -> list[tuple[int, int] | None]:
-    """What tells whether a file of settings was written since."""
-    return [_stamp(path) for path in (workspace.env_file, settings.config_folder / "config.toml")]
+_Stamp = tuple[bool, list[tuple[int, int] | None]]
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
+@dataclass(frozen=True, slots=True)
+class _InUse:
+    settings: Settings
+    stamp: _Stamp | None
+    reader: Reader
+
+
+def _stamp(workspace: Workspace, settings: Settings) -> _Stamp:
+    """What tells whether other settings hold now. Raises WORKSPACE_NOT_TRUSTED."""
+    folder = settings.config_folder
+    files = (workspace.env_file, folder / "config.toml")
+    return trust.require(workspace, folder).trusted, [_written(path) for path in files]
+
+
+def _written(path: Path) -> tuple[int, int] | None:
     try:
         status = path.stat()
     except OSError:

@@ -7,6 +7,7 @@ usage, 3 no worker, 4 rejected, 5 timed out waiting.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -240,6 +241,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     else:
         from . import display
 
+        if isinstance(sys.stdout, io.TextIOWrapper):  # a memory may hold what a console or a file's encoding has not
+            sys.stdout.reconfigure(errors="replace")
         try:
             display.show(given, found)
             sys.stdout.flush()

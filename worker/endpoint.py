@@ -144,8 +144,8 @@ class Endpoint:
         self._noticed.clear()
         try:
             server = self._start_server(self._workspace, listening, self._token, self._noticed.set)
-        except OSError as error:
-            self._died(0.0, f"could not be started: {error.strerror}")
+        except (OSError, RuntimeError) as error:  # the system gives us no process, or no thread
+            self._died(0.0, f"could not be started: {error}")
             return
         self._server = server
         log.info("server started pid=%d", server.pid)

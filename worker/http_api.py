@@ -60,7 +60,8 @@ def app(answers: Answers, token: str, port: int) -> ASGIApp:
         async def ask(request: Request) -> Response:
             try:
                 arguments = checked(verb, await body_of(request))
-                found, data = await answers.ask(verb, arguments)
+                whole = request.query_params.get("settings") == "none"
+                found, data = await answers.ask(verb, arguments, whole=whole)
             except JobError as error:
                 return refusal(error, failure(verb, error))
             return _response(data, 200 if found["success"] else status_of(found))

@@ -22,6 +22,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bridge import trust
+from bridge.settings import Settings
 from bridge.traces import LOG_FORMAT, trace
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -37,15 +38,19 @@ _HEAD_SECONDS = 10.0  # for the head of a request to arrive, whole
 _KEEP_ALIVE_SECONDS = 15
 _LEAVING_SECONDS = 2  # for whoever was let in just before we leave
 _BACKLOG = 128
+# Without a descriptor left, asyncio turns in place at the next connection. macOS gives a process 256 of them.
+_MOST_CONNECTIONS = 100
 
 
 class Protocol(H11Protocol):
-    """uvicorn's, with a limit on how long a connection may take to say what it wants."""
+    """uvicorn's, with a limit on how long a connection may take to say what it wants, and on how many there are."""
 
     _head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        if len(self.connections) > _MOST_CONNECTIONS:
+            self.transport.abort()
         self._time_the_head()
 
     def data_received(self, data: bytes) -> None:
@@ -165,18 +170,26 @@ def main() -> int:
     try:
         _serve(Workspace(Path(sys.argv[1])), json.loads(line))
     except Exception as error:
-        log.error("%s", error if isinstance(error, JobError) else trace(error))
+        log.error("%s", trace(error))
         status = 1
     # Not through the interpreter's own end: a thread may still be loading the model.
     sys.stderr.flush()
     os._exit(status)
 
 
+def _idle_seconds(workspace: Workspace) -> float:
+    """What the settings say. Where they cannot be read, whoever asks is told why: none is left waiting."""
+    try:
+        return trust.settings_of(workspace).http_idle_seconds
+    except JobError as error:
+        log.error("%s", error)
+        return Settings().http_idle_seconds
+
+
 def _serve(workspace: Workspace, start: dict[str, Any]) -> None:
-    settings = trust.settings_of(workspace)
-    answers = Answers(workspace, settings, _say_ready)
+    answers = Answers(workspace, _say_ready)
     with _inherited(start, sys.argv[3:]) as listening:
-        made = server(listening, answers, start["token"], settings.http_idle_seconds)
+        made = server(listening, answers, start["token"], _idle_seconds(workspace))
 
         def until_the_end_of_stdin() -> None:
             while sys.stdin.buffer.read(1024):

@@ -79,6 +79,7 @@ class ServerProcess:
                 if line.strip() == READY:
                     self.ready.set()
                     self._noticed()
+        self._popen.wait()  # its pipe closes a moment before it has ended
         self._noticed()
 
     def is_alive(self) -> bool:

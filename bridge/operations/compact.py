@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,11 +11,14 @@ from typing import Any
 
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
+from jobs.spool import RECORD_LIMIT
 
 from .. import compaction, previews, topics
 from ..memory import Memory
 from ..stores import Stores
 from . import Outcomes, Progress, Task
+
+_MOST_BYTES = RECORD_LIMIT - 1024 * 1024  # of a result: a record has more to say
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
@@ -45,14 +49,22 @@ def _preview(topic_id: str, stores: Stores, now: datetime, progress: Progress) -
     if drafts := sum(memory.metadata.status == "Draft" for memory in memories):
         made = replace(made, warnings=(*made.warnings, f"Left out: {drafts} in draft."))
     preview = previews.preview_of(made, topic_id)
-    digest = previews.store(stores.workspace, preview, now)
-    return {
+    result = {
         "summaries": [_line(memory, content) for memory, (_, content) in zip(sources, preview.sources, strict=True)],
         "decision_record": dict(preview.record),
         "conflicts": list(preview.conflicts),
         "warnings": list(preview.warnings),
-        "preview_digest": digest,
+        "preview_digest": preview.digest,
     }
+    size = len(json.dumps(result, ensure_ascii=False).encode())
+    if size > _MOST_BYTES:
+        raise JobError(
+            "TOPIC_TOO_LARGE",
+            f"The preview of the topic {topic_id!r} would have {size:,} bytes; at most {_MOST_BYTES:,} can be shown."
+            " Nothing was changed.",
+        )
+    previews.store(stores.workspace, preview, now)
+    return result
 
 
 def _line(memory: Memory, content_sha256: str) -> dict[str, Any]:

@@ -354,6 +354,7 @@ export type ErrorCode =
   | "TEST_FAILURE"
   | "TEST_RETRY"
   | "TOPIC_NOT_FOUND"
+  | "TOPIC_TOO_LARGE"
   | "WAIT_TIMEOUT"
   | "WORKER_DIED"
   | "WORKER_NOT_RUNNING"

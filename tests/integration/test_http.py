@@ -24,6 +24,7 @@ from harness import PROJECT, SOAK, Place, RealWorker, is_running, until
 from test_retrieve import memories
 
 from bridge import asking, trust
+from bridge.defaults import with_settings
 from bridge.reader import Verb
 from bridge.settings import Settings, load
 from bridge.stores import Stores
@@ -214,6 +215,24 @@ def test_the_answer_is_the_same_byte_for_byte_with_and_without_the_worker(
     assert checked(ourselves, verb)["success"] is (status == 200)
 
 
+@pytest.mark.usefixtures("patient")
+def test_what_the_worker_was_started_with_does_not_reach_the_answer(
+    model_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a terminal with other variables than the editor's."""
+    theirs = {"HALF_LIFE_DAYS": "30", "RECENCY_FLOOR": "0.5", "MAX_RESULTS": "1", "RANKING_MODE": "blend"}
+    place = Served(tmp_path, model_cache, **{f"COGNEE_MEMORY_{name}": value for name, value in theirs.items()})
+    for name, value in place.environment.items():
+        if name.removeprefix("COGNEE_MEMORY_") not in theirs:
+            monkeypatch.setenv(name, value)
+    with place.worker():
+        place.warm()
+        arguments = {"query": "session of a user", "as_of": NOW}
+        through = asking.from_worker("retrieve", place.workspace, load(), with_settings(arguments, load()))
+        monkeypatch.setenv("COGNEE_MEMORY_HTTP", "false")
+        assert asking.ask_for("retrieve", str(place.workspace.root), arguments) == through
+
+
 COMMANDS = [
     ["retrieve", "session of a user", "--as-of", NOW],
     ["retrieve", "Wer verlor die Sitzung? 状态", "--as-of", NOW, "--max-results", "2", "--since", "2026-11-01"],
@@ -256,6 +275,12 @@ def test_what_a_person_sees_is_the_same_with_and_without_the_worker(place: Serve
         assert shown == place.printed(*arguments, **ALONE)
         assert shown[0] == 0
         assert b'"success"' not in shown[1]
+
+
+def test_what_a_terminal_cannot_show_is_no_error(place: Served) -> None:
+    for arguments in COMMANDS:
+        status, shown = place.printed(*arguments, **ALONE, PYTHONIOENCODING="ascii")
+        assert (status, shown.isascii()) == (0, True)
 
 
 def test_a_context_is_printed_alone_ready_to_be_pasted(place: Served, worker: RealWorker) -> None:
@@ -412,6 +437,17 @@ def test_a_worker_that_stops_ends_its_server(model_cache: Path, tmp_path: Path) 
         print(f"stopped after {time.monotonic() - began:.2f} s")
         assert not is_running(server)
     assert (place.http["url"], place.http["server"]) == (None, None)
+
+
+def test_a_server_that_finds_broken_settings_says_so_to_whoever_asks(model_cache: Path, tmp_path: Path) -> None:
+    place = Served(tmp_path, model_cache)
+    with place.worker():
+        (place.config / "config.toml").write_text('max_results = "many"\n')
+        status, data = place.ask(query="session")
+        assert (status, json.loads(data)["error_code"]) == (500, "SETTING_INVALID")
+        (place.config / "config.toml").unlink()
+        assert place.ask(query="session")[0] == 200
+    assert " died: " not in place.log()
 
 
 def test_a_port_that_is_taken_costs_http_alone(model_cache: Path, tmp_path: Path, worker: RealWorker) -> None:

@@ -534,6 +534,17 @@ def test_a_preview_shows_the_merged_record_and_changes_nothing(place: Place, age
     assert place.json("memories", "list") == listed
 
 
+def test_a_job_that_waits_for_a_worker_is_not_replaced_by_another_of_its_id(unused: Place) -> None:
+    trust.adopt(unused.workspace, unused.config)
+    unused.spool.queue_db.mkdir()  # no worker can start
+    with agent_of(unused) as agent:
+        for _ in range(2):
+            assert agent.error("memory_ingest", summary=SUMMARY, job_id="kept")["error_code"] == "WORKER_START_FAILED"
+        changed = {**SUMMARY, "context": "Something else."}
+        assert agent.error("memory_ingest", summary=changed, job_id="kept")["error_code"] == "JOB_ID_CONFLICT"
+    assert json.loads(unused.spool.dropped("kept").read_bytes())["payload"] == {"summary": SUMMARY}
+
+
 def test_a_worker_that_cannot_start_leaves_the_job_and_says_so(unused: Place) -> None:
     unused.environment["COGNEE_MEMORY_RESCAN_SECONDS"] = "never"
     with agent_of(unused) as broken:

@@ -41,10 +41,10 @@ class Made:
         self.workspace.root.mkdir()
         self.said: list[str] = []
         self.settings = trust.settings_of(self.workspace)
-        self.answers = Answers(self.workspace, self.settings, lambda: self.said.append("ready"), **options)
+        self.answers = Answers(self.workspace, lambda: self.said.append("ready"), **options)
 
-    def ask(self, **arguments: Any) -> dict[str, Any]:
-        return asyncio.run(self.answers.ask("retrieve", arguments))[0]
+    def ask(self, *, whole: bool = False, **arguments: Any) -> dict[str, Any]:
+        return asyncio.run(self.answers.ask("retrieve", arguments, whole=whole))[0]
 
     @property
     def config(self) -> Path:
@@ -70,6 +70,14 @@ def test_what_was_not_given_comes_from_the_settings(made: Made) -> None:
     assert made.ask(query="x", max_results=9)["max_results"] == 9
 
 
+def test_whoever_brings_the_settings_along_gets_nothing_of_ours(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A setting that the asker has not is one that he has not, whatever this process was started with."""
+    monkeypatch.setenv("COGNEE_MEMORY_HALF_LIFE_DAYS", "30")
+    assert made.ask(query="x")["half_life_days"] == 30
+    found = made.ask(whole=True, query="x", maxTokens=7, status=None)
+    assert found.keys() - {"success", "verb", "model"} == {"query", "max_tokens"}
+
+
 def test_a_setting_that_is_changed_holds_for_the_next_question(made: Made) -> None:
     assert made.ask(query="x")["max_results"] == 5
     made.workspace.env_file.write_text("COGNEE_MEMORY_MAX_RESULTS=7\n")
@@ -91,6 +99,37 @@ def test_a_setting_that_cannot_be_read_is_said_until_it_is_mended(made: Made) ->
         assert made.ask(query="x")["error_code"] == "SETTING_INVALID"
     made.config.write_text("max_results = 6\n")
     assert made.ask(query="x")["max_results"] == 6
+
+
+def test_a_setting_that_could_not_be_read_from_the_start_is_said_and_can_be_mended(made: Made) -> None:
+    made.config.write_text('max_results = "many"\n')
+    answers = Answers(made.workspace, lambda: None)
+    answers.warm()
+    assert asyncio.run(answers.ask("retrieve", {"query": "x"}))[0]["error_code"] == "SETTING_INVALID"
+    made.config.write_text("max_results = 6\n")
+    assert asyncio.run(answers.ask("retrieve", {"query": "x"}))[0]["max_results"] == 6
+
+
+def test_a_workspace_that_is_no_longer_this_users_is_closed(made: Made) -> None:
+    """Such as after a checkout that brought the memory of somebody else."""
+    trust.adopt(made.workspace, made.settings.config_folder)
+    assert made.ask(query="x")["success"] is True
+    marker = made.workspace.marker(made.workspace.memory)
+    own = marker.read_text("ascii")
+    marker.write_text("f" * 32, "ascii")
+    (made.workspace.memory / "memory.db").write_bytes(b"")
+    assert made.ask(query="x")["error_code"] == "WORKSPACE_NOT_TRUSTED"
+    marker.write_text(own, "ascii")
+    assert made.ask(query="x")["success"] is True
+
+
+def test_what_a_workspace_may_say_holds_as_soon_as_it_is_trusted(made: Made) -> None:
+    trust.adopt(made.workspace, made.settings.config_folder)
+    names = "EMBEDDING_PROVIDER=openai\nEMBEDDING_MODEL=m\nEMBEDDING_DIMENSIONS=3\n"
+    made.workspace.env_file.write_text(names, "utf-8")
+    assert made.ask(query="x")["model"] == made.settings.embedder_identity
+    trust.adopt(made.workspace, made.settings.config_folder, trusted=True)
+    assert made.ask(query="x")["model"] == "openai/m/3"
 
 
 def test_it_is_ready_when_the_model_is_loaded_and_says_so_once(made: Made) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import threading
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 from harness import until
 
-from bridge import asking, trust
+from bridge import asking, reader, trust
 from bridge.settings import Settings, load
 from jobs.layout import Workspace
 from jobs.lock import Lock
@@ -110,7 +111,7 @@ def test_the_question_goes_with_the_token_and_to_this_machine(worker: FakeWorker
     worker.ask(query="ü ?", max_results=3)
     head, _, body = worker.requests[0].partition(b"\r\n\r\n")
     lines = head.decode().split("\r\n")
-    assert lines[0] == "POST /v1/retrieve HTTP/1.1"
+    assert lines[0] == "POST /v1/retrieve?settings=none HTTP/1.1"
     assert {f"Host: 127.0.0.1:{worker.port}", "Authorization: Bearer secret"} < set(lines)
     assert json.loads(body) == {"query": "ü ?", "max_results": 3}
 
@@ -206,6 +207,7 @@ def test_a_worker_that_does_not_serve_yet_is_told_that_somebody_asks(worker: Fak
         {"http": {"url": None}},
         {"http": {"url": 7}},
         {"http": {"url": "http://127.0.0.1:1"}},
+        {"http": {"url": "http://127.0.0.1:70000"}},
         {"http": {"serving": None}},
     ],
     ids=str,
@@ -249,6 +251,7 @@ def test_where_http_is_switched_off_nobody_is_asked(worker: FakeWorker) -> None:
     [
         "http://192.0.2.1:80", "http://localhost:80", "https://127.0.0.1:80", "http://127.0.0.1", "http://127.0.0.1:",
         "http://127.0.0.1:80@example.com", "http://127.0.0.1:80/x", "http://127.0.0.1.example.com:80", "",
+        "http://127.0.0.1:0", "http://127.0.0.1:-1", "http://127.0.0.1:65536",
     ],
 )  # fmt: skip
 def test_the_token_goes_to_no_other_address(url: str) -> None:
@@ -295,6 +298,44 @@ def test_an_error_is_the_verbs_own_envelope(verb: Any, tmp_path: Path) -> None:
     found = json.loads(asking.ask_for(verb, str(tmp_path / "nowhere"), {"query": "x"}))
     empty = {"retrieve": "results", "explain": "items", "context": "memories"}[verb]
     assert (found["success"], found["error_code"], found[empty]) == (False, "WORKSPACE_MISSING", [])
+
+
+def test_a_named_workspace_is_asked_about_from_a_folder_that_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as that in which an agent was started long ago."""
+    workspace, gone = tmp_path / "workspace", tmp_path / "gone"
+    workspace.mkdir()
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert json.loads(asking.ask_for("retrieve", str(workspace), {"query": "x"}))["success"] is True
+
+
+def test_those_who_ask_first_all_at_once_share_one_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each would load a model of its own."""
+    made: list[object] = []
+    both = threading.Barrier(2)
+
+    class Slow:
+        def __init__(self, *arguments: object) -> None:
+            made.append(self)
+            with contextlib.suppress(threading.BrokenBarrierError):
+                both.wait(0.5)  # for another one who is making a second
+
+        def answer(self, *arguments: object) -> dict[str, Any]:
+            return {"success": True}
+
+    monkeypatch.setattr(reader, "Reader", Slow)
+    monkeypatch.setattr(asking, "_kept", None)
+    askers = [
+        threading.Thread(target=asking.ask_for, args=("retrieve", str(tmp_path), {"query": "x"})) for _ in range(2)
+    ]
+    for asker in askers:
+        asker.start()
+    for asker in askers:
+        asker.join()
+    assert len(made) == 1
 
 
 def test_what_nobody_expected_is_an_answer_too(

@@ -122,6 +122,25 @@ def test_a_job_that_is_accepted_between_the_two_looks_is_found(place: Spool, mon
     assert found.state == "queued"
 
 
+def test_a_job_that_waits_is_not_replaced_by_another_of_its_id(place: Spool) -> None:
+    """No worker has seen it yet; whoever dropped it was told that it is safe."""
+    first = client.submit(place, "noop", {"sleep_ms": 1}, job_id="a")
+    with pytest.raises(JobError, match="waits") as conflict:
+        client.submit(place, "noop", {"sleep_ms": 2}, job_id="a")
+    assert conflict.value.code == "JOB_ID_CONFLICT"
+    assert json.loads(place.dropped("a").read_bytes())["payload"] == {"sleep_ms": 1}
+    assert client.submit(place, "noop", {"sleep_ms": 1}, job_id="a") == first
+    assert client.dropped_digest(place, "a") == first.sha256
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"kind": "noop"}', b"\xff"])
+def test_a_file_that_is_no_job_does_not_stand_in_the_way_of_one(place: Spool, content: bytes) -> None:
+    place.dropped("a").write_bytes(content)
+    assert client.dropped_digest(place, "a") is None
+    submitted = client.submit(place, "noop", {}, job_id="a")
+    assert client.dropped_digest(place, "a") == submitted.sha256
+
+
 def test_a_former_rejection_does_not_answer_for_a_new_drop(place: Spool) -> None:
     refusal = lifecycle.refuse("a", JobError("JSON_INVALID"), NOON)
     spool.write_records(place, [refusal])

@@ -125,6 +125,17 @@ def test_of_two_that_mean_the_same_the_fuller_wording_is_kept() -> None:
         ("Log E1042 as a warning", "Log E1043 as a warning"),
         ("Use Postgres for jobs", "Use SQLite for jobs"),
         ("Edit src/a.py", "Edit src/b.py"),
+        ("Deploy with approval", "Deploy without approval"),
+        ("Store tokens in the keychain", "Store tokens outside the keychain"),
+        ("Sync notes from laptop to server", "Sync notes from server to laptop"),
+        ("Tests need the network", "Tests rarely need the network"),
+        ("Encrypt backups", "Encrypt backups partially"),
+        # denials of other languages
+        ("Der Cache liegt in Redis", "Der Cache liegt nicht in Redis"),
+        ("Utiliser Redis pour le cache", "Ne pas utiliser Redis pour le cache"),
+        ("Usar Redis para o cache", "Não usar Redis para o cache"),
+        ("Gebruik Redis voor de cache", "Gebruik geen Redis voor de cache"),
+        ("Мы используем Redis для кеша", "Мы не используем Redis для кеша"),
     ],
 )
 def test_what_differs_in_one_thing_is_never_taken_for_one(one: str, other: str) -> None:
@@ -207,7 +218,14 @@ def test_of_three_in_a_row_the_last_supersedes_the_one_before() -> None:
     assert found.content.decisions == (
         "[Earlier] Retry 5 times", "[Earlier] Retry 3 times", "[Later] Retry 2 times supersedes Retry 3 times",
     )  # fmt: skip
-    assert len(found.conflicts) == 3
+    told = [(conflict.earlier.text, conflict.later.text) for conflict in found.conflicts]
+    assert told == [("Retry 5 times", "Retry 3 times"), ("Retry 3 times", "Retry 2 times")]
+
+
+def test_a_decision_that_was_changed_a_hundred_times_is_a_hundred_conflicts_and_not_thousands() -> None:
+    found = made(*[memory(1 + n // 4, f"Retry {n + 2} times") for n in range(101)])
+    assert len(found.conflicts) == 100
+    assert found.content.decisions[-1] == "[Later] Retry 102 times supersedes Retry 101 times"
 
 
 def test_a_decision_that_was_made_again_is_the_one_that_holds() -> None:

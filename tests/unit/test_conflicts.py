@@ -143,3 +143,10 @@ def test_a_text_of_any_length_takes_no_time(text: str) -> None:
     began = time.process_time()
     between(text, text)
     assert time.process_time() - began < 5
+
+
+def test_statements_that_are_long_lists_take_no_time_either() -> None:
+    texts = ["; ".join(f"use {letter}{n}" for letter in "abcdefghijklmnopqrstuvwxyz" * 3) for n in range(60)]
+    began = time.process_time()
+    find(texts, [str(n) for n in range(len(texts))])
+    assert time.process_time() - began < 8, "it takes next to nothing"

@@ -193,7 +193,7 @@ def test_while_a_process_is_not_started_again_the_worker_can_be_stopped(
 def test_a_process_that_cannot_be_started_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "pause_seconds", lambda failures: 0.001)
     made = Made(tmp_path)
-    refusals = iter([OSError(11, "Resource temporarily unavailable")])
+    refusals = iter([OSError(11, "Resource temporarily unavailable"), RuntimeError("can't start new thread")])
 
     def start(*arguments: Any) -> ServerProcess:
         for error in refusals:
@@ -203,6 +203,19 @@ def test_a_process_that_cannot_be_started_is_tried_again(tmp_path: Path, monkeyp
     made.endpoint._start_server = start
     with made, made.connect():
         made.servers.count(1).accept()
+
+
+def test_the_end_of_a_process_is_noticed_at_once(tmp_path: Path) -> None:
+    """Its pipes close a moment before it has ended: whoever is told too early finds it alive, and is told no more."""
+    alive: list[bool] = []
+    made = threading.Event()
+    with listen(0) as listening:
+        server = ServerProcess(
+            Workspace(tmp_path), listening, "token", lambda: alive.append(made.wait(10) and server.is_alive())
+        )
+        made.set()
+        assert server.end(60) == 0
+        until(lambda: alive and not alive[-1], "its end is told")
 
 
 def test_a_process_that_grows_beyond_measure_is_ended_and_its_work_goes_on(made: Made) -> None:

@@ -17,6 +17,7 @@ from questions import answer_to
 from shelf import EVERYTHING, NOW, Shelf, legacy, record, summary
 
 from bridge import answer, schema
+from bridge.arguments import Parser, add_explain_options, add_question_options, explain_values
 from bridge.embedder import EmbeddingConfig, create
 from bridge.settings import Settings
 from jobs.errors import JobError
@@ -402,6 +403,18 @@ def test_what_can_be_answered_is_answered_beside_what_was_not_understood(shelf: 
     assert found["metadata"]["query"] is None
     found = shelf.explain(query="queue", ids=list(range(1, 300)))
     assert (found["success"], len(found["items"]), problems(found)) == (True, 2, [("INVALID_ARGUMENT", "ids")])
+
+
+def test_an_id_on_the_command_line_that_is_none_is_reported_and_the_rest_is_explained(shelf: Shelf) -> None:
+    shelf.add(summary("a", "queue"))
+    parser = Parser()
+    parser.add_argument("--query")
+    add_question_options(parser)
+    add_explain_options(parser)
+    given = explain_values(parser.parse_args(["--id", "x", "1", "--id", "2"]))
+    found = shelf.explain(**given)
+    assert (numbers(found), found["missing_ids"]) == ([1], [2])
+    assert problems(found) == [("INVALID_ARGUMENT", "ids"), ("NOT_FOUND", "ids")]
 
 
 def test_two_hundred_ids_may_be_asked_for_however_often_each(shelf: Shelf) -> None:

@@ -38,8 +38,9 @@ class Told:
         self.found: dict[str, Any] | Exception | None = None
         self.released = asyncio.Event()
 
-    async def ask(self, verb: Verb, arguments: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    async def ask(self, verb: Verb, arguments: dict[str, Any], *, whole: bool) -> tuple[dict[str, Any], bytes]:
         self.asked.append((verb, arguments))
+        self.whole = whole
         if isinstance(self.found, Exception):
             raise self.found
         self.in_flight += 1
@@ -153,6 +154,12 @@ def test_a_question_is_passed_on_and_its_answer_is_what_the_command_line_prints(
         answer.success(verb="retrieve", given={"query": "ü", "max_results": 3}, note="ü – 状态")
     )
     assert (reply.status, reply.headers["content-type"]) == (200, "application/json")
+
+
+def test_a_question_may_say_that_it_is_whole_without_the_settings_here(running: Running) -> None:
+    for query, whole in (("", False), ("?settings=none", True), ("?settings=", False), ("?other=none", False)):
+        assert running.ask(f"/v1/retrieve{query}").status == 200
+        assert running.told.whole is whole
 
 
 @pytest.mark.parametrize("verb", ["retrieve", "explain", "context"])
@@ -396,6 +403,27 @@ def test_whoever_hangs_holds_nobody_up_and_is_left_in_time(running: Running, mon
             found = b""
         assert found.startswith(b"HTTP/1.1 408 ") if number % 4 == 3 else found == b""
         connection.close()
+
+
+def test_more_connections_than_it_can_hold_are_closed_and_the_others_kept(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever they come from: opening one needs no token."""
+    monkeypatch.setattr(module, "_MOST_CONNECTIONS", 5)
+    held = [running.connect() for _ in range(5)]
+    until(lambda: len(running.server.server_state.connections) == 5, "they are let in")
+    for _ in range(20):
+        with running.connect() as late:
+            try:
+                assert late.recv(1) == b""
+            except ConnectionResetError:
+                pass
+    for connection in held:
+        connection.sendall(f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{running.port}\r\n\r\n".encode())
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+        connection.close()
+    until(lambda: not running.server.server_state.connections, "they have gone")
+    assert running.ask().status == 200
 
 
 def test_a_head_that_trickles_in_is_left_in_time_too(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:

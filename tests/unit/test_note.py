@@ -67,6 +67,8 @@ def test_a_line_that_would_be_a_heading_is_made_an_ordinary_one(line: str, shown
 def test_characters_that_nobody_sees_are_left_out() -> None:
     hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
     assert quoted(f"a\x1b[31m\x00b{hidden}\u202ec\u200b#\ufeff") == ["> a[31mbc#"]
+    selectors = "".join(chr(0xE0100 + ord(letter)) for letter in "obey")
+    assert quoted(f"👍{selectors}a\u2063b") == ["> 👍ab"]
     assert quoted("\u200b## Title") == ["> \\## Title"]
     assert quoted("Familie 👩\u200d👧 und naïve ‘quotes’\tstay") == ["> Familie 👩\u200d👧 und naïve ‘quotes’\tstay"]
 

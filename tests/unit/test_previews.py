@@ -18,7 +18,7 @@ from fake_embedder import FakeEmbedder
 
 from bridge import previews
 from bridge.memory import Content, Memory, Metadata
-from bridge.operations import Task, run
+from bridge.operations import Task, compact, run
 from bridge.previews import Preview
 from bridge.settings import Settings
 from bridge.slices import quietly
@@ -128,6 +128,23 @@ def test_a_preview_changes_no_memory_and_owes_the_graph_nothing(stores: Stores, 
     before = dump(workspace)
     shown(stores)
     assert dump(workspace) == before
+
+
+def test_a_preview_that_no_record_could_hold_is_refused_and_not_kept(
+    stores: Stores, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(stores, "Retry three times")
+    add(stores, "Retry five times")
+    whole = shown(stores)
+    size = len(json.dumps(whole, ensure_ascii=False).encode())
+    monkeypatch.setattr(compact, "_MOST_BYTES", size)
+    assert shown(stores) == whole
+    workspace.preview(whole["preview_digest"]).unlink()
+    monkeypatch.setattr(compact, "_MOST_BYTES", size - 1)
+    error = refused(stores)
+    assert error.code == "TOPIC_TOO_LARGE"
+    assert f"{size:,} bytes" in error.message
+    assert list(workspace.previews.iterdir()) == []
 
 
 def test_drafts_superseded_and_hidden_memories_are_left_out(stores: Stores, workspace: Workspace) -> None:

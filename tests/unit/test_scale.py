@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import sqlite3
 import threading
 from contextlib import closing
@@ -169,6 +170,18 @@ def test_a_snapshot_from_before_a_change_keeps_its_own_state_beside_a_newer_one(
         # A question that began before sees its own state though the cache knows a newer one.
         assert len(cache.edition(older._connection).catalogue) == 10
         assert len(cache.edition(newer._connection).catalogue) == 15
+
+
+def test_a_store_that_was_removed_and_begun_anew_is_read_anew(workspace: Workspace) -> None:
+    add(workspace, *memories(10))
+    asking = reader(workspace)
+    answer(asking, "queue")
+    shutil.rmtree(workspace.memory)
+    assert answer(asking, "queue")["results"] == []
+    workspace.memory.mkdir(mode=0o700)
+    add(workspace, *memories(5, seed=2, start=30))  # fewer rows, in a file of the same name
+    assert answer(asking, "queue", relevance_floor=0)["results"]
+    assert answer(asking, "queue", relevance_floor=0) == answer(reader(workspace), "queue", relevance_floor=0)
 
 
 def test_questions_at_once_in_one_reader_get_the_answers_of_questions_one_by_one(workspace: Workspace) -> None:

@@ -147,6 +147,10 @@ NAMED = [
     ("Keys stay in .env, always.", ".env"),
     ("Types come from @types.", "@types"),
     ("It reads $HOME first.", "$HOME"),
+    ("The theme is set in .vscode/settings.json.", ".vscode"),
+    ("Types come from @types/node.", "@types"),
+    ("It reads $HOME/.cache/models first.", "$HOME"),
+    (r"Keys stay in deploy\.env, always.", ".env"),
     # hashes
     ("Broken since 3e3331bed0aa4b3c8b9d8f1f9b3e2a10deadbeef.", "3e3331b"),
     ("Broken since 3e3331b.", "3e3331bed0aa4b3c8b9d8f1f9b3e2a10deadbeef"),
@@ -174,6 +178,10 @@ FOUND = [
     ("re\N{COMBINING ACUTE ACCENT}sume\N{COMBINING ACUTE ACCENT}", "resume"),
     ("\N{FULLWIDTH LATIN CAPITAL LETTER A}PI key", "api"),
     ("ΟΔΟΣ", "οδος"),
+    ("Η βάση δεδομένων", "ΒΑΣΗ"),
+    ("Η ΒΑΣΗ ΔΕΔΟΜΕΝΩΝ", "βάση"),
+    ("Счёт закрыт", "счет"),
+    ("Счет закрыт", "счёт"),
     ("Сервер отвечает медленно", "сервер"),
     ("नमस्ते दुनिया", "नमस्ते"),
     ("我们重写了状态机的实现。", "状态机"),
@@ -196,6 +204,7 @@ MISSED = [
     ("it took 1 of 26 for 4", "1.26.4"),
     ("Broken since 3e3331b.", "3e3331c"),
     ("我们重写了状态机的实现。", "机状"),
+    ("мой", "мои"),
     ("我们重写了状态机的实现。", "数据库"),
 ]
 # Text, query: perhaps found by a word, but not as the identifier.
