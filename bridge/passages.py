@@ -11,7 +11,8 @@ from .plain_summary import render_plain
 
 PassageKind = Literal["whole", "topic", "sentence", "decision", "detail"]
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9`])|\n+")
+# A stop and a blank before what may begin a sentence; beyond ASCII that is any letter. In Chinese and Japanese, a stop.
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?(?:[A-Z0-9`]|[^\x00-\x7f]))|(?<=[。！？])|\n+")
 
 # A memory of a reasonable size has a tenth of these. What is beyond them is found by its words.
 MOST_PASSAGES = 200

@@ -50,6 +50,16 @@ def test_the_same_words_are_one_passage_and_the_first_kind_wins() -> None:
     assert [passage.kind for passage in found if passage.text == "Use a product"] == ["topic"]
 
 
+def test_sentences_of_other_scripts_are_told_apart_as_well() -> None:
+    assert sentences("Wir warten. Über Nacht läuft er. ältere Fälle.") == [
+        "Wir warten.",
+        "Über Nacht läuft er.",
+        "ältere Fälle.",
+    ]
+    assert sentences("Он ждёт. Ночью работает.") == ["Он ждёт.", "Ночью работает."]
+    assert sentences("夜は待つ。朝に動く。本当？") == ["夜は待つ。", "朝に動く。", "本当？"]
+
+
 def test_a_short_legacy_text_is_one_passage() -> None:
     assert passages(legacy("One line")) == [Passage("whole", "One line")]
 
