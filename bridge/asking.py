@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 # What a person does not notice beside the time that answering ourselves takes. From the first byte to the last.
 PATIENCE_SECONDS = 0.15
 
+# Elsewhere embedding takes longer than that: each question would be embedded, and paid for, by the worker and by us.
+_EMBEDS_HERE = ("fastembed", "ollama")
+
 _ADDRESS = "http://127.0.0.1:"
 _HEARTBEAT_BYTES = 1024 * 1024
 _TOKEN_BYTES = 256
@@ -90,7 +93,7 @@ def _failure(verb: Verb, error: JobError, arguments: dict[str, Any], workspace: 
 def from_worker(verb: Verb, workspace: Workspace, settings: Settings, arguments: dict[str, Any]) -> bytes | None:
     """A living worker's answer. None when there is any doubt: whoever asks then has to answer himself."""
     try:
-        if not settings.http or not is_held(workspace.spool.lock):
+        if not settings.http or settings.embedding_provider not in _EMBEDS_HERE or not is_held(workspace.spool.lock):
             return None
         heartbeat = json.loads(files.read_plain(workspace.spool.heartbeat, _HEARTBEAT_BYTES)[0])
         http = heartbeat["http"]

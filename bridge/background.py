@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from threading import Thread
 from typing import Generic, TypeVar
 
@@ -16,17 +15,30 @@ class Background(Generic[T]):
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
         self._made = False
+        self._error: Exception | None = None
         self._thread = Thread(target=self._run)
         self._thread.start()
 
     def _run(self) -> None:
-        with suppress(Exception):  # whoever asks for the value makes it again, and gets the error
+        try:
             self._value = self._make()
             self._made = True
+        except Exception as error:
+            self._error = error
+
+    @property
+    def has_failed(self) -> bool:
+        return self._error is not None
 
     def result(self) -> T:
-        """The value, waited for. What failed is tried again by each who asks: it may have been mended since."""
+        """The value, waited for.
+
+        Who asks first gets the error of a failure, and whoever asks after that tries again: it may have been mended.
+        """
         self._thread.join()
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
         if not self._made:
             self._value = self._make()
             self._made = True

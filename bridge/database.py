@@ -99,16 +99,17 @@ ALTER TABLE memories ADD COLUMN dated REAL;
 CREATE INDEX memories_catalogue ON memories
     (passage_row, number, passage_count, whole_row, status, kind, dated) WHERE hidden = 0;
 
--- rises with every change but the addition of a memory with a new highest number: readers keep the rest
+-- another, never to come again even in a restored backup, with every change but the addition of a memory with a new
+-- highest number: readers keep the rest
 INSERT INTO meta VALUES ('catalogue_version', '1');
 CREATE TRIGGER memories_changed
     AFTER UPDATE OF passage_row, passage_count, whole_row, status, kind, hidden, dated ON memories
-    BEGIN UPDATE meta SET value = value + 1 WHERE key = 'catalogue_version'; END;
+    BEGIN UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'catalogue_version'; END;
 CREATE TRIGGER memories_removed AFTER DELETE ON memories
-    BEGIN UPDATE meta SET value = value + 1 WHERE key = 'catalogue_version'; END;
+    BEGIN UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'catalogue_version'; END;
 CREATE TRIGGER memories_squeezed_in AFTER INSERT ON memories
     WHEN NEW.number < (SELECT max(number) FROM memories)
-    BEGIN UPDATE meta SET value = value + 1 WHERE key = 'catalogue_version'; END;
+    BEGIN UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'catalogue_version'; END;
 """
 
 
@@ -181,12 +182,15 @@ def open_for_reading(workspace: Workspace) -> sqlite3.Connection | None:
     Raises STORE_NEWER, STORE_UNREADABLE.
     """
     path = workspace.memory_db
-    if not path.exists() or path.stat().st_size == 0:
-        return None
-    mode = "mode=ro"
-    if not path.with_name(path.name + "-wal").exists() and not os.access(path.parent, os.W_OK):
-        mode += "&immutable=1"  # a read-only copy of a workspace: nobody writes, and no lock can be taken
     with _opening(path):
+        try:
+            if path.stat().st_size == 0:
+                return None
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        mode = "mode=ro"
+        if not path.with_name(path.name + "-wal").exists() and not os.access(path.parent, os.W_OK):
+            mode += "&immutable=1"  # a read-only copy of a workspace: nobody writes, and no lock can be taken
         connection = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None, timeout=5)
         with _closed_on_error(connection):
             if _format(connection, path) == 0:  # the writer is just creating it

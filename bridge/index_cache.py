@@ -15,6 +15,10 @@ import numpy as np
 from . import catalogue, database, vectors
 from .catalogue import Catalogue
 
+# A memory as it was added, whatever has become of it since.
+_Added = tuple[int, str, str, int]
+_ADDED = "SELECT number, id, stored_at, passage_row FROM memories"
+
 
 @dataclass(frozen=True, slots=True)
 class Edition:
@@ -22,10 +26,14 @@ class Edition:
 
     version: tuple[str | None, ...]
     """Changes with whatever is not the addition of memories with higher numbers."""
-    last_number: int
+    last: _Added | None
+    """The memory with the highest number."""
     count: int
     """All memories, hidden ones included."""
     catalogue: Catalogue
+
+    def is_of(self, version: tuple[str | None, ...]) -> bool:
+        return self.version == version and version[1] is not None  # an older format has none
 
 
 class IndexCache:
@@ -39,16 +47,16 @@ class IndexCache:
     def edition(self, connection: sqlite3.Connection) -> Edition:
         """The catalogue in the state that the connection's transaction sees."""
         version = (database.meta(connection, "workspace_id"), database.meta(connection, "catalogue_version"))
-        last: int = connection.execute("SELECT coalesce(max(number), 0) FROM memories").fetchone()[0]
+        last: _Added | None = connection.execute(f"{_ADDED} ORDER BY number DESC LIMIT 1").fetchone()
         with self._lock:
             kept = self._edition
-        if kept is None or kept.version != version or version[1] is None or kept.last_number > last:
-            found = Edition(version, last, _count(connection), catalogue.read(connection))
-        elif kept.last_number < last:
-            whole = kept.catalogue.and_then(catalogue.read(connection, kept.last_number))
-            found = Edition(version, last, _count(connection), whole)
-        else:
+        if kept is not None and kept.is_of(version) and kept.last == last:
             return kept
+        if kept is not None and kept.is_of(version) and kept.last is not None and _has(connection, kept.last):
+            whole = kept.catalogue.and_then(catalogue.read(connection, kept.last[0]))
+        else:
+            whole = catalogue.read(connection)
+        found = Edition(version, last, _count(connection), whole)
         with self._lock:
             self._edition = found
         return found
@@ -58,11 +66,12 @@ class IndexCache:
 
         ``swept`` says that all of them will be read.
         """
-        inode = _inode(path)
+        inode, size = _inode_and_size(path)
         with self._lock:
             former, kept = self._mapped.get(path, (None, None))
-        # A store that was removed and begun anew has files of the same names.
-        same_file = former is not None and former == inode
+        # A store that was removed and begun anew has files of the same names. To read mapped rows that a file
+        # has lost would end the process.
+        same_file = former == inode and size >= row_count * dimensions * vectors.ITEM_BYTES
         if kept is not None and same_file and len(kept) >= row_count and kept.shape[1] == dimensions:
             return kept[:row_count]
         found = vectors.open_rows(path, row_count, dimensions)
@@ -81,12 +90,18 @@ class IndexCache:
 _Inode = tuple[int, int]
 
 
-def _inode(path: Path) -> _Inode | None:
+def _inode_and_size(path: Path) -> tuple[_Inode | None, int]:
     try:
         status = path.stat()
     except FileNotFoundError:
-        return None
-    return status.st_dev, status.st_ino
+        return None, 0
+    return (status.st_dev, status.st_ino), status.st_size
+
+
+def _has(connection: sqlite3.Connection, added: _Added) -> bool:
+    """Whether the database goes on from there; one that was restored from a backup may have another memory."""
+    found: _Added | None = connection.execute(f"{_ADDED} WHERE number = ?", added[:1]).fetchone()
+    return found == added
 
 
 def _count(connection: sqlite3.Connection) -> int:

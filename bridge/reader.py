@@ -93,7 +93,8 @@ class Reader:
     def _begin_loading(self) -> None:
         """Let the model be read while we look at the index."""
         with self._lock:
-            if self._embedder is None and self._loading is None:
+            # One that failed while nobody needed it is no news: the model may have been installed since.
+            if self._embedder is None and (self._loading is None or self._loading.has_failed):
                 self._loading = Background(lambda: self._create(self._embedding))
 
     def _retrieve(self, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:

@@ -25,10 +25,10 @@ from .question import Question
 from .ranking import STATUS_MULTIPLIERS, Factors, Ranking, factors, order_key
 from .search import Scores, Snapshot
 
-# An estimate in float32 is off by less than a tenth of this.
+# A semantic score that was estimated in float32 is off by less than a tenth of this.
 _MARGIN = 1e-4
-# The same as a part of a score whose semantic score is at the floor or above.
-_SCORE_MARGIN = 1e-3
+
+_ABOVE_ANY_SCORE = 2.0
 
 _SECONDS_A_DAY = 86_400.0
 
@@ -52,7 +52,7 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
     snapshot.lexical(question.query)  # meanwhile; the snapshot keeps it
     vector = meaning.result()
     candidates, semantic = snapshot.estimate(
-        question.query, vector, candidates, lambda some, semantic: _estimated(some, semantic, question.ranking)
+        question.query, vector, candidates, lambda some, semantic: _preferred(some, semantic, question)
     )
     floor = question.relevance_floor * snapshot.weight  # known once both halves were read
     doubtful = np.flatnonzero(np.abs(semantic - floor) < _MARGIN)
@@ -60,7 +60,7 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
     exact = snapshot.relevance(question.query, vector, candidates.take(doubtful))
     passing[doubtful] = [relevance.semantic_score >= floor for relevance in exact]
     candidates, semantic = candidates.take(passing), semantic[passing]
-    best = _best(candidates, _estimated(candidates, semantic, question.ranking), question)
+    best = _best(candidates, semantic, question)
     found = _scored(snapshot, question, vector, candidates.take(best))
     found.sort(key=lambda pair: order_key(*pair))
     if question.legacy == "append":
@@ -109,20 +109,29 @@ def _estimated(candidates: Catalogue, semantic: Scores, ranking: Ranking) -> Sco
     return found
 
 
-def _best(candidates: Catalogue, scores: Scores, question: Question) -> NDArray[np.intp]:
+def _preferred(candidates: Catalogue, semantic: Scores, question: Question) -> Scores:
+    """Higher for what stands further up: by the score, and with ``append`` first by what is not legacy."""
+    found = _estimated(candidates, semantic, question.ranking)
+    return found + _ABOVE_ANY_SCORE * ~candidates.legacy if question.legacy == "append" else found
+
+
+def _best(candidates: Catalogue, semantic: Scores, question: Question) -> NDArray[np.intp]:
     """Where all that may be among the first ``max_results`` stand: these, and what the estimate cannot tell apart."""
+    least = _estimated(candidates, np.maximum(semantic - _MARGIN, 0.0), question.ranking)
+    most = _estimated(candidates, semantic + _MARGIN, question.ranking)
     if question.legacy == "mixed":
-        return _top(np.arange(len(scores)), scores, question.max_results)
-    first = _top(np.flatnonzero(~candidates.legacy), scores, question.max_results)
-    last = _top(np.flatnonzero(candidates.legacy), scores, question.max_results)
+        return _top(np.arange(len(semantic)), least, most, question.max_results)
+    first = _top(np.flatnonzero(~candidates.legacy), least, most, question.max_results)
+    last = _top(np.flatnonzero(candidates.legacy), least, most, question.max_results)
     return np.concatenate([first, last])
 
 
-def _top(places: NDArray[np.intp], scores: Scores, most: int) -> NDArray[np.intp]:
-    if len(places) <= most:
+def _top(places: NDArray[np.intp], least: Scores, most: Scores, count: int) -> NDArray[np.intp]:
+    """The places whose score can be as high as that which ``count`` of them have for certain."""
+    if len(places) <= count:
         return places
-    least = np.partition(scores[places], -most)[-most] * (1 - _SCORE_MARGIN)
-    found: NDArray[np.intp] = places[scores[places] >= least]
+    certain = np.partition(least[places], -count)[-count]
+    found: NDArray[np.intp] = places[most[places] >= certain]
     return found
 
 

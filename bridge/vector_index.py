@@ -128,10 +128,6 @@ class VectorIndex:
         found = {part: vectors.checksum(self._path(part), self._size(e)) for part, e in extents.items()}
         if None in found.values():
             return "missing or short"
-        if database.meta(self._connection, "vector_crc32") is None:  # a store from before there were checksums
-            with database.transaction(self._connection):
-                self.commit({part: Extent(extents[part].rows, checksum or 0) for part, checksum in found.items()})
-            return None
         return None if all(found[part] == e.checksum for part, e in extents.items()) else "not as it was written"
 
     def rebuild(

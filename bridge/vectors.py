@@ -79,11 +79,11 @@ def open_rows(path: Path, row_count: int, dimensions: int) -> Vectors | None:
     try:
         if path.stat().st_size < row_count * dimensions * ITEM_BYTES:
             return None
-    except FileNotFoundError:
+        if row_count == 0:
+            return np.empty((0, dimensions), dtype=np.float32)
+        return np.memmap(path, dtype="<f4", mode="r", shape=(row_count, dimensions))
+    except FileNotFoundError:  # perhaps at the second look: a rebuild has removed it
         return None
-    if row_count == 0:
-        return np.empty((0, dimensions), dtype=np.float32)
-    return np.memmap(path, dtype="<f4", mode="r", shape=(row_count, dimensions))
 
 
 def products(rows: Vectors, vector: Vector) -> Vector:

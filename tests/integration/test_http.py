@@ -480,6 +480,7 @@ def test_a_worker_does_not_leave_while_somebody_asks(model_cache: Path, tmp_path
     code += "launch.start(find_workspace(sys.argv[1], Path('/')), leave_when_idle=True)"
     assert place.python("-c", code, str(place.workspace.root)).returncode == 0
     pid = place.heartbeat()["pid"]
+    until(lambda: place.http["url"], "it listens")
     server = place.warm()
     began = time.monotonic()
     until(lambda: not is_running(pid), "it leaves in the end")

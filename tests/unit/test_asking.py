@@ -246,6 +246,16 @@ def test_where_http_is_switched_off_nobody_is_asked(worker: FakeWorker) -> None:
     assert worker.requests == []
 
 
+def test_where_each_embedding_is_paid_for_nobody_else_is_asked_for_it(worker: FakeWorker) -> None:
+    other = {"embedding_provider": "openai", "embedding_model": "m", "config_dir": worker.settings.config_dir}
+    paid = load(other, environment={})
+    worker.heartbeat(embedder=paid.embedder_identity)
+    assert asking.from_worker("retrieve", worker.workspace, paid, {"query": "x"}) is None
+    worker.heartbeat(embedder=paid.embedder_identity, http={"serving": False})
+    assert asking.from_worker("retrieve", worker.workspace, paid, {"query": "x"}) is None
+    assert worker.requests == []
+
+
 @pytest.mark.parametrize(
     "url",
     [

@@ -45,3 +45,20 @@ def test_who_asks_gets_the_error_and_who_asks_later_what_was_mended() -> None:
             value.result()
     broken[0] = False
     assert value.result() == "mended"
+
+
+def test_what_failed_is_not_tried_again_for_who_waited_for_it_but_for_the_next() -> None:
+    """A provider that refuses a text had better not be asked for it twice."""
+    tries: list[int] = []
+
+    def make() -> str:
+        tries.append(len(tries))
+        if len(tries) == 1:
+            raise OSError("not yet")
+        return "made"
+
+    found = Background(make)
+    with pytest.raises(OSError, match="not yet"):
+        found.result()
+    assert tries == [0]
+    assert (found.result(), found.result(), tries) == ("made", "made", [0, 1])

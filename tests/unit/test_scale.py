@@ -14,15 +14,18 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
+from hypothesis import given
+from hypothesis import strategies as st
 
-from bridge import catalogue, database, search, vectors
+from bridge import catalogue, database, retrieval, search, vectors
 from bridge.catalogue import Filters
 from bridge.index_cache import IndexCache
 from bridge.memory import Content, Memory, Metadata, Status
 from bridge.question import ask
-from bridge.ranking import order_key
+from bridge.ranking import Relevance, factors, order_key, rounded
 from bridge.reader import Reader
 from bridge.retrieval import rank, score
+from bridge.rows import dated
 from bridge.search import open_snapshot
 from bridge.settings import Settings
 from bridge.store import Store
@@ -311,3 +314,98 @@ def test_scores_by_number_are_those_of_the_ranking_and_hidden_ones_have_none(wor
         numbers = [memory.number for memory, _ in ranked]
         assert score(snapshot, question, FakeEmbedder(), numbers) == ranked
         assert score(snapshot, question, FakeEmbedder(), [3, 4711]) == []
+
+
+def test_a_vector_file_that_is_cut_off_under_a_reader_costs_the_meanings_and_not_the_process(
+    workspace: Workspace,
+) -> None:
+    add(workspace, *memories(200))  # more than a page, so that mapped rows are really gone
+    asking = reader(workspace)
+    answer(asking, "queue")
+    path = vectors.path_of(workspace.vectors, 1)
+    with path.open("r+b") as file:
+        file.truncate(vectors.ITEM_BYTES)
+    (warning,) = answer(asking, "queue lock")["warnings"]
+    assert "only words were compared" in warning
+
+
+def test_a_backup_that_is_restored_and_written_on_is_read_anew(workspace: Workspace, tmp_path: Path) -> None:
+    """Its workspace id, its highest number and the count of its changes can be those of what it replaced."""
+    backup = tmp_path / "backup"
+
+    def restore() -> None:
+        shutil.rmtree(workspace.memory)
+        shutil.copytree(backup, workspace.memory)
+
+    def set_status(memory_id: str) -> None:
+        with closing(Store(workspace, FakeEmbedder())) as store:
+            store.set_status(memory_id, "Superseded", STORED, STORED)
+
+    of_one_topic = [m for m in memories(40) if m.kind == "summary" and m.metadata.status == "Active"]
+    first, second = of_one_topic[0].id, of_one_topic[1].id
+    add(workspace, *memories(30))
+    shutil.copytree(workspace.memory, backup)
+    branches: list[tuple[Any, ...]] = [
+        (lambda: set_status(first), lambda: set_status(second)),
+        (lambda: add(workspace, *memories(3, start=50)), lambda: add(workspace, *memories(3, seed=2, start=80))),
+        (lambda: add(workspace, *memories(3, start=50)), lambda: add(workspace, *memories(6, seed=2, start=80))),
+    ]
+    for before, afterwards in branches:
+        restore()
+        before()
+        kept = reader(workspace)
+        answer(kept, "queue lock")
+        restore()
+        afterwards()
+        found = answer(kept, "queue lock", max_results=1000)
+        assert found == answer(reader(workspace), "queue lock", max_results=1000)
+
+
+def test_in_two_stages_legacy_memories_that_come_last_crowd_nothing_out(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crowd = [Memory(f"l{n}", 0, "legacy", Metadata(), STORED, text=f"queue lock {n}") for n in range(30)]
+    known = [
+        Memory(f"s{n}", 0, "summary", Metadata(status="Active"), STORED, Content("Spool", f"queue of {WORDS[n]}"))
+        for n in range(3)
+    ]
+    add(workspace, *crowd, *known)
+    arguments = {"legacy": "append", "max_results": 3, "relevance_floor": 0.01}
+    whole = answer(reader(workspace), "queue lock", **arguments)
+    assert {hit["memory_id"] for hit in whole["results"]} == {"s0", "s1", "s2"}
+    in_two_stages(monkeypatch, 5)
+    assert answer(reader(workspace), "queue lock", **arguments)["results"] == whole["results"]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.floats(0, 1e-3),  # the semantic score
+            st.floats(-1e-5, 1e-5),  # and what its estimate is off by
+            st.floats(0, 40),  # days
+            st.sampled_from(["Active", "Superseded"]),
+        ),
+        min_size=3, max_size=8,
+    ),
+    st.sampled_from(["product", "blend"]),
+)  # fmt: skip
+def test_no_estimate_loses_one_of_the_best_however_low_the_scores(
+    found: list[tuple[float, float, float, Status]], mode: str
+) -> None:
+    question = ask({"query": "q", "relevance_floor": 0, "max_results": 2, "ranking_mode": mode}, NOW)
+    exact, estimates = [], []
+    for number, (semantic, off, days, status) in enumerate(found, 1):
+        metadata = Metadata(status=status, created_at=clock.iso(NOW - timedelta(days=days)))
+        memory = Memory(f"m{number}", number, "summary", metadata, STORED, Content("Queue", "queue"))
+        exact.append((memory, factors(memory, Relevance(semantic, 0.0, rounded(semantic)), question.ranking)))
+        estimates.append(max(0.0, semantic + off))
+    dates = [dated(m.kind, m.metadata.created_at, None, STORED) for m, _ in exact]
+    nothing = np.zeros(len(exact), np.int64)
+    candidates = catalogue.Catalogue(
+        np.arange(1, len(exact) + 1), nothing, nothing, nothing,
+        np.array([catalogue.STATUSES.index(m.metadata.status) for m, _ in exact], np.int8),
+        nothing.astype(np.bool_), np.array(dates, np.float64),
+    )  # fmt: skip
+    kept = retrieval._best(candidates, np.array(estimates), question)
+    best = sorted(exact, key=lambda pair: order_key(*pair))[:2]
+    assert {memory.number for memory, _ in best} <= set(candidates.number[kept].tolist())

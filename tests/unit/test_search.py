@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from questions import answer_to
 
 from bridge.catalogue import Filters
 from bridge.database import open_for_reading
-from bridge.embedder import EmbeddingConfig
+from bridge.embedder import EmbeddingConfig, Matrix
 from bridge.memory import Content, Memory, Metadata
 from bridge.question import ask
 from bridge.reader import Reader
@@ -27,6 +27,7 @@ from bridge.search import Snapshot
 from bridge.settings import Settings
 from bridge.store import Store
 from bridge.words import table_in_force
+from jobs.errors import JobError
 from jobs.layout import Workspace
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -413,3 +414,33 @@ def test_estimates_belong_to_their_candidates_gaps_and_all(shelf: Shelf) -> None
             exact = snapshot.relevance(text, vector, kept)
             assert [relevance.semantic_score for relevance in exact] == pytest.approx(found, abs=1e-5)
         assert len(snapshot.estimate(text, vector, every.take([]))[1]) == 0
+
+
+class Refusing(FakeEmbedder):
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        self.seen += texts
+        raise JobError("EMBEDDING_FAILED")
+
+
+def test_a_provider_that_fails_is_asked_once_for_a_question(shelf: Shelf) -> None:
+    """Twice would be twice the wait, and twice the bill."""
+    shelf.add(summary("a", "The queue is full."))
+    embedder = Refusing(dimensions=64)
+    reader = Reader(shelf.workspace, ALL.embedding, lambda _: embedder)
+    assert not reader.answer("retrieve", {"query": "queue"}, NOW)["success"]
+    assert embedder.seen == ["queue"]
+
+
+def test_a_model_that_was_installed_after_a_question_to_an_empty_store_is_used_by_the_next(shelf: Shelf) -> None:
+    installed: list[FakeEmbedder] = []
+
+    def create(_: EmbeddingConfig) -> FakeEmbedder:
+        if not installed:
+            raise JobError("MODEL_MISSING")
+        return installed[0]
+
+    reader = Reader(shelf.workspace, ALL.embedding, create)
+    assert reader.answer("retrieve", {"query": "queue"}, NOW)["success"]
+    installed.append(shelf.embedder)
+    shelf.add(summary("a", "The queue is full."))
+    assert reader.answer("retrieve", {"query": "queue"}, NOW)["success"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -69,6 +70,20 @@ def test_a_missing_or_short_file_is_reported_as_such(tmp_path: Path) -> None:
     assert vectors.open_rows(vectors.path_of(tmp_path, 1), 1, 3) is None
     vectors.append(vectors.path_of(tmp_path, 1), 0, rows(1))
     assert vectors.open_rows(vectors.path_of(tmp_path, 1), 2, 3) is None
+
+
+def test_a_file_that_is_removed_while_it_is_opened_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a rebuild does, between the look at the size and the mapping."""
+    path = vectors.path_of(tmp_path, 1)
+    vectors.append(path, 0, rows(1))
+    real = np.memmap
+
+    def removed_first(*arguments: Any, **options: Any) -> Any:
+        path.unlink()
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(np, "memmap", removed_first)
+    assert vectors.open_rows(path, 1, 3) is None
 
 
 def test_no_rows_need_no_mapping(tmp_path: Path) -> None:
