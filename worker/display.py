@@ -127,12 +127,12 @@ def _context(found: Envelope) -> None:
     if found["context"]:
         say(found["context"].rstrip("\n"))
     for warning in found["warnings"]:
-        print(f"Note: {warning}.", file=sys.stderr)  # noqa: T201
+        print(f"Note: {warning.rstrip('.')}.", file=sys.stderr)  # noqa: T201
 
 
 def _notes(warnings: Sequence[str]) -> None:
     for warning in warnings:
-        say(f"Note: {warning}{'' if warning.endswith('.') else '.'}")
+        say(f"Note: {warning.rstrip('.')}.")
 
 
 def _jobs(found: Envelope) -> None:
