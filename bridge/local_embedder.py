@@ -41,7 +41,11 @@ class OnnxEmbedder:
         """Loads the files of ``folder`` in the background; each use raises MODEL_CORRUPT while that cannot be done."""
         self._threads = threads
         self._tokens = word_pieces(folder)
-        self._loading = Background(lambda: _session(folder / model.GRAPH.name))
+        self._graph = folder / model.GRAPH.name
+        self._loading = self._load()
+
+    def _load(self) -> Background[Any]:
+        return Background(lambda: _session(self._graph))
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         return embed_visible(texts, self.dimensions, self._embed)
@@ -50,6 +54,8 @@ class OnnxEmbedder:
         return self._tokens.count(text)
 
     def _embed(self, texts: list[str]) -> Matrix:
+        if self._loading.has_failed:  # the model may have been mended since
+            self._loading = self._load()
         inputs = [self._tokens.ids(text) for text in texts]
         batches = plan_batches([len(ids) for ids in inputs])
         vectors = np.empty((len(texts), self.dimensions), np.float32)
