@@ -7,7 +7,7 @@ import os
 import sqlite3
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from jobs import files
@@ -197,6 +197,17 @@ def open_for_reading(workspace: Workspace) -> sqlite3.Connection | None:
                 connection.close()
                 return None
     return connection
+
+
+@contextmanager
+def reading(workspace: Workspace) -> Iterator[sqlite3.Connection | None]:
+    """A read-only connection for a moment; None where nothing was ever stored. Raises as ``open_for_reading``."""
+    connection = open_for_reading(workspace)
+    if connection is None:
+        yield None
+        return
+    with closing(connection), failing_clearly():
+        yield connection
 
 
 @contextmanager

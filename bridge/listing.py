@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
-from sqlite3 import Connection
 from typing import Any
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from . import rows
-from .database import failing_clearly, open_for_reading
+from .database import reading
 from .hits import summary_text
 from .memory import Memory
 
 TOPIC_WORTH_COMPACTING = 5
 
 
-@contextmanager
-def _reading(workspace: Workspace) -> Iterator[Connection | None]:
-    connection = open_for_reading(workspace)
-    try:
-        with failing_clearly():
-            yield connection
-    finally:
-        if connection is not None:
-            connection.close()
-
-
 def memories(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[dict[str, Any]]:
     """The newest memories first: metadata and title."""
-    with _reading(workspace) as connection:
+    with reading(workspace) as connection:
         if connection is None:
             return []
         where, arguments = ("WHERE topic_id = ?", [topic_id]) if topic_id else ("", [])
@@ -60,7 +46,7 @@ def title(memory: Memory) -> str:
 
 def memory(workspace: Workspace, wanted: str) -> dict[str, Any]:
     """One memory by id or number, with its text. Raises MEMORY_NOT_FOUND."""
-    with _reading(workspace) as connection:
+    with reading(workspace) as connection:
         column = "number" if wanted.isdigit() else "id"
         found = None
         if connection is not None:
@@ -74,7 +60,7 @@ def memory(workspace: Workspace, wanted: str) -> dict[str, Any]:
 
 def topics(workspace: Workspace) -> list[dict[str, Any]]:
     """Topics by number of memories that are not superseded; five or more are worth compacting."""
-    with _reading(workspace) as connection:
+    with reading(workspace) as connection:
         if connection is None:
             return []
         found = connection.execute(
@@ -97,7 +83,7 @@ def topics(workspace: Workspace) -> list[dict[str, Any]]:
 
 def counts(workspace: Workspace) -> dict[str, int]:
     """How many memories there are of each kind, and how many changes the graph is owed."""
-    with _reading(workspace) as connection:
+    with reading(workspace) as connection:
         if connection is None:
             return {"memories": 0, "graph_lag": 0}
         kinds = dict(connection.execute("SELECT kind, count(*) FROM memories GROUP BY kind").fetchall())

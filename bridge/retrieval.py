@@ -48,7 +48,13 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
     candidates = snapshot.candidates(question.filters)
     if not len(candidates):
         return Ranked([], 0)
-    meaning = Background(lambda: query_vector(question, embedder))
+
+    def compared() -> vectors.Vector:
+        vector = query_vector(question, embedder)
+        snapshot.sweep(vector, candidates)
+        return vector
+
+    meaning = Background(compared)
     snapshot.lexical(question.query)  # meanwhile; the snapshot keeps it
     vector = meaning.result()
     candidates, semantic = snapshot.estimate(

@@ -103,6 +103,7 @@ class Snapshot:
         self._words: str | None = words.table_in_force(connection)
         self._passages: vectors.Vectors | None = None
         self._wholes: vectors.Vectors | None = None
+        self._swept: tuple[vectors.Vectors, vectors.Vector, vectors.Vector] | None = None
         if self.embedder_identity is not None and self.memory_count:
             generation, dimensions = int(meta.get("vector_generation", 0)), int(meta.get("dimensions", 0))
             count = int(meta.get("vector_rows", 0))
@@ -227,6 +228,20 @@ class Snapshot:
 
     # --- meanings ---
 
+    def sweep(self, vector: vectors.Vector, candidates: Catalogue) -> None:
+        """Do what ``estimate`` has to do for this vector with a whole file: in a thread, while words are looked up."""
+        rows = self._passages if self._wholes is None else self._wholes
+        if rows is not None and (rows is self._wholes or not self._are_few(candidates)):
+            self._swept = (rows, vector, vectors.products(rows, vector))
+
+    def _products(self, rows: vectors.Vectors, vector: vectors.Vector) -> vectors.Vector:
+        if self._swept is not None and self._swept[0] is rows and self._swept[1] is vector:
+            return self._swept[2]
+        return vectors.products(rows, vector)
+
+    def _are_few(self, candidates: Catalogue) -> bool:
+        return self._passages is None or int(candidates.passage_count.sum()) * _SWEEP < len(self._passages)
+
     def estimate(
         self,
         query: str,
@@ -258,7 +273,7 @@ class Snapshot:
         assert self._wholes is not None
         if len(candidates) <= FIRST_STAGE:
             return np.arange(len(candidates))
-        whole = vectors.products(self._wholes, vector)[candidates.whole_row]
+        whole = self._products(self._wholes, vector)[candidates.whole_row]
         semantic = VECTOR_WEIGHT * np.maximum(whole, 0) + from_words
         by_score = score(candidates, semantic)
         return np.union1d(*(np.argpartition(-by, FIRST_STAGE)[:FIRST_STAGE] for by in (semantic, by_score)))
@@ -271,13 +286,13 @@ class Snapshot:
         starts, counts = candidates.passage_row, candidates.passage_count
         ends = np.cumsum(counts)
         with np.errstate(all="ignore"):
-            if ends[-1] * _SWEEP < len(self._passages):
+            if self._are_few(candidates):
                 # One by one: taking them together would copy them, which is most of the time.
                 parts = zip(starts.tolist(), (starts + counts).tolist(), strict=True)
                 found = np.concatenate([self._passages[start:end] @ vector for start, end in parts])
                 bounds, wholes = ends - counts, ends - counts
             else:
-                found = vectors.products(self._passages, vector)
+                found = self._products(self._passages, vector)
                 # reduceat wants starts inside the array; each second segment is the gap behind a memory.
                 found = np.append(found, np.float32(-1.0))
                 bounds, wholes = np.stack([starts, starts + counts], axis=1).reshape(-1), starts

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from difflib import get_close_matches
 from sqlite3 import Connection
 
@@ -11,7 +9,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from . import rows
-from .database import failing_clearly, open_for_reading
+from .database import reading
 from .memory import Memory
 
 _MOST_NEAREST = 3
@@ -23,7 +21,7 @@ def memories(workspace: Workspace, topic_id: str) -> list[Memory]:
 
     Raises TOPIC_NOT_FOUND, with the nearest ids, where there are none.
     """
-    with _reading(workspace) as connection:
+    with reading(workspace) as connection:
         query = f"SELECT {rows.COLUMNS} FROM memories WHERE topic_id = ? AND hidden = 0 ORDER BY number"  # noqa: S608 - a constant
         found = [] if connection is None else [rows.memory_of(row) for row in connection.execute(query, (topic_id,))]
         if found:
@@ -49,13 +47,3 @@ def nearest(topic_id: str, known: list[str]) -> list[str]:
     alike = {other: len(words & set(other.split("-"))) for other in known if other not in found}
     found += sorted((other for other in alike if alike[other]), key=lambda other: (-alike[other], other))
     return found[:_MOST_NEAREST]
-
-
-@contextmanager
-def _reading(workspace: Workspace) -> Iterator[Connection | None]:
-    connection = open_for_reading(workspace)
-    if connection is None:
-        yield None
-        return
-    with closing(connection), failing_clearly():
-        yield connection
