@@ -19,6 +19,7 @@ $(BIN)/python:
 $(STAMP): requirements.lock pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m compileall -q jobs bridge worker
 	@touch $@
 
 $(MODEL_STAMP): $(STAMP)

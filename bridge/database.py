@@ -95,6 +95,17 @@ _CATALOGUE = """
 ALTER TABLE memories ADD COLUMN whole_row INTEGER;
 ALTER TABLE memories ADD COLUMN dated REAL;
 
+-- A row of its own instead of a place in an index: there, a vector takes a page of its own besides.
+CREATE TABLE kept_embeddings (
+    model TEXT NOT NULL,
+    text_sha256 BLOB NOT NULL,
+    vector BLOB NOT NULL,
+    UNIQUE (model, text_sha256)
+);
+INSERT INTO kept_embeddings SELECT model, text_sha256, vector FROM embeddings;
+DROP TABLE embeddings;
+ALTER TABLE kept_embeddings RENAME TO embeddings;
+
 -- what a search looks at of every memory, without its words
 CREATE INDEX memories_catalogue ON memories
     (passage_row, number, passage_count, whole_row, status, kind, dated) WHERE hidden = 0;

@@ -33,7 +33,7 @@ from .words import WordIndex
 
 log = logging.getLogger(__name__)
 
-_CHECKED_QUICKLY = 5_000  # memories whose full-text index is compared with their texts in a fifth of a second
+_CHECKED_QUICKLY = 5_000  # memories whose words are compared with the index, and vectors summed, in half a second
 _EFFECTS_KEPT = timedelta(days=90)  # longer than any record that a cancellation could name
 
 
@@ -72,8 +72,11 @@ class Store:
         try:
             self.model_changed = self._check_embedder(new_model)
             if not self.model_changed:
-                self._mend_vectors()
-                self._mend_words()
+                # What was closed in order and is large is looked at by its size alone: each start waits for it.
+                was_closed = database.meta(self._connection, "store_closed") == "yes"
+                closely = not was_closed or self.count() <= _CHECKED_QUICKLY
+                self._mend_vectors(closely=closely)
+                self._mend_words(closely=closely)
             self._note_closed(False)
         except BaseException:
             self.close()
@@ -117,27 +120,26 @@ class Store:
             )
         return False
 
-    def _mend_vectors(self) -> None:
+    def _mend_vectors(self, *, closely: bool = True) -> None:
         """Damaged vector files are set aside and made again from the embeddings in memory.db."""
         if self._vectors.is_of_old:
             log.info("the vector files are made anew for this version")
             self.rebuild_vectors()
             return
-        damage = self._vectors.damage()
+        damage = self._vectors.damage(closely=closely)
         if damage is not None:
             label = f"vectors-{clock.iso(clock.now())}"
             kept = set_aside.move(self._workspace, label, self._vectors.paths)
             log.warning("the vector files were %s: set aside in %s, and made again", damage, kept)
             self.rebuild_vectors()
 
-    def _mend_words(self) -> None:
+    def _mend_words(self, *, closely: bool) -> None:
         """A full-text index of an older form, or that does not agree with the memories, is made again from them."""
         if self._words.is_of_old:
             log.info("the full-text index is made anew for this version")
             self.rebuild_words()
             return
-        was_closed = database.meta(self._connection, "store_closed") == "yes"
-        if not self._words.is_sound(closely=not was_closed or self.count() <= _CHECKED_QUICKLY):
+        if not self._words.is_sound(closely=closely):
             log.warning("the full-text index was damaged: it is made again")
             self.rebuild_words()
 

@@ -375,6 +375,32 @@ def test_a_damaged_full_text_index_is_made_again_at_the_next_opening(
 
 
 @pytest.mark.parametrize(("closes", "noticed"), [(True, False), (False, True)], ids=["closed", "killed"])
+def test_the_vectors_of_many_memories_are_summed_after_an_unclean_end_alone(
+    workspace: Workspace,
+    embedder: FakeEmbedder,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    closes: bool,
+    noticed: bool,
+) -> None:
+    monkeypatch.setattr(store_module, "_CHECKED_QUICKLY", 1)
+    with opened(workspace, embedder) as store:
+        add(store, summary("a"), summary("b"))
+        if not closes:
+            store._connection.close()
+            store._lock.release()
+            store._is_open = False
+    path = vectors.path_of(workspace.vectors, 1)
+    path.write_bytes(b"\x01" + path.read_bytes()[1:])
+    with opened(workspace, embedder):
+        assert ("not as it was written" in caplog.text) == noticed
+    path = vectors.path_of(workspace.vectors, 2 if noticed else 1)
+    path.write_bytes(path.read_bytes()[:-1])
+    with opened(workspace, embedder):
+        assert "missing or short" in caplog.text, "too few are noticed in any case"
+
+
+@pytest.mark.parametrize(("closes", "noticed"), [(True, False), (False, True)], ids=["closed", "killed"])
 def test_the_index_of_many_memories_is_compared_with_their_texts_after_an_unclean_end_alone(
     workspace: Workspace,
     embedder: FakeEmbedder,
