@@ -82,7 +82,9 @@ def create(config: EmbeddingConfig, *, bulk: bool = False) -> Embedder:
             raise wrong_dimensions(config, DIMENSIONS)
         from .local_embedder import OnnxEmbedder
 
-        return OnnxEmbedder(find(config.cache_dir), threads=processors() if bulk else 1)
+        if bulk:
+            return OnnxEmbedder(find(config.cache_dir), threads=processors())
+        return OnnxEmbedder(find(config.cache_dir), inside=min(2, processors()))
     from . import remote_embedder
 
     if config.provider == "fastembed":

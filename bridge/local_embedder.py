@@ -28,24 +28,25 @@ FILLED = 0.8
 class OnnxEmbedder:
     """all-MiniLM-L6-v2: 384 dimensions, texts cut at 512 tokens; the vectors of cognee's fastembed to 1e-6.
 
-    One session with one set of options serves queries and bulk work, so a text gets the same vector on
-    both ways. ``threads`` is how many batches run at once: threads inside a run have to meet after
-    every operator, which on a busy machine halves the rate.
+    Queries and bulk work differ in their threads alone, which change no bit of a vector. ``threads`` is how many
+    batches run at once: threads inside a run have to meet after every operator, which on a busy machine halves the
+    rate. ``inside`` is how many share one run: for a single query, which somebody waits for.
     """
 
     identity = f"fastembed/{model.NAME}/{model.DIMENSIONS}"
     dimensions = model.DIMENSIONS
     tokenizer_name = WordPieces.name
 
-    def __init__(self, folder: Path, threads: int = 1) -> None:
+    def __init__(self, folder: Path, threads: int = 1, inside: int = 1) -> None:
         """Loads the files of ``folder`` in the background; each use raises MODEL_CORRUPT while that cannot be done."""
         self._threads = threads
+        self._inside = inside
         self._tokens = word_pieces(folder)
         self._graph = folder / model.GRAPH.name
         self._loading = self._load()
 
     def _load(self) -> Background[Any]:
-        return Background(lambda: _session(self._graph))
+        return Background(lambda: _session(self._graph, self._inside))
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         return embed_visible(texts, self.dimensions, self._embed)
@@ -103,7 +104,7 @@ def plan_batches(lengths: Sequence[int]) -> list[list[int]]:
     return batches
 
 
-def _session(graph: Path) -> Any:
+def _session(graph: Path, threads: int) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -113,7 +114,8 @@ def _session(graph: Path) -> Any:
     options.add_session_config_entry("session.disable_prepacking", "1")
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.enable_cpu_mem_arena = False
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # it would take what others need
     try:
         return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's exceptions share no narrower base

@@ -74,6 +74,15 @@ def test_bulk_work_on_several_threads_gives_the_same_bits_as_on_one(model_cache:
     assert (OnnxEmbedder(folder, threads=1).embed(texts) == OnnxEmbedder(folder, threads=3).embed(texts)).all()
 
 
+def test_threads_that_share_a_run_change_no_bit(model_cache: Path) -> None:
+    """Of a word alone, of a question, of a text as long as the model reads."""
+    folder = model.find(model_cache)
+    alone, shared = OnnxEmbedder(folder), [OnnxEmbedder(folder, inside=count) for count in (2, 3)]
+    for text in [*TEXTS, "x", "E1042", TOO_LONG, *(TOO_LONG[: 37 * number] for number in range(1, 40))]:
+        wanted = alone.embed([text])
+        assert all((found.embed([text]) == wanted).all() for found in shared), text[:50]
+
+
 def test_a_text_is_cut_after_512_tokens(embedder: OnnxEmbedder) -> None:
     assert embedder.count_tokens(TOO_LONG) > 600
     longer, cut = embedder.embed([TOO_LONG + " And something else entirely.", TOO_LONG])
