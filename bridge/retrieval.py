@@ -19,11 +19,12 @@ from . import answer, hits, vectors
 from .background import Background
 from .catalogue import STATUSES, Catalogue
 from .embedder import Embedder
+from .lexical import Scores
 from .memory import Memory
 from .packing import pack
 from .question import Question
 from .ranking import STATUS_MULTIPLIERS, Factors, Ranking, factors, order_key
-from .search import Scores, Snapshot
+from .search import Snapshot
 
 # A semantic score that was estimated in float32 is off by less than a tenth of this.
 _MARGIN = 1e-4

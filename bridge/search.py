@@ -5,10 +5,8 @@ A snapshot is one read transaction: the memories, their words and the vector row
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,24 +14,13 @@ from numpy.typing import NDArray
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from . import database, rows, vectors, words
+from . import database, lexical, rows, vectors, words
 from .catalogue import Catalogue, Filters
 from .index_cache import IndexCache
+from .lexical import Lexical, Scores
 from .memory import Memory
-from .ranking import (
-    BEST_PASSAGE_WEIGHT,
-    LEXICAL_WEIGHT,
-    NAME_SHARE,
-    VECTOR_WEIGHT,
-    WHOLE_WEIGHT,
-    Relevance,
-    relevance,
-)
-from .terms import Term, query_terms
-
-_LEAST_IDF = 1e-6  # FTS5's as well
-_K1, _B = 1.2, 0.75  # FTS5's constants (sqlite.org/fts5.html#the_bm25_function)
-_TOPIC_WEIGHT, _BODY_WEIGHT = 1.0, 1.0
+from .ranking import BEST_PASSAGE_WEIGHT, LEXICAL_WEIGHT, VECTOR_WEIGHT, WHOLE_WEIGHT, Relevance, relevance
+from .terms import query_terms
 
 # With more passages than this, not all are compared: the wholes and the words choose, and their passages decide.
 EXACT_ROWS = 500_000
@@ -43,26 +30,6 @@ _SWEEP = 8
 
 _LONGEST_COSINE = 1.01
 _REMEDY = "Run: cognee-memory rebuild --what index. Nothing is lost: it is made from memory.db."
-
-Scores = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Lexical:
-    """The memories that have a word of the query, by rising number, and the lexical score (0..1) of each."""
-
-    numbers: NDArray[np.int64]
-    scores: Scores
-
-    def of(self, numbers: NDArray[np.int64]) -> Scores:
-        """The score of each number, 0 for one that has no word of the query."""
-        if not len(self.numbers):
-            return np.zeros(len(numbers))
-        places = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
-        return np.where(self.numbers[places] == numbers, self.scores[places], 0.0)
-
-
-_NO_WORDS = Lexical(np.empty(0, np.int64), np.empty(0))
 
 
 def open_snapshot(workspace: Workspace, cache: IndexCache | None = None) -> Snapshot | None:
@@ -154,62 +121,25 @@ class Snapshot:
     # --- words ---
 
     def lexical(self, query: str) -> Lexical:
-        """BM25 of each memory that has a word of the query, as a share (0..1) of what the query could attain.
-
-        The attainable maximum is (k1 + 1) * the sum of the terms' idf, approached as a term fills a text. A memory
-        that has a name of the query, an identifier, gets ``NAME_SHARE`` of what it lacks.
-        """
+        """The memories that have a word of the query; kept, since a question needs them more than once."""
         if query not in self._lexical:
             self._lexical[query] = self._by_words(query)
         return self._lexical[query]
 
     def _by_words(self, query: str) -> Lexical:
-        terms = query_terms(query)
-        if not terms or self._words is None:
-            return _NO_WORDS
+        if self._words is None:
+            return lexical.NOTHING
         try:
-            return self._lexical_scores(self._words, terms)
+            return lexical.search(self._connection, self._words, query_terms(query), self.memory_count)
         except sqlite3.Error as error:
             self._give_words_up(error)
-            return _NO_WORDS
+            return lexical.NOTHING
 
     def _give_words_up(self, error: sqlite3.Error) -> None:
         if not words.is_damage(error):
             raise error
         self._words = None
         self._miss("The full-text index is damaged or missing: only meanings were compared.")
-
-    def _lexical_scores(self, table: str, terms: Sequence[Term]) -> Lexical:
-        idf = [self._idf(table, term) for term in terms]
-        # What more than half of the memories have says nothing, and is what takes the time: a microsecond for each.
-        telling = [place for place, value in enumerate(idf) if value > _LEAST_IDF] or list(range(len(terms)))
-        attainable = (_K1 + 1) * sum(idf[place] for place in telling)
-        match = " OR ".join(terms[place].match for place in telling)
-        found = self._connection.execute(
-            f"SELECT rowid, -bm25({table}, ?, ?) FROM {table} WHERE {table} MATCH ? ORDER BY rowid",  # noqa: S608 - one of our names
-            (_TOPIC_WEIGHT, _BODY_WEIGHT, match),
-        ).fetchall()
-        if not found:
-            return _NO_WORDS
-        numbers, scores = (np.array(column) for column in zip(*found, strict=True))
-        shares = np.minimum(1.0, scores / attainable)
-        has_name = np.isin(numbers, self._named(table, terms))
-        return Lexical(numbers, np.where(has_name, shares + NAME_SHARE * (1.0 - shares), shares))
-
-    def _named(self, table: str, terms: Sequence[Term]) -> list[int]:
-        """The memories that have an identifier which the query spells out."""
-        match = " OR ".join(term.match for term in terms if term.is_name)
-        if not match:
-            return []
-        query = f"SELECT rowid FROM {table} WHERE {table} MATCH ?"  # noqa: S608 - one of our names
-        return [number for (number,) in self._connection.execute(query, (match,))]
-
-    def _idf(self, table: str, term: Term) -> float:
-        """FTS5's own: log((N - n + 0.5) / (n + 0.5)), never below a millionth."""
-        query = f"SELECT count(*) FROM {table} WHERE {table} MATCH ?"  # noqa: S608 - one of our names
-        having: int = self._connection.execute(query, (term.match,)).fetchone()[0]
-        without = max(0, self.memory_count - having)  # a damaged index may count more than there are
-        return max(_LEAST_IDF, math.log((without + 0.5) / (having + 0.5)))
 
     def matched_terms(self, query: str, numbers: Sequence[int]) -> dict[int, list[str]]:
         """The terms of the query that each memory has, in the query's order."""
@@ -306,10 +236,10 @@ class Snapshot:
     def relevance(self, query: str, vector: vectors.Vector, candidates: Catalogue) -> list[Relevance]:
         """The relevance to show: cosines in float64, row by row, so that the table's size cannot matter."""
         found = []
-        lexical = self.lexical(query).of(candidates.number)
+        shares = self.lexical(query).of(candidates.number)
         wide = vector.astype(np.float64)
         for first, count, from_words in zip(
-            candidates.passage_row.tolist(), candidates.passage_count.tolist(), lexical.tolist(), strict=True
+            candidates.passage_row.tolist(), candidates.passage_count.tolist(), shares.tolist(), strict=True
         ):
             if self._passages is None:
                 found.append(relevance(0.0, 0.0, from_words))

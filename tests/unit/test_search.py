@@ -122,6 +122,13 @@ def test_a_word_that_most_memories_have_counts_nothing_beside_a_rare_one_and_lit
     assert set(lexical(shelf, "common")) == {*(f"x{number}" for number in range(9)), "rare"}
 
 
+def test_a_name_that_most_memories_have_is_found_all_the_same_beside_rarer_words(shelf: Shelf) -> None:
+    texts = ("E1042 came back.", "E1042 once more.", "E1042 in the queue.", "Nothing of it.")
+    shelf.add(*(summary(f"m{number}", text) for number, text in enumerate(texts)))
+    assert set(lexical(shelf, "why does E1042 block the queue")) == {"m0", "m1", "m2"}
+    assert min(lexical(shelf, "why does E1042 block the queue").values()) >= 0.5
+
+
 @pytest.mark.parametrize(
     "query", ['"', "AND OR NOT", "a* NEAR(b)", "topic:x", "{}[]()^", "; DROP TABLE words", "-", "𞤀𞤁"]
 )
