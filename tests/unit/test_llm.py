@@ -1,0 +1,116 @@
+"""Which language model the settings name, and what cognee is told of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bridge import llm
+from bridge.cognee_env import cognee_environment
+from bridge.settings import Settings, load
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+
+def settings(**given: Any) -> Settings:
+    return Settings(**{f"llm_{name}": value for name, value in given.items()})
+
+
+def told(given: Settings, **inherited: str) -> dict[str, str]:
+    return cognee_environment(given, Workspace(Path("/nowhere")), inherited)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        settings(api_key="k"),
+        settings(api_key="k", model="gpt-4o-mini"),
+        settings(api_key="k", provider="anthropic", model="claude-sonnet-4-5"),
+        settings(model="ollama/llama3.1"),
+        settings(provider="ollama", model="llama3.1", endpoint="http://10.0.0.7:11434"),
+        settings(provider="custom", model="openai/local", endpoint="http://127.0.0.1:8000/v1"),
+        settings(endpoint="http://localhost:1234/v1", model="local"),
+        settings(endpoint="http://[::1]:1234/v1", model="local"),
+        settings(provider="bedrock", model="anthropic.claude-sonnet-4-5-v1:0"),
+    ],
+    ids=repr,
+)
+def test_a_key_or_a_provider_that_needs_none_is_enough(given: Settings) -> None:
+    assert llm.is_configured(given)
+    llm.require(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        (settings(), "LLM_NOT_CONFIGURED"),
+        (settings(provider="openai", model="gpt-4o"), "LLM_NOT_CONFIGURED"),
+        (settings(endpoint="https://models.example/v1"), "LLM_NOT_CONFIGURED"),
+        (settings(endpoint="https://localhost.example/v1"), "LLM_NOT_CONFIGURED"),
+        (settings(endpoint="http://127.0.0.1@models.example/v1"), "LLM_NOT_CONFIGURED"),
+        (settings(endpoint="http://[bad/v1"), "LLM_NOT_CONFIGURED"),
+        (settings(provider="ollama"), "LLM_CONFIG"),
+        (settings(provider="llama_cpp", api_key="k"), "LLM_CONFIG"),
+        (settings(provider="azure", api_key="k", model="gpt-4o"), "LLM_CONFIG"),
+        (settings(api_key="k", endpoint="models.example/v1"), "LLM_CONFIG"),
+    ],
+    ids=repr,
+)
+def test_what_is_not_enough_says_what_is_missing(given: Settings, code: str) -> None:
+    assert not llm.is_configured(given)
+    with pytest.raises(JobError) as caught:
+        llm.require(given)
+    assert caught.value.code == code
+
+
+def test_without_a_language_model_cognee_is_kept_from_one_of_its_own() -> None:
+    environment = told(settings(), OPENAI_API_KEY="another's", GRAPH_EXTRACTOR="gliner", GLINER_AUTO_INSTALL="true")
+    assert (environment["GRAPH_EXTRACTOR"], environment["GLINER_AUTO_INSTALL"]) == ("llm", "false")
+    assert not [name for name in environment if name.startswith("LLM_")]
+
+
+def test_a_key_is_sent_nowhere_but_to_its_own_endpoint() -> None:
+    environment = told(
+        settings(api_key="k"),
+        LLM_ENDPOINT="https://elsewhere.example",
+        OPENAI_BASE_URL="https://elsewhere.example",
+        ANTHROPIC_API_BASE="https://elsewhere.example",
+        FALLBACK_ENDPOINT="https://elsewhere.example",
+        LITELLM_PROXY="https://elsewhere.example",
+    )
+    assert "elsewhere" not in repr(environment)
+
+
+def test_a_plain_name_of_a_model_is_that_of_a_server_of_openais_kind() -> None:
+    for provider in ("openai", "custom"):
+        given = settings(provider=provider, model="local", endpoint="http://localhost:1/v1")
+        assert told(given)["LLM_MODEL"] == "openai/local"
+    assert told(settings(provider="azure", model="gpt", api_key="k", endpoint="https://x"))["LLM_MODEL"] == "azure/gpt"
+    assert told(settings(api_key="k", model="openrouter/some/model"))["LLM_PROVIDER"] == "custom"
+
+
+def test_ollama_needs_neither_key_nor_endpoint() -> None:
+    environment = told(settings(provider="ollama", model="llama3.1"))
+    assert environment["LLM_ENDPOINT"] == "http://localhost:11434"
+    assert environment["LLM_API_KEY"] == llm.NO_KEY
+    assert told(settings(model="ollama/x", endpoint="http://o:1/v1/"))["LLM_ENDPOINT"] == "http://o:1"
+
+
+def test_the_child_sees_the_same_language_model_as_its_parent() -> None:
+    for given in (
+        settings(), settings(provider="ollama", model="m"), settings(provider="ollama", endpoint="http://o"),
+        settings(api_key="k", model="gpt"), settings(provider="bedrock", model="m"),
+        settings(api_key="k", endpoint="models.example/v1"), settings(provider="nonsense", api_key="k"),
+    ):  # fmt: skip
+        child = load(environment=told(given, COGNEE_MEMORY_CONFIG_DIR="/nowhere"))
+        assert code_of(child) == code_of(given)
+
+
+def code_of(given: Settings) -> str | None:
+    try:
+        llm.require(given)
+    except JobError as error:
+        return error.code
+    return None

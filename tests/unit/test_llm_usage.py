@@ -1,0 +1,131 @@
+"""The budgets of the language model: by job and by day, calls and tokens, whatever happens in between."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bridge import database
+from bridge.llm_usage import Budget, LlmUsage, Meter, Spent
+from bridge.settings import Settings
+from jobs.errors import JobError, Reaction
+from jobs.layout import Workspace
+
+NOW = datetime(2026, 11, 20, 22, 0, 0, tzinfo=UTC)
+PLENTY = Budget(100, 100_000, 100, 100_000)
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    workspace = Workspace(tmp_path)
+    workspace.memory.mkdir(mode=0o700)
+    with closing(database.open_for_writing(workspace)) as connection:
+        yield connection
+
+
+@pytest.fixture
+def usage(connection: sqlite3.Connection) -> LlmUsage:
+    return LlmUsage(connection)
+
+
+def meter(usage: LlmUsage, job_id: str = "job", now: datetime = NOW, **settings: Any) -> Meter:
+    return Meter(usage, Settings(**settings), job_id, lambda: now)
+
+
+def test_a_call_counts_from_before_it_is_sent_and_is_corrected_by_what_the_provider_says(usage: LlmUsage) -> None:
+    call = usage.begin("job", 50, PLENTY, NOW)
+    assert usage.of_job("job") == Spent(1, 50, 0)
+    usage.end(call, 70, 30)
+    assert usage.of_job("job") == usage.of_day("2026-11-20") == Spent(1, 70, 30)
+    assert usage.of_job("another") == usage.of_day("2026-11-21") == Spent()
+
+
+def test_a_call_that_was_cut_off_stays_counted(tmp_path: Path, connection: sqlite3.Connection) -> None:
+    LlmUsage(connection).begin("job", 50, PLENTY, NOW)
+    with closing(database.open_for_writing(Workspace(tmp_path))) as after:
+        assert LlmUsage(after).of_job("job") == Spent(1, 50, 0)
+
+
+@pytest.mark.parametrize(
+    ("budget", "setting", "pause"),
+    [
+        (replace(PLENTY, calls_per_job=2), "COGNEE_MEMORY_LLM_CALLS_PER_JOB", 3600),
+        (replace(PLENTY, tokens_per_job=200), "COGNEE_MEMORY_LLM_TOKENS_PER_JOB", 3600),
+        (replace(PLENTY, calls_per_day=2), "COGNEE_MEMORY_LLM_CALLS_PER_DAY", 7200),
+        (replace(PLENTY, tokens_per_day=200), "COGNEE_MEMORY_LLM_TOKENS_PER_DAY", 7200),
+    ],
+    ids=repr,
+)
+def test_beyond_a_budget_the_job_waits_and_the_message_names_figure_and_setting(
+    usage: LlmUsage, budget: Budget, setting: str, pause: int
+) -> None:
+    for _ in range(2):
+        usage.end(usage.begin("job", 10, budget, NOW), 80, 20)
+    with pytest.raises(JobError) as caught:
+        usage.begin("job", 10, budget, NOW)
+    error = caught.value
+    assert (error.code, error.reaction) == ("LLM_BUDGET_SPENT", Reaction.WAIT)
+    assert setting in error.message
+    assert "of the 2" in error.message
+    assert error.details["retry_after_seconds"] == pause
+    assert usage.of_job("job").calls == 2, "what was refused is not counted"
+
+
+def test_a_new_day_has_a_new_budget_for_the_day_and_not_for_the_job(usage: LlmUsage) -> None:
+    budget = replace(PLENTY, calls_per_day=1, calls_per_job=2)
+    usage.begin("job", 10, budget, NOW)
+    with pytest.raises(JobError, match="UTC day"):
+        usage.begin("job", 10, budget, NOW)
+    tomorrow = NOW + timedelta(hours=2)
+    usage.begin("job", 10, budget, tomorrow)
+    with pytest.raises(JobError, match="this job"):
+        usage.begin("job", 10, budget, tomorrow + timedelta(days=1))
+
+
+def test_the_day_is_that_of_utc_wherever_one_is(usage: LlmUsage) -> None:
+    usage.begin("job", 10, PLENTY, NOW.astimezone(timezone(timedelta(hours=9))))
+    assert usage.of_day("2026-11-20").calls == 1
+
+
+def test_calls_at_the_same_time_see_each_others_tokens(usage: LlmUsage) -> None:
+    """Ten at once, of 100 tokens each, with room for 250: the third is still sent, the fourth not."""
+    budget = replace(PLENTY, tokens_per_job=250)
+    for _ in range(3):
+        usage.begin("job", 100, budget, NOW)
+    with pytest.raises(JobError):
+        usage.begin("job", 100, budget, NOW)
+
+
+def test_an_attempt_counts_its_own_share(usage: LlmUsage) -> None:
+    first, second = meter(usage), meter(usage)
+    first.end(first.begin(10), 12, 3)
+    second.end(second.begin(10), None, 4)
+    assert (first.spent, second.spent) == (Spent(1, 12, 3), Spent(1, 10, 4))
+    assert usage.of_job("job") == Spent(2, 22, 7)
+
+
+def test_after_a_failure_nothing_is_asked_any_more(usage: LlmUsage) -> None:
+    asked = meter(usage)
+    asked.failure = JobError("RATE_LIMITED", "Later.")
+    with pytest.raises(JobError, match="Later"):
+        asked.begin(10)
+    assert usage.of_job("job") == Spent()
+
+
+def test_a_budget_of_nothing_asks_nothing(usage: LlmUsage) -> None:
+    with pytest.raises(JobError, match="LLM_CALLS_PER_DAY"):
+        meter(usage, llm_calls_per_day=0).begin(10)
+
+
+def test_old_days_are_forgotten(usage: LlmUsage) -> None:
+    for days in (0, 100):
+        usage.begin("job", 10, PLENTY, NOW - timedelta(days=days))
+    assert usage.drop_before(NOW - timedelta(days=90)) == 1
+    assert usage.of_job("job").calls == 1
