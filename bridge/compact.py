@@ -1,0 +1,65 @@
+"""Merge a topic's summaries into one decision record, or show what that would give: submit the job and wait for it.
+
+As a script: ``--workspace-path``, ``--topic-id``, ``--preview``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+if __package__ in (None, ""):  # python bridge/compact.py
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+    __package__ = "bridge"
+
+from collections.abc import Sequence
+from typing import Any
+
+from jobs.errors import JobError
+from jobs.layout import find_workspace
+
+from . import answer
+from .arguments import compact_arguments
+from .settings import load
+from .submission import submit
+from .traces import trace
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """One JSON object on stdout; exit status as everywhere (see ``answer``)."""
+    try:
+        given = compact_arguments(sys.argv[1:] if argv is None else list(argv))
+        answer.claim_stdout()
+        workspace = find_workspace(given.workspace, Path.cwd())
+        payload = {"topic_id": given.topic_id, "preview": given.preview}
+        if given.preview_digest is not None:
+            payload["preview_digest"] = given.preview_digest
+        found = submit(
+            workspace, load(), "compact", payload,
+            start=not given.no_start, wait=given.wait, wait_seconds=given.timeout, submitted_by="compact.py",
+        )  # fmt: skip
+        _log(found.get("result") or {})
+    except JobError as error:
+        found = answer.failure(error)
+    except KeyboardInterrupt:
+        return answer.INTERRUPTED
+    except Exception as error:
+        print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
+        found = answer.failure(answer.unexpected(error))
+    answer.send(found)
+    return answer.exit_code(found)
+
+
+def _log(result: dict[str, Any]) -> None:
+    """What was done, in a line for whoever looks after it; a preview has done nothing."""
+    if "superseded" in result:
+        conflicts = "Y" if result["conflicts"] else "N"
+        print(  # noqa: T201 - stdout carries the answer alone
+            f"Compacted {len(result['superseded'])} summaries for topic {result['topic_id']} into DecisionRecord."
+            f" Conflicts detected: {conflicts}.",
+            file=sys.stderr,
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

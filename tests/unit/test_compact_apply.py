@@ -1,0 +1,457 @@
+"""Applying a compaction and taking it back: one transaction each, which a repetition does not repeat."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from fake_graph import WithFakeGraph
+
+from bridge import lineage, listing, previews, slices
+from bridge.memory import Content, Memory, Metadata
+from bridge.operations import Task, run
+from bridge.search import open_snapshot
+from bridge.slices import Progress, quietly
+from bridge.stores import Stores
+from jobs import clock
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lifecycle import Failed, Succeeded
+from tools.schemas import schemas
+
+NOW = clock.parse("2026-11-20T12:00:00Z")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    found = Workspace(tmp_path / "workspace")
+    found.memory.mkdir(mode=0o700, parents=True)
+    return found
+
+
+@pytest.fixture
+def stores(workspace: Workspace) -> Iterator[WithFakeGraph]:
+    with WithFakeGraph(workspace) as found:
+        yield found
+
+
+def add(stores: Stores, *decisions: str, day: int = 1, topic_id: str = "uploads", **metadata: Any) -> Memory:
+    date = f"2026-10-{day:02d}T12:00:00Z"
+    memory = Memory(
+        id=f"{topic_id}-{'-'.join(decisions).replace(' ', '-').lower()}",
+        number=0,
+        kind="summary",
+        metadata=Metadata(**{"topic_id": topic_id, "status": "Active", "created_at": date, **metadata}),
+        stored_at=date,
+        content=Content("Uploads", f"Of day {day}.", decisions),
+    )
+    return stores.store.add([(memory, None)], date)[0]
+
+
+def two(stores: Stores) -> list[str]:
+    return [add(stores, "Retry five times", day=2).id, add(stores, "Retry three times", day=9).id]
+
+
+def outcome(
+    stores: Stores, kind: str, job_id: str = "job", at: str = "2026-11-20T11:59:00Z", progress: Progress = quietly,
+    **payload: Any,
+) -> Succeeded | Failed:  # fmt: skip
+    if kind == "compact":
+        payload = {"topic_id": "uploads", "preview": False, **payload}
+    task = Task(job_id, f"digest of {json.dumps(payload)}", payload, at, at)
+    return run(kind, [task], stores, NOW, progress)[job_id]
+
+
+def done(stores: Stores, kind: str = "compact", **options: Any) -> dict[str, Any]:
+    found = outcome(stores, kind, **options)
+    assert isinstance(found, Succeeded), found
+    jsonschema.validate(found.result, schemas()[f"result.{kind}.schema.json"])
+    return found.result
+
+
+def refused(stores: Stores, kind: str = "compact", **options: Any) -> JobError:
+    found = outcome(stores, kind, **options)
+    assert isinstance(found, Failed), found
+    return found.error
+
+
+def preview(stores: Stores, **payload: Any) -> dict[str, Any]:
+    return done(stores, job_id="preview", preview=True, **payload)
+
+
+def statuses(stores: Stores, *ids: str) -> list[str | None]:
+    found = [stores.store.get(memory_id) for memory_id in ids]
+    return [None if memory is None else memory.metadata.status for memory in found]
+
+
+def dump(workspace: Workspace) -> list[str]:
+    """Every row of memory.db, but for the embeddings, which are a cache."""
+    with closing(sqlite3.connect(workspace.memory_db)) as connection:
+        return [line for line in connection.iterdump() if not line.startswith('INSERT INTO "embeddings"')]
+
+
+def found_ids(workspace: Workspace) -> list[str]:
+    return sorted(memory["memory_id"] for memory in listing.memories(workspace, 100))
+
+
+# --- applying ---
+
+
+def test_what_was_seen_is_what_is_stored(stores: WithFakeGraph) -> None:
+    ids = two(stores)
+    seen = preview(stores)
+    result = done(stores, preview_digest=seen["preview_digest"])
+    record = stores.store.get(result["decision_record_id"])
+    assert record is not None
+    assert record.content is not None
+    shown = seen["decision_record"]
+    assert list(record.content.decisions) == shown["consolidated_decisions"]
+    assert record.content.context == shown["summary_text"]
+    assert list(record.sources) == shown["compaction_source"] == result["superseded"] == ids
+    m = record.metadata
+    assert (record.kind, m.status, m.topic_id) == ("decision_record", "DecisionRecord", "uploads")
+    assert (m.created_at, m.source_created_at) == ("2026-11-20T12:00:00Z", "2026-10-09T12:00:00Z")
+    assert statuses(stores, *ids) == ["Superseded", "Superseded"]
+    assert result["conflicts"] == seen["conflicts"]
+    assert [conflict["judged_by"] for conflict in result["conflicts"]] == ["rules"]
+    assert (result["memory_number"], result["narrative_source"]) == (3, "template")
+    assert stores.fake.told == {record.id: "DecisionRecord", **dict.fromkeys(ids, "Superseded")}
+    assert stores.graph_lag() == 0
+
+
+def test_without_a_digest_the_topic_of_now_is_compacted_and_its_preview_kept(
+    stores: Stores, workspace: Workspace
+) -> None:
+    ids = two(stores)
+    result = done(stores)
+    assert result["superseded"] == ids
+    assert previews.load(workspace, result["preview_digest"]) is not None
+
+
+def test_a_job_that_runs_again_after_its_effect_has_the_same_result_and_no_second_effect(
+    stores: WithFakeGraph, workspace: Workspace
+) -> None:
+    two(stores)
+    stores.fake.raised = JobError("GRAPH_WRITE_FAILED")
+    seen = preview(stores)
+    options = {"preview_digest": seen["preview_digest"]}
+    first = outcome(stores, "compact", **options)
+    result = done(stores, **options)
+    before = dump(workspace)
+    assert isinstance(first, (Failed, Succeeded))
+    assert done(stores, **options) == result
+    assert dump(workspace) == before
+    workspace.preview(seen["preview_digest"]).unlink()
+    again = done(stores, **options)
+    assert again["conflicts"] == []
+    assert "preview is gone" in again["warnings"][0]
+    assert again["superseded"] == result["superseded"]
+
+
+def test_a_later_job_of_the_same_id_is_another_job(stores: Stores) -> None:
+    two(stores)
+    digest = preview(stores)["preview_digest"]
+    result = done(stores, preview_digest=digest)
+    done(stores, "restore", job_id="undo", decision_record_id=result["decision_record_id"])
+    again = done(stores, at="2026-11-20T12:00:01Z", preview_digest=digest)
+    assert again["decision_record_id"] == result["decision_record_id"]
+    assert statuses(stores, *again["superseded"]) == ["Superseded", "Superseded"]
+
+
+def test_what_is_written_of_a_compaction_is_all_or_nothing(
+    stores: Stores, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two(stores)
+    preview(stores)
+    before = dump(workspace)
+
+    def fail(*_: object) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(lineage, "note", fail)
+    with pytest.raises(sqlite3.OperationalError):
+        outcome(stores, "compact")
+    assert dump(workspace) == before
+
+
+def test_a_former_record_is_merged_with_what_came_since(stores: Stores) -> None:
+    two(stores)
+    former = done(stores)["decision_record_id"]
+    new = add(stores, "Retry two times", day=20).id
+    assert refused(stores, job_id="no", topic_id="uploads-2").code == "TOPIC_NOT_FOUND"
+    result = done(stores, job_id="second")
+    assert result["superseded"] == [former, new]
+    assert statuses(stores, former, new) == ["Superseded", "Superseded"]
+    record = stores.store.get(result["decision_record_id"])
+    assert record is not None
+    assert record.content is not None
+    assert record.content.context.startswith("Merged from 3 memories, 2026-10-02 to 2026-10-20.")
+    assert record.content.decisions == (
+        "[Earlier] Retry five times",
+        "[Earlier] Retry three times",
+        "[Later] Retry two times supersedes Retry three times",
+    )
+
+
+# --- what is refused ---
+
+
+def test_a_preview_that_nobody_made_is_not_found(stores: Stores, workspace: Workspace) -> None:
+    two(stores)
+    add(stores, "Sign", topic_id="sign-in")
+    add(stores, "Sign last", topic_id="sign-in")
+    other = preview(stores, topic_id="sign-in")["preview_digest"]
+    before = dump(workspace)
+    assert refused(stores, preview_digest="0" * 64).code == "PREVIEW_NOT_FOUND"
+    error = refused(stores, preview_digest=other)
+    assert error.code == "PREVIEW_NOT_FOUND"
+    assert "'sign-in'" in error.message
+    seen = preview(stores)["summaries"]
+    sources = tuple((each["memory_id"], each["content_sha256"]) for each in seen)
+    forged = previews.Preview("uploads", sources, {"topic": "T", "narrative_source": "template"})
+    digest = previews.store(workspace, forged, NOW)
+    assert refused(stores, preview_digest=digest).code == "PREVIEW_NOT_FOUND"
+    assert dump(workspace) == before
+
+
+def test_a_preview_of_a_topic_that_changed_is_stale_and_names_what_changed(
+    stores: Stores, workspace: Workspace
+) -> None:
+    first, second = two(stores)
+    digest = preview(stores)["preview_digest"]
+    new = add(stores, "Use tabs")
+    at = "2026-11-01T00:00:00Z"
+    stores.store.set_status(second, "Draft", at, at)
+    before = dump(workspace)
+    error = refused(stores, preview_digest=digest)
+    assert error.code == "PREVIEW_STALE"
+    assert error.details == {"added": [new.id], "removed": [second], "changed": []}
+    assert "added #3; removed #2" in error.message
+    assert dump(workspace) == before
+    with closing(sqlite3.connect(workspace.memory_db)) as connection:
+        body = connection.execute("SELECT body FROM memories WHERE id = ?", (first,)).fetchone()[0]
+        connection.execute("UPDATE memories SET body = ? WHERE id = ?", (body.replace("five", "four"), first))
+        connection.commit()
+    assert refused(stores, preview_digest=digest).details["changed"] == [first]
+
+
+def test_of_two_compactions_of_one_topic_one_wins(stores: Stores) -> None:
+    two(stores)
+    digest = preview(stores)["preview_digest"]
+    won = done(stores, job_id="won", preview_digest=digest)
+    lost = refused(stores, job_id="lost", preview_digest=digest)
+    assert lost.code == "PREVIEW_STALE"
+    assert lost.details["decision_record_id"] == won["decision_record_id"]
+    assert "was applied already" in lost.message
+    error = refused(stores, job_id="late")
+    assert (error.code, error.details) == ("NOTHING_TO_COMPACT", {"sources": [won["decision_record_id"]]})
+
+
+def test_a_memory_that_comes_while_its_topic_is_compared_stays_active(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)
+    ids = two(stores)
+    came: list[str] = []
+
+    def another_job(progress: dict[str, Any]) -> None:
+        if not came:
+            came.append(add(stores, "Use tabs", day=20).id)
+
+    result = done(stores, progress=another_job)
+    assert result["superseded"] == ids
+    assert statuses(stores, *came) == ["Active"]
+
+
+def test_a_source_that_goes_while_its_topic_is_compared_makes_the_draft_stale(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)
+    ids = two(stores)
+    at = "2026-11-01T00:00:00Z"
+    error = refused(stores, progress=lambda _: stores.store.set_status(ids[0], "Draft", at, at))
+    assert (error.code, error.details["removed"]) == ("PREVIEW_STALE", [ids[0]])
+    assert statuses(stores, *ids) == ["Draft", "Active"]
+
+
+def test_a_record_that_was_forgotten_comes_back_by_a_later_job_alone(stores: Stores) -> None:
+    two(stores)
+    digest = preview(stores)["preview_digest"]
+    record_id = done(stores, preview_digest=digest)["decision_record_id"]
+    done(stores, "restore", decision_record_id=record_id)
+    with stores.store.changing("2026-11-20T12:00:00Z") as connection:
+        stores.store.drop(record_id, "2026-11-20T12:00:00Z")
+        connection.execute("INSERT INTO tombstones VALUES (?, ?)", (record_id, "2026-11-20T12:00:00Z"))
+    assert refused(stores, job_id="before", preview_digest=digest).code == "MEMORY_FORGOTTEN"
+    later = done(stores, job_id="after", at="2026-11-20T12:00:01Z", preview_digest=digest)
+    assert later["decision_record_id"] == record_id
+
+
+# --- taking back ---
+
+
+def test_a_restored_topic_is_as_before_and_its_record_is_not_found(stores: WithFakeGraph, workspace: Workspace) -> None:
+    ids = two(stores)
+    record_id = done(stores)["decision_record_id"]
+    result = done(stores, "restore", decision_record_id=record_id)
+    assert (result["restored"], result["skipped"], result["topic_id"]) == (ids, [], "uploads")
+    assert found_ids(workspace) == sorted(ids)
+    assert statuses(stores, *ids) == ["Active", "Active"]
+    assert stores.fake.told == dict.fromkeys(ids, "Active")
+    assert stores.graph_lag() == 0
+    assert stores.store.is_hidden(record_id)
+
+
+def test_a_withdrawn_record_counts_for_no_score(stores: Stores, workspace: Workspace) -> None:
+    two(stores)
+    add(stores, "Use tabs", topic_id="other")
+    before = lexical_scores(workspace)
+    record_id = done(stores)["decision_record_id"]
+    assert lexical_scores(workspace) != before
+    done(stores, "restore", decision_record_id=record_id)
+    assert lexical_scores(workspace) == before
+
+
+def lexical_scores(workspace: Workspace) -> list[float]:
+    snapshot = open_snapshot(workspace)
+    assert snapshot is not None
+    with closing(snapshot):
+        return list(map(float, snapshot.lexical("tabs five").scores))
+
+
+def test_a_restoring_that_is_repeated_gives_the_same_and_changes_nothing(stores: Stores, workspace: Workspace) -> None:
+    two(stores)
+    record_id = done(stores)["decision_record_id"]
+    result = done(stores, "restore", decision_record_id=record_id)
+    before = dump(workspace)
+    assert done(stores, "restore", decision_record_id=record_id) == result
+    assert done(stores, "restore", job_id="another", decision_record_id=record_id) == result
+    assert dump(workspace) == before
+
+
+def test_a_restoring_that_runs_again_leaves_a_compaction_that_came_in_between(stores: Stores) -> None:
+    ids = two(stores)
+    record_id = done(stores)["decision_record_id"]
+    result = done(stores, "restore", job_id="undo", decision_record_id=record_id)
+    done(stores, job_id="once-more")
+    assert done(stores, "restore", job_id="undo", decision_record_id=record_id) == result
+    assert statuses(stores, *ids) == ["Superseded", "Superseded"]
+
+
+def test_after_a_restoring_the_same_compaction_has_its_id_and_number_again(stores: Stores) -> None:
+    two(stores)
+    first = done(stores)
+    done(stores, "restore", decision_record_id=first["decision_record_id"])
+    add(stores, "Elsewhere", topic_id="other")
+    again = done(stores, job_id="again")
+    same = ("decision_record_id", "memory_number", "preview_digest")
+    assert [again[name] for name in same] == [first[name] for name in same]
+    assert not stores.store.is_hidden(first["decision_record_id"])
+
+
+def test_what_was_changed_by_hand_or_forgotten_since_stays_so(stores: Stores) -> None:
+    ids = [*two(stores), add(stores, "Use tabs", day=10).id, add(stores, "Sign last", day=11).id]
+    record_id = done(stores)["decision_record_id"]
+    at = "2026-11-20T12:00:01Z"
+    stores.store.set_status(ids[0], "Draft", at, at)
+    stores.store.set_status(ids[1], "Superseded", at, at)
+    with stores.store.changing(at):
+        stores.store.drop(ids[2], at)
+    result = done(stores, "restore", decision_record_id=record_id)
+    assert result["restored"] == [ids[3]]
+    assert result["skipped"] == [
+        {"memory_id": ids[0], "reason": "status_changed"},
+        {"memory_id": ids[1], "reason": "status_changed"},
+        {"memory_id": ids[2], "reason": "forgotten"},
+    ]
+    assert statuses(stores, *ids) == ["Draft", "Superseded", None, "Active"]
+
+
+def test_a_status_that_was_asked_for_before_a_compaction_does_not_undo_it(stores: Stores) -> None:
+    ids = two(stores)
+    done(stores, at="2026-11-20T11:59:00Z")
+    at = "2026-11-20T11:58:59Z"
+    stores.store.set_status(ids[0], "Active", at, at)
+    assert statuses(stores, *ids) == ["Superseded", "Superseded"]
+
+
+def test_a_record_that_was_merged_waits_for_the_later_one(stores: Stores) -> None:
+    ids = two(stores)
+    former = done(stores)["decision_record_id"]
+    new = add(stores, "Retry two times", day=20).id
+    later = done(stores, job_id="second")["decision_record_id"]
+    error = refused(stores, "restore", decision_record_id=former)
+    assert (error.code, error.details) == ("RESTORE_BLOCKED", {"decision_record_id": later})
+    assert later in error.message
+    result = done(stores, "restore", decision_record_id=later)
+    assert result["restored"] == [former, new]
+    assert statuses(stores, former, new) == ["DecisionRecord", "Active"]
+    done(stores, "restore", job_id="first", decision_record_id=former)
+    assert statuses(stores, *ids, new) == ["Active", "Active", "Active"]
+
+
+def test_what_is_no_record_is_not_found_and_the_nearest_are_named(stores: Stores) -> None:
+    ids = two(stores)
+    assert refused(stores, "restore", decision_record_id="nobody").details == {"nearest": []}
+    record_id = done(stores)["decision_record_id"]
+    for wanted in (ids[0], record_id[:-1] + "x"):
+        error = refused(stores, "restore", decision_record_id=wanted)
+        assert (error.code, error.details) == ("MEMORY_NOT_FOUND", {"nearest": [record_id]})
+
+
+def test_a_record_from_elsewhere_is_taken_back_by_what_it_says_of_itself(stores: Stores) -> None:
+    ids = [add(stores, "Sign last", status="Superseded").id, add(stores, "Use tabs", status="Superseded").id]
+    known = Metadata(topic_id="uploads", status="DecisionRecord", created_at="2026-11-01T00:00:00Z")
+    record = Memory(
+        "record", 0, "decision_record", known, "2026-11-01T00:00:00Z", Content("Uploads", "All."),
+        sources=(*ids, "gone"),
+    )  # fmt: skip
+    stores.store.add([(record, None)], "2026-11-01T00:00:00Z")
+    result = done(stores, "restore", decision_record_id="record")
+    assert (result["restored"], result["skipped"]) == (ids, [])
+    assert done(stores, "restore", job_id="again", decision_record_id="record") == result
+
+
+# --- the history ---
+
+
+def test_the_history_names_ids_and_digests_and_no_text(stores: Stores, workspace: Workspace) -> None:
+    assert lineage.history(workspace, 10) == []
+    ids = two(stores)
+    first = done(stores)
+    done(stores, "restore", decision_record_id=first["decision_record_id"])
+    add(stores, "Sign last", topic_id="sign-in")
+    add(stores, "Use tabs", topic_id="sign-in")
+    done(stores, job_id="other", topic_id="sign-in")
+    newest, oldest = lineage.history(workspace, 10)
+    assert (newest["topic_id"], newest["restored_at"]) == ("sign-in", None)
+    assert lineage.history(workspace, 1) == [newest]
+    assert lineage.history(workspace, 10, "uploads") == [oldest]
+    assert (oldest["superseded"], oldest["restored"], oldest["job_id"]) == (ids, ids, "job")
+    assert oldest["restored_at"] == "2026-11-20T12:00:00Z"
+    (conflict,) = oldest["conflicts"]
+    assert (conflict["kind"], conflict["earlier"]["memory_id"], conflict["later"]["memory_id"]) == ("value", *ids)
+    told = [line for line in dump(workspace) if line.startswith('INSERT INTO "compactions"')]
+    assert len(told) == 2
+    assert "Retry" not in "".join(told)
+
+
+def test_topics_tell_what_a_compaction_would_merge(stores: Stores, workspace: Workspace) -> None:
+    for number in range(4):
+        add(stores, f"Choose {number}", day=number + 1)
+    add(stores, "Later perhaps", day=20, status="Draft")
+    (before,) = listing.topics(workspace)
+    assert (before["active"], before["worth_compacting"], before["drafts"]) == (4, False, 1)
+    assert (before["oldest"][:10], before["newest"][:10]) == ("2026-10-01", "2026-10-04")
+    result = done(stores)
+    (after,) = listing.topics(workspace)
+    assert (after["memories"], after["active"], after["decision_records"], after["superseded"]) == (6, 0, 1, 4)
+    assert after["newest"][:10] == "2026-10-04", "a record is as old as what it says"
+    done(stores, "restore", decision_record_id=result["decision_record_id"])
+    assert listing.topics(workspace) == [before], "a withdrawn record is not counted"
