@@ -1,0 +1,238 @@
+"""Forgetting memories: gone from memory.db in one transaction, then scrubbed from wherever else they left words.
+
+What still tells of them is looked for while their words are known, and noted by name in that transaction. So whatever
+comes after it can be done again, from the names, after any crash. The job's files are the worker's to scrub: it is told
+with the outcome which.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import asdict, replace
+from datetime import datetime
+from sqlite3 import Connection, DatabaseError
+from typing import Any
+
+from jobs import clock, steps
+from jobs.errors import JobError
+from jobs.lifecycle import Failed, Succeeded
+from jobs.model import Job, Record, canonical_json
+from jobs.scrub import JOB_FILES
+
+from .. import compaction, forgetting, graph_files, lineage, narrative, remains, words
+from ..effects import Effect
+from ..forgetting import Changes, Plan, Scope
+from ..memory import Content, Memory
+from ..passages import passages, whole_text
+from ..quotes import Quotes, strings, texts
+from ..remains import Earlier, JobsLeft, Told
+from ..store import Store
+from ..stores import Stores
+from . import Outcomes, Progress, Task
+from .ingest import content_id, memory_id, prepare
+
+_OUT_OF_REACH = "Out of reach: what was exported, and any backup or version history of the workspace."
+
+
+def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    return {task.job_id: _one(task, stores, now, progress) for task in tasks}
+
+
+def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
+    effect = Effect(task.job_id, task.sha256)
+    try:
+        store = stores.store
+        progress({"done": 0, "total": 1, "message": "looking for what tells of the memories"})
+        # From here to the commit nobody is let in between: what was looked at has to be still so.
+        begun = forgetting.begun(store.connection, effect, task.accepted_at)
+        plan = begun.plan if begun else _begin(task, effect, stores, now)
+        if begun is None or not begun.is_done:
+            plan = plan.joined(forgetting.unfinished(stores.store.connection))
+            _scrub(plan, stores, clock.iso(now), progress)
+        return Succeeded(_result(plan))
+    except JobError as error:
+        return Failed(error)
+
+
+# --- the effect ---
+
+
+def _begin(task: Task, effect: Effect, stores: Stores, now: datetime) -> Plan:
+    """The one transaction from which on nothing finds the memories, with the plan for what is left to do."""
+    store, at = stores.store, clock.iso(now)
+    workspace_id = store.workspace_id
+    scope = forgetting.scope(store.connection, task.payload.get("memory_ids"), task.payload.get("topic_id"))
+
+    def naming(topic_id: str, content: Content) -> str:
+        return memory_id(workspace_id, "decision_record", topic_id, canonical_json(asdict(content)))
+
+    changes = forgetting.changes(store.connection, scope.ids, naming, store.embed, effect, at)
+    old = [record for record, _ in changes.rebuilt] + changes.removed
+    going = [*scope.memories, *forgetting.select(store.connection, old).values()]
+    topics = forgetting.topics_that_go(store.connection, going)
+    elsewhere = _ids_of_their_own(store, going)
+    ids = frozenset((*scope.ids, *old, *elsewhere))
+    told = Told(ids, frozenset(topics), _quotes(store.connection, going))
+    left = remains.of_jobs(stores.workspace, told, _brings(workspace_id), at, task.job_id, now.timestamp())
+    documents = [each for (each,) in store.connection.execute("SELECT data_id FROM cognified")]
+    earlier = remains.of_earlier(stores.workspace, ids, documents, workspace_id)
+    plan = _plan(scope, changes, left, remains.of_files(stores.workspace, told), earlier)
+    embedded = set(_embedded(store.connection, going))
+
+    def forget(connection: Connection) -> None:
+        connection.executemany(
+            "INSERT OR REPLACE INTO tombstones VALUES (?, ?)", [(each, at) for each in (*plan.tombstones, *elsewhere)]
+        )
+        for memory in going:
+            store.drop(memory.id, at)
+        if store.outbox.graph_model() is None:
+            store.outbox.strike([memory.id for memory in going])
+        store.forget_embeddings(embedded)
+        for each, status in changes.revived.items():
+            connection.execute(
+                "UPDATE memories SET status = ?, updated_at = ?, status_set_at = ? WHERE id = ?", (status, at, at, each)
+            )
+            store.outbox.owe(each, "status", at)
+        for made in changes.compactions:
+            lineage.note(connection, made)
+        connection.executemany("UPDATE compactions SET topic_id = '' WHERE topic_id = ?", [(each,) for each in topics])
+        forgetting.note(connection, effect, task.accepted_at, plan, at)
+
+    if changes.additions:
+        store.bring(changes.additions, at, [effect], forget)
+        return plan
+    try:
+        _commit(store, at, effect, forget)
+    except DatabaseError as error:
+        if not words.is_damage(error):
+            raise
+        store.rebuild_words()
+        _commit(store, at, effect, forget)
+    return plan
+
+
+def _commit(store: Store, now: str, effect: Effect, forget: Callable[[Connection], None]) -> None:
+    with store.changing(now, [effect]) as connection:
+        forget(connection)
+
+
+def _ids_of_their_own(store: Store, going: Sequence[Memory]) -> list[str]:
+    """The ids that the words of imported memories would get here: under these they must not come back either."""
+    own = (content_id(store.workspace_id, memory) for memory in going)
+    return [each for each in own if store.known(each) is None]
+
+
+def _quotes(connection: Connection, going: Sequence[Memory]) -> Quotes:
+    """What the memories say and no other does."""
+    ids = {memory.id for memory in going}
+    others = (body for each, body in connection.execute("SELECT id, body FROM memories") if each not in ids)
+    return Quotes((text for memory in going for text in _said(memory)), others)
+
+
+def _said(memory: Memory) -> list[str]:
+    """The texts of a memory, without the frame that all records have."""
+    if memory.kind != "decision_record" or memory.content is None:
+        return texts(memory)
+    return [*narrative.own_lines(memory), *texts(replace(memory, content=replace(memory.content, context="")))]
+
+
+def _embedded(connection: Connection, going: Sequence[Memory]) -> Iterator[str]:
+    """Every text of the memories that may have been embedded, for our index or for the graph."""
+    for memory in going:
+        yield whole_text(memory)
+        yield from (passage.text for passage in passages(memory))
+        yield from texts(memory)
+        yield from compaction.compared(memory)
+        for (found,) in connection.execute("SELECT found FROM cognified WHERE memory_id = ?", (memory.id,)):
+            yield from strings(json.loads(found))
+
+
+def _brings(workspace_id: str) -> Callable[[Job, Record], Collection[str]]:
+    """Which memories a job would store, by their ids."""
+
+    def brings(job: Job, record: Record) -> Collection[str]:
+        parts = [{"summary_text": text} for text in job.payload.get("texts") or ()]
+        found = []
+        for payload in [job.payload] if job.kind == "ingest" else parts:
+            task = Task(job.job_id, job.sha256, payload, job.submitted_at, record.accepted_at or "")
+            found.append(prepare(task, workspace_id, record.accepted_at or "").memory.id)
+        return found
+
+    return brings
+
+
+def _plan(scope: Scope, changes: Changes, left: JobsLeft, files: Sequence[str], earlier: Earlier) -> Plan:
+    warnings = []
+    if changes.rebuilt:
+        warnings.append("Decision records that had merged a forgotten memory were made anew, from a template.")
+    if copies := [name for name in files if "/previews/" not in name and "/imports/" not in name]:
+        warnings.append(f"Removed, since they are copies of everything: {len(copies)} files and folders.")
+    if earlier.stores:
+        warnings.append(
+            "Graph and vectors of an earlier version held it as well: they were removed, its texts are kept."
+        )
+    if left.quoting:
+        some = f"{len(left.quoting)} waiting job{'s say' if len(left.quoting) > 1 else ' says'}"
+        warnings.append(f"{some} in part the same, and stay as they are: they are of other memories.")
+    return Plan(
+        forgotten=scope.ids,
+        records_rebuilt=tuple(changes.rebuilt),
+        records_removed=tuple(changes.removed),
+        revived=tuple(changes.revived),
+        jobs=left.jobs,
+        doomed=left.doomed,
+        rejected=left.rejected,
+        parts=left.parts,
+        files=(*files, *earlier.files),
+        stores=earlier.stores,
+        data_ids=earlier.data_ids,
+        files_removed=len(left.rejected) + len(left.parts) + len(files) + len(earlier.files),
+        warnings=(*warnings, _OUT_OF_REACH),
+    )
+
+
+# --- what is left to do ---
+
+
+def _scrub(plan: Plan, stores: Stores, now: str, progress: Progress) -> None:
+    """Take out of the stores, and of the files beside them, what the transaction has left there. Again is as once."""
+    ids = plan.tombstones
+    if stores.store.outbox.graph_model() is not None:  # else there is none yet
+        errors = stores.pay([*ids, *(new for _, new in plan.records_rebuilt), *plan.revived])
+        if errors:
+            raise next(iter(errors.values()))
+        stores.forget_findings(ids)
+        stores.scrub_graph()
+    with steps.step("forget.files"):
+        # A damaged graph that was set aside since is a copy as well, and so is a picture drawn in between.
+        remains.remove(stores.workspace, {*plan.files, *remains.copies(stores.workspace)})
+        in_use = graph_files.databases_of(stores.workspace) if stores.store.outbox.graph_model() else None
+        remains.empty_earlier(stores.workspace, Earlier((), plan.stores, plan.data_ids), in_use)
+    with steps.step("forget.store"):
+        stores.store.scrub(progress)
+    _note_done(stores.store, now)
+
+
+def _note_done(store: Store, now: str) -> None:
+    with store.changing(now) as connection:
+        forgetting.note_done(connection, now)
+
+
+def _result(plan: Plan) -> dict[str, Any]:
+    return {
+        "forgotten": list(plan.forgotten),
+        "records_rebuilt": [{"old": old, "new": new} for old, new in plan.records_rebuilt],
+        "records_removed": list(plan.records_removed),
+        "revived": list(plan.revived),
+        "jobs_scrubbed": len(plan.jobs),
+        "jobs_ended": len(plan.doomed),
+        "files_removed": plan.files_removed,
+        "warnings": list(plan.warnings),
+        JOB_FILES: {
+            "jobs": list(plan.jobs),
+            "doomed": list(plan.doomed),
+            "rejected": list(plan.rejected),
+            "parts": list(plan.parts),
+        },
+    }

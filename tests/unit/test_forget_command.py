@@ -1,0 +1,86 @@
+"""``cognee-memory forget``: nothing is asked for without a person's yes."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from shelf import Shelf, summary
+
+from bridge import trust
+from jobs import spool
+from jobs.layout import Workspace
+from worker.cli import main
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    found = Workspace(tmp_path / "w")
+    found.root.mkdir()
+    trust.adopt(found, tmp_path / "config")
+    Shelf(found.root).add(summary("a", "Lakes."), summary("b", "Rivers.", topic="Two\x1b[31m", topic_id="a"))
+    return found
+
+
+def forget(workspace: Workspace, *arguments: str) -> int:
+    return main(["forget", "--workspace", str(workspace.root), "--no-start", "--no-wait", *arguments])
+
+
+def asked_for(workspace: Workspace) -> list[object]:
+    if not workspace.spool.root.exists():
+        return []
+    return [json.loads(entry.path.read_bytes())["payload"] for entry in spool.inbox(workspace.spool)]
+
+
+def on_a_terminal(monkeypatch: pytest.MonkeyPatch, answer: str) -> io.StringIO:
+    shown = Terminal()
+    monkeypatch.setattr("sys.stdin", Terminal(answer))
+    monkeypatch.setattr("sys.stderr", shown)
+    return shown
+
+
+@pytest.mark.parametrize("answer", ["yes\n", "Y\n"])
+def test_a_person_sees_the_titles_and_says_yes(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    shown = on_a_terminal(monkeypatch, answer)
+    assert forget(workspace, "--topic-id", "a") == 0
+    assert asked_for(workspace) == [{"topic_id": "a"}]
+    assert "#1 Topic of a" in shown.getvalue()
+    assert "2 memories." in shown.getvalue()
+    assert "\x1b" not in shown.getvalue(), "a title is no order to the terminal"
+
+
+@pytest.mark.parametrize("answer", ["\n", "no\n", "", "yesterday\n"])
+def test_whatever_is_no_yes_forgets_nothing(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
+    shown = on_a_terminal(monkeypatch, answer)
+    assert forget(workspace, "1") == 1
+    assert asked_for(workspace) == []
+    assert "Nothing was forgotten." in shown.getvalue()
+
+
+@pytest.mark.parametrize("arguments", [["1"], ["1", "--json"]])
+def test_where_nobody_can_be_asked_it_has_to_be_said_beforehand(
+    workspace: Workspace, arguments: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert forget(workspace, *arguments) != 0
+    assert "--yes" in "".join(capfd.readouterr())
+    assert asked_for(workspace) == []
+
+
+def test_with_yes_nobody_is_asked_and_numbers_are_ids(workspace: Workspace) -> None:
+    assert forget(workspace, "1", "b", "--yes") == 0
+    assert asked_for(workspace) == [{"memory_ids": ["a", "b"]}]
+
+
+def test_memories_or_a_topic_and_not_both(workspace: Workspace) -> None:
+    assert forget(workspace, "--yes") != 0
+    assert forget(workspace, "1", "--topic-id", "a", "--yes") != 0
+    assert asked_for(workspace) == []

@@ -1,0 +1,474 @@
+"""Forgetting over a real store and a job folder: what goes, what becomes of the rest, and that no byte stays."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_embedder import FakeEmbedder
+
+from bridge import forgetting
+from bridge.findings import Findings
+from bridge.memory import Memory, Metadata
+from bridge.operations import Task, run
+from bridge.rows import Addition
+from bridge.settings import Settings
+from bridge.slices import quietly
+from bridge.stores import Stores
+from bridge.words import table_in_force
+from jobs import clock, lifecycle, spool
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lifecycle import Failed, Succeeded
+from jobs.model import Job, job_digest
+from jobs.scrub import JOB_FILES
+
+AT = "2026-11-20T12:00:00Z"
+LATER = "2026-11-20T13:00:00Z"
+METADATA = Metadata()
+SECRET = "quokkazebra"  # a word that nothing but the forgotten memory says
+
+
+class FakeGraph:
+    """Holds ids, and says what it was asked."""
+
+    def __init__(self) -> None:
+        self.held: set[str] = set()
+        self.asked: list[str] = []
+
+    def write(self, memories: Sequence[Memory], superseded: Sequence[tuple[str, str]] = ()) -> None:
+        self.held |= {memory.id for memory in memories}
+
+    def set_status(self, memory: Memory) -> None:
+        self.asked.append(f"{memory.id}={memory.metadata.status}")
+
+    def topics(self, memory_ids: Sequence[str]) -> list[str]:
+        return []
+
+    def delete(self, memory_ids: Sequence[str]) -> None:
+        self.held -= set(memory_ids)
+
+    def write_findings(self, found: Findings) -> None:
+        """There are none."""
+
+    def remove_findings(self, found: Findings) -> None:
+        """There are none."""
+
+    def sync(self) -> None:
+        """Nothing is unsynced."""
+
+    def close(self) -> bool:
+        return True
+
+
+class WithFakeGraph(Stores):
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, Settings(), lambda is_loading: None)
+        self._embedder = FakeEmbedder()
+        self.fake = FakeGraph()
+        self.scrubbed: list[str] = []
+
+    def _open_graph(self, store: Any) -> Any:
+        store.outbox.note_opened(self.embedder.identity)
+        return self.fake
+
+    def forget_findings(self, memory_ids: Sequence[str]) -> None:
+        self.scrubbed.append("findings")
+
+    def scrub_graph(self) -> None:
+        self.scrubbed.append("graph")
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Iterator[WithFakeGraph]:
+    workspace = Workspace(tmp_path)
+    workspace.memory.mkdir(mode=0o700)
+    spool.prepare(workspace.spool)
+    with WithFakeGraph(workspace) as found:
+        yield found
+
+
+def do(
+    stores: Stores, kind: str, payload: dict[str, Any], job_id: str = "job", at: str = AT, accepted_at: str = ""
+) -> Succeeded | Failed:
+    task = Task(job_id, job_digest(kind, payload), payload, accepted_at or at, accepted_at or at)
+    return run(kind, [task], stores, clock.parse(at), quietly)[job_id]
+
+
+def done(outcome: Succeeded | Failed) -> dict[str, Any]:
+    assert isinstance(outcome, Succeeded), outcome
+    return dict(outcome.result)
+
+
+def failed(outcome: Succeeded | Failed) -> JobError:
+    assert isinstance(outcome, Failed), outcome
+    return outcome.error
+
+
+def remember(stores: Stores, context: str, *decisions: str, topic: str = "Storage", at: str = AT) -> str:
+    summary = {"topic": topic, "context": context, "decisions": list(decisions)}
+    return str(done(do(stores, "ingest", {"summary": summary}, f"ingest-{context[:8]}".lower(), at))["memory_id"])
+
+
+def forgotten(stores: Stores, at: str = LATER, job_id: str = "forget", **payload: Any) -> dict[str, Any]:
+    return done(do(stores, "forget", payload, job_id, at))
+
+
+def compacted(stores: Stores, topic_id: str = "storage", at: str = AT) -> str:
+    return str(done(do(stores, "compact", {"topic_id": topic_id}, f"compact-{at}", at))["decision_record_id"])
+
+
+def statuses(stores: Stores) -> dict[str, str | None]:
+    found = stores.store.connection.execute("SELECT id, status FROM memories WHERE hidden = 0")
+    return dict(found.fetchall())
+
+
+def ended(workspace: Workspace, job_id: str, kind: str, payload: dict[str, Any], **outcome: Any) -> None:
+    """A job that ended, with its record and its copy."""
+    job = Job(job_id, kind, payload, payload, job_digest(kind, payload))  # type: ignore[arg-type]
+    record = lifecycle.accept(job, clock.parse(AT))
+    spool.accept(workspace.spool, [(job, record)])
+    if "result" in outcome or "error" in outcome:
+        started = lifecycle.step(record, lifecycle.Started(), clock.parse(AT))
+        event = Succeeded(outcome["result"]) if "result" in outcome else Failed(outcome["error"])
+        spool.write_records(workspace.spool, [lifecycle.step(started, event, clock.parse(AT))])
+        spool.end(workspace.spool, job_id)
+
+
+def holds(workspace: Workspace, *words: str) -> list[str]:
+    """The files that hold one of the words, in whatever form; memory.db and its log as they lie on the disk."""
+    found = []
+    for path in workspace.root.rglob("*"):
+        data = path.read_bytes().lower() if path.is_file() else b""
+        for word in words:
+            forms = (word.encode(), word.encode("utf-16-le"), word.encode("utf-16-be"))
+            if any(form.lower() in data for form in forms):
+                found.append(path.relative_to(workspace.root).as_posix())
+    return found
+
+
+def test_no_byte_of_a_forgotten_memory_stays_in_the_store(stores: WithFakeGraph) -> None:
+    kept = [remember(stores, f"Number {n} is about lakes and rivers of the north.") for n in range(120)]
+    gone = remember(stores, f"The {SECRET} lives on an island.", f"Feed the {SECRET} twice a day.")
+    assert holds(stores.workspace, SECRET)
+    result = forgotten(stores, memory_ids=[gone])
+    assert result["forgotten"] == [gone]
+    assert holds(stores.workspace, SECRET) == []
+    assert stores.store.count() == len(kept)
+    assert stores.store.get(gone) is None
+    key = gone.encode()
+    assert key in stores.workspace.memory_db.read_bytes(), "its id stays, so that it stays away"
+
+
+def test_a_damaged_index_of_words_is_made_again_in_passing(stores: WithFakeGraph) -> None:
+    kept, gone = remember(stores, "Lakes are deep."), remember(stores, f"The {SECRET} lives.")
+    table = table_in_force(stores.store.connection)
+    stores.store.connection.execute("CREATE VIRTUAL TABLE words_9 USING fts5 (topic, body)")
+    stores.store.connection.execute("INSERT INTO words_9 VALUES ('left by a rebuild', ?)", (SECRET,))
+    stores.store.connection.execute(f"DROP TABLE {table}_data")
+    forgotten(stores, memory_ids=[gone])
+    assert holds(stores.workspace, SECRET) == []
+    assert statuses(stores) == {kept: "Active"}
+
+
+def test_what_is_forgotten_stays_away_from_jobs_of_before_and_comes_anew_with_those_of_after(
+    stores: WithFakeGraph,
+) -> None:
+    summary = {"topic": "Storage", "context": f"The {SECRET} sleeps."}
+    gone = done(do(stores, "ingest", {"summary": summary}))["memory_id"]
+    forgotten(stores, memory_ids=[gone])
+    assert failed(do(stores, "ingest", {"summary": summary}, "again", LATER, accepted_at=AT)).code == "MEMORY_FORGOTTEN"
+    status = {"memory_id": gone, "status": "Draft"}
+    assert failed(do(stores, "set_status", status, "s", LATER, accepted_at=AT)).code == "MEMORY_FORGOTTEN"
+    after = done(do(stores, "ingest", {"summary": summary}, "new", "2026-11-20T14:00:00Z"))
+    assert (after["memory_id"], after["duplicate"]) == (gone, False)
+    assert after["memory_number"] == 2, "a number is never given twice"
+
+
+def test_it_is_all_or_nothing_and_the_nearest_are_named(stores: WithFakeGraph) -> None:
+    known = remember(stores, "Lakes.")
+    wrong = known[:-1] + ("0" if known[-1] != "0" else "1")
+    error = failed(do(stores, "forget", {"memory_ids": [known, wrong]}))
+    assert (error.code, error.details["nearest"], error.details["unknown"]) == ("MEMORY_NOT_FOUND", [known], [wrong])
+    assert stores.store.get(known) is not None
+    error = failed(do(stores, "forget", {"topic_id": "storrage"}))
+    assert (error.code, error.details["nearest"]) == ("TOPIC_NOT_FOUND", ["storage"])
+
+
+def test_forgetting_again_is_fine(stores: WithFakeGraph) -> None:
+    gone = remember(stores, f"The {SECRET}.")
+    other = remember(stores, "Lakes.")
+    first = forgotten(stores, memory_ids=[gone])
+    assert forgotten(stores, memory_ids=[gone]) == first, "the same job once more"
+    assert forgotten(stores, job_id="another", memory_ids=[gone, other])["forgotten"] == [gone, other]
+    assert stores.store.count() == 0
+
+
+def test_the_graph_is_told_and_scrubbed_only_where_there_is_one(stores: WithFakeGraph) -> None:
+    with_graph = remember(stores, "Lakes.")
+    assert with_graph in stores.fake.held
+    forgotten(stores, memory_ids=[with_graph])
+    assert stores.fake.held == set()
+    assert stores.scrubbed == ["findings", "graph"]
+    assert stores.graph_lag() == 0
+
+
+def test_without_a_graph_none_is_opened(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "w")
+    workspace.memory.mkdir(mode=0o700, parents=True)
+
+    class NoGraph(WithFakeGraph):
+        def _open_graph(self, store: Any) -> Any:
+            raise AssertionError
+
+    with NoGraph(workspace) as stores:
+        memory = Memory("m", 0, "legacy", METADATA, AT, text=f"The {SECRET} is a marsupial of the west.")
+        stores.store.add([(memory, None)], AT)
+        forgotten(stores, memory_ids=["m"])
+        assert stores.graph_lag() == 0
+    assert holds(workspace, SECRET) == []
+
+
+def test_with_a_converted_memory_its_original_goes_and_the_other_way_round(stores: WithFakeGraph) -> None:
+    stores.store.bring(
+        [
+            Addition(Memory("old", 0, "legacy", METADATA, AT, text=f"Summary: {SECRET}"), hidden=True),
+            Addition(Memory("new", 0, "legacy", METADATA, AT, text=f"The {SECRET}."), migrated_from="old"),
+            Addition(Memory("twin", 0, "legacy", METADATA, AT, text=f"A {SECRET}."), migrated_from="old"),
+        ],
+        AT,
+    )
+    assert sorted(forgotten(stores, memory_ids=["twin"])["forgotten"]) == ["new", "old", "twin"]
+    assert holds(stores.workspace, SECRET) == []
+
+
+# --- records ---
+
+
+def test_a_record_is_made_anew_from_what_remains(stores: WithFakeGraph) -> None:
+    a = remember(stores, "Lakes are deep.", "Store rows in SQLite.", at="2026-11-01T00:00:00Z")
+    b = remember(stores, "Rivers are long.", "Keep the log small.", at="2026-11-02T00:00:00Z")
+    gone = remember(stores, f"The {SECRET} is small.", f"Name the fox {SECRET}.", at="2026-11-03T00:00:00Z")
+    record = compacted(stores)
+    assert holds(stores.workspace, SECRET)
+    result = forgotten(stores, memory_ids=[gone])
+    ((old, new),) = [(pair["old"], pair["new"]) for pair in result["records_rebuilt"]]
+    assert (old, stores.store.get(old), stores.store.forgotten_at(old)) == (record, None, LATER)
+    made = stores.store.get(new)
+    assert made is not None
+    assert made.content is not None
+    assert made.sources == (a, b)
+    assert made.content.decisions == ("Store rows in SQLite.", "Keep the log small.")
+    assert statuses(stores) == {a: "Superseded", b: "Superseded", new: "DecisionRecord"}
+    assert holds(stores.workspace, SECRET) == []
+    restored = done(do(stores, "restore", {"decision_record_id": new}, "restore", "2026-11-20T14:00:00Z"))
+    assert sorted(restored["restored"]) == sorted([a, b])
+    assert statuses(stores) == {a: "Active", b: "Active"}
+
+
+def test_with_one_source_left_the_record_goes_and_it_counts_again(stores: WithFakeGraph) -> None:
+    a = remember(stores, "Lakes are deep.", "Store rows in SQLite.")
+    gone = remember(stores, f"The {SECRET} is small.")
+    record = compacted(stores)
+    result = forgotten(stores, memory_ids=[gone])
+    assert (result["records_removed"], result["revived"]) == ([record], [a])
+    assert statuses(stores) == {a: "Active"}
+    assert holds(stores.workspace, SECRET) == []
+
+
+def test_a_chain_of_records_is_made_anew_from_its_beginning(stores: WithFakeGraph) -> None:
+    a = remember(stores, "Lakes are deep.", "Store rows in SQLite.", at="2026-11-01T00:00:00Z")
+    b = remember(stores, "Rivers are long.", "Keep the log small.", at="2026-11-02T00:00:00Z")
+    gone = remember(stores, f"The {SECRET} is small.", f"Name the fox {SECRET}.", at="2026-11-03T00:00:00Z")
+    first = compacted(stores, at="2026-11-04T00:00:00Z")
+    c = remember(stores, "Seas are salty.", "Ship on Friday.", at="2026-11-05T00:00:00Z")
+    second = compacted(stores, at="2026-11-06T00:00:00Z")
+    result = forgotten(stores, memory_ids=[gone])
+    new = {pair["old"]: pair["new"] for pair in result["records_rebuilt"]}
+    assert new.keys() == {first, second}
+    assert statuses(stores) == {
+        a: "Superseded", b: "Superseded", c: "Superseded", new[first]: "Superseded", new[second]: "DecisionRecord",
+    }  # fmt: skip
+    latest = stores.store.get(new[second])
+    assert latest is not None
+    assert set(latest.sources) == {new[first], c}
+    assert holds(stores.workspace, SECRET) == []
+
+
+def test_a_whole_topic_goes_with_its_records_and_its_name(stores: WithFakeGraph) -> None:
+    for number in range(3):
+        remember(stores, f"Number {number} of {SECRET}.", topic=f"Plan {SECRET}")
+    compacted(stores, f"plan-{SECRET}")
+    other = remember(stores, "Lakes.")
+    result = forgotten(stores, topic_id=f"plan-{SECRET}")
+    assert len(result["forgotten"]) == 4
+    assert statuses(stores) == {other: "Active"}
+    assert holds(stores.workspace, SECRET) == []
+
+
+def test_a_status_that_was_set_by_hand_stays(stores: WithFakeGraph) -> None:
+    a = remember(stores, "Lakes are deep.")
+    gone = remember(stores, f"The {SECRET} is small.")
+    compacted(stores)
+    do(stores, "set_status", {"memory_id": a, "status": "Draft"}, "by-hand", LATER)
+    forgotten(stores, at="2026-11-20T14:00:00Z", memory_ids=[gone])
+    assert statuses(stores) == {a: "Draft"}
+
+
+def test_without_a_record_its_sources_count_again(stores: WithFakeGraph) -> None:
+    a, b = remember(stores, "Lakes are deep."), remember(stores, "Rivers are long.")
+    record = compacted(stores)
+    result = forgotten(stores, memory_ids=[record])
+    assert (result["forgotten"], sorted(result["revived"])) == ([record], sorted([a, b]))
+    assert statuses(stores) == {a: "Active", b: "Active"}
+
+
+# --- files ---
+
+
+def test_jobs_and_files_that_tell_of_it_are_found_by_id_and_by_words(stores: WithFakeGraph) -> None:
+    workspace, place = stores.workspace, stores.workspace.spool
+    said = f"We agreed that the {SECRET} is fed at six in the morning."
+    summary = {"summary": {"topic": "Zoo", "context": said}}
+    ended(workspace, "brought", "ingest", summary, result=done(do(stores, "ingest", summary, "brought")))
+    gone = done(do(stores, "ingest", summary, "brought"))["memory_id"]
+    ended(workspace, "near", "ingest", {"summary": {"topic": "Other", "context": f"Note: {said} Yes."}},
+          error=JobError("POISON"))  # fmt: skip
+    ended(workspace, "failed", "ingest", {"summary": {"topic": "Zoo", "context": said}}, error=JobError("POISON"))
+    ended(workspace, "asked", "set_status", {"memory_id": gone, "status": "Draft"}, result={"memory_id": gone})
+    ended(workspace, "waiting", "ingest", summary)
+    ended(workspace, "innocent", "ingest", {"summary": {"topic": "Sea", "context": "Seas."}}, result={"topic": "Sea"})
+    own = {"summary": {"topic": "Mine", "context": f"As was said: {said}"}}
+    ended(workspace, "own", "ingest", own)
+    (place.rejected / "bad.1.json").write_text(json.dumps(summary)[:-5].replace("fed", "\\u0066ed"))
+    (place.rejected / "bad.1.reason.json").write_text("{}")
+    (place.rejected / "wide.1.json").write_bytes(json.dumps(summary).encode("utf-16"))
+    (place.rejected / "good.1.json").write_text("{")
+    (place.root / ".half.tmp").write_text(json.dumps(summary))
+    os.utime(place.root / ".half.tmp", (0, 0))
+    workspace.previews.mkdir(mode=0o700)
+    (workspace.previews / "one.json").write_text(json.dumps({"sources": [{"memory_id": gone}]}))
+    (workspace.previews / "two.json").write_text(json.dumps({"sources": [{"memory_id": "other"}]}))
+    workspace.picture.write_text(said)
+    (workspace.memory / "memory.format-2.db").write_text(said)
+    (workspace.memory / ".graph.html.0a.tmp").write_text(said)
+    (workspace.set_aside / "graph-2026").mkdir(parents=True)
+    (workspace.set_aside / "graph-2026" / "file").write_text(said)
+    result = forgotten(stores, memory_ids=[gone])
+
+    asked = result[JOB_FILES]
+    assert set(asked["jobs"]) == {"brought", "near", "failed", "asked"}
+    assert asked["doomed"] == ["waiting"]
+    assert len(asked["rejected"]) == 2
+    assert len(asked["parts"]) == 1
+    assert any("1 waiting job says" in warning for warning in result["warnings"]), "own is of another memory"
+    assert [path.name for path in workspace.previews.iterdir()] == ["two.json"]
+    assert {path.split("/")[0] for path in holds(workspace, SECRET)} == {".cognee_jobs"}, "that is the worker's to do"
+
+
+def test_a_topic_that_goes_is_found_by_its_id_where_it_is_an_id(stores: WithFakeGraph) -> None:
+    remember(stores, "Lakes are deep.", topic="Summary")
+    jobs: dict[str, tuple[Any, dict[str, Any]]] = {
+        "payload": ("compact", {"topic_id": "summary"}),
+        "camel": ("compact", {"topicId": "summary"}),
+        "said": ("noop", {}),
+        "word": ("ingest", {"summary": {"topic": "Sea", "context": "Seas."}}),
+    }
+    errors = {"said": JobError("TEST_FAILURE", "There is no topic 'summary'.")}
+    for job_id, (kind, payload) in jobs.items():
+        ended(stores.workspace, job_id, kind, payload, error=errors.get(job_id, JobError("POISON")))
+    assert set(forgotten(stores, topic_id="summary")[JOB_FILES]["jobs"]) == {"payload", "camel", "said"}
+
+
+def test_what_another_memory_says_as_well_is_not_looked_for(stores: WithFakeGraph) -> None:
+    shared = "We use SQLite for everything that has to be kept."
+    gone = remember(stores, f"{shared} And the {SECRET}.", shared)
+    remember(stores, shared)
+    ended(stores.workspace, "other", "ingest", {"summary": {"topic": "T", "context": shared}}, error=JobError("POISON"))
+    assert forgotten(stores, memory_ids=[gone])[JOB_FILES]["jobs"] == []
+
+
+def test_of_an_earlier_version_s_store_only_the_list_of_its_other_texts_stays(stores: WithFakeGraph) -> None:
+    workspace = stores.workspace
+    files = {
+        f"text_{n:032x}.txt": f"Summary:\nTopic: {t}\nContext: The {t} came.\n" for n, t in enumerate((SECRET, "Frog"))
+    }
+    ids = [f"0193c7a2-1111-5222-8333-44445555666{n}" for n in range(2)]
+    earlier = workspace.earlier_stores / "cognee-2026"
+    for folder in (workspace.cognee_data, earlier / "cognee.lancedb"):
+        folder.mkdir(parents=True)
+    with closing(sqlite3.connect(earlier / "cognee_db")) as connection, connection:
+        connection.execute("CREATE TABLE data (id TEXT, name TEXT, raw_data_location TEXT, created_at TEXT)")
+        connection.execute("CREATE TABLE nodes (label TEXT)")
+        connection.execute("INSERT INTO nodes VALUES (?)", (f"The {SECRET}",))
+        for data_id, (name, text) in zip(ids, files.items(), strict=True):
+            (workspace.cognee_data / name).write_text(text)
+            row = (data_id.replace("-", ""), name, f"/elsewhere/{name}", AT)
+            connection.execute("INSERT INTO data VALUES (?, ?, ?, ?)", row)
+    (earlier / "cognee.lancedb" / "rows").write_text(SECRET)
+    (earlier / "cognee_graph_kuzu").write_text(SECRET)
+    done(do(stores, "migrate", {}, "migrate"))
+    ((gone,),) = stores.store.connection.execute("SELECT id FROM memories WHERE topic_id = ?", (SECRET,)).fetchall()
+
+    result = forgotten(stores, memory_ids=[gone])
+
+    assert any("earlier version" in warning for warning in result["warnings"])
+    assert holds(workspace, SECRET) == []
+    assert [path.name for path in earlier.iterdir()] == ["cognee_db"]
+    again = done(do(stores, "migrate", {}, "again", LATER))
+    assert (again["found"], again["already_migrated"]) == (1, 1), "the frog is there still"
+
+
+@pytest.mark.parametrize("point", ["commit", "graph", "files", "store", "done"])
+def test_after_a_stop_anywhere_the_next_attempt_ends_it(
+    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch, point: str
+) -> None:
+    gone = remember(stores, f"The {SECRET} lives on an island.")
+    stores.workspace.picture.write_text(SECRET)
+    ended(
+        stores.workspace, "brought", "ingest", {"summary": {"topic": "Z", "context": "c"}}, result={"memory_id": gone}
+    )
+
+    class Stop(BaseException):
+        pass
+
+    def stop(*_: Any, **__: Any) -> None:
+        raise Stop
+
+    from bridge import remains
+    from bridge.operations import forget
+    from bridge.store import Store
+
+    places = {
+        "commit": (forgetting, "note"), "graph": (WithFakeGraph, "scrub_graph"), "files": (remains, "remove"),
+        "store": (Store, "scrub"), "done": (forget, "_note_done"),
+    }  # fmt: skip
+    with monkeypatch.context() as patched:
+        patched.setattr(*places[point], stop)
+        with pytest.raises(Stop):
+            do(stores, "forget", {"memory_ids": [gone]}, "forget", LATER)
+    assert (stores.store.get(gone) is None) == (point != "commit")
+    result = forgotten(stores, memory_ids=[gone])
+    assert result["forgotten"] == [gone]
+    assert result[JOB_FILES]["jobs"] == ["brought"]
+    assert holds(stores.workspace, SECRET) == []
+    assert not stores.workspace.picture.exists()
+
+
+def test_what_a_job_left_that_gave_up_the_next_one_sees_to(
+    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, other = remember(stores, f"The {SECRET} lives."), remember(stores, "Lakes.")
+    stores.workspace.picture.write_text(SECRET)
+    with monkeypatch.context() as patched:
+        patched.setattr(WithFakeGraph, "scrub_graph", lambda self: (_ for _ in ()).throw(JobError("GRAPH_UNAVAILABLE")))
+        assert failed(do(stores, "forget", {"memory_ids": [gone]}, "first", LATER)).code == "GRAPH_UNAVAILABLE"
+    assert holds(stores.workspace, SECRET)
+    forgotten(stores, job_id="second", memory_ids=[other])
+    assert holds(stores.workspace, SECRET) == []
