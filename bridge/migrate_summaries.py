@@ -1,0 +1,60 @@
+"""Take over the memories of earlier versions from cognee's own store: submit the job and wait for it.
+
+As a script: ``--workspace-path``, ``--dry-run``, ``--limit``, ``--undo``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+if __package__ in (None, ""):  # python bridge/migrate_summaries.py
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+    __package__ = "bridge"
+
+from collections.abc import Sequence
+from typing import Any
+
+from jobs.errors import JobError
+from jobs.layout import find_workspace
+
+from . import answer
+from .arguments import migrate_arguments
+from .settings import load
+from .submission import submit
+from .traces import trace
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """One JSON object on stdout; exit status as everywhere (see ``answer``)."""
+    try:
+        given = migrate_arguments(sys.argv[1:] if argv is None else list(argv))
+        answer.claim_stdout()
+        workspace = find_workspace(given.workspace, Path.cwd())
+        asked = {"dry_run": given.dry_run, "limit": given.limit, "undo": given.undo}
+        payload = {name: value for name, value in asked.items() if value is not None}
+        found = submit(
+            workspace, load(), "migrate", payload,
+            start=not given.no_start, wait=given.wait, wait_seconds=given.timeout, submitted_by="migrate_summaries.py",
+        )  # fmt: skip
+        _log(found.get("result") or {})
+    except JobError as error:
+        found = answer.failure(error)
+    except KeyboardInterrupt:
+        return answer.INTERRUPTED
+    except Exception as error:
+        print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
+        found = answer.failure(answer.unexpected(error))
+    answer.send(found)
+    return answer.exit_code(found)
+
+
+def _log(result: dict[str, Any]) -> None:
+    """What was done, in a line for whoever looks after it; of a dry run, what would be."""
+    if "migrated" in result:
+        dry_run = "Y" if result["dry_run"] else "N"
+        print(f"Migrated {result['migrated']} summaries. Dry run: {dry_run}.", file=sys.stderr)  # noqa: T201
+
+
+if __name__ == "__main__":
+    sys.exit(main())

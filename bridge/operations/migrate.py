@@ -1,0 +1,404 @@
+"""Taking over the memories of earlier versions from cognee's own store, showing that first, and taking it back.
+
+A migration goes through the texts in the order of their age, in slices. Each text is judged anew right before it is
+stored, by what the store knows then: whatever was cut off, the next attempt goes on where it ended and tells the same.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, Literal, get_args
+
+from jobs import clock
+from jobs.errors import JobError
+from jobs.lifecycle import Failed, Succeeded
+
+from .. import database, findings, listing, old_stores, receipts, rows
+from ..effects import Effect
+from ..embedder import refuses_a_text
+from ..memory import Content, Memory
+from ..migration import Converted, Skipped, convert
+from ..old_stores import NotReadable, Text
+from ..rows import Addition
+from ..slices import Portion, Slices
+from ..stores import Stores
+from . import Outcomes, Progress, Task
+
+Outcome = Literal["migrated", "already_migrated", "forgotten", "failed", "skipped"]
+
+MOST_ITEMS = 200  # shown in a result; the receipt has all
+
+_FIRST, _MOST = 16, 50  # texts of one transaction; fewer would cost more in syncs than in embedding
+_DROPPED_TOGETHER = 100
+_NOBODY = "00000000-0000-0000-0000-000000000000"  # the workspace's id, where there is no store yet
+_SHOWN_FIRST: tuple[Outcome, ...] = ("failed", "forgotten", "migrated", "already_migrated", "skipped")
+
+
+@dataclass(slots=True)
+class Item:
+    """A text, and what became of it. ``memory`` has its number once it is stored."""
+
+    text: Text
+    digest: str | None = None
+    outcome: Outcome | None = None
+    memory: Memory | None = None
+    original_id: str | None = None
+    reason: str | None = None
+    error: JobError | None = None
+
+
+def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    return {task.job_id: _one(task, stores, now, progress) for task in tasks}
+
+
+def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
+    try:
+        if task.payload.get("undo"):
+            return Succeeded(_undo(task, stores, clock.iso(now), progress))
+        if task.payload.get("dry_run"):
+            return Succeeded(_shown(task, stores, clock.iso(now), progress))
+        return Succeeded(_migrate(task, stores, clock.iso(now), progress))
+    except JobError as error:
+        return Failed(error)
+
+
+# --- what a store knows ---
+
+
+class Known:
+    """What memory.db knows, by a connection that only looks; nothing at all where there is none yet."""
+
+    def __init__(self, connection: sqlite3.Connection | None) -> None:
+        self._connection = connection
+
+    @property
+    def workspace_id(self) -> str:
+        found = None if self._connection is None else database.meta(self._connection, "workspace_id")
+        return found or _NOBODY
+
+    def _one(self, query: str, *arguments: Any) -> Any:
+        return None if self._connection is None else self._connection.execute(query, arguments).fetchone()
+
+    def origin(self, memory_id: str) -> tuple[int, str | None] | None:
+        """The number, and the job that brought it; None where there is no such memory."""
+        found: tuple[int, str | None] | None = self._one(
+            "SELECT number, origin_job FROM memories WHERE id = ?", memory_id
+        )
+        return found
+
+    def is_forgotten(self, memory_id: str) -> bool:
+        return self._one("SELECT 1 FROM tombstones WHERE id = ?", memory_id) is not None
+
+    def same_as(self, memory: Memory) -> str | None:
+        """The id of another memory of the same words, which came from elsewhere by an import."""
+        return None if self._connection is None else rows.same_as(self._connection, memory)
+
+    def ours(self) -> set[str]:
+        """The ids under which our own memories' texts are among cognee's documents."""
+        if self._connection is None:
+            return set()
+        ours = set()
+        for (memory_id,) in self._connection.execute("SELECT id FROM memories"):
+            with suppress(ValueError):  # an id from elsewhere need not be a UUID: then cognee was not given its text
+                ours.add(findings.data_id_of(memory_id))
+        return ours
+
+
+# --- migrating ---
+
+
+@dataclass(slots=True)
+class Course:
+    """A migration under way: which memories it has met, and how many more it may bring."""
+
+    task: Task
+    now: str
+    left: int | None
+    seen: set[str] = field(default_factory=set)
+    remaining: int = 0
+
+    def judge(self, item: Item, known: Known) -> Converted | None:
+        """Say what becomes of a text; returns what is to be stored of it, if anything."""
+        try:
+            words = old_stores.read(item.text)
+            item.digest = sha256(words.encode()).hexdigest()
+            found = convert(words, item.text.added_at, self.task.asked_at, known.workspace_id, self.now)
+        except Skipped as why:
+            item.outcome, item.reason = "skipped", str(why)
+            return None
+        except NotReadable as why:
+            item.outcome, item.reason = "failed", str(why)
+            return None
+        except JobError as error:
+            item.outcome, item.reason, item.error = "failed", error.message, error
+            return None
+        return self._judge(item, found, known)
+
+    def _judge(self, item: Item, found: Converted, known: Known) -> Converted | None:
+        memory, original = found.memory, found.original
+        there = known.origin(memory.id)
+        twin = None if there else known.same_as(memory)
+        if twin is not None:
+            memory = replace(memory, id=twin)
+            there = known.origin(twin)
+        item.memory = memory if there is None else replace(memory, number=there[0])
+        if memory.id in self.seen:
+            item.outcome, item.reason = "already_migrated", "An older text says the same."
+        elif there is not None and there[1] != self.task.job_id:
+            item.outcome, item.reason = "already_migrated", "The memory is there already."
+        elif there is None and any(known.is_forgotten(each.id) for each in (memory, original) if each is not None):
+            item.outcome, item.reason = "forgotten", "The memory was forgotten, and stays so."
+        elif self.left == 0:
+            self.remaining += 1
+            item.memory = None
+            return None
+        else:
+            item.outcome = "migrated"
+            item.original_id = None if original is None else original.id
+            if self.left is not None:
+                self.left -= 1
+        self.seen.add(memory.id)
+        return found if item.outcome == "migrated" and there is None else None
+
+
+def _shown(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str, Any]:
+    """What a migration would do. Nothing is changed, and no store is made for it."""
+    course = Course(task, now, task.payload.get("limit"))
+    with database.reading(stores.workspace) as connection:
+        ours = Known(connection).ours()
+    found = old_stores.find(stores.workspace, ours)
+    items = [Item(text) for text in found.texts]
+    slices = Slices(progress, "looking at the texts of earlier versions", len(items))
+    for start in range(0, len(items), _MOST):
+        part = items[start : start + _MOST]
+        with database.reading(stores.workspace) as connection:
+            known = Known(connection)
+            for item in part:
+                course.judge(item, known)
+                item.memory = _light(item.memory)
+        slices.done(len(part))
+    return _result(items, course, found.problems, None, dry_run=True)
+
+
+def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str, Any]:
+    found = old_stores.find(stores.workspace, Known(stores.store.connection).ours())
+    items = [Item(text) for text in found.texts]
+    course = Course(task, now, task.payload.get("limit"))
+    receipt = {"receipt": task.job_id, "job_sha256": task.sha256, "begun_at": task.accepted_at}
+    receipts.write(stores.workspace, receipt | {"finished_at": None, "items": [], "undone": None})
+    slices = Slices(progress, "taking over the memories of earlier versions", len(items))
+    portion, done = Portion(_FIRST, _MOST), 0
+    while part := items[done : done + max(portion.size, _FIRST)]:
+        with portion:
+            _bring_all(part, course, stores)
+        done += len(part)
+        slices.done(len(part))
+    result = _result(items, course, found.problems, task.job_id, dry_run=False)
+    counts = {name: result[name] for name in ("found", *get_args(Outcome), "remaining")}
+    whole = receipt | counts | {"finished_at": now, "items": [_noted(item) for item in items], "undone": None}
+    receipts.write(stores.workspace, whole)
+    if result["migrated"]:
+        with stores.store.changing(now, [Effect(task.job_id, task.sha256)]):
+            pass  # all is stored, and the receipt says it: from here on a cancellation comes too late
+        stores.pay_all(progress)
+    return result
+
+
+def _bring_all(part: Sequence[Item], course: Course, stores: Stores) -> None:
+    """Judge texts and store them in one transaction; where the embedding provider refuses one, each in its own."""
+    known = Known(stores.store.connection)
+    new = [(item, found) for item in part if (found := course.judge(item, known)) is not None]
+    try:
+        _bring(new, course, stores)
+    except JobError as error:
+        if not refuses_a_text(error):
+            raise
+        for pair in new:
+            try:
+                _bring([pair], course, stores)
+            except JobError as refused:
+                if not refuses_a_text(refused):
+                    raise
+                item = pair[0]
+                item.outcome, item.reason, item.error = "failed", refused.message, refused
+    for item in part:
+        if item.memory is not None and item.memory.number == 0 and (there := known.origin(item.memory.id)):
+            item.memory = replace(item.memory, number=there[0])  # of words that were twice among these
+        item.memory = _light(item.memory)
+
+
+def _light(memory: Memory | None) -> Memory | None:
+    """What is told of a memory, without its words: there may be many."""
+    if memory is None:
+        return None
+    title = listing.title(memory)
+    return replace(memory, text=title) if memory.content is None else replace(memory, content=Content(title, ""))
+
+
+def _bring(new: Sequence[tuple[Item, Converted]], course: Course, stores: Stores) -> None:
+    """The originals first: who reads the numbers reads them in the order in which it came about."""
+    job_id, store = course.task.job_id, stores.store
+    originals = {found.original.id: found.original for _, found in new if found.original is not None}
+    additions = [
+        Addition(original, job_id, hidden=True) for original in originals.values() if store.known(original.id) is None
+    ]
+    for _, found in new:
+        migrated_from = None if found.original is None else found.original.id
+        additions.append(Addition(found.memory, job_id, migrated_from=migrated_from))
+    numbers = {memory.id: memory for memory in store.bring(additions, course.now)}
+    for item, found in new:
+        item.memory = numbers[found.memory.id]
+
+
+# --- what is told of it ---
+
+
+def _result(
+    items: Sequence[Item], course: Course, problems: Sequence[str], receipt: str | None, *, dry_run: bool
+) -> dict[str, Any]:
+    counts = Counter(item.outcome for item in items)
+    judged = [item for item in items if item.outcome is not None]
+    shown = sorted(judged, key=lambda item: _SHOWN_FIRST.index(item.outcome or "skipped"))[:MOST_ITEMS]
+    return {
+        "dry_run": dry_run,
+        "found": len(items) - counts["skipped"],
+        "migrated": counts["migrated"],
+        "already_migrated": counts["already_migrated"],
+        "forgotten": counts["forgotten"],
+        "failed": counts["failed"],
+        "skipped": counts["skipped"],
+        "remaining": course.remaining,
+        "items": [_line(item) for item in shown],
+        "items_omitted": len(judged) - len(shown),
+        "receipt": receipt,
+        "warnings": list(problems),
+    }
+
+
+def _line(item: Item) -> dict[str, Any]:
+    """A text, and what it became or would become."""
+    memory = item.memory
+    known = memory.metadata if memory is not None else None
+    is_new = memory is None or memory.number == 0
+    return {
+        "outcome": item.outcome,
+        "reason": item.reason,
+        "error_code": item.error.code if item.error else None,
+        "line": item.error.details.get("line") if item.error else None,
+        "source": {"store": item.text.store, "data_id": item.text.data_id, "file": item.text.file},
+        "memory_id": None if memory is None or is_new else memory.id,
+        "memory_number": None if memory is None or is_new else memory.number,
+        "memory_type": memory.kind if memory else None,
+        "title": listing.title(memory) if memory else None,
+        "topic_id": known.topic_id if known else None,
+        "session_id": known.session_id if known else None,
+        "plan_id": known.plan_id if known else None,
+        "status": known.status if known else None,
+        "created_at": known.created_at if known else None,
+        "importance": known.importance if known else None,
+    }
+
+
+def _noted(item: Item) -> dict[str, Any]:
+    """A text in the receipt: without a word of it."""
+    failed_at = item.error.details.get("line") if item.error else None
+    return {
+        "store": item.text.store,
+        "data_id": item.text.data_id,
+        "file": item.text.file,
+        "sha256": item.digest,
+        "outcome": item.outcome or "remaining",
+        "memory_id": item.memory.id if item.memory else None,
+        "memory_number": item.memory.number or None if item.memory else None,
+        "memory_type": item.memory.kind if item.memory else None,
+        "status": item.memory.metadata.status if item.memory else None,
+        "original_id": item.original_id,
+        "error_code": item.error.code if item.error else None,
+        "line": failed_at,
+        # What an error says may repeat a line of the text.
+        "reason": f"Line {failed_at} cannot be read." if failed_at else None if item.error else item.reason,
+    }
+
+
+# --- taking it back ---
+
+
+def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str, Any]:
+    """Remove what a migration added, but what has become more since. Again is the same as once."""
+    receipt = receipts.load(stores.workspace, task.payload["undo"])
+    receipt_id = receipt["receipt"]
+    statuses = _brought(receipt, stores.store.connection)
+    ids, kept = list(statuses), dict[str, str]()
+    slices = Slices(progress, "taking the migration back", len(ids))
+    for start in range(0, len(ids), _DROPPED_TOGETHER):
+        part = ids[start : start + _DROPPED_TOGETHER]
+        store = stores.store
+        kept |= _reasons_to_keep({i: statuses[i] for i in part}, receipt_id, store.connection)
+        with store.changing(now) as connection:
+            for memory_id in [memory_id for memory_id in part if memory_id not in kept]:
+                _drop(memory_id, receipt_id, stores, connection, now)
+        slices.done(len(part))
+    tombstones = Known(stores.store.connection)
+    removed = [i for i in ids if i not in kept and not tombstones.is_forgotten(i)]
+    left = [{"memory_id": memory_id, "reason": reason} for memory_id, reason in kept.items()]
+    undone = {"at": now, "job_id": task.job_id, "removed": removed, "kept": left}
+    receipts.write(stores.workspace, receipt | {"undone": undone})
+    with stores.store.changing(now, [Effect(task.job_id, task.sha256)]):
+        pass  # the receipt says it
+    stores.pay_all(progress)
+    return {"receipt": receipt_id, "undone": len(removed), "kept": left[:MOST_ITEMS]}
+
+
+def _brought(receipt: dict[str, Any], connection: sqlite3.Connection) -> dict[str, str | None]:
+    """The memories that the migration added, without their originals, each with the status that it gave them.
+
+    Of a migration that was cut off, by what is stored: then a status that was set since does not count.
+    """
+    if receipt["finished_at"] is not None:
+        return {item["memory_id"]: item["status"] for item in receipt["items"] if item["outcome"] == "migrated"}
+    query = (
+        "SELECT id, CASE WHEN status_set_at IS NULL THEN status END FROM memories"
+        " WHERE origin_job = ? AND hidden = 0 AND stored_at >= ? ORDER BY number"
+    )
+    return dict(connection.execute(query, (receipt["receipt"], receipt["begun_at"])).fetchall())
+
+
+def _reasons_to_keep(statuses: Mapping[str, str | None], job_id: str, connection: sqlite3.Connection) -> dict[str, str]:
+    """Those of the memories that have become more than the migration made of them, and what."""
+    kept: dict[str, str] = {}
+    for memory_id, status in statuses.items():
+        row = connection.execute("SELECT origin_job, status FROM memories WHERE id = ?", (memory_id,)).fetchone()
+        if row is None:
+            continue
+        merged = connection.execute(
+            "SELECT record.number FROM memories AS record, json_each(record.sources) AS source"
+            " WHERE record.kind = 'decision_record' AND record.hidden = 0 AND source.value = ?",
+            (memory_id,),
+        ).fetchone()
+        if row[0] != job_id:
+            kept[memory_id] = "It was stored anew since, by another job."
+        elif merged is not None:
+            kept[memory_id] = f"It was merged into the decision record #{merged[0]}: restore that first."
+        elif row[1] != status:
+            kept[memory_id] = "Its status was changed since."
+    return kept
+
+
+def _drop(memory_id: str, job_id: str, stores: Stores, connection: sqlite3.Connection, now: str) -> None:
+    """Remove a memory, and its original unless another one came of it."""
+    row = connection.execute("SELECT migrated_from FROM memories WHERE id = ?", (memory_id,)).fetchone()
+    if row is None:
+        return
+    stores.store.drop(memory_id, now)
+    others = "SELECT 1 FROM memories WHERE migrated_from = ?"
+    if row[0] is None or connection.execute(others, (row[0],)).fetchone() is not None:
+        return
+    query = "SELECT 1 FROM memories WHERE id = ? AND hidden = 1 AND origin_job = ?"
+    if connection.execute(query, (row[0], job_id)).fetchone() is not None:
+        stores.store.drop(row[0], now)

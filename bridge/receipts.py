@@ -1,0 +1,60 @@
+"""Receipts of migrations: what became of each text, in a file that is there before anything is changed.
+
+They hold ids, digests and numbers, never a text or a title. A receipt bears its job's id, so that a job that is tried
+again has the same one. It is *begun* until its job has stored all that it stores.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jobs import files, steps
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+FORMAT = 1
+
+_LIMIT = 256 * 1024 * 1024
+_NEAREST = 5
+
+
+def write(workspace: Workspace, receipt: Mapping[str, Any]) -> None:
+    """Write a receipt, or write it anew, durably."""
+    files.make_folder(workspace.receipts)
+    data = json.dumps({"format": FORMAT, **receipt}, ensure_ascii=False, indent=1).encode()
+    with steps.step("receipt.write"):
+        files.replace(workspace.receipt(receipt["receipt"]), data)
+
+
+def load(workspace: Workspace, receipt_id: str) -> dict[str, Any]:
+    """A receipt by its id. Raises RECEIPT_NOT_FOUND with the nearest ids, FILE_UNSAFE, FILE_TOO_LARGE."""
+    there = ids(workspace)
+    if receipt_id in there:  # what is no id of one is no file name either
+        try:
+            found = json.loads(files.read_own(workspace.receipt(receipt_id), _LIMIT))
+            if found["format"] == FORMAT and found["receipt"] == receipt_id:
+                return dict(found)
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            pass
+        raise JobError("RECEIPT_NOT_FOUND", f"The receipt {receipt_id!r} cannot be read.")
+    raise _not_found(receipt_id, there)
+
+
+def ids(workspace: Workspace) -> list[str]:
+    """The receipts that there are, by id."""
+    try:
+        return sorted(path.stem for path in workspace.receipts.iterdir() if path.suffix == ".json")
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _not_found(receipt_id: str, there: Sequence[str]) -> JobError:
+    from difflib import get_close_matches  # only a typing error pays for it
+
+    near = get_close_matches(receipt_id, there, _NEAREST, 0.5) or list(there[-_NEAREST:])
+    hint = f" There are: {', '.join(near)}." if near else " There is none: nothing was migrated here yet."
+    return JobError(
+        "RECEIPT_NOT_FOUND", f"There is no receipt {receipt_id[:100]!r}.{hint}", details={"suggestions": near}
+    )

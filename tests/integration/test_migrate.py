@@ -1,0 +1,144 @@
+"""Migration with the real thing: texts that cognee was really given, and an old version's stores where ours belong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_embedder import FakeEmbedder
+from harness import Place, until
+from old_workspace import BROKEN, CONVERSATION, ENRICHED, ENRICHED_NEWER, NOTE, PLAIN, OldWorkspace
+
+from bridge import old_stores, trust
+from bridge.cognee_env import cognee_environment
+from bridge.operations import Task, migrate
+from bridge.result_schema import MigrateResult
+from bridge.settings import Settings, load
+from bridge.slices import Progress, quietly
+from bridge.stores import Stores
+from jobs import clock
+from jobs.lifecycle import Succeeded
+
+_ADD = """
+import asyncio, json, sys
+import cognee
+from cognee.modules.engine.operations.setup import setup
+
+async def add(texts):
+    await setup()
+    for text in texts:
+        await cognee.add(text, dataset_name="chat_memory")
+
+asyncio.run(add(json.load(sys.stdin)))
+"""
+GIVEN = (PLAIN, ENRICHED, ENRICHED_NEWER, CONVERSATION, BROKEN, NOTE)
+
+
+class WithoutGraph(Stores):
+    def pay_all(self, progress: Progress = quietly) -> int:
+        return 0
+
+
+def test_what_the_present_cognee_was_given_is_migrated(tmp_path: Path, model_cache: Path) -> None:
+    place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    trust.adopt(place.workspace, place.config)
+    environment = cognee_environment(load(environment=place.environment), place.workspace, place.environment)
+    subprocess.run(
+        [sys.executable, "-c", _ADD], env=environment, cwd=tmp_path, timeout=300, check=True,
+        input=json.dumps(GIVEN).encode(), capture_output=True,
+    )  # fmt: skip
+    found = old_stores.find(place.workspace)
+    assert [old_stores.read(text) for text in found.texts] == list(GIVEN)
+    assert all(text.added_at is not None for text in found.texts)
+    stores = WithoutGraph(place.workspace, Settings())
+    stores._embedder = FakeEmbedder()
+    with stores:
+        task = Task("m", "a" * 64, {}, None, clock.iso(clock.now()))
+        outcome = migrate.run([task], stores, clock.now(), quietly)["m"]
+        assert isinstance(outcome, Succeeded)
+        result = MigrateResult.model_validate(outcome.result).model_dump()
+    assert [(item["outcome"], item["title"]) for item in result["items"]] == [
+        ("failed", None), ("migrated", "Plan 014 Summaries"), ("migrated", "Ranking weights"),
+        ("migrated", "Ranking floor"), ("migrated", "User asked: Which port does the worker use?"), ("skipped", None),
+    ]  # fmt: skip
+    assert result["items"][1]["created_at"] == found.texts[0].added_at
+    # Given to it by another program: ours begins with stores of its own, and these stay to be read.
+    assert old_stores.set_aside(place.workspace) is not None
+    assert [old_stores.read(text) for text in old_stores.find(place.workspace).texts] == list(GIVEN)
+
+
+@pytest.fixture(scope="module")
+def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """An old version's workspace, with stores of its engines, and a worker of ours."""
+    place = Place(tmp_path_factory.mktemp("old"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    old = OldWorkspace(place.workspace.root, "0.4.1")
+    old.add(BROKEN)
+    (old.store.parent / "cognee_graph_kuzu").write_bytes(b"of another engine")
+    table = old.store.parent / "cognee.lancedb" / "DocumentChunk_text.lance"
+    table.mkdir(parents=True)
+    (table / "data").write_bytes(b"of another model")
+    assert place.json("migrate", "--dry-run")["error_code"] == "WORKSPACE_NOT_TRUSTED"
+    assert place.json("trust")["success"]
+    with place.worker():
+        yield place
+
+
+def script(place: Place, *arguments: str) -> tuple[dict[str, Any], str]:
+    done = place.python("-m", "bridge.migrate_summaries", "--workspace-path", str(place.workspace.root), *arguments)
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert done.returncode == (0 if found["success"] else 1)
+    return found, done.stderr
+
+
+def titles(place: Place) -> list[str]:
+    return [memory["title"] for memory in place.json("memories", "list")["memories"]]
+
+
+def test_an_old_workspace_is_shown_migrated_found_and_taken_back(place: Place) -> None:
+    shown, said = script(place, "--dry-run")
+    assert "Migrated 3 summaries. Dry run: Y." in said
+    assert (shown["result"]["found"], shown["result"]["failed"], shown["result"]["skipped"]) == (4, 1, 1)
+    assert titles(place) == []
+    assert not place.workspace.receipts.exists()
+
+    done, said = script(place)
+    assert "Migrated 3 summaries. Dry run: N." in said
+    result = MigrateResult.model_validate(done["result"]).model_dump()
+    assert (result["migrated"], result["failed"], result["receipt"]) == (3, 1, done["job_id"])
+    assert sorted(titles(place)) == [
+        "Plan 014 Summaries", "Ranking weights", "User asked: Which port does the worker use?",
+    ]  # fmt: skip
+
+    hit = place.json("retrieve", "What did we decide about plain text summaries?", "--half-life-days", "90")
+    hit = hit["results"][0]
+    assert (hit["topic_id"], hit["plan_id"], hit["status"]) == ("plan-014-summaries", "014", "Active")
+    hit = place.json("retrieve", "which port does the worker use", "--relevance-floor", "0")["results"]
+    assert "8127" in " ".join(each["summary_text"] for each in hit)
+    (plain,) = [item for item in result["items"] if item["topic_id"] == "plan-014-summaries"]
+    original = place.json("memories", "show", plain["memory_id"])["memory"]["migrated_from"]
+    assert place.json("memories", "show", original)["memory"]["summary_text"] == PLAIN
+    assert "It became" in place.cli("memories", "show", original).stdout
+
+    # The present cognee opened stores of its own; what lay there can still be read.
+    until(lambda: place.heartbeat()["graph_lag"] == 0, "the graph was told everything")
+    (kept,) = place.workspace.earlier_stores.iterdir()
+    assert (kept / "cognee_graph_kuzu").read_bytes() == b"of another engine"
+    assert (kept / "cognee.lancedb" / "DocumentChunk_text.lance" / "data").exists()
+    again, said = script(place)
+    assert "Migrated 0 summaries. Dry run: N." in said
+    assert (again["result"]["already_migrated"], again["result"]["failed"]) == (3, 1)
+    assert again["result"]["items"][0]["source"]["store"].startswith(".cognee_memory/earlier/")
+
+    undone = place.json("migrate", "--undo", done["job_id"])
+    assert undone["result"] == {"receipt": done["job_id"], "undone": 3, "kept": []}
+    assert titles(place) == []
+    assert "3 migrated, 1 failed" in place.cli("migrate").stdout
+    assert len(titles(place)) == 3
+    found, _ = script(place, "--undo", "no-such-receipt")
+    assert found["error_code"] == "RECEIPT_NOT_FOUND"
+    assert done["job_id"] in found["error"]
