@@ -1,0 +1,315 @@
+"""Taking in an export: first the whole file is looked at, then its memories are stored, a portion at a time.
+
+Each portion is one transaction, and what is there already is left as it is, so an import that was cut off goes on where
+it was. Ids are kept, and numbers where they are free. Memories come before the records that merged them, so that a
+record can name what stands here for them.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import PurePath
+from typing import Any, BinaryIO, Literal
+
+from jobs import clock, paths
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lifecycle import Failed, Succeeded
+
+from .. import export_file, numbering
+from ..effects import Effect
+from ..embedder import refuses_a_text
+from ..export import TABLES
+from ..export_file import ExportedCompaction, ExportedFinding, ExportedMemory, ExportedRecord
+from ..findings import data_id_of
+from ..memory import Memory
+from ..rows import Addition
+from ..sections import normalise
+from ..slices import Portion, Slices
+from ..stores import Stores
+from . import Outcomes, Progress, Task
+from .ingest import content_id
+
+_FIRST, _TOGETHER = 10, 100  # memories of one transaction
+_SHOWN = 100  # of what a person may want to look at
+
+What = Literal["renumbered", "kept", "duplicate", "conflict", "forgotten", "failed"]
+
+
+def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    return {task.job_id: _one(task, stores, clock.iso(now), progress) for task in tasks}
+
+
+def _one(task: Task, stores: Stores, now: str, progress: Progress) -> Succeeded | Failed:
+    try:
+        with _open(stores.workspace, task.payload["path"]) as file:
+            return Succeeded(Taking(task, stores, now, progress).all_of(file))
+    except JobError as error:
+        return Failed(error)
+
+
+def _open(workspace: Workspace, text: str) -> BinaryIO:
+    """The file inside the workspace, or among those that were copied in. Raises as ``paths.open_inside``."""
+    path = workspace.root / PurePath(text)
+    if path.parent == workspace.imports:
+        return paths.open_inside(workspace.imports, path.name)
+    return paths.open_inside(workspace.root, text)
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """A memory to be added: the line that it stands in, and the number that it has there."""
+
+    line: int
+    number: int
+    addition: Addition
+
+
+class Taking:
+    """One import on its way."""
+
+    def __init__(self, task: Task, stores: Stores, now: str, progress: Progress) -> None:
+        self._task = task
+        self._stores = stores
+        self._now = now
+        self._progress = progress
+        self._counts: Counter[str] = Counter()
+        self._details: list[dict[str, Any]] = []
+        self._here: dict[str, str] = {}  # ids of the file whose memory has another id here
+        self._above = 0  # what is renumbered gets a number above this
+
+    def all_of(self, file: BinaryIO) -> dict[str, Any]:
+        """Take everything in; returns the job's result. Raises IMPORT_INVALID, and what the stores raise."""
+        began = time.monotonic()
+        checked = export_file.inspect(file, Slices(self._progress, "checking the file", 0))
+        self._above = checked.highest_number
+        slices = Slices(self._progress, "storing memories", checked.memories)
+        try:
+            self._take(file, slices, records=False)
+            if checked.followers:
+                self._take(file, slices, records=True)
+        except JobError as error:
+            if error.code != "IMPORT_INVALID":
+                raise
+            raise JobError(
+                "IMPORT_INVALID",
+                f"The file was changed while it was imported. {error.message}",
+                remediation="A part of it is stored. Import the file again once it is whole.",
+            ) from None
+        with self._stores.store.changing(self._now, [Effect(self._task.job_id, self._task.sha256)]):
+            pass  # from here on a cancellation comes too late
+        self._stores.pay_all(self._progress)
+        return {
+            "memories": checked.memories,
+            **{name: self._counts[name] for name in ("added", "unchanged", "duplicates", "conflicts", "forgotten")},
+            **{name: self._counts[name] for name in ("failed", "renumbered", "kept", "compactions", "findings")},
+            "details": self._details,
+            "warnings": list(self._warnings(checked)),
+            "seconds": round(time.monotonic() - began, 3),
+        }
+
+    def _take(self, file: BinaryIO, slices: Slices, *, records: bool) -> None:
+        """Store the file's records with what was done with memories, or its other memories."""
+        portion = Portion(_FIRST, _TOGETHER)
+        batch: list[tuple[int, Addition]] = []
+        others: list[ExportedCompaction | ExportedFinding] = []
+        for number, line in export_file.lines(file):
+            if isinstance(line, ExportedMemory) and isinstance(line, ExportedRecord) == records:
+                batch.append((number, export_file.addition_of(line)))
+            elif isinstance(line, (ExportedCompaction, ExportedFinding)) and records:
+                others.append(line)
+            else:
+                slices.done()
+            if len(batch) >= portion.size or len(others) >= _TOGETHER or (others and batch):
+                with portion:
+                    self._store(batch)
+                    if len(others) >= _TOGETHER:
+                        self._keep(others)
+                        others.clear()
+                slices.done(len(batch))
+                batch.clear()
+        self._store(batch)
+        slices.done(len(batch))
+        self._keep(others)
+
+    # --- memories ---
+
+    def _store(self, batch: Sequence[tuple[int, Addition]]) -> None:
+        new: list[New] = []
+        words: dict[tuple[object, ...], str] = {}
+        for line, addition in batch:
+            memory = addition.memory
+            same = (memory.kind, memory.metadata.topic_id, memory.content, memory.text)
+            if self._is_to_be_added(line, addition, words.get(same)):
+                new.append(New(line, memory.number, self._fitted(addition)))
+                if not addition.hidden:
+                    words[same] = memory.id
+        try:
+            self._bring(new)
+        except JobError as error:
+            if not refuses_a_text(error):
+                raise
+            for one in new:  # each alone, so that it fails alone
+                try:
+                    self._bring([one])
+                except JobError as alone:
+                    if not refuses_a_text(alone):
+                        raise
+                    self._counts["failed"] += 1
+                    self._tell(one.line, one.addition.memory.id, "failed", f"{alone.code}: {alone.message}")
+
+    def _is_to_be_added(self, line: int, addition: Addition, twin: str | None) -> bool:
+        """Whether the memory is new here; else it is counted as what it is."""
+        store, memory = self._stores.store, addition.memory
+        ours, known = store.get(memory.id), store.known(memory.id)
+        if ours is not None and known is not None:
+            if not _has_words_of(ours, memory):
+                self._counts["conflicts"] += 1
+                self._tell(line, memory.id, "conflict", "The memory of this id has other words here.", memory.id)
+            elif known.origin_job == self._task.job_id:  # an earlier attempt of this very job has stored it
+                self._count_added(line, memory.number, ours)
+            else:
+                self._counts["unchanged"] += 1
+                self._compare(line, addition, ours)
+            return False
+        own = content_id(store.workspace_id, memory)
+        if self._was_forgotten_since(memory.id) or self._was_forgotten_since(own):
+            self._counts["forgotten"] += 1
+            self._tell(line, memory.id, "forgotten", "It was forgotten after this import was asked for.")
+            return False
+        if addition.hidden:
+            return True
+        twin = twin or store.same_as(memory)
+        if twin is None and memory.kind != "decision_record" and store.known(own) is not None:
+            twin = own
+        if twin is None:
+            self._here.pop(memory.id, None)
+            return True
+        self._here |= {memory.id: twin, data_id_of(memory.id): data_id_of(twin)}
+        self._counts["duplicates"] += 1
+        self._tell(line, memory.id, "duplicate", "The same words are here under another id.", twin)
+        if (found := store.get(twin)) is not None:
+            self._compare(line, addition, found)
+        return False
+
+    def _was_forgotten_since(self, memory_id: str) -> bool:
+        forgotten = self._stores.store.forgotten_at(memory_id)
+        return forgotten is not None and clock.parse(self._task.accepted_at) <= clock.parse(forgotten)
+
+    def _compare(self, line: int, addition: Addition, ours: Memory) -> None:
+        """What the store says of a memory is kept; where the file says something else, that is told."""
+        theirs, hidden = addition.memory.metadata, self._stores.store.is_hidden(ours.id)
+        if ours.metadata == theirs and hidden == addition.hidden:
+            return
+        self._counts["kept"] += 1
+        said, here = ("hidden" if h else m.status for h, m in ((addition.hidden, theirs), (hidden, ours.metadata)))
+        note = f"It is {here} here, and {said} in the file." if said != here else "The file has other dates or labels."
+        self._tell(line, addition.memory.id, "kept", note, ours.id)
+
+    def _fitted(self, addition: Addition) -> Addition:
+        """The addition as it is stored here: its number if that is free, and the ids that memories have here."""
+        connection, memory = self._stores.store.connection, addition.memory
+        if memory.number == 0 or not numbering.is_free(connection, memory.number):
+            # Above the file's numbers, so that it takes none that another memory of the file has.
+            self._above = max(self._above, numbering.last(connection)) + 1
+            memory = replace(memory, number=self._above)
+        sources = tuple(self._here.get(source, source) for source in memory.sources)
+        origin = addition.migrated_from
+        return replace(
+            addition,
+            memory=replace(memory, sources=sources),
+            origin_job=self._task.job_id,
+            migrated_from=None if origin is None else self._here.get(origin, origin),
+        )
+
+    def _bring(self, new: Sequence[New]) -> None:
+        added = self._stores.store.bring([one.addition for one in new], self._now)
+        for one, memory in zip(new, added, strict=True):
+            self._count_added(one.line, one.number, memory)
+
+    def _count_added(self, line: int, number: int, stored: Memory) -> None:
+        self._counts["added"] += 1
+        if number not in (0, stored.number):
+            self._counts["renumbered"] += 1
+            note = f"The number {number} was taken; it has {stored.number} here."
+            self._tell(line, stored.id, "renumbered", note, stored.id)
+
+    # --- what was done with them ---
+
+    def _keep(self, others: Sequence[ExportedCompaction | ExportedFinding]) -> None:
+        """Keep compactions and findings of memories that are here, each once."""
+        if not others:
+            return
+        with self._stores.store.changing(self._now) as connection:
+            for line in others:
+                values = self._translated(line.model_dump(exclude={"type"}))
+                is_compaction = isinstance(line, ExportedCompaction)
+                key = ("record_id", "applied_at") if is_compaction else ("memory_id",)
+                memory_id = values[key[0]]
+                if self._stores.store.known(memory_id) is None or not _inserted(connection, line.type, values, key):
+                    continue
+                self._counts["compactions" if is_compaction else "findings"] += 1
+                if not is_compaction:  # the graph may have been told of the memory without them meanwhile
+                    self._stores.store.outbox.owe(memory_id, "write", self._now)
+
+    def _translated(self, value: Any) -> Any:
+        """The value with the ids that memories have here."""
+        match value:
+            case dict():
+                return {name: self._translated(item) for name, item in value.items()}
+            case list():
+                return [self._translated(item) for item in value]
+            case str():
+                return self._here.get(value, value)
+        return value
+
+    # --- the result ---
+
+    def _tell(self, line: int, memory_id: str, what: What, note: str, here: str | None = None) -> None:
+        if len(self._details) < _SHOWN:
+            self._details.append({"line": line, "memory_id": memory_id, "what": what, "here": here, "note": note})
+
+    def _warnings(self, checked: export_file.Checked) -> Iterator[str]:
+        store = self._stores.store
+        if checked.was_edited:
+            yield "The file says that it was edited: nobody can tell whether it is whole."
+        if checked.strays:
+            where = ", ".join(map(str, checked.strays[:10])) + (", …" if len(checked.strays) > 10 else "")
+            yield f"What is not read differs from the fields, which count (text, references, time_scope): line {where}."
+        lost = sum(named not in checked.ids and store.known(named) is None for named in checked.named)
+        if lost:
+            yield f"{lost} memories that others come from are neither in the file nor here."
+        told = sum(self._counts[n] for n in ("renumbered", "kept", "duplicates", "conflicts", "forgotten", "failed"))
+        if told > len(self._details):
+            yield f"The details name the first {len(self._details)} of {told}."
+        if lag := store.outbox.count():
+            yield f"The knowledge graph is {lag} changes behind: cognee-memory status."
+
+
+def _has_words_of(ours: Memory, theirs: Memory) -> bool:
+    content = None if ours.content is None else normalise(ours.content)
+    mine = (ours.kind, ours.metadata.topic_id, content, ours.text)
+    return mine == (theirs.kind, theirs.metadata.topic_id, theirs.content, theirs.text)
+
+
+def _inserted(connection: sqlite3.Connection, kind: str, values: dict[str, Any], key: Sequence[str]) -> bool:
+    """Insert a row unless there is one with this key; whether it was."""
+    query, as_json = TABLES[kind]
+    table = query.split()[0]
+    row = {
+        name: json.dumps(value, ensure_ascii=False) if name in as_json else value
+        for name, value in values.items()
+        if value is not None
+    }
+    done = connection.execute(
+        f"INSERT INTO {table} ({', '.join(row)}) SELECT {', '.join('?' * len(row))}"  # noqa: S608 - constants
+        f" WHERE NOT EXISTS (SELECT 1 FROM {table} WHERE {' AND '.join(f'{name} = ?' for name in key)})",
+        (*row.values(), *(row[name] for name in key)),
+    )
+    return done.rowcount > 0

@@ -1,0 +1,760 @@
+"""Export and import: everything comes back as it was, and what is there already stays as it is."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import stat
+import sys
+import tracemalloc
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from uuid import UUID, uuid5
+
+import jsonschema
+import pytest
+from fake_embedder import FakeEmbedder
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from questions import answer_to
+
+from bridge import export, export_file, findings, imports, lineage, slices
+from bridge.effects import Effect
+from bridge.embedder import Matrix
+from bridge.export import line_of
+from bridge.memory import Content, Memory, Metadata, References, TimeScope
+from bridge.operations import Task, run
+from bridge.rows import Addition
+from bridge.sections import normalise
+from bridge.settings import Settings
+from bridge.slices import quietly
+from bridge.stores import Stores
+from jobs import clock, files
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lifecycle import Failed
+from jobs.model import Record
+from tools.schemas import schemas
+from worker import commands, job_commands
+from worker.cli import main, parser
+from worker.retention import Keep, prune
+
+NOW = clock.parse("2026-11-20T12:00:00Z")
+EARLIER, LATER = "2026-11-01T10:00:00Z", "2026-11-19T10:00:00Z"
+SOMEWHERE = UUID("6f1c2b1e-0d7a-4c55-9a53-3f0f6f1a9b10")
+FILE = "memories.jsonl"
+RESULT = jsonschema.Draft202012Validator(schemas()["result.import.schema.json"])
+
+
+def an_id(name: str) -> str:
+    return str(uuid5(SOMEWHERE, name))
+
+
+class PickyEmbedder(FakeEmbedder):
+    """Refuses texts that say so, as a provider would; ends the process, as it were, at others."""
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        if any("refused" in text for text in texts):
+            raise JobError("EMBEDDING_FAILED", details={"status": 400})
+        if any("deadly" in text for text in texts):
+            raise KeyboardInterrupt
+        return super().embed(texts)
+
+
+class TakesAll:
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def write(self, memories: Sequence[Memory], _: Sequence[tuple[str, str]] = ()) -> None:
+        self.told += [memory.id for memory in memories]
+
+    def set_status(self, _: Memory) -> None: ...
+
+    def topics(self, _: Sequence[str]) -> list[str]:
+        return []
+
+    def delete(self, _: Sequence[str]) -> None: ...
+
+    def write_findings(self, _: object) -> None: ...
+
+    def remove_findings(self, _: object) -> None: ...
+
+    def sync(self) -> None: ...
+
+    def close(self) -> bool:
+        return True
+
+
+class WithoutCognee(Stores):
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, Settings())
+        self._embedder = PickyEmbedder()
+        self.fake = TakesAll()
+
+    def _open_graph(self, store: Any) -> Any:
+        return self.fake
+
+
+@contextmanager
+def opened(root: Path) -> Iterator[WithoutCognee]:
+    workspace = Workspace(root)
+    workspace.memory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with WithoutCognee(workspace) as stores:
+        yield stores
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[WithoutCognee]:
+    with opened(tmp_path / "here") as stores:
+        yield stores
+
+
+@pytest.fixture
+def there(tmp_path: Path) -> Iterator[WithoutCognee]:
+    with opened(tmp_path / "there") as stores:
+        yield stores
+
+
+def summary(name: str, number: int = 0, status: str = "Active", topic: str = "ranking", **fields: Any) -> Memory:
+    content = Content(f"About {name}", fields.pop("context", f"What {name} says."), decisions=(f"Decide {name}",))
+    metadata = Metadata(topic_id=topic, status=status, created_at=EARLIER, updated_at=EARLIER, **fields)  # type: ignore[arg-type]
+    return Memory(an_id(name), number, "summary", metadata, EARLIER, content)
+
+
+def legacy(name: str, text: str = "", number: int = 0) -> Memory:
+    return Memory(an_id(name), number, "legacy", Metadata(importance=0.5), EARLIER, text=text or f"User asked: {name}")
+
+
+def record(name: str, *sources: str, number: int = 0) -> Memory:
+    metadata = Metadata("ranking", None, "014", "DecisionRecord", LATER, LATER, EARLIER, 1.0)
+    content = Content("Ranking", f"The story of {name}", ("[Earlier] a", "[Later] b supersedes a"))
+    return Memory(an_id(name), number, "decision_record", metadata, LATER, content, sources=tuple(map(an_id, sources)))
+
+
+def store(stores: Stores, *memories: Memory | Addition) -> None:
+    additions = [each if isinstance(each, Addition) else Addition(each, "job") for each in memories]
+    stores.store.bring(additions, EARLIER)
+
+
+def lines_of(stores: Stores) -> list[dict[str, Any]]:
+    """The export of a workspace, line by line."""
+    found: list[bytes] = []
+    export.write(stores.workspace, "1.0", clock.iso(NOW), found.append)
+    return [json.loads(line) for line in found]
+
+
+def body(stores: Stores) -> list[dict[str, Any]]:
+    """What an export says of memories, and of what was done with them."""
+    return lines_of(stores)[1:-1]
+
+
+def save(stores: Stores, lines: Sequence[dict[str, Any] | bytes], name: str = FILE) -> None:
+    data = [line + b"\n" if isinstance(line, bytes) else export._encoded(line) for line in lines]
+    (stores.workspace.root / name).write_bytes(b"".join(data))
+
+
+def edited(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any] | bytes]:
+    """The lines of an export as somebody leaves them who has changed some."""
+    header = {"type": "header", "format": export.FORMAT, "version": 1}
+    return [header, *(line for line in lines if line["type"] not in ("header", "end")), export_file.EDITED.encode()]
+
+
+def importing(stores: Stores, *, job_id: str = "import", accepted_at: str = LATER, path: str = FILE) -> Any:
+    task = Task(job_id, f"digest of {job_id}", {"path": path}, None, accepted_at)
+    return run("import", [task], stores, NOW, quietly)[job_id]
+
+
+def imported(stores: Stores, lines: Sequence[dict[str, Any] | bytes], **how: Any) -> dict[str, Any]:
+    """The result of importing these lines."""
+    save(stores, lines)
+    outcome = importing(stores, **how)
+    assert not isinstance(outcome, Failed), outcome.error.message
+    RESULT.validate(outcome.result)
+    found: dict[str, Any] = outcome.result
+    assert found["memories"] == sum(
+        found[name] for name in ("added", "unchanged", "duplicates", "conflicts", "forgotten", "failed")
+    )
+    return found
+
+
+def counts(result: dict[str, Any]) -> dict[str, int]:
+    """The counts that are not 0."""
+    return {name: n for name, n in result.items() if isinstance(n, int) and n and name != "memories"}
+
+
+def some_of_everything(stores: Stores) -> None:
+    whole = Content(
+        "Topic ü\u2028", "Two\nlines", ("d1", "d2"), ("r",), ("q",), ("n",),
+        References(("f.py",), ("plan-1",), ("b",), ("#1",)), TimeScope("all week", EARLIER, LATER, 3),
+    )  # fmt: skip
+    store(
+        stores,
+        replace(summary("a"), content=normalise(whole)),
+        Addition(summary("b", status="Superseded"), status_set_at=LATER),
+        replace(summary("c", status="Draft", session_id="s", plan_id="014", importance=0.25), number=7),
+        legacy("d", 'A "text" of\nlines, \x85 with ünïcode, \\ and 日本語'),
+        Addition(legacy("e"), hidden=True),
+        Addition(summary("f"), migrated_from=an_id("e")),
+        record("g", "b", "f"),
+    )
+    merged = tuple(lineage.Source(an_id(name), "x" * 64, "Active", at) for name, at in (("b", LATER), ("f", None)))
+    conflict = {"kind": "value", "earlier": {"memory_id": an_id("b")}, "later": {"memory_id": an_id("f")}}
+    made = lineage.Compaction(an_id("g"), "ranking", LATER, Effect("j", "x"), "y", merged, (conflict,), "template")
+    node = findings.FoundNode(an_id("node"), "Entity", ("name",), {"name": "pool", "rank": None})
+    edge = findings.FoundEdge(findings.data_id_of(an_id("d")), node.id, "mentions", {"weight": 0.5})
+    with stores.store.changing(LATER) as connection:
+        seq = lineage.note(connection, made)
+        came = lineage.Restored(LATER, (an_id("b"),), (lineage.Skipped(an_id("f"), "status_changed"),))
+        lineage.note_restored(connection, seq, "job", came)
+        lineage.note(connection, replace(made, applied_at=EARLIER))
+        findings.keep(connection, an_id("d"), findings.Findings((node,), (edge,)), "job", LATER)
+
+
+# --- there and back ---
+
+
+def test_an_export_comes_back_line_by_line(here: WithoutCognee, there: WithoutCognee) -> None:
+    some_of_everything(here)
+    lines = lines_of(here)
+    found = imported(there, lines)
+    assert counts(found) == {"added": 7, "compactions": 2, "findings": 1}
+    assert (found["details"], found["warnings"]) == ([], [])
+    assert body(there) == body(here)
+    assert [line["metadata"]["memory_number"] for line in lines[1:8]] == [1, 2, 7, 8, 9, 10, 11]
+
+
+def test_every_line_is_as_the_published_schema_says(here: WithoutCognee) -> None:
+    some_of_everything(here)
+    schema = jsonschema.Draft202012Validator(schemas()["export.schema.json"])
+    assert [line["type"] for line in lines_of(here)] == [
+        "header",
+        *["memory"] * 7,
+        *["compaction"] * 2,
+        "cognified",
+        "end",
+    ]
+    for line in lines_of(here):
+        schema.validate(line)
+    assert lines_of(here)[0]["counts"] == {"memory": 7, "compaction": 2, "cognified": 1}
+
+
+def test_what_was_never_stored_is_an_empty_export_which_can_be_imported(tmp_path: Path, here: WithoutCognee) -> None:
+    found: list[bytes] = []
+    assert export.write(Workspace(tmp_path), "1.0", EARLIER, found.append) == dict.fromkeys(
+        ("memory", "compaction", "cognified"), 0
+    )
+    assert imported(here, found)["memories"] == 0
+
+
+def test_a_second_import_changes_nothing_and_owes_nothing(here: WithoutCognee, there: WithoutCognee) -> None:
+    some_of_everything(here)
+    imported(there, lines_of(here))
+    before, told = body(there), list(there.fake.told)
+    found = imported(there, lines_of(here), job_id="again")
+    assert counts(found) == {"unchanged": 7}
+    assert (body(there), there.fake.told) == (before, told)
+
+
+def test_what_is_imported_is_told_to_the_graph_but_for_what_is_hidden(
+    here: WithoutCognee, there: WithoutCognee
+) -> None:
+    some_of_everything(here)
+    imported(there, lines_of(here))
+    assert sorted(set(there.fake.told)) == sorted(map(an_id, "abcdfg"))
+    assert there.store.outbox.count() == 0
+
+
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)
+ITEMS = st.lists(TEXTS, max_size=2).map(tuple)
+DATES = st.datetimes(clock.parse("1000-01-02").replace(tzinfo=None)).map(clock.iso)
+TIMES = st.none() | DATES
+CONTENTS = st.builds(
+    Content, TEXTS, TEXTS, ITEMS, ITEMS, ITEMS, ITEMS, st.builds(References, ITEMS, ITEMS, ITEMS, ITEMS),
+    st.builds(TimeScope, TEXTS, TIMES | TEXTS, TIMES, st.none() | st.integers(0, 9999)),
+).map(normalise)  # fmt: skip
+LABELS = st.fixed_dictionaries(
+    {
+        **dict.fromkeys(("session_id", "plan_id"), st.none() | TEXTS),
+        **dict.fromkeys(("created_at", "updated_at", "source_created_at"), TIMES),
+        "importance": st.none() | st.floats(0, 1),
+    }
+)
+KINDS = st.one_of(
+    st.tuples(st.just("summary"), st.sampled_from(["Draft", "Active", "Superseded"]), CONTENTS, st.just("")),
+    st.tuples(st.just("decision_record"), st.sampled_from(["DecisionRecord", "Superseded"]), CONTENTS, st.just("")),
+    st.tuples(st.just("legacy"), st.sampled_from([None, "Active"]), st.none(), TEXTS.map("x{}".format)),
+)
+
+
+@st.composite
+def additions(draw: st.DrawFn) -> Addition:
+    kind, status, content, text = draw(KINDS)
+    topic = draw(st.from_regex(r"[a-z0-9][a-z0-9._-]{0,9}", fullmatch=True))
+    metadata = Metadata(topic_id=None if kind == "legacy" else topic, status=status, **draw(LABELS))
+    ids = st.uuids().map(str)
+    sources = tuple(draw(st.lists(ids, max_size=2))) if kind == "decision_record" else ()
+    number = draw(st.integers(1, 2**31 - 1))
+    memory = Memory(draw(ids), number, kind, metadata, draw(DATES), content, text, sources)
+    return Addition(memory, hidden=draw(st.booleans()), migrated_from=draw(st.none() | ids), status_set_at=draw(TIMES))
+
+
+@given(additions())
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_memory_comes_back_from_its_line_as_it_was(addition: Addition) -> None:
+    line = json.loads(export._encoded(line_of(addition)))
+    found = export_file._line(2, json.dumps(line).encode(), is_first=False)
+    assert isinstance(found, export_file.ExportedMemory)
+    assert export_file.addition_of(found) == addition
+    assert not export_file._strays(found, addition.memory)
+
+
+@given(st.lists(additions(), max_size=4, unique_by=(lambda a: a.memory.id, lambda a: a.memory.number)))
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_store_comes_back_from_its_export_as_it_was(found: list[Addition]) -> None:
+    shown = {(a.memory.kind, a.memory.metadata.topic_id, a.memory.content, a.memory.text) for a in found}
+    if len(shown) < len(found):
+        return  # no store has the same memory twice
+    with TemporaryDirectory() as folder, opened(Path(folder, "a")) as here, opened(Path(folder, "b")) as there:
+        store(here, *found)
+        assert counts(imported(there, lines_of(here))).get("added", 0) == len(found)
+        assert body(there) == body(here)
+
+
+def test_questions_get_the_same_answers_after_an_import(here: WithoutCognee, there: WithoutCognee) -> None:
+    store(here, *(summary(f"the cache of part {n}", context=f"Part {n} is slow.") for n in range(12)), legacy("cache"))
+    imported(there, lines_of(here))
+
+    def hits(stores: Stores) -> Any:
+        found = answer_to(
+            stores.workspace, FakeEmbedder(), NOW, Settings(relevance_floor=0.0), query="slow cache", as_of=LATER
+        )
+        return found["results"]
+
+    assert hits(there) == hits(here)
+    assert len(hits(here)) > 3
+
+
+# --- what is there already ---
+
+
+def test_ids_with_other_words_here_are_conflicts_and_ours_stay(here: WithoutCognee, there: WithoutCognee) -> None:
+    store(here, summary("a", context="Theirs."))
+    store(there, summary("a", context="Ours."))
+    before = body(there)
+    found = imported(there, lines_of(here))
+    assert counts(found) == {"conflicts": 1}
+    assert found["details"] == [
+        {
+            "line": 2, "memory_id": an_id("a"), "what": "conflict", "here": an_id("a"),
+            "note": "The memory of this id has other words here.",
+        }
+    ]  # fmt: skip
+    assert body(there) == before
+
+
+def test_a_status_of_ours_stays_and_the_difference_is_told(here: WithoutCognee, there: WithoutCognee) -> None:
+    store(here, summary("a"), summary("b"))
+    imported(there, lines_of(here))
+    there.store.set_status(an_id("a"), "Superseded", LATER, LATER)
+    found = imported(there, lines_of(here), job_id="again")
+    assert counts(found) == {"unchanged": 2, "kept": 1}
+    assert found["details"][0]["note"] == "It is Superseded here, and Active in the file."
+    memory = there.store.get(an_id("a"))
+    assert memory is not None
+    assert memory.metadata.status == "Superseded"
+
+
+def test_the_same_words_under_another_id_are_one_memory_and_references_follow(
+    here: WithoutCognee, there: WithoutCognee
+) -> None:
+    some_of_everything(here)
+    words = here.store.get(an_id("d"))
+    assert words is not None
+    store(there, replace(summary("b"), id=an_id("ours")), replace(words, id=an_id("our words"), number=0))
+    found = imported(there, lines_of(here))
+    assert counts(found) == {"added": 5, "duplicates": 2, "kept": 1, "renumbered": 1, "compactions": 2, "findings": 1}
+    assert there.store.get(an_id("b")) is None
+    merged = there.store.get(an_id("g"))
+    assert merged is not None
+    assert merged.sources == (an_id("ours"), an_id("f"))
+    *compactions, finding = body(there)[-3:]
+    for compaction in compactions:
+        assert [source["memory_id"] for source in compaction["sources"]] == [an_id("ours"), an_id("f")]
+        assert compaction["conflicts"][0]["earlier"]["memory_id"] == an_id("ours")
+    assert compactions[0]["restored"]["restored"] == [an_id("ours")]
+    assert finding["memory_id"] == an_id("our words")
+    assert finding["data_id"] == finding["found"]["edges"][0]["source"] == findings.data_id_of(an_id("our words"))
+
+
+def test_two_of_the_same_words_in_one_file_become_one(here: WithoutCognee) -> None:
+    twins = [line_of(Addition(replace(summary("a"), id=an_id(name), number=n))) for n, name in enumerate("xy", 1)]
+    assert counts(imported(here, edited(twins))) == {"added": 1, "duplicates": 1}
+
+
+def test_what_was_imported_and_is_ingested_again_is_a_duplicate(here: WithoutCognee, there: WithoutCognee) -> None:
+    words = {"topic": "Naming", "context": "How to name things.", "decisions": ["Short"]}
+    conversation = {"conversation": {"user_message": "Why?", "assistant_message": "Because."}}
+    for stores in (here, there):
+        tasks = [
+            Task(f"{n}", "x", payload, EARLIER, EARLIER) for n, payload in enumerate(({"summary": words}, conversation))
+        ]
+        found = run("ingest", tasks, stores, NOW, quietly)
+        results = [outcome.result for outcome in found.values() if not isinstance(outcome, Failed)]
+        assert [result["duplicate"] for result in results] == [stores is there] * 2
+        if stores is here:
+            imported(there, lines_of(here))
+            ids = [result["memory_id"] for result in results]
+    assert [result["memory_id"] for result in results] == ids
+    assert there.store.count() == 2
+
+
+def test_numbers_are_kept_where_they_are_free_and_move_nobody_elses(here: WithoutCognee, there: WithoutCognee) -> None:
+    store(here, *(summary(name, number) for number, name in enumerate("abcdefghij", 1)))
+    store(there, summary("x"), summary("y"))
+    found = imported(there, lines_of(here))
+    assert counts(found) == {"added": 10, "renumbered": 2}
+    numbers = {line["metadata"]["memory_id"]: line["metadata"]["memory_number"] for line in body(there)}
+    assert [numbers[an_id(name)] for name in "abcdefghij"] == [11, 12, *range(3, 11)]
+    assert found["details"][0]["note"] == "The number 1 was taken; it has 11 here."
+
+
+def test_a_number_that_a_forgotten_memory_had_is_not_given_again(here: WithoutCognee, there: WithoutCognee) -> None:
+    store(there, summary("x"))
+    with there.store.changing(LATER):
+        there.store.drop(an_id("x"), LATER)
+    store(here, summary("a"))
+    assert counts(imported(there, lines_of(here))) == {"added": 1, "renumbered": 1}
+
+
+@pytest.mark.parametrize(("accepted_at", "comes"), [(EARLIER, 0), (clock.iso(NOW), 1)])
+def test_what_was_forgotten_comes_back_with_a_later_import_only(
+    here: WithoutCognee, there: WithoutCognee, accepted_at: str, comes: int
+) -> None:
+    store(here, summary("a"), summary("b"))
+    with there.store.changing(LATER) as connection:
+        connection.execute("INSERT INTO tombstones VALUES (?, ?)", (an_id("a"), LATER))
+    found = imported(there, lines_of(here), accepted_at=accepted_at)
+    assert (found["forgotten"], found["added"]) == (1 - comes, 1 + comes)
+
+
+# --- bad weather ---
+
+
+def test_an_import_that_was_cut_off_goes_on_where_it_was(
+    here: WithoutCognee, there: WithoutCognee, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)  # each portion as small as can be
+    store(here, *(summary(name) for name in "abcdefghijklmnop"), record("r", "a"))
+    lines = lines_of(here)
+    cut = [
+        line if line["metadata"]["memory_id"] != an_id("p") else _with(line, context="deadly") for line in body(here)
+    ]
+    save(there, edited(cut))
+    with pytest.raises(KeyboardInterrupt):
+        importing(there)
+    assert 5 < there.store.count() < 16
+    found = imported(there, lines)
+    assert counts(found) == {"added": 17}
+    assert body(there) == body(here)
+
+
+def _with(line: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {**line, "metadata": {**line["metadata"], **fields}}
+
+
+def test_a_text_that_the_provider_refuses_fails_alone(here: WithoutCognee) -> None:
+    texts = ("x", "refused", "z")
+    lines = [line_of(Addition(summary(text, number, context=text))) for number, text in enumerate(texts, 1)]
+    found = imported(here, edited(lines))
+    assert counts(found) == {"added": 2, "failed": 1}
+    assert found["details"][0]["what"] == "failed"
+    assert "EMBEDDING_FAILED" in found["details"][0]["note"]
+
+
+def test_an_import_may_be_cancelled_until_all_is_stored(here: WithoutCognee, there: WithoutCognee) -> None:
+    store(here, summary("a"))
+    imported(there, lines_of(here))
+    with closing(sqlite3.connect(there.workspace.memory_db)) as connection:
+        assert connection.execute("SELECT job_id FROM effects").fetchall() == [("import",)]
+
+
+HEADER = {"type": "header", "format": export.FORMAT, "version": 1}
+GOOD = line_of(Addition(replace(summary("a"), number=1)))
+END = {"type": "end", "sha256": None}
+
+
+@pytest.mark.parametrize(
+    ("lines", "number", "said"),
+    [
+        ([], 1, "empty"),
+        ([b"{"], 1, "Line 1: It is not valid JSON"),
+        ([b"PK\x03\x04\0"], 1, "NUL"),
+        ([b"\xff"], 1, "not UTF-8"),
+        ([GOOD, END], 1, "Line 1: It is not the header of an export."),
+        ([{**HEADER, "format": "other"}, END], 1, "not the header"),
+        ([{**HEADER, "version": 2, "new": 1}, END], 1, "has version 2; this program reads version 1."),
+        ([HEADER, GOOD], 3, "cut off"),
+        ([HEADER, b'{"type": "memory", "metada'], 2, "not valid JSON"),
+        ([HEADER, {"type": "note"}, END], 2, "The field type must be one of: header, memory"),
+        ([HEADER, b"[]", END], 2, "The field type must be one of"),
+        ([HEADER, _with(GOOD, type="summary"), END], 2, "metadata.type must be one of: conversation_summary"),
+        ([HEADER, _with(GOOD, status="Done"), END], 2, "metadata.status"),
+        ([HEADER, _with(GOOD, topik_id="x"), END], 2, "metadata.topik_id is not known. Did you mean 'topic_id'?"),
+        ([HEADER, _with(GOOD, memory_id="m"), END], 2, "metadata.memory_id: must be a UUID."),
+        ([HEADER, _with(GOOD, memory_number=0), END], 2, "metadata.memory_number"),
+        ([HEADER, _with(GOOD, created_at="yesterday"), END], 2, "metadata.created_at"),
+        ([HEADER, b'{"type": "\\ud800"}', END], 2, "surrogate"),
+        ([HEADER, GOOD, GOOD, END], 3, "was there in an earlier line."),
+        ([HEADER, GOOD, HEADER, END], 3, "A line of the type header cannot stand behind one of memory."),
+        ([HEADER, END, GOOD], 3, "cannot stand behind one of end."),
+        ([HEADER, GOOD, {"type": "end", "sha256": "0" * 64}], 3, "The checksum does not fit"),
+        ([HEADER, GOOD, {"type": "end"}], 3, "sha256 is missing"),
+    ],
+)  # fmt: skip
+def test_a_bad_file_is_refused_with_its_line_and_nothing_is_stored(
+    here: WithoutCognee, lines: list[Any], number: int, said: str
+) -> None:
+    save(here, lines)
+    if not lines:
+        (here.workspace.root / FILE).write_bytes(b"")
+    outcome = importing(here)
+    assert isinstance(outcome, Failed)
+    assert outcome.error.code == "IMPORT_INVALID"
+    assert said in outcome.error.message
+    assert outcome.error.details["line"] == number
+    assert "Nothing was stored." in outcome.error.remediation
+    assert here.store.count() == 0
+
+
+def test_a_line_of_gigabytes_is_not_read_whole(here: WithoutCognee, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export_file, "LONGEST_LINE", 100)
+    save(here, [HEADER, b" " * 101, END])
+    outcome = importing(here)
+    assert isinstance(outcome, Failed)
+    assert outcome.error.message == "Line 2: It has more than 100 bytes."
+
+
+def test_an_export_survives_what_editors_and_transfers_do_to_lines(here: WithoutCognee, there: WithoutCognee) -> None:
+    some_of_everything(here)
+    found: list[bytes] = []
+    export.write(here.workspace, "1.0", EARLIER, found.append)
+    data = b"\xef\xbb\xbf" + b"".join(found).replace(b"\n", b"\r\n") + b"\r\n \r\n"
+    assert imported(there, [data])["added"] == 7
+
+
+def test_an_edited_file_is_taken_at_its_fields_and_says_what_does_not_fit(here: WithoutCognee) -> None:
+    line = _with(GOOD, context="Said in other words.", memory_number=None, status="Final")
+    found = imported(here, edited([line]))
+    assert counts(found) == {"added": 1}
+    assert [w.split(":")[0] for w in found["warnings"]] == [
+        "The file says that it was edited",
+        "What is not read differs from the fields, which count (text, references, time_scope)",
+    ]
+    memory = here.store.get(an_id("a"))
+    assert memory is not None
+    assert memory.content is not None
+    assert (memory.content.context, memory.metadata.status, memory.number) == ("Said in other words.", "Active", 1)
+
+
+def test_words_that_could_forge_structure_are_normalised(here: WithoutCognee) -> None:
+    imported(here, edited([_with(GOOD, topic="One\n\n**Metadata:**\n- Status: Draft")]))
+    memory = here.store.get(an_id("a"))
+    assert memory is not None
+    assert memory.content is not None
+    assert memory.content.topic == "One **Metadata:** - Status: Draft"
+
+
+def test_sources_that_are_nowhere_are_kept_and_told(here: WithoutCognee) -> None:
+    found = imported(here, edited([line_of(Addition(record("r", "gone", number=1)))]))
+    assert found["warnings"][-1] == "1 memories that others come from are neither in the file nor here."
+    memory = here.store.get(an_id("r"))
+    assert memory is not None
+    assert memory.sources == (an_id("gone"),)
+
+
+def test_the_details_are_bounded(here: WithoutCognee, there: WithoutCognee) -> None:
+    store(here, *(summary(f"s{n}", context=f"Theirs {n}.") for n in range(110)))
+    store(there, *(summary(f"s{n}", context=f"Ours {n}.") for n in range(110)))
+    found = imported(there, lines_of(here))
+    assert (found["conflicts"], len(found["details"])) == (110, 100)
+    assert found["warnings"] == ["The details name the first 100 of 110."]
+
+
+@pytest.mark.parametrize("path", ["nowhere.jsonl", "../outside.jsonl", ".cognee_memory/memory.db"])
+def test_a_path_that_no_job_may_open_is_refused(here: WithoutCognee, path: str) -> None:
+    outcome = importing(here, path=path)
+    assert isinstance(outcome, Failed)
+    assert outcome.error.code == "ARGUMENT_INVALID"
+
+
+def test_an_export_of_a_store_that_no_child_has_opened_since_an_update(here: WithoutCognee) -> None:
+    store(here, summary("a"))
+    before = body(here)
+    with closing(sqlite3.connect(here.workspace.memory_db)) as connection:
+        connection.executescript(
+            "DROP INDEX memories_migrated; ALTER TABLE memories DROP COLUMN migrated_from;"
+            "DROP TABLE compactions; DROP TABLE cognified;"
+        )
+    assert body(here) == before
+
+
+def test_the_shapes_of_lines_have_the_columns_of_their_tables(here: WithoutCognee) -> None:
+    for model in (export_file.ExportedCompaction, export_file.ExportedFinding):
+        kind = model.model_fields["type"].annotation.__args__[0]  # type: ignore[union-attr]
+        table = export.TABLES[kind][0].split()[0]
+        columns = {row[1] for row in here.store.connection.execute(f"PRAGMA table_info({table})")}
+        assert columns - {"seq"} == set(model.model_fields) - {"type"}
+
+
+def test_an_export_takes_no_more_memory_for_more_memories(here: WithoutCognee) -> None:
+    def peak() -> int:
+        sizes: list[int] = []
+        tracemalloc.start()
+        try:
+            export.write(here.workspace, "1.0", EARLIER, lambda line: sizes.append(len(line)))
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    store(here, *(legacy(f"{n}", f"{n} " + "x" * 20_000) for n in range(20)))
+    few = peak()
+    store(here, *(legacy(f"{n}", f"{n} " + "x" * 20_000) for n in range(20, 80)))
+    assert peak() < few + 200_000  # the lines have 1.2 MB more
+
+
+# --- the command line ---
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Workspace:
+    with opened(tmp_path / "place") as stores:
+        store(stores, summary("a"), legacy("b"))
+    workspace = Workspace(tmp_path / "place")
+    assert main(["trust", "--workspace", str(workspace.root)]) == 0
+    return workspace
+
+
+def command(workspace: Workspace, *arguments: str) -> dict[str, Any]:
+    """What a command answers. Raises JobError."""
+    return commands.run(parser().parse_args([*arguments, "--workspace", str(workspace.root)]))
+
+
+def test_an_export_to_a_file_is_private_and_whole(
+    place: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "backup.jsonl"
+    out.write_text("old")
+    out.chmod(0o644)
+    capsys.readouterr()
+    assert main(["export", "--out", str(out), "--workspace", str(place.root)]) == 0
+    assert capsys.readouterr().out == f"2 memories, 0 compactions, 0 findings in {out}\n"
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    assert json.loads(out.read_text("utf-8").splitlines()[-1])["lines"] == 3
+    assert [path.name for path in tmp_path.iterdir() if path.name.endswith(".tmp")] == []
+    assert command(place, "export", "--json", "--out", str(out))["bytes"] == out.stat().st_size
+
+
+@pytest.mark.parametrize("name", [".cognee_jobs/x.json", ".cognee_memory/export.jsonl", "folder", "nowhere/x.jsonl"])
+def test_an_export_goes_neither_into_our_folders_nor_over_what_is_no_file(place: Workspace, name: str) -> None:
+    (place.root / "folder").mkdir()
+    with pytest.raises(JobError) as caught:
+        command(place, "export", "--out", str(place.root / name))
+    assert caught.value.code == "ARGUMENT_INVALID"
+    assert not (place.root / name).is_file()
+
+
+def test_json_goes_with_a_file_only(place: Workspace) -> None:
+    with pytest.raises(JobError, match="goes with --out"):
+        command(place, "export", "--json")
+
+
+def test_a_file_from_elsewhere_is_copied_in_and_one_of_the_workspace_is_not(
+    place: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dropped(path: str) -> dict[str, Any]:
+        job_id = command(place, "import", path, "--no-start", "--no-wait")["job_id"]
+        found: dict[str, Any] = json.loads(place.spool.dropped(job_id).read_bytes())
+        return found
+
+    outside, inside = tmp_path / "outside.jsonl", place.root / "sub" / "inside.jsonl"
+    inside.parent.mkdir()
+    for path in (outside, inside):
+        path.write_text("the lines")
+    assert dropped(str(inside))["payload"] == {"path": "sub/inside.jsonl"}
+    assert not place.imports.exists()
+    job = dropped(str(outside))
+    copy = place.imported(job["job_id"])
+    assert job["payload"] == {"path": f".cognee_memory/imports/{copy.name}"}
+    assert (copy.read_text(), stat.S_IMODE(copy.stat().st_mode)) == ("the lines", 0o600)
+    with outside.open() as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        assert place.imported(dropped("-")["job_id"]).read_text() == "the lines"
+
+
+@pytest.mark.parametrize("path", ["nowhere.jsonl", "."])
+def test_a_file_that_cannot_be_read_is_wrong_usage(place: Workspace, path: str) -> None:
+    with pytest.raises(JobError, match="cannot be copied in") as caught:
+        command(place, "import", path, "--no-start", "--no-wait")
+    assert caught.value.code == "ARGUMENT_INVALID"
+    assert list(place.spool.root.glob("*.json")) == []
+
+
+@pytest.mark.parametrize(("code", "stays"), [("", 0), ("IMPORT_INVALID", 0), ("GRAPH_UNAVAILABLE", 1)])
+def test_a_copy_goes_with_its_import_unless_a_further_try_could_use_it(
+    place: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, stays: int
+) -> None:
+    def ended(*_: object, **__: object) -> dict[str, Any]:
+        if code:
+            raise JobError(code)
+        return {"success": True, "state": "succeeded"}
+
+    monkeypatch.setattr(job_commands, "submit", ended)
+    (tmp_path / "outside.jsonl").write_text("the lines")
+    with contextlib.suppress(JobError):
+        command(place, "import", str(tmp_path / "outside.jsonl"))
+    assert len(list(place.imports.iterdir())) == stays
+
+
+def test_a_copy_is_imported_from_where_no_other_job_may_read(place: Workspace, tmp_path: Path) -> None:
+    with opened(tmp_path / "other") as other:
+        store(other, summary("c"))
+        data = [export._encoded(line) for line in lines_of(other)]
+    files.make_folder(place.imports)
+    place.imported("import").write_bytes(b"".join(data))
+    with opened(place.root) as stores:
+        outcome = importing(stores, path=place.imported("import").relative_to(place.root).as_posix())
+        assert not isinstance(outcome, Failed)
+    imports.discard(place, "import")
+    imports.discard(place, "import")
+    assert list(place.imports.iterdir()) == []
+
+
+def test_copies_whose_import_is_done_are_pruned_and_those_that_may_be_tried_again_are_not(place: Workspace) -> None:
+    files.make_folder(place.imports)
+    states: dict[str, Any] = {"done": "succeeded", "failed": "failed", "live": None, "old": "failed", "new": None}
+    for name, state in states.items():
+        place.imported(name).write_text("x")
+        if state is not None:
+            files.make_folder(place.spool.results)
+            record = Record.from_dict(_record(name, state))
+            place.spool.record(name).write_text(json.dumps(record.as_dict()))
+    now = NOW.timestamp()
+    for name in states:
+        os.utime(place.imported(name), (now, now - (31 * 86_400 if name in ("old", "live") else 60)))
+    prune(place, Keep(1000, 1000), lambda job_id: job_id == "live", now)
+    assert {path.stem for path in place.imports.iterdir()} == {"failed", "live", "old", "new"}
+    prune(place, Keep(1000, 30), lambda job_id: job_id == "live", now)
+    assert {path.stem for path in place.imports.iterdir()} == {"failed", "live", "new"}
+
+
+def _record(job_id: str, state: str) -> dict[str, Any]:
+    example: dict[str, Any] = json.loads(
+        (Path(__file__).parents[2] / "docs" / "schemas" / "examples" / "record-failed.json").read_text("utf-8")
+    )
+    return example | {"job_id": job_id, "state": state, "success": state == "succeeded"}
