@@ -1,0 +1,182 @@
+"""What cognee found in texts by a language model, kept in memory.db: a lost graph is written anew without asking again.
+
+Several texts may have found the same node or edge. It leaves the graph with the last visible memory that has it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+from typing import Any
+from uuid import UUID, uuid5
+
+_AT_ONCE = 500  # ids in one query
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNode:
+    """A node as cognee made it. ``index_fields`` are those of its properties that are embedded."""
+
+    id: str
+    type: str
+    index_fields: tuple[str, ...]
+    properties: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEdge:
+    source: str
+    target: str
+    name: str
+    properties: Mapping[str, Any]
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.source, self.target, self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    nodes: tuple[FoundNode, ...] = ()
+    edges: tuple[FoundEdge, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.nodes or self.edges)
+
+
+def data_id_of(memory_id: str) -> str:
+    """The id of a memory's text among cognee's documents; the memory's own is that of its node."""
+    return str(uuid5(UUID(memory_id), "cognee document"))
+
+
+def keep(connection: Connection, memory_id: str, found: Findings, job_id: str, now: str) -> None:
+    """Keep what was found in a memory's text, instead of what was found before; inside a transaction."""
+    connection.execute("DELETE FROM cognified WHERE memory_id = ?", (memory_id,))
+    connection.execute(
+        "INSERT INTO cognified (memory_id, data_id, at, found) VALUES (?, ?, ?, ?)",
+        (memory_id, data_id_of(memory_id), now, _encoded(found, job_id)),
+    )
+
+
+def drop(connection: Connection, memory_ids: Iterable[str]) -> None:
+    """Forget what was found in these memories' texts; inside a transaction."""
+    connection.executemany("DELETE FROM cognified WHERE memory_id = ?", [(memory_id,) for memory_id in memory_ids])
+
+
+def of(connection: Connection, memory_ids: Sequence[str]) -> dict[str, Findings]:
+    """What was found in those of the memories that were looked into."""
+    return {memory_id: _decoded(found) for memory_id, found in _rows(connection, memory_ids)}
+
+
+def known(connection: Connection, memory_ids: Sequence[str]) -> set[str]:
+    """Those of the memories that were looked into."""
+    found: set[str] = set()
+    for part in _parts(memory_ids):
+        query = f"SELECT memory_id FROM cognified WHERE memory_id IN ({_marks(part)})"  # noqa: S608 - marks alone
+        found.update(memory_id for (memory_id,) in connection.execute(query, part))
+    return found
+
+
+def by_job(connection: Connection, job_id: str) -> list[str]:
+    """The memories into which the job looked, in whichever attempt; by number."""
+    query = (
+        "SELECT memory_id FROM cognified JOIN memories ON id = memory_id"
+        " WHERE json_extract(found, '$.job_id') = ? ORDER BY number"
+    )
+    return [memory_id for (memory_id,) in connection.execute(query, (job_id,))]
+
+
+def unread(connection: Connection) -> list[str]:
+    """The visible raw memories that were not looked into yet, by number."""
+    query = (
+        "SELECT id FROM memories WHERE kind = 'legacy' AND hidden = 0"
+        " AND NOT EXISTS (SELECT 1 FROM cognified WHERE memory_id = id) ORDER BY number"
+    )
+    return [memory_id for (memory_id,) in connection.execute(query)]
+
+
+def alone(connection: Connection, found: Findings, memory_ids: Sequence[str]) -> Findings:
+    """What of the findings no other visible memory than these has: what goes with them."""
+    others = _others(connection, [node.id for node in found.nodes], set(memory_ids))
+    shared = {node_id for ids in others.values() for node_id in ids}
+    kept_edges: set[tuple[str, str, str]] = set()
+    for one in of(connection, sorted(others)).values():
+        kept_edges.update(edge.key for edge in one.edges)
+    return Findings(
+        tuple(node for node in found.nodes if node.id not in shared),
+        tuple(edge for edge in found.edges if edge.key not in kept_edges),
+    )
+
+
+def together(found: Iterable[Findings]) -> Findings:
+    """Several as one, each node and edge once."""
+    nodes: dict[str, FoundNode] = {}
+    edges: dict[tuple[str, str, str], FoundEdge] = {}
+    for one in found:
+        nodes.update((node.id, node) for node in one.nodes)
+        edges.update((edge.key, edge) for edge in one.edges)
+    return Findings(tuple(nodes.values()), tuple(edges.values()))
+
+
+def memories_with(connection: Connection, node_ids: Sequence[str]) -> dict[str, list[str]]:
+    """In which visible memories' texts nodes were found: ids of memories by node."""
+    found: dict[str, list[str]] = {}
+    for memory_id, ids in _others(connection, node_ids, set()).items():
+        for node_id in ids:
+            found.setdefault(node_id, []).append(memory_id)
+    return found
+
+
+def _others(connection: Connection, node_ids: Sequence[str], apart: set[str]) -> dict[str, set[str]]:
+    """The visible memories that have some of the nodes, and which."""
+    found: dict[str, set[str]] = {}
+    for part in _parts(node_ids):
+        query = (
+            "SELECT memory_id, node_id FROM found_nodes JOIN memories ON id = memory_id"  # noqa: S608 - marks alone
+            f" WHERE hidden = 0 AND node_id IN ({_marks(part)})"
+        )
+        for memory_id, node_id in connection.execute(query, part):
+            if memory_id not in apart:
+                found.setdefault(memory_id, set()).add(node_id)
+    return found
+
+
+def _rows(connection: Connection, memory_ids: Sequence[str]) -> Iterable[tuple[str, str]]:
+    for part in _parts(memory_ids):
+        query = f"SELECT memory_id, found FROM cognified WHERE memory_id IN ({_marks(part)})"  # noqa: S608 - marks alone
+        yield from connection.execute(query, part)
+
+
+def _parts(ids: Sequence[str]) -> Iterable[list[str]]:
+    return (list(ids[start : start + _AT_ONCE]) for start in range(0, len(ids), _AT_ONCE))
+
+
+def _marks(ids: Sequence[str]) -> str:
+    return ", ".join("?" * len(ids))
+
+
+def _encoded(found: Findings, job_id: str) -> str:
+    return json.dumps(
+        {
+            "job_id": job_id,
+            "nodes": [
+                {"id": n.id, "type": n.type, "index_fields": list(n.index_fields), "properties": n.properties}
+                for n in found.nodes
+            ],
+            "edges": [
+                {"source": e.source, "target": e.target, "name": e.name, "properties": e.properties}
+                for e in found.edges
+            ],
+        },
+        ensure_ascii=False,
+    )
+
+
+def _decoded(text: str) -> Findings:
+    found = json.loads(text)
+    return Findings(
+        tuple(FoundNode(n["id"], n["type"], tuple(n["index_fields"]), n["properties"]) for n in found["nodes"]),
+        tuple(FoundEdge(e["source"], e["target"], e["name"], e["properties"]) for e in found["edges"]),
+    )

@@ -1,0 +1,103 @@
+"""ask: a question to the knowledge graph. Nothing is changed by it.
+
+With a language model the answer is in prose; without, the context alone. Somebody waits for it: so where the model
+fails, the context is the answer at once, and a warning says what the matter was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from jobs.errors import JobError
+from jobs.lifecycle import Failed, Succeeded
+
+from .. import findings, listing
+from ..memory import Memory
+from ..stores import Stores
+from . import Outcomes, Progress, Task
+
+if TYPE_CHECKING:
+    from ..cognee_search import Answer
+
+_DEFAULT_TOP_K = 10
+
+
+def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    return {task.job_id: _one(task, stores) for task in tasks}
+
+
+def _one(task: Task, stores: Stores) -> Succeeded | Failed:
+    question, top_k = task.payload["question"], task.payload.get("top_k") or _DEFAULT_TOP_K
+    try:
+        _bring_up_to_date(stores)
+        answer, warnings = _answer(task, question, top_k, stores)
+        memories = list(_memories(answer, stores))
+    except JobError as error:
+        return Failed(error)
+    if any(memory.metadata.status == "Superseded" for memory in memories):
+        warnings.append("Some of the memories are superseded: see the status of each.")
+    if raw := len(findings.unread(stores.store.connection)):
+        warnings.append(
+            f"Raw texts without links in the graph, which no answer rests on: {raw}. Retrieval finds them; cognify"
+            " has cognee look into them."
+        )
+    return Succeeded(
+        {
+            "question": question,
+            "answer": answer.text,
+            "llm": answer.text is not None,
+            "context": answer.context,
+            "memories": [_line(memory) for memory in memories],
+            "warnings": warnings,
+        }
+    )
+
+
+def _bring_up_to_date(stores: Stores) -> None:
+    """What was forgotten or hidden is told the graph first: an answer must not rest on it."""
+    outbox = stores.store.outbox
+    entries = outbox.owed(outbox.count())
+    stores.pay([entry.memory_id for entry in entries if entry.action == "delete"])
+
+
+def _answer(task: Task, question: str, top_k: int, stores: Stores) -> tuple[Answer, list[str]]:
+    try:
+        return stores.graph.ask(question, top_k, stores.meter(task.job_id)), []
+    except JobError as error:
+        if error.code == "LLM_NOT_CONFIGURED":
+            why = "No language model is configured: this is the context alone."
+        elif error.code.startswith("LLM_") or error.code == "RATE_LIMITED":
+            why = f"The language model gave no answer ({error.code}): {error.message} This is the context alone."
+        else:
+            raise
+    return stores.graph.ask(question, top_k, None), [why]
+
+
+def _memories(answer: Answer, stores: Stores) -> Iterator[Memory]:
+    """The visible memories that the answer rests on, the most telling first."""
+    store = stores.store
+    nodes = list(dict.fromkeys(node for link in answer.links for node in link))
+    texts = findings.memories_with(store.connection, nodes)
+    seen: set[str] = set()
+    for one, other in answer.links:
+        # Many texts may name a thing: a link between two is in those that name both.
+        both = [memory_id for memory_id in texts.get(one, ()) if memory_id in texts.get(other, ())]
+        for memory_id in (one, answer.decisions.get(one), other, answer.decisions.get(other), *both):
+            if memory_id is None or memory_id in seen:
+                continue
+            seen.add(memory_id)
+            memory = store.get(memory_id)
+            if memory is not None and not store.is_hidden(memory_id):
+                yield memory
+
+
+def _line(memory: Memory) -> dict[str, Any]:
+    return {
+        "memory_id": memory.id,
+        "memory_number": memory.number,
+        "memory_type": memory.kind,
+        "title": listing.title(memory),
+        "status": memory.metadata.status,
+    }

@@ -1,0 +1,298 @@
+"""cognify: raw texts are kept as memories at once, and then cognee looks into each by the configured language model.
+
+One text after another. What is done stays done: a later attempt, after a wait or a kill, goes on with the next. The
+text that goes to the model is the memory's, and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from jobs import clock, paths
+from jobs.errors import JobError
+from jobs.lifecycle import Failed, Succeeded
+
+from .. import findings, llm, topics
+from ..effects import Effect
+from ..embedder import refuses_a_text
+from ..findings import Findings
+from ..memory import Memory
+from ..plain_summary import render_plain
+from ..slices import Slices
+from ..stores import Stores
+from . import Outcomes, Progress, Task, ingest
+
+_CALLS_PER_CHUNK = 2  # one for the graph, one for the summary
+_ITS_OWN = ("LLM_FAILED", "LLM_TIMEOUT", "GRAPH_WRITE_FAILED")  # may be the text's own fault: the others are tried
+_MOST_IN_A_ROW = 3  # of these, then it is not the text
+_MOST_LISTED = 1000  # memories in a result
+
+
+@dataclass(slots=True)
+class _Work:
+    """What a job asks for: memories, with the file that each came from, and what cannot be done."""
+
+    memory_ids: list[str] = field(default_factory=list)
+    sources: dict[str, str] = field(default_factory=dict)
+    failures: list[dict[str, Any]] = field(default_factory=list)
+
+    def want(self, memory_id: str, source: str | None) -> None:
+        if memory_id not in self.memory_ids:
+            self.memory_ids.append(memory_id)
+        if source is not None:
+            self.sources[memory_id] = source
+
+    def fail(self, error: JobError, *, memory_id: str | None = None, source: str | None = None) -> None:
+        what = {"memory_id": memory_id, "source": source, "code": error.code, "message": error.message}
+        self.failures.append(what)
+
+
+def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    return {task.job_id: _one(task, stores, now, progress) for task in tasks}
+
+
+def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
+    try:
+        work = _work(task, stores, now)
+    except JobError as error:
+        return Failed(error)
+    connection = stores.store.connection
+    try:
+        llm.require(stores.settings)
+        known = findings.known(connection, work.memory_ids)
+        left = [memory_id for memory_id in work.memory_ids if memory_id not in known]
+        _look_into_all(task, left, work, stores, now, progress)
+    except JobError as error:
+        return Failed(_with_what_is_done(error, work, stores))
+    if work.failures and not findings.known(connection, work.memory_ids):
+        first = work.failures[0]
+        return Failed(JobError(first["code"], first["message"], details={"failures": work.failures}))
+    return Succeeded(_result(task, work, stores))
+
+
+# --- what is to be looked into ---
+
+
+def _work(task: Task, stores: Stores, now: datetime) -> _Work:
+    """Raises MEMORY_NOT_FOUND, MEMORY_FORGOTTEN, ARGUMENT_INVALID for memories that are not there."""
+    payload, work = task.payload, _Work()
+    if payload.get("memory_ids"):
+        for memory_id in payload["memory_ids"]:
+            _require_visible(memory_id, task, stores)
+            work.want(memory_id, None)
+    elif payload.get("texts"):
+        _store([(text, None) for text in payload["texts"]], work, task, stores, now)
+    elif payload.get("paths"):
+        _store(_read(payload["paths"], work, stores), work, task, stores, now)
+    else:
+        llm.require(stores.settings)
+        connection = stores.store.connection
+        work.memory_ids = [*findings.by_job(connection, task.job_id), *findings.unread(connection)]
+    return work
+
+
+def _require_visible(memory_id: str, task: Task, stores: Stores) -> None:
+    store = stores.store
+    if store.known(memory_id) is None:
+        if (at := store.forgotten_at(memory_id)) and clock.parse(task.accepted_at) <= clock.parse(at):
+            raise JobError("MEMORY_FORGOTTEN")
+        known = [known_id for (known_id,) in store.connection.execute("SELECT id FROM memories WHERE hidden = 0")]
+        near = topics.nearest(memory_id, known)
+        hint = f" The nearest: {', '.join(map(repr, near))}." if near else ""
+        raise JobError("MEMORY_NOT_FOUND", f"{memory_id!r} is not in the store.{hint}", details={"nearest": near})
+    if store.is_hidden(memory_id):
+        raise JobError("ARGUMENT_INVALID", f"{memory_id!r} is hidden: it was converted, or withdrawn.")
+
+
+def _read(wanted: Sequence[str], work: _Work, stores: Stores) -> list[tuple[str, str | None]]:
+    """The texts of files of the workspace, each with its path."""
+    found: list[tuple[str, str | None]] = []
+    limit = stores.settings.max_job_bytes
+    for path in wanted:
+        try:
+            found.append((_text(paths.read_inside(stores.workspace.root, path, limit), path), path))
+        except JobError as error:
+            work.fail(error, source=path)
+        except OSError as error:
+            work.fail(JobError("FILE_UNSAFE", f"{path[:200]!r} cannot be read: {error.strerror}."), source=path)
+    return found
+
+
+def _text(data: bytes, path: str) -> str:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise JobError("ARGUMENT_INVALID", f"{path[:200]!r} is not text in UTF-8.")
+    if not text.strip():
+        raise JobError("ARGUMENT_INVALID", f"{path[:200]!r} holds no text.")
+    return text
+
+
+def _store(texts: Sequence[tuple[str, str | None]], work: _Work, task: Task, stores: Stores, now: datetime) -> None:
+    """Keep the texts as memories: from here on they are found, whatever becomes of the rest."""
+    store, at = stores.store, clock.iso(now)
+    new: dict[str, Memory] = {}
+    for text, source in texts:
+        memory = ingest.raw(task, text, stores, at).memory
+        forgotten = store.forgotten_at(memory.id)
+        if store.known(memory.id) is None:
+            if forgotten is not None and clock.parse(task.accepted_at) <= clock.parse(forgotten):
+                work.fail(JobError("MEMORY_FORGOTTEN"), memory_id=memory.id, source=source)
+                continue
+            new[memory.id] = memory
+        elif store.is_hidden(memory.id):
+            error = JobError("ARGUMENT_INVALID", "The text is a hidden memory's: it was converted, or withdrawn.")
+            work.fail(error, memory_id=memory.id, source=source)
+            continue
+        work.want(memory.id, source)
+    try:
+        store.add([(memory, task.job_id) for memory in new.values()], at)
+    except JobError as error:
+        if not refuses_a_text(error):
+            raise
+        for memory in new.values():  # each alone, so that a bad one fails alone
+            try:
+                store.add([(memory, task.job_id)], at)
+            except JobError as refusal:
+                work.memory_ids.remove(memory.id)
+                work.fail(refusal, memory_id=memory.id, source=work.sources.get(memory.id))
+
+
+# --- looking into it ---
+
+
+def _look_into_all(
+    task: Task, memory_ids: Sequence[str], work: _Work, stores: Stores, now: datetime, progress: Progress
+) -> None:
+    """Raises what is no text's own fault, and at the end what some texts' may be."""
+    slices = Slices(progress, "cognee looks into texts", len(memory_ids))
+    failed: list[tuple[str, JobError]] = []
+    in_a_row = 0
+    for place, memory_id in enumerate(memory_ids, 1):
+        effect = [Effect(task.job_id, task.sha256)] if place == len(memory_ids) and not failed else []
+        try:
+            _look_into(task, memory_id, effect, stores, now, slices)
+            in_a_row = 0
+        except JobError as error:
+            in_a_row += 1
+            if error.code == "MEMORY_FORGOTTEN":
+                work.fail(error, memory_id=memory_id, source=work.sources.get(memory_id))
+            elif error.code not in _ITS_OWN or in_a_row == _MOST_IN_A_ROW:
+                raise
+            else:
+                failed.append((memory_id, error))
+        slices.done(1)
+    if failed:
+        first = failed[0][1]
+        why = {memory_id: found.code for memory_id, found in failed}
+        details = first.details | {"failed": why}
+        raise JobError(first.code, first.message, remediation=first.remediation, details=details)
+
+
+def _look_into(
+    task: Task, memory_id: str, effect: Sequence[Effect], stores: Stores, now: datetime, slices: Slices
+) -> None:
+    memory = _visible(memory_id, stores)
+    text = text_of(memory)
+    meter = stores.meter(task.job_id)
+    meter.require_room(least_calls(stores.embedder.count_tokens(text)))
+    stores.graph  # noqa: B018 - opening it may put everything into the outbox, so it comes first
+    if error := stores.pay([memory_id]).get(memory_id):
+        raise error
+    stores.forget_findings([memory_id])  # what a look that was cut off has left
+    found = stores.graph.look_into(memory_id, text, meter, lambda: slices.done())
+    stores.graph.sync()
+    _keep(task, memory_id, found, effect, stores, now)
+
+
+def _keep(task: Task, memory_id: str, found: Findings, effect: Sequence[Effect], stores: Stores, now: datetime) -> None:
+    """What was found is kept, unless the memory was forgotten or hidden meanwhile."""
+    try:
+        _visible(memory_id, stores)
+    except JobError:
+        stores.forget_findings([memory_id])
+        raise
+    at = clock.iso(now)
+    with stores.store.changing(at, effect) as connection:
+        findings.keep(connection, memory_id, found, task.job_id, at)
+
+
+def _visible(memory_id: str, stores: Stores) -> Memory:
+    memory = stores.store.get(memory_id)
+    if memory is None or stores.store.is_hidden(memory_id):
+        raise JobError("MEMORY_FORGOTTEN", "The memory was forgotten or converted while it waited.")
+    return memory
+
+
+def text_of(memory: Memory) -> str:
+    """What the language model is given of a memory."""
+    return memory.text if memory.content is None else render_plain(memory.content)
+
+
+CHUNK_TOKENS = 510  # as cognee cuts texts for this embedding engine
+
+
+def least_calls(tokens: int) -> int:
+    """How many calls a text of so many tokens takes at least."""
+    return _CALLS_PER_CHUNK * max(1, math.ceil(tokens / CHUNK_TOKENS))
+
+
+# --- what it gives ---
+
+
+def _with_what_is_done(error: JobError, work: _Work, stores: Stores) -> JobError:
+    """The error, and what is kept all the same."""
+    done, total = len(findings.known(stores.store.connection, work.memory_ids)), len(work.memory_ids)
+    if total == 0:
+        return error
+    kept = "The text is kept and found" if total == 1 else f"The {total} texts are kept and found"
+    message = f"{error.message} {kept} as {'a memory' if total == 1 else 'memories'}."
+    if done:
+        message += f" cognee has looked into {done} of them, and that stays."
+    details = {"memory_ids": work.memory_ids[:_MOST_LISTED], "done": done, "total": total}
+    if work.failures:
+        details["failures"] = work.failures
+    return JobError(error.code, message, remediation=error.remediation, details=error.details | details)
+
+
+def _result(task: Task, work: _Work, stores: Stores) -> dict[str, Any]:
+    connection = stores.store.connection
+    own = set(findings.by_job(connection, task.job_id))
+    listed: list[dict[str, Any]] = []
+    nodes = edges = looked = before = 0
+    for memory_id in work.memory_ids:
+        found = findings.of(connection, [memory_id]).get(memory_id)
+        memory = stores.store.known(memory_id)
+        if found is None or memory is None:
+            continue
+        looked, before = looked + (memory_id in own), before + (memory_id not in own)
+        if memory_id in own:
+            nodes, edges = nodes + len(found.nodes), edges + len(found.edges)
+        if len(listed) < _MOST_LISTED:
+            listed.append(
+                {
+                    "memory_id": memory_id,
+                    "memory_number": memory.number,
+                    "source": work.sources.get(memory_id),
+                    "nodes": len(found.nodes),
+                    "edges": len(found.edges),
+                    "before": memory_id not in own,
+                }
+            )
+    spent = stores.store.llm_usage.of_job(task.job_id)
+    return {
+        "memories": listed,
+        "looked_into": looked,
+        "before": before,
+        "nodes": nodes,
+        "edges": edges,
+        "calls": spent.calls,
+        "tokens": spent.tokens,
+        "failures": work.failures,
+    }

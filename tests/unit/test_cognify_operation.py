@@ -1,0 +1,441 @@
+"""cognify and ask over the real store, with a graph that finds a text's capitalised words."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import NAMESPACE_OID, uuid5
+
+import jsonschema
+import pytest
+from fake_embedder import FakeEmbedder
+
+from bridge import findings, graph_files
+from bridge.findings import Findings, FoundEdge, FoundNode, data_id_of
+from bridge.llm_usage import Meter
+from bridge.memory import Memory
+from bridge.operations import Task, run
+from bridge.operations.cognify import least_calls
+from bridge.settings import Settings
+from bridge.slices import quietly
+from bridge.stores import Stores
+from jobs import clock
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lifecycle import Failed, Succeeded
+from tools.schemas import schemas
+
+NOW = clock.parse("2026-11-20T12:00:00Z")
+SCHEMAS = schemas()
+EARLIER, LATER = "2026-11-20T11:00:00Z", "2026-11-20T13:00:00Z"
+WITH_MODEL = Settings(llm_api_key="key", llm_model="openai/test")
+
+
+def node_id(word: str) -> str:
+    return str(uuid5(NAMESPACE_OID, word))
+
+
+def found_in(memory_id: str, text: str) -> Findings:
+    """A node for each name, an edge between neighbours, and one from the document to each."""
+    names = list(dict.fromkeys(re.findall(r"\b[A-Z][a-z]+\b", text)))
+    document = data_id_of(memory_id)
+    nodes = [
+        FoundNode(document, "TextDocument", (), {}),
+        *(FoundNode(node_id(n), "Entity", ("name",), {}) for n in names),
+    ]
+    edges = [FoundEdge(document, node_id(name), "contains", {}) for name in names]
+    edges += [FoundEdge(node_id(a), node_id(b), "beside", {}) for a, b in itertools.pairwise(names)]
+    return Findings(tuple(nodes), tuple(edges))
+
+
+class FakeGraph:
+    """Finds names; ``errors`` are raised for a text, once each. ``during`` happens while it looks."""
+
+    def __init__(self) -> None:
+        self.looked: list[str] = []
+        self.errors: dict[str, list[JobError]] = {}
+        self.during: Callable[[], None] = lambda: None
+        self.nodes: set[str] = set()
+        self.edges: set[tuple[str, str, str]] = set()
+        self.memories: set[str] = set()
+        self.links: tuple[tuple[str, str], ...] = ()
+        self.asked: list[str] = []
+
+    def look_into(self, memory_id: str, text: str, meter: Meter, pause: Callable[[], None]) -> Findings:
+        self.looked.append(text)
+        for _ in range(2):
+            meter.end(meter.begin(100), 90, 10)
+        if self.errors.get(text):
+            raise self.errors[text].pop(0)
+        pause()
+        self.during()
+        found = found_in(memory_id, text)
+        self.write_findings(found)
+        return found
+
+    def ask(self, question: str, top_k: int, meter: Meter | None) -> Any:
+        from types import SimpleNamespace
+
+        self.asked.append("alone" if meter is None else "in prose")
+        if meter is not None:
+            meter.end(meter.begin(100), 90, 10)
+            if self.errors.get(question):
+                raise self.errors[question].pop(0)
+        text = None if meter is None else "Postgres, it seems."
+        return SimpleNamespace(text=text, context="Nodes: …", links=self.links, decisions={"d": "absent"})
+
+    def write_findings(self, found: Findings) -> None:
+        self.nodes |= {node.id for node in found.nodes}
+        self.edges |= {edge.key for edge in found.edges}
+
+    def remove_findings(self, found: Findings) -> None:
+        self.nodes -= {node.id for node in found.nodes}
+        self.edges -= {edge.key for edge in found.edges}
+
+    def written_of(self, memory_ids: Sequence[str]) -> Findings:
+        return Findings()
+
+    def clear_texts(self, memory_ids: Sequence[str]) -> None:
+        """There are none."""
+
+    def write(self, memories: Sequence[Memory], superseded: Sequence[tuple[str, str]] = ()) -> None:
+        self.memories |= {memory.id for memory in memories}
+
+    def topics(self, memory_ids: Sequence[str]) -> list[str]:
+        return []
+
+    def delete(self, memory_ids: Sequence[str]) -> None:
+        self.memories -= set(memory_ids)
+
+    def set_status(self, memory: Memory) -> None:
+        """Statuses do not matter here."""
+
+    def sync(self) -> None:
+        """Nothing is unsynced."""
+
+    def close(self) -> bool:
+        return True
+
+
+class Place(Stores):
+    def __init__(self, workspace: Workspace, settings: Settings = WITH_MODEL) -> None:
+        super().__init__(workspace, settings)
+        self._embedder = FakeEmbedder()
+        self.fake = FakeGraph()
+
+    def _open_graph(self, store: Any) -> Any:
+        return self.fake
+
+    def run(self, kind: str, payload: dict[str, Any], job_id: str = "job", **fields: Any) -> Succeeded | Failed:
+        task = Task(job_id, "0" * 64, payload, None, fields.get("accepted_at", EARLIER))
+        return run(kind, [task], self, NOW, fields.get("progress", quietly))[job_id]
+
+    def cognify(self, **fields: Any) -> dict[str, Any]:
+        """The result of a job that succeeds, as its schema has it."""
+        outcome = self.run("cognify", {k: v for k, v in fields.items() if k != "job_id"}, fields.get("job_id", "job"))
+        assert isinstance(outcome, Succeeded), outcome
+        jsonschema.validate(outcome.result, SCHEMAS["result.cognify.schema.json"])
+        return dict(outcome.result)
+
+    def failed(self, **fields: Any) -> JobError:
+        outcome = self.run("cognify", {k: v for k, v in fields.items() if k != "job_id"}, fields.get("job_id", "job"))
+        assert isinstance(outcome, Failed), outcome
+        return outcome.error
+
+    def ask(self, question: str = "Which database?") -> dict[str, Any]:
+        outcome = self.run("ask", {"question": question})
+        assert isinstance(outcome, Succeeded), outcome
+        jsonschema.validate(outcome.result, SCHEMAS["result.ask.schema.json"])
+        return dict(outcome.result)
+
+    def forget(self, memory_id: str) -> None:
+        with self.store.changing(clock.iso(NOW)) as connection:
+            self.store.drop(memory_id, clock.iso(NOW))
+            connection.execute("INSERT INTO tombstones (id, forgotten_at) VALUES (?, ?)", (memory_id, clock.iso(NOW)))
+
+
+def open_place(folder: Path, settings: Settings = WITH_MODEL) -> Place:
+    workspace = Workspace(folder)
+    workspace.memory.mkdir(mode=0o700, parents=True)
+    return Place(workspace, settings)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    with open_place(tmp_path / "place") as found:
+        yield found
+
+
+def test_without_a_language_model_the_texts_are_kept_and_the_job_ends_at_once(tmp_path: Path) -> None:
+    with open_place(tmp_path / "place", Settings()) as place:
+        error = place.failed(texts=["Atlas uses Postgres.", "Redis too."])
+        assert error.code == "LLM_NOT_CONFIGURED"
+        assert not error.retryable
+        assert "LLM_API_KEY" in error.remediation
+        assert "The 2 texts are kept" in error.message
+        kept = [place.store.get(memory_id) for memory_id in error.details["memory_ids"]]
+        assert [memory.text for memory in kept if memory] == ["Atlas uses Postgres.", "Redis too."]
+        assert place.fake.looked == []
+        assert place.failed().code == "LLM_NOT_CONFIGURED"
+
+
+def test_each_text_becomes_a_memory_and_is_looked_into_once(place: Place) -> None:
+    result = place.cognify(texts=["Atlas uses Postgres.", "Redis too.", "Redis too."])
+    assert place.fake.looked == ["Atlas uses Postgres.", "Redis too."]
+    assert [memory["memory_number"] for memory in result["memories"]] == [1, 2]
+    assert (result["looked_into"], result["nodes"], result["edges"]) == (2, 5, 4)
+    assert (result["calls"], result["tokens"], result["failures"]) == (4, 400, [])
+    assert place.fake.memories == {memory["memory_id"] for memory in result["memories"]}
+
+    again = place.cognify(texts=["Redis too."], job_id="other")
+    assert (again["looked_into"], again["before"], again["calls"]) == (0, 1, 0)
+    assert place.cognify(texts=["Atlas uses Postgres.", "Redis too."]) == result  # the same job once more
+
+
+def test_what_is_done_stays_done_when_the_provider_asks_for_a_pause(place: Place) -> None:
+    pause = JobError("RATE_LIMITED", "429.", details={"retry_after_seconds": 7})
+    place.fake.errors["Redis too."] = [pause]
+    error = place.failed(texts=["Atlas.", "Redis too.", "Kafka."])
+    assert (error.code, error.details["retry_after_seconds"]) == ("RATE_LIMITED", 7)
+    assert (error.details["done"], error.details["total"]) == (1, 3)
+    assert "looked into 1 of them, and that stays" in error.message
+    result = place.cognify(texts=["Atlas.", "Redis too.", "Kafka."])
+    assert place.fake.looked == ["Atlas.", "Redis too.", "Redis too.", "Kafka."]
+    assert (result["looked_into"], result["calls"]) == (3, 8)
+
+
+def test_a_bad_text_does_not_stop_the_rest(place: Place) -> None:
+    place.fake.errors["Redis too."] = [JobError("LLM_FAILED"), JobError("LLM_FAILED")]
+    for _ in range(2):
+        error = place.failed(texts=["Redis too.", "Atlas.", "Kafka."])
+        assert error.code == "LLM_FAILED"
+        assert error.details["done"] == 2
+        assert list(error.details["failed"].values()) == ["LLM_FAILED"]
+    assert place.fake.looked == ["Redis too.", "Atlas.", "Kafka.", "Redis too."]
+
+
+def test_three_bad_texts_in_a_row_are_not_the_texts_fault(place: Place) -> None:
+    texts = [f"Text {n}." for n in range(5)]
+    place.fake.errors = {text: [JobError("LLM_TIMEOUT")] for text in texts}
+    assert place.failed(texts=texts).code == "LLM_TIMEOUT"
+    assert place.fake.looked == texts[:3]
+
+
+def test_a_bad_key_gives_up_at_the_first_text(place: Place) -> None:
+    place.fake.errors["Atlas."] = [JobError("LLM_KEY_REFUSED")]
+    assert not place.failed(texts=["Atlas.", "Kafka."]).retryable
+    assert place.fake.looked == ["Atlas."]
+
+
+def test_a_text_that_does_not_fit_what_is_left_of_the_budget_is_not_begun(tmp_path: Path) -> None:
+    long = "word " * 600
+    assert (least_calls(1), least_calls(510), least_calls(600)) == (2, 2, 4)
+    with open_place(tmp_path / "place", Settings(llm_api_key="key", llm_calls_per_job=5)) as place:
+        error = place.failed(texts=["Atlas.", long, "Kafka."])
+        assert (error.code, error.retryable) == ("LLM_BUDGET_SPENT", True)
+        assert "takes 4 calls or more, and of 5 there are 3 left (COGNEE_MEMORY_LLM_CALLS_PER_JOB)" in error.message
+        assert error.details["retry_after_seconds"] == 3600
+        assert place.fake.looked == ["Atlas."]
+
+
+def test_files_are_read_inside_the_workspace_alone_and_a_bad_one_fails_alone(place: Place, tmp_path: Path) -> None:
+    root = place.workspace.root
+    (root / "notes.md").write_text("Atlas uses Postgres.")
+    (root / "picture.png").write_bytes(b"\x89PNG\r\n\x00\xff")
+    (root / "empty.txt").write_text(" \n")
+    (root / "large.txt").write_text("x" * (place.settings.max_job_bytes + 1))
+    (tmp_path / "outside.txt").write_text("Secret.")
+    (root / "link.txt").symlink_to(tmp_path / "outside.txt")
+    bad = ["picture.png", "empty.txt", "large.txt", "../outside.txt", "link.txt", "absent.txt", ".cognee_jobs/x.json"]
+    result = place.cognify(paths=["notes.md", *bad])
+    assert place.fake.looked == ["Atlas uses Postgres."]
+    assert [memory["source"] for memory in result["memories"]] == ["notes.md"]
+    assert {failure["source"] for failure in result["failures"]} == set(bad)
+    assert all(failure["message"] for failure in result["failures"])
+
+    error = place.failed(paths=["picture.png"], job_id="other")
+    assert error.code == "ARGUMENT_INVALID"
+    assert "picture.png" in error.message
+
+
+def test_memories_of_any_type_may_be_named(place: Place) -> None:
+    ingested = place.run("ingest", {"summary": {"topic": "Storage", "context": "Atlas uses Postgres."}}, "ingest")
+    assert isinstance(ingested, Succeeded)
+    memory_id = ingested.result["memory_id"]
+    assert place.cognify(memory_ids=[memory_id])["looked_into"] == 1
+    (text,) = place.fake.looked
+    assert "Atlas uses Postgres." in text
+    assert "Storage" in text
+    error = place.failed(memory_ids=[memory_id, memory_id[:-1] + "x"])
+    assert error.code == "MEMORY_NOT_FOUND"
+    assert error.details["nearest"][0] == memory_id
+
+
+def test_without_anything_named_all_raw_memories_are_looked_into(place: Place) -> None:
+    for job_id, text in (("a", "Atlas."), ("b", "Kafka.")):
+        place.run("ingest", {"summary_text": text}, job_id)
+    place.run("ingest", {"summary": {"topic": "Storage", "context": "Structured."}}, "c")
+    place.fake.errors["Kafka."] = [JobError("LLM_UNREACHABLE")]
+    assert place.failed().code == "LLM_UNREACHABLE"
+    result = place.cognify()
+    assert place.fake.looked == ["Atlas.", "Kafka.", "Kafka."]
+    assert result["looked_into"] == 2
+    assert place.cognify(job_id="later")["memories"] == []
+
+
+def test_a_text_that_was_forgotten_stays_forgotten(place: Place) -> None:
+    result = place.cognify(texts=["Atlas."])
+    place.forget(result["memories"][0]["memory_id"])
+    error = place.failed(texts=["Atlas."])
+    assert error.code == "MEMORY_FORGOTTEN"
+    assert place.store.count() == 0
+    later = place.run("cognify", {"texts": ["Atlas."]}, "later", accepted_at=LATER)
+    assert isinstance(later, Succeeded)
+
+
+def test_nothing_is_kept_of_a_text_that_is_forgotten_while_it_is_looked_into(place: Place) -> None:
+    graph_files.databases_of(place.workspace).mkdir(parents=True)
+    (graph_files.databases_of(place.workspace) / "cognee_db").touch()
+
+    def forget() -> None:
+        for (memory_id,) in place.store.connection.execute("SELECT id FROM memories").fetchall():
+            place.forget(memory_id)
+
+    place.fake.during = forget
+    error = place.failed(texts=["Atlas uses Postgres."])
+    assert error.code == "MEMORY_FORGOTTEN"
+    assert place.store.connection.execute("SELECT count(*) FROM cognified").fetchone() == (0,)
+
+
+def test_what_a_look_that_was_cut_off_has_written_is_removed_before_the_next(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph_files.databases_of(place.workspace).mkdir(parents=True)
+    (graph_files.databases_of(place.workspace) / "cognee_db").touch()
+    (memory,) = place.cognify(texts=["Atlas beside Postgres."], job_id="other")["memories"]
+
+    def die() -> None:
+        raise KeyboardInterrupt
+
+    place.fake.during = die
+    found = found_in(memory["memory_id"], "Postgres beside Ghost.")
+    monkeypatch.setattr(place.fake, "written_of", lambda _: found)
+    with pytest.raises(KeyboardInterrupt):
+        place.cognify(texts=["Postgres beside Mysql."])
+    place.fake.write_findings(found)  # another answer of the model than the next
+    place.fake.during = lambda: None
+    assert place.cognify(texts=["Postgres beside Mysql."])["looked_into"] == 1
+    assert node_id("Ghost") not in place.fake.nodes
+    assert {node_id("Atlas"), node_id("Postgres"), node_id("Mysql")} <= place.fake.nodes
+
+
+def test_findings_come_back_with_a_lost_graph_and_no_model_is_asked(place: Place) -> None:
+    place.cognify(texts=["Atlas uses Postgres.", "Postgres beats Mysql."])
+    nodes, edges, looked = set(place.fake.nodes), set(place.fake.edges), list(place.fake.looked)
+    place.fake.nodes, place.fake.edges = set(), set()
+    place.rebuild_graph(clock.iso(NOW))
+    assert (place.fake.nodes, place.fake.edges, place.fake.looked) == (nodes, edges, looked)
+
+
+def test_what_several_texts_have_goes_with_the_last_of_them(place: Place) -> None:
+    graph_files.databases_of(place.workspace).mkdir(parents=True)
+    (graph_files.databases_of(place.workspace) / "cognee_db").touch()
+    result = place.cognify(texts=["Atlas beside Postgres.", "Postgres beside Mysql.", "Atlas beside Postgres, too."])
+    first, second, third = [memory["memory_id"] for memory in result["memories"]]
+    beside = (node_id("Atlas"), node_id("Postgres"), "beside")
+    for _ in range(2):
+        place.forget_findings([first])
+        assert {node_id("Atlas"), node_id("Postgres"), node_id("Mysql")} < place.fake.nodes
+        assert beside in place.fake.edges
+        assert data_id_of(first) not in place.fake.nodes
+    place.forget_findings([third])
+    assert node_id("Atlas") not in place.fake.nodes
+    assert beside not in place.fake.edges
+    assert place.fake.nodes == {node_id("Postgres"), node_id("Mysql"), data_id_of(second)}
+    place.forget_findings([second, first])
+    assert (place.fake.nodes, place.fake.edges) == (set(), set())
+    assert findings.unread(place.store.connection) == [first, second, third]
+
+
+def test_a_hidden_memorys_findings_leave_the_graph_and_are_kept(place: Place) -> None:
+    (memory,) = place.cognify(texts=["Atlas beside Postgres."])["memories"]
+    with place.store.changing(clock.iso(NOW)):
+        place.store.hide(memory["memory_id"], clock.iso(NOW))
+    place.pay([memory["memory_id"]])
+    assert (place.fake.nodes, place.fake.edges, place.fake.memories) == (set(), set(), set())
+    assert findings.known(place.store.connection, [memory["memory_id"]])
+
+
+def test_a_setting_has_ingested_summaries_looked_into_by_a_job_of_their_own(tmp_path: Path) -> None:
+    summary = {"summary": {"topic": "Storage", "context": "Atlas uses Postgres."}}
+    for name, settings in (("off", WITH_MODEL), ("on", Settings(llm_api_key="key", cognify_on_ingest=True))):
+        with open_place(tmp_path / name, settings) as place:
+            for _ in range(2):
+                ingested = place.run("ingest", summary, "ingest")
+            place.run("ingest", {"summary_text": "A raw text."}, "raw")
+            assert isinstance(ingested, Succeeded)
+            dropped = sorted(place.workspace.spool.root.glob("*.json"))
+            memory_id = ingested.result["memory_id"]
+            if name == "off":
+                assert dropped == []
+                continue
+            (job,) = dropped
+            assert job.stem == f"cognify-{memory_id}"
+            assert json.loads(job.read_text())["payload"] == {"memory_ids": [memory_id]}
+
+
+# --- ask ---
+
+
+def test_an_answer_names_the_memories_that_it_rests_on_and_no_hidden_one(place: Place) -> None:
+    result = place.cognify(texts=["Atlas beside Postgres.", "Postgres beside Mysql.", "Atlas beside Postgres, too."])
+    first, second, third = [memory["memory_id"] for memory in result["memories"]]
+    ingested = place.run("ingest", {"summary": {"topic": "Old", "context": "x", "status": "Superseded"}}, "ingest")
+    assert isinstance(ingested, Succeeded)
+    summary = ingested.result["memory_id"]
+    with place.store.changing(clock.iso(NOW)):
+        place.store.hide(third, clock.iso(NOW))
+    place.fake.links = (
+        (node_id("Atlas"), node_id("Postgres")), (summary, "topic"), (third, data_id_of(third)),
+        (data_id_of(second), node_id("Mysql")), ("d", "topic"),
+    )  # fmt: skip
+    answer = place.ask()
+    assert [memory["memory_id"] for memory in answer["memories"]] == [first, summary, second]
+    assert answer["memories"][0]["title"] == "Atlas beside Postgres."
+    assert answer["memories"][1]["status"] == "Superseded"
+    assert (answer["answer"], answer["llm"]) == ("Postgres, it seems.", True)
+    assert answer["warnings"] == ["Some of the memories are superseded: see the status of each."]
+    assert third not in place.fake.memories  # the graph was told before it was asked
+
+
+def test_without_a_language_model_the_context_is_the_answer(tmp_path: Path) -> None:
+    with open_place(tmp_path / "place", Settings()) as place:
+        place.run("ingest", {"summary_text": "A raw text."}, "raw")
+        answer = place.ask()
+        assert (answer["answer"], answer["llm"], answer["context"]) == (None, False, "Nodes: …")
+        assert "No language model is configured" in answer["warnings"][0]
+        assert "rests on: 1." in answer["warnings"][1]
+
+
+@pytest.mark.parametrize("code", ["LLM_KEY_REFUSED", "LLM_TIMEOUT", "RATE_LIMITED", "LLM_UNREACHABLE"])
+def test_where_the_model_fails_the_context_is_the_answer_at_once(place: Place, code: str) -> None:
+    place.fake.errors["Which database?"] = [JobError(code)]
+    answer = place.ask()
+    assert (answer["answer"], answer["context"], place.fake.asked) == (None, "Nodes: …", ["in prose", "alone"])
+    assert code in answer["warnings"][0]
+
+
+def test_over_budget_no_model_is_asked(tmp_path: Path) -> None:
+    with open_place(tmp_path / "place", Settings(llm_api_key="key", llm_calls_per_day=0)) as place:
+        assert "LLM_BUDGET_SPENT" in place.ask()["warnings"][0]
+
+
+def test_trouble_with_the_graph_is_the_jobs(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(place.fake, "ask", lambda *_: (_ for _ in ()).throw(JobError("GRAPH_UNAVAILABLE")))
+    outcome = place.run("ask", {"question": "Which database?"})
+    assert isinstance(outcome, Failed)
+    assert outcome.error.code == "GRAPH_UNAVAILABLE"
