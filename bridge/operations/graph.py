@@ -1,0 +1,33 @@
+"""Drawing the knowledge graph as a page, once it has been told what it is owed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from jobs import files
+from jobs.errors import JobError
+from jobs.lifecycle import Failed, Succeeded
+
+from ..stores import Stores
+from . import Outcomes, Progress, Task
+
+_MOST_MEMORIES = 200  # with all of ten thousand, nobody could see anything
+
+
+def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    try:
+        stores.pay_all(progress)
+        newest = stores.store.newest(_MOST_MEMORIES)
+        picture = stores.graph.picture(newest)
+        files.replace(stores.workspace.picture, picture.page.encode())
+    except JobError as error:
+        return {task.job_id: Failed(error) for task in tasks}
+    result = {
+        "path": str(stores.workspace.picture),
+        "nodes": picture.nodes,
+        "edges": picture.edges,
+        "memories": len(newest),
+        "memories_left_out": stores.store.count() - len(newest),
+    }
+    return {task.job_id: Succeeded(result) for task in tasks}
