@@ -1,20 +1,23 @@
-"""Conflicts between decisions, found by their wording alone: precise rather than eager.
+"""Conflicts between decisions, found without a language model: precise rather than eager.
 
 Two decisions conflict when they speak of the same subject and cannot both hold: one denies what the other says, names
 another amount or choice for it, puts it the other way round, or takes it back. A later decision that narrows an earlier
-one (an exception, a condition, a detail) is no conflict. How well this does on a labelled set is in its test.
+one (an exception, a condition, a detail) is no conflict. Statements of much the same form are compared by the rules
+here; what these say nothing about, ``contrast`` weighs. How well this does on labelled pairs is in docs/benchmarks.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from . import lexicon
+from . import contrast, lexicon
 from .statements import NAMED, Clause, clauses
+from .vectors import Vectors
 
 ConflictKind = Literal["negation", "choice", "value", "toggle", "reversal"]
 Standing = Literal["same", "earlier is narrower", "later is narrower", "apart"]
@@ -39,37 +42,68 @@ class Pair:
     found: Found
 
 
-def find(texts: Sequence[str], origins: Sequence[str]) -> list[Pair]:
-    """The conflicts among texts that are in order of time. Texts of one origin are not compared with each other."""
+def find(
+    texts: Sequence[str], origins: Sequence[str], vectors: Vectors, pulse: Callable[[], None] = lambda: None
+) -> list[Pair]:
+    """The conflicts among texts that are in order of time. Texts of one origin are not compared with each other.
+
+    Of several in a row each is held against the one that it replaces, not against what that one had replaced before.
+    ``vectors`` are the texts' embeddings, of length 1, shape (n, d). ``pulse`` is called before each comparison: many
+    texts of one subject take a while.
+    """
     parsed = [clauses(text) for text in texts]
+    readings = [contrast.read(text) for text in texts]
+    shared, near = _sharing_words(parsed), contrast.candidates(readings, vectors)
     found = []
-    for earlier, later in _sharing_words(parsed):
-        if origins[earlier] != origins[later]:
-            conflict = between_clauses(parsed[earlier], parsed[later])
+    replaced: list[int] = []  # by each text, directly or not: a bit for each
+    for later in range(len(texts)):
+        behind = 0
+        for earlier in np.flatnonzero(shared[later, :later] | near[later, :later])[::-1].tolist():
+            if behind >> earlier & 1 or origins[earlier] == origins[later] or readings[earlier].is_open:
+                continue
+            pulse()
+            conflict = between_clauses(parsed[earlier], parsed[later]) if shared[later, earlier] else None
+            if conflict is None and near[later, earlier]:
+                similarity = float(vectors[earlier] @ vectors[later])
+                conflict = _likely(readings[earlier], readings[later], similarity)
             if conflict is not None:
                 found.append(Pair(earlier, later, conflict))
-    return found
+                behind |= 1 << earlier | replaced[earlier]
+        replaced.append(behind)
+    return sorted(found, key=lambda pair: (pair.earlier, pair.later))
 
 
-def between(earlier: str, later: str) -> Found | None:
-    """The conflict of a later statement with an earlier one, if there is one."""
-    return between_clauses(clauses(earlier), clauses(later))
+def between(earlier: str, later: str, similarity: float | None = None) -> Found | None:
+    """The conflict of a later statement with an earlier one, if there is one.
+
+    ``similarity`` is the cosine of their embeddings; without it the rules alone are asked.
+    """
+    reading = contrast.read(earlier)
+    if reading.is_open:
+        return None
+    found = between_clauses(clauses(earlier), clauses(later))
+    if found is not None or similarity is None:
+        return found
+    return _likely(reading, contrast.read(later), similarity)
 
 
-def _sharing_words(parsed: Sequence[tuple[Clause, ...]]) -> list[tuple[int, int]]:
-    """The pairs that have a word in common or a class of things: the others cannot conflict."""
+def _likely(earlier: contrast.Reading, later: contrast.Reading, similarity: float) -> Found | None:
+    found = contrast.between(earlier, later, similarity)
+    return None if found is None else Found(*found)
+
+
+def _sharing_words(parsed: Sequence[tuple[Clause, ...]]) -> NDArray[np.bool_]:
+    """Which have a word in common or a class of things, shape (n, n): the others cannot conflict by the rules."""
     columns: dict[str, int] = {}
     marks: list[tuple[int, int]] = []
     for row, statement in enumerate(parsed):
         stems = {stem for clause in statement for stem in clause.stems | clause.rejected}
         stems |= {f"class {lexicon.CLASS_OF[stem]}" for stem in stems if stem in lexicon.CLASS_OF}
         marks += [(row, columns.setdefault(stem, len(columns))) for stem in stems]
-    if not marks:
-        return []
     has = np.zeros((len(parsed), len(columns)), np.float32)
-    has[tuple(np.array(marks).T)] = 1
-    rows, others = np.nonzero(np.triu(has @ has.T, 1))
-    return list(zip(rows.tolist(), others.tolist(), strict=True))
+    if marks:
+        has[tuple(np.array(marks).T)] = 1
+    return has @ has.T > 0
 
 
 def between_clauses(earlier: Sequence[Clause], later: Sequence[Clause]) -> Found | None:
@@ -169,9 +203,10 @@ def _is_turned_round(a: Clause, b: Clause) -> bool:
 
 
 def _has_other_amount(a: Clause, b: Clause) -> bool:
-    """Another amount of the same; a number behind a name, and nothing else, makes another name."""
+    """Another amount of the same; a number right behind a name, and nothing else, makes another name."""
     differing = {kind for kind, amounts in a.quantities.items() if b.quantities.get(kind, amounts) != amounts}
-    return any(not kind.startswith(NAMED) or len(a.stems & b.stems) > 1 for kind in differing)
+    says_so = len(a.stems & b.stems) > 1 or (a.copula and b.copula)
+    return any(says_so or not kind.startswith(NAMED) or "_" in kind for kind in differing)
 
 
 def _taken_back(a: Clause, b: Clause) -> Found | None:
@@ -228,7 +263,7 @@ def _other_choice(a: Clause, b: Clause, only_a: frozenset[str], only_b: frozense
     is_scope = bool((a.prepositions(common) | b.prepositions(common)) & lexicon.PLACES)  # the place is the same already
     if where <= lexicon.PLACES and not is_scope and common & lexicon.EXCLUSIVE and common - lexicon.EXCLUSIVE:
         return Found("choice", 0.75)
-    if a.copula and b.copula and where == {None} and common & lexicon.PROPERTIES:
+    if a.copula and b.copula and where == {None} and common & lexicon.PROPERTIES and not a.quantities:
         return Found("choice", 0.75)
     return None
 

@@ -134,7 +134,7 @@ _SYNONYMS = {
     "asynchronously": "asynchronous async", "synchronously": "synchronous sync", "live": "lie lies lying",
     "write": "written wrote", "send": "sent", "build": "built", "hold": "held", "show": "shown display",
     "take": "taken", "run": "ran start begin launch",
-    "require": "required mandatory", "environment": "env", "development": "dev",
+    "require": "required mandatory", "environment": "env", "development": "dev", "request": "req",
     "production": "prod", "forbid": "forbidden", "administrator": "admin", "block": "blocking", "image": "picture",
 }  # fmt: skip
 SYNONYMS = {stem(other): stem(word) for word, others in _SYNONYMS.items() for other in others.split()}
@@ -167,6 +167,11 @@ _STATES = _pairs(
     " ascending/descending visible/hidden plain/encrypted blocking/non-blocking local/remote locally/remotely"
     " shared/separate together/apart foreground/background single/multiple"
 )
+
+
+def opposed() -> Iterable[tuple[str, str]]:
+    """All pairs of stems of which one undoes the other or is its other state, both ways round."""
+    return [(one, other) for table in (_DOINGS, _STATES) for one, others in table.items() for other in others]
 
 
 @cache

@@ -18,16 +18,16 @@ from .lexicon import stem
 
 Quantities = dict[str, tuple[float | str, ...]]
 
-_TOKEN = re.compile(r"\d+(?:[.,]\d+)*(?![\w-])|\w(?:[\w./+#'-]*[\w+#])?|,")
+TOKEN = re.compile(r"\d+(?:[.,]\d+)*(?![\w-])|\w(?:[\w./+#'-]*[\w+#])?|,")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CLOCK = re.compile(r"\d{1,2}h\d\d")
-_WITH_UNIT = re.compile(r"\b(\d+(?:\.\d+)?)(ms|s|sec|min|h|d|kb|mb|gb|tb|kib|mib|gib)\b")
+WITH_UNIT = re.compile(r"\b(\d+(?:\.\d+)?)(ms|s|sec|min|h|d|kb|mb|gb|tb|kib|mib|gib)\b")
 _CLAUSE_END = re.compile(r"[;!?]+\s+|\.\s+|,?\s+but\s+|\n+")
 _REASON = re.compile(r",?\s+\b(?:because|since|so that|due to|in order to|as (?:it|they|we|this|that))\b.*", re.DOTALL)
 _DECISION = r"(?:the|our|that|this|an?) (?:\w+ )?(?:decision|plan|choice|idea) (?:to|of|that)"
 _TAKE_BACK = r"(?:reversed?|revert(?:ed)?|undo|undid|rescind(?:ed)?|abandon(?:ed)?|overturn(?:ed)?)"
 NAMED = "named "  # an amount that stands behind what it is of: "Python 3.11", "Decision 7"
-_MOST_CHARACTERS = 500  # of a statement that are looked at: a decision is a sentence
+MOST_CHARACTERS = 500  # of a statement that are looked at: a decision is a sentence
 _MOST_CLAUSES = 12  # each is compared with each of another statement
 
 # Phrases that say in several words what the tables have one for. In this order.
@@ -116,20 +116,20 @@ class Clause:
 
 def clauses(text: str) -> tuple[Clause, ...]:
     """What a statement says, clause by clause; nothing for a text without words that carry meaning."""
-    plain = unicodedata.normalize("NFKC", text[:_MOST_CHARACTERS]).lower()
-    plain = _WITH_UNIT.sub(r"\1 \2", plain)
+    plain = unicodedata.normalize("NFKC", text[:MOST_CHARACTERS]).lower()
+    plain = WITH_UNIT.sub(r"\1 \2", plain)
     for pattern, replacement in _PHRASES:
         plain = pattern.sub(replacement, plain)
     plain = plain.strip().rstrip(".")
     parts = _CLAUSE_END.split(plain)[:_MOST_CLAUSES]
-    found = (_clause(_REASON.sub("", part).replace(":", " is ", 1)) for part in parts)
+    found = (_clause(_REASON.sub("", part).replace(":", " is ", 1).replace(" = ", " is ", 1)) for part in parts)
     return tuple(clause for clause in found if clause.words)
 
 
 def _clause(text: str) -> Clause:
     text, rejected = _what_it_replaces(text)
-    tokens = _TOKEN.findall(text)
-    quantities, kept = _quantities(tokens)
+    tokens = TOKEN.findall(text)
+    quantities, kept = amounts_in(tokens)
     denials = sum(token in lexicon.NEGATIONS for token in kept)
     if denials and "without" in kept:
         denials += 1  # "never without" means always with
@@ -162,7 +162,7 @@ def _what_it_replaces(text: str) -> tuple[str, frozenset[str]]:
 
 
 def _stems_of(text: str) -> frozenset[str]:
-    return frozenset(word.stem for word in _words(_TOKEN.findall(text)))
+    return frozenset(word.stem for word in _words(TOKEN.findall(text)))
 
 
 def canonical(token: str) -> str:
@@ -202,7 +202,7 @@ def _words(tokens: list[str]) -> Iterator[Word]:
         yield Word(found, preposition, is_last and preposition != "of")
 
 
-def _quantities(tokens: list[str]) -> tuple[Quantities, list[str]]:
+def amounts_in(tokens: list[str]) -> tuple[Quantities, list[str]]:
     """The amounts by what they are of, and the tokens without them; a number that is part of a name stays."""
     found: dict[str, list[float | str]] = {}
     kept: list[str] = []
