@@ -5,17 +5,36 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from . import fairness, growth, ingest_rate, memory, queue_latency, queue_rate, retrieve_cold, retrieve_http
+from . import (
+    compaction,
+    conflicts,
+    fairness,
+    forget,
+    growth,
+    ingest_rate,
+    memory,
+    migration,
+    queue_latency,
+    queue_rate,
+    rebuild,
+    retrieve_cold,
+    retrieve_http,
+)
 
 BENCHMARKS: dict[str, Callable[[], None]] = {
     "retrieve_cold": retrieve_cold.main,
     "retrieve_http": retrieve_http.main,
     "ingest_rate": ingest_rate.main,
     "memory": memory.main,
+    "migration": migration.main,
     "fairness": fairness.main,
     "queue_rate": queue_rate.main,
     "queue_latency": queue_latency.main,
+    "forget": forget.main,
     "growth": growth.main,
+    "conflicts": conflicts.main,
+    "compaction": compaction.main,
+    "rebuild": rebuild.main,
 }
 
 

@@ -6,6 +6,7 @@ at the level of file descriptors too, lands on stderr.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -38,14 +39,17 @@ def send(value: dict[str, Any] | bytes) -> None:
 
     A reader that has gone is no error of ours.
     """
+    with contextlib.suppress(BrokenPipeError):
+        put(value if isinstance(value, bytes) else encoded(value))
+
+
+def put(data: bytes) -> None:
+    """Write a part of an answer. Raises BrokenPipeError when its reader has gone."""
     claim_stdout()
     assert _claimed is not None
-    rest = memoryview(value if isinstance(value, bytes) else encoded(value))
-    try:
-        while rest:
-            rest = rest[os.write(_claimed, rest) :]
-    except BrokenPipeError:
-        pass
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(_claimed, rest) :]
 
 
 def leave(status: int) -> NoReturn:
@@ -59,6 +63,7 @@ def leave(status: int) -> NoReturn:
 
 
 DONE, FAILED, USAGE, NO_WORKER, REJECTED, TIMED_OUT = 0, 1, 2, 3, 4, 5
+INTERRUPTED = 130  # by Ctrl-C: as a shell has it
 
 _EXIT_CODES = {
     "ARGUMENT_INVALID": USAGE,

@@ -138,6 +138,21 @@ def _parse(parser: Parser, argv: list[str], names: tuple[str, ...]) -> argparse.
     return parsed
 
 
+def migrate_arguments(argv: list[str]) -> argparse.Namespace:
+    """The arguments of ``migrate_summaries.py``."""
+    parser = Parser(
+        prog="migrate_summaries.py", description="Take over the memories of earlier versions from cognee's own store."
+    )
+    add_workspace(parser)
+    parser.add_argument("--dry-run", action="store_true", help="show what each would become, and change nothing")
+    parser.add_argument("--limit", type=int, metavar="N", help="most memories to take over")
+    parser.add_argument("--undo", metavar="RECEIPT", help="take a migration back")
+    parser.add_argument("--no-wait", dest="wait", action="store_false", help="print the job's id and return at once")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="how long to wait (default: until it ends)")
+    parser.add_argument("--no-start", action="store_true", help="do not start a worker")
+    return parser.parse_args(argv)
+
+
 def add_ingest_options(parser: argparse.ArgumentParser) -> None:
     for flag, metavar, text in (
         ("--summary-json", "JSON|FILE|-", "a structured summary: JSON text, a file, or - for standard input"),
@@ -150,6 +165,21 @@ def add_ingest_options(parser: argparse.ArgumentParser) -> None:
     ):
         parser.add_argument(flag, metavar=metavar, help=text)
     parser.add_argument("--no-start", action="store_true", help="do not start a worker")
+
+
+def compact_arguments(argv: list[str]) -> argparse.Namespace:
+    """The arguments of ``compact.py``."""
+    parser = Parser(
+        prog="compact.py", description="Merge a topic's summaries into one decision record, or show what that gives."
+    )
+    add_workspace(parser)
+    parser.add_argument("--topic-id", required=True, metavar="ID", help="the topic's id")
+    parser.add_argument("--preview", action="store_true", help="show what it would give, and change nothing")
+    parser.add_argument("--preview-digest", metavar="DIGEST", help="apply this preview, and nothing else")
+    parser.add_argument("--no-wait", dest="wait", action="store_false", help="print the job's id and return at once")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="how long to wait (default: until it ends)")
+    parser.add_argument("--no-start", action="store_true", help="do not start a worker")
+    return parser.parse_args(argv)
 
 
 def ingest_arguments(argv: list[str]) -> argparse.Namespace:

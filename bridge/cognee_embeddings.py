@@ -16,7 +16,7 @@ from .database import failing_clearly
 from .embedder import Embedder
 from .vectors import Vectors
 
-_BATCH = 100
+_BATCH = 1000  # texts of one write to a vector table: each makes a version of it, and looks through all of it
 
 
 class SharedEmbeddings(EmbeddingEngine):  # type: ignore[misc]
@@ -28,6 +28,8 @@ class SharedEmbeddings(EmbeddingEngine):  # type: ignore[misc]
         self.model = embedder.identity
         self.dimensions = embedder.dimensions
         self.max_completion_tokens = 510
+        self.tokenizer = self  # which cognee cuts texts by
+        self._count = embedder.count_tokens
 
     async def embed_text(self, text: list[str]) -> EmbeddingResult:
         try:
@@ -37,6 +39,9 @@ class SharedEmbeddings(EmbeddingEngine):  # type: ignore[misc]
             self.failure = error
             raise
         return EmbeddingResult([vector.tolist() for vector in vectors], tokens=0)
+
+    def count_tokens(self, text: str) -> int:
+        return self._count(text)
 
     def get_vector_size(self) -> int:
         return self.dimensions
@@ -49,6 +54,7 @@ class SharedEmbeddings(EmbeddingEngine):  # type: ignore[misc]
 
 
 def give_embeddings(engine: SharedEmbeddings) -> None:
-    """Hand our engine to the place where cognee makes its vector engine, which keeps one for good."""
-    module = sys.modules["cognee.infrastructure.databases.vector.create_vector_engine"]
-    module.get_embedding_engine = lambda: engine  # type: ignore[attr-defined]
+    """Hand our engine to the place where cognee makes its vector engine, which keeps one for good, and to the one where
+    it cuts texts, which would load the model once more to count tokens."""
+    for name in ("infrastructure.databases.vector.create_vector_engine", "tasks.chunks.chunk_by_sentence"):
+        sys.modules[f"cognee.{name}"].get_embedding_engine = lambda: engine  # type: ignore[attr-defined]

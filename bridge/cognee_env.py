@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jobs.layout import Workspace
 
+from . import llm
 from .model import hub_cache, model_folder
 from .settings import Settings, as_environment
 
@@ -23,6 +24,11 @@ _FIXED = {
     "COGNEE_LOG_SEARCH_HISTORY": "false",
     "COGNEE_ENV_FILE": str(NO_ENV_FILE),
     "ENABLE_BACKEND_ACCESS_CONTROL": "false",
+    # Its own language model where none is set would be downloaded, and torch installed for it.
+    "GRAPH_EXTRACTOR": "llm",
+    "GLINER_AUTO_INSTALL": "false",
+    "STRUCTURED_OUTPUT_FRAMEWORK": "litellm_native",  # the one whose calls all go through our gate
+    "AUTO_RATE_LIMIT": "false",  # it would slow down inside the child; the job waits outside
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "LITELLM_LOG": "ERROR",
     "CACHING": "false",
@@ -39,18 +45,20 @@ _FIXED = {
 _NOT_INHERITED = (
     "COGNEE_", "LLM_", "EMBEDDING_", "DATA_ROOT", "SYSTEM_ROOT", "CACHE_", "DB_", "GRAPH_", "VECTOR_", "STORAGE_",
     "KUZU_", "MIGRATION_", "MOCK_EMBEDDING", "FASTEMBED_", "HUGGINGFACE_", "LANGFUSE_", "OTEL_", "LOG_",
-    "USE_UNIFIED_PROVIDER", "MONITORING_TOOL", "ENV",
+    "USE_UNIFIED_PROVIDER", "MONITORING_TOOL", "ENV", "FALLBACK_", "BAML_", "LITELLM_", "GLINER_", "STRUCTURED_OUTPUT",
+    "TRANSCRIPTION_", "IMAGE_TRANSCRI", "AUTO_RATE_LIMIT",
 )  # fmt: skip
+_NOT_INHERITED_ENDS = ("_API_BASE", "_BASE_URL")  # LiteLLM's own addresses, for each provider
 
 
 def cognee_environment(settings: Settings, workspace: Workspace, inherited: dict[str, str]) -> dict[str, str]:
     """The child's environment, from the one that was given to this process and our settings."""
-    found = {name: value for name, value in inherited.items() if not name.startswith(_NOT_INHERITED)}
+    found = {name: value for name, value in inherited.items() if not _is_ours_to_say(name)}
     found |= {
         "COGNEE_MEMORY_CONFIG_DIR": str(settings.config_folder),
         "COGNEE_MEMORY_CACHE_DIR": str(settings.cache_folder),
     }
-    found |= as_environment(settings) | _FIXED
+    found |= as_environment(llm.completed(settings)) | _FIXED
     found |= {
         "SYSTEM_ROOT_DIRECTORY": str(workspace.cognee_system),
         "DATA_ROOT_DIRECTORY": str(workspace.cognee_data),
@@ -63,3 +71,7 @@ def cognee_environment(settings: Settings, workspace: Workspace, inherited: dict
     if settings.embedding.is_local:
         found |= {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(hub_cache(model_folder(settings.cache_folder)))}
     return found
+
+
+def _is_ours_to_say(name: str) -> bool:
+    return name.startswith(_NOT_INHERITED) or name.endswith(_NOT_INHERITED_ENDS)

@@ -1,6 +1,6 @@
 """What cognee has of a memory: DataPoints with their links, and where each of their points lies.
 
-Imported by ``cognee_store`` alone, since it imports cognee.
+Imported by ``cognee_store`` and ``cognee_picture`` alone, since it imports cognee.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class _Linked(DataPoint):  # type: ignore[misc]
     of_session: SkipValidation[Link] = None
 
 
-class Decision(datapoints.Decision, _Linked):
+class Decision(datapoints.Decision, DataPoint):  # type: ignore[misc]
     metadata: dict[str, Any] = _contract(datapoints.Decision)
 
 
@@ -66,12 +66,26 @@ MEMORIES: dict[str, type[datapoints._Node]] = {
 }  # fmt: skip
 
 
+SHARED: list[type[datapoints._Node]] = [Topic, Plan, Session]  # nodes that memories have in common
+SUPERSEDES = "supersedes"
+
 # As cognee names them in its graph.
+SHARED_TYPES = [model.__name__ for model in SHARED]
 TYPES = ["ConversationSummary", "DecisionRecord", "LegacyMemory", "Decision", "Topic", "Plan", "Session"]
 
 
 def collections(model: type[datapoints._Node]) -> list[str]:
     return [f"{model.__name__}_{field}" for field in model.INDEX_FIELDS]
+
+
+def decision_ids(memory_id: str) -> list[str]:
+    """The nodes of all decisions that a memory can have, whatever it says."""
+    return [str(Decision.id_for(f"{memory_id}:{position}")) for position in range(datapoints.MOST_DECISIONS)]
+
+
+def supersedes(record: str, source: str) -> tuple[str, str, str, dict[str, str]]:
+    """The edge from a record to what was merged into it, as cognee takes edges between nodes that are there."""
+    return (record, source, SUPERSEDES, {"relationship_name": SUPERSEDES, "edge_text": SUPERSEDES})
 
 
 def points(memory: Memory) -> Iterator[tuple[str, str]]:
@@ -112,7 +126,7 @@ def data_point(memory: Memory) -> Any:
     ):
         if found is not None:
             links[name] = _link(name, node_type(**found.model_dump()))
-    decided = [Decision(**decision.model_dump(), **links) for decision in datapoints.decisions_from(memory)]
+    decided = [Decision(**decision.model_dump()) for decision in datapoints.decisions_from(memory)]
     if decided:
         links["decided"] = _link("decided", decided)
     if memory.kind == "decision_record":

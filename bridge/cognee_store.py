@@ -7,11 +7,11 @@ embedding engine is given our own embedder and its cache: each text is embedded 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import shutil
-import sys
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any, ClassVar, Literal, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from cognee.infrastructure.databases.graph import get_graph_engine
 from cognee.infrastructure.databases.graph.get_graph_engine import _create_graph_engine
@@ -21,37 +21,61 @@ from cognee.infrastructure.databases.relational.create_relational_engine import 
 from cognee.infrastructure.databases.vector import get_vector_engine_async
 from cognee.infrastructure.databases.vector.create_vector_engine import _create_vector_engine
 from cognee.modules.engine.operations.setup import setup
+from cognee.modules.graph.models.EdgeType import EdgeType
 from cognee.tasks.storage import add_data_points
 
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from . import critical, graph_files, lance_tables
+from . import (
+    cognee_cognify,
+    cognee_llm,
+    cognee_process,
+    cognee_search,
+    critical,
+    graph_files,
+    lance_tables,
+)
+from .cognee_edges import edge_text
 from .cognee_embeddings import SharedEmbeddings, give_embeddings
-from .cognee_nodes import MEMORIES, NODES, TYPES, ConversationSummary, collections, data_point, points
+from .cognee_nodes import (
+    MEMORIES,
+    NODES,
+    SHARED,
+    SHARED_TYPES,
+    SUPERSEDES,
+    TYPES,
+    ConversationSummary,
+    Decision,
+    Topic,
+    collections,
+    data_point,
+    decision_ids,
+    points,
+    supersedes,
+)
 from .embedder import Embedder
+from .findings import Findings
 from .lance_sync import LanceSync
+from .llm_usage import Meter
 from .memory import Memory
-from .traces import LOG_FORMAT, trace
+from .slices import SLICE_SECONDS
+from .traces import trace
 from .vectors import Vectors
 
-log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from .cognee_picture import Picture
 
-# cognee takes over logging at import, with tracebacks that show code and values: take it back.
-logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format=LOG_FORMAT, force=True)
-logging.getLogger("cognee").setLevel(logging.CRITICAL)
-sys.excepthook = sys.__excepthook__
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 _NO_ROOM_BYTES = 1024 * 1024  # with less than this free, it is the disk that refused
+_MANY_VERSIONS = 80  # of a vector table: more are not left to maintenance, which waits for an idle moment
 _LARGE_LOG_BYTES = 32 * 1024 * 1024  # of the graph: folded in between two writes
 
 Part = Literal["relational", "graph", "vectors"]
-
-# One event loop for the life of the process: cognee keeps locks and connections that belong to it.
-_runner = asyncio.Runner()
 
 
 class CogneeStore:
@@ -64,14 +88,12 @@ class CogneeStore:
         self._embeddings = SharedEmbeddings(embedder, embed)
         self._unsynced = LanceSync(graph_files.databases_of(workspace))
         self._opening: Part = "relational"
+        self._long: set[asyncio.Task[Any]] = set()
         give_embeddings(self._embeddings)
         LadybugAdapter.checkpoint = _no_checkpoint
 
     def _run(self, work: Awaitable[T]) -> T:
-        async def awaited() -> T:
-            return await work
-
-        return _runner.run(awaited())
+        return cognee_process.run(work)
 
     def open(self) -> graph_files.Found:
         """Open the graph; what a former process left of it is made to open first, and what is damaged set aside.
@@ -131,17 +153,85 @@ class CogneeStore:
     def _has_no_room(self) -> bool:
         return shutil.disk_usage(self._workspace.root).free < _NO_ROOM_BYTES
 
-    def write(self, memories: Sequence[Memory]) -> None:
+    def write(self, memories: Sequence[Memory], superseded: Sequence[tuple[str, str]] = ()) -> None:
         """Write memories with all their nodes and edges; again is the same as once.
 
+        ``superseded`` are pairs of a record and one of its sources; those become edges of which both are there.
         Raises GRAPH_UNAVAILABLE when the stores are gone, GRAPH_WRITE_FAILED when cognee refuses.
         """
         if memories:
-            self._guarded(add_data_points([data_point(memory) for memory in memories]))
+            self._guarded(self._write(memories, superseded))
+
+    async def _write(self, memories: Sequence[Memory], superseded: Sequence[tuple[str, str]]) -> None:
+        await self._delete(await _outdated(memories, superseded))
+        edges = [supersedes(*pair) for pair in superseded]
+        await add_data_points([data_point(memory) for memory in memories], custom_edges=edges)
 
     def set_status(self, memory: Memory) -> None:
         """Change a node's status without embedding anything."""
         self._guarded(self._set_status(memory))
+
+    def delete(self, memory_ids: Sequence[str]) -> None:
+        """Remove memories' nodes, edges and vectors, and what they alone were linked to; again is the same as once.
+
+        Raises as ``write`` does.
+        """
+        if memory_ids:
+            self._guarded(self._delete(memory_ids))
+
+    async def _delete(self, memory_ids: Sequence[str]) -> None:
+        if not memory_ids:
+            return
+        graph, vector = await get_graph_engine(), await get_vector_engine_async()
+        own = [*memory_ids, *(decision for memory_id in memory_ids for decision in decision_ids(memory_id))]
+        models: list[type[Any]] = [*MEMORIES.values(), Decision]
+        for model in models:
+            await _delete_vectors(vector, model, own)
+        await _delete_nodes(graph, own)
+        left = [point for (point,) in await graph.query(_UNLINKED, {"types": SHARED_TYPES})]
+        if left:
+            for model in SHARED:
+                await _delete_vectors(vector, model, left)
+            self._unsynced.sync()  # once the nodes are gone, nothing tells any more which vectors were theirs
+            await _delete_nodes(graph, left)
+
+    def look_into(self, memory_id: str, text: str, meter: Meter, pause: Callable[[], None]) -> Findings:
+        """Have cognee read a text, and write what it finds, at the expense of a job. ``pause`` as of ``do``.
+
+        Raises what the language model failed with, else as ``do``.
+        """
+        return self.do(cognee_llm.metered(meter, cognee_cognify.look_into(memory_id, text)), pause)
+
+    def write_findings(self, found: Findings) -> None:
+        """Write what cognee had found in texts, without a language model; again is the same as once."""
+        self.do(cognee_cognify.write(found))
+
+    def remove_findings(self, found: Findings) -> None:
+        """Remove nodes and edges that were found in texts, with their vectors; again is the same as once."""
+        self.do(cognee_cognify.remove(found))
+
+    def written_of(self, memory_ids: Sequence[str]) -> Findings:
+        """What cognee says it has written of these memories' texts, in looks that were cut off as well."""
+        return self.do(cognee_cognify.written(memory_ids))
+
+    def clear_texts(self, memory_ids: Sequence[str]) -> None:
+        """Remove what cognee keeps of these memories' texts beside the graph: their files, and every row about them."""
+        self.do(cognee_cognify.clear(memory_ids))
+
+    def topics(self, memory_ids: Sequence[str]) -> list[str]:
+        """The ids of the topics that memories are about. A topic's node may have its name from any of its memories.
+
+        Raises as ``write`` does.
+        """
+        found: list[str] = []
+
+        async def look() -> None:
+            rows = await (await get_graph_engine()).query(_TOPICS, {"ids": list(memory_ids), "type": Topic.__name__})
+            found.extend(json.loads(properties)["topic_id"] for (properties,) in rows)
+
+        if memory_ids:
+            self._guarded(look())
+        return found
 
     async def _set_status(self, memory: Memory) -> None:
         graph = await get_graph_engine()
@@ -153,20 +243,54 @@ class CogneeStore:
         try:
             self._run(work)
         except Exception as error:
-            if self._embeddings.failure is not None:
-                raise self._embeddings.failure from error
-            log.error("cognee refused a write: %s", trace(error))
-            if self._has_no_room():
-                raise JobError("DISK_FULL") from error
-            gone = graph_files.out_of_reach(self._workspace) or self._try_to_open(reading_all=True)
-            if gone is not None:
-                raise _unavailable(gone) from error
-            raise JobError("GRAPH_WRITE_FAILED", f"cognee raised {type(error).__name__} while writing.") from error
+            raise self._refusal(error) from error
+
+    def _refusal(self, error: Exception) -> JobError:
+        """What an error of cognee's means: a provider's, the disk's, the stores', or the content's own."""
+        if self._embeddings.failure is not None:
+            return self._embeddings.failure
+        log.error("cognee refused a write: %s", trace(error))
+        if self._has_no_room():
+            return JobError("DISK_FULL")
+        gone = graph_files.out_of_reach(self._workspace) or self._try_to_open(reading_all=True)
+        if gone is not None:
+            return _unavailable(gone)
+        return JobError("GRAPH_WRITE_FAILED", f"cognee raised {type(error).__name__} while writing.")
+
+    def do(self, work: Coroutine[Any, Any, T], pause: Callable[[], None] = lambda: None) -> T:
+        """Long work of cognee's own over these stores. Twice a second it stands still for ``pause``, in which others
+        may use the stores; where they close them, the work is given up with STORE_BUSY. Else raises as ``write`` does.
+        """
+        self._embeddings.failure = None
+        task = self._run(_begun(work))
+        self._long.add(task)
+        try:
+            while not task.done():
+                self._run(asyncio.wait({task}, timeout=SLICE_SECONDS))
+                if not task.done():
+                    pause()
+            return task.result()
+        except asyncio.CancelledError:
+            raise JobError("STORE_BUSY", "The graph was closed while cognee was at work: it is done again.") from None
+        except Exception as error:
+            if isinstance(error, JobError):
+                raise
+            raise self._refusal(error) from error
+        finally:
+            self._give_up(task)
+
+    def _give_up(self, task: asyncio.Task[Any]) -> None:
+        self._long.discard(task)
+        if not task.done():
+            task.cancel()
+            self._run(asyncio.wait({task}))
 
     def sync(self) -> None:
         """Bring what was written to the medium. Ladybug syncs its log by itself, and SQLite its file."""
         self._unsynced.sync()
         self.checkpoint(_LARGE_LOG_BYTES)
+        for table in lance_tables.overgrown(graph_files.vectors_of(self._workspace), _MANY_VERSIONS):
+            self.compact(table)  # each further write would look through all of them
 
     def checkpoint(self, log_bytes: int) -> None:
         """Fold the graph's log into it if it is larger than that, where no kill may interfere.
@@ -198,6 +322,24 @@ class CogneeStore:
         except Exception as error:  # it stays large, and is whole
             log.error("a vector table was not compacted: %s", trace(error))
 
+    def scrub(self) -> None:
+        """Leave nothing in the vectors' files of what was deleted, and no text of an edge that is gone.
+
+        Raises as ``write`` does.
+        """
+
+        async def work() -> None:
+            graph, vector = await get_graph_engine(), await get_vector_engine_async()
+            texts = {edge_text(name, properties) for name, properties in await graph.query(_EDGES)}
+            name = "EdgeType_relationship_name"
+            unused = await lance_tables.keys(vector, name) - {str(EdgeType.id_for(text)) for text in texts}
+            if unused:
+                await vector.delete_data_points(name, sorted(unused))
+            for name in await lance_tables.names(vector):
+                await lance_tables.scrub(vector, name, self._unsynced.sync)
+
+        self._guarded(work())
+
     # --- looking ---
 
     def memory_count(self) -> int:
@@ -221,18 +363,20 @@ class CogneeStore:
             return 0
 
     def missing(self, memories: Iterable[Sequence[Memory]]) -> list[str]:
-        """The ids of those memories that lack a node or a vector of theirs, or whose status there is another.
+        """The ids of those memories that lack a node, a vector or a source of theirs, or whose status is another there.
 
         What turns out damaged is set aside: then all are missing. Raises GRAPH_UNAVAILABLE.
         """
         statuses: dict[str, str] = {}
+        superseded: set[tuple[str, str]] = set()
 
         async def held() -> dict[str, set[str]]:
             self._opening = "graph"
             graph = await get_graph_engine()
-            nodes = await graph.query("MATCH (n:Node) WHERE n.type IN $types RETURN n.id", {"types": TYPES})
+            nodes = await graph.query(_OURS, {"types": TYPES})
             found = {NODES: {row[0] for row in nodes}}
             statuses.update(await graph.query(_STATUSES, {"type": ConversationSummary.__name__}))
+            superseded.update(await graph.query(_SUPERSEDED, {"name": SUPERSEDES}))
             self._opening = "vectors"
             vector = await get_vector_engine_async()
             return found | {name: await lance_tables.ids(vector, name) for name in await lance_tables.names(vector)}
@@ -249,6 +393,7 @@ class CogneeStore:
             for memory in part
             if any(point not in there.get(place, nothing) for place, point in points(memory))
             or statuses.get(memory.id, memory.metadata.status) != memory.metadata.status
+            or any(i in there.get(NODES, nothing) and (memory.id, i) not in superseded for i in memory.sources)
         ]
 
     def node(self, memory_id: str) -> dict[str, Any] | None:
@@ -279,6 +424,27 @@ class CogneeStore:
 
         return self._run(find())
 
+    def ask(self, question: str, top_k: int, meter: Meter | None) -> cognee_search.Answer:
+        """cognee's answer from the graph: in prose at the expense of a job, or without a meter its context alone.
+
+        Raises what the language model failed with, else as ``do``.
+        """
+        if meter is None:
+            return self.do(cognee_search.search(question, top_k, in_prose=False))
+        return self.do(cognee_llm.metered(meter, cognee_search.search(question, top_k, in_prose=True)))
+
+    def picture(self, memory_ids: Sequence[str]) -> Picture:
+        """The page that shows these memories. Raises as ``write`` does."""
+        from . import cognee_picture  # half a second that only a picture needs
+
+        async def work() -> Picture:
+            return await cognee_picture.draw(await get_graph_engine(), memory_ids)
+
+        try:
+            return self._run(work())
+        except Exception as error:
+            raise self._refusal(error) from error
+
     def counts(self) -> tuple[int, int]:
         """Nodes and edges in the graph."""
 
@@ -305,6 +471,8 @@ class CogneeStore:
         async def shut_relational() -> None:
             await get_relational_engine().engine.dispose()
 
+        for task in list(self._long):
+            self._give_up(task)
         with critical.section():
             is_clean = True
             # Each whatever becomes of the others: an engine that stays open would hold the files beside the next one.
@@ -321,10 +489,45 @@ class CogneeStore:
             return is_clean
 
 
+async def _outdated(memories: Sequence[Memory], superseded: Sequence[tuple[str, str]]) -> list[str]:
+    """Those of the memories that lead to nodes of ours in the graph to which they no longer lead."""
+    wanted = {memory.id: {point for place, point in points(memory) if place == NODES} for memory in memories}
+    for record, source in superseded:
+        wanted.setdefault(record, set()).add(source)
+    there = await (await get_graph_engine()).query(
+        _LEADS_TO, {"ids": [memory.id for memory in memories], "types": TYPES}
+    )
+    return sorted({memory_id for memory_id, point in there if point not in wanted[memory_id]})
+
+
+async def _delete_nodes(graph: Any, ids: Iterable[str]) -> None:
+    there = {point for (point,) in await graph.query(_OURS, {"types": TYPES})}
+    if gone := sorted(there.intersection(ids)):
+        await graph.delete_nodes(gone)
+
+
+async def _delete_vectors(vector: Any, model: type[Any], ids: Sequence[str]) -> None:
+    for name in collections(model):
+        there = (await lance_tables.keys(vector, name)).intersection(ids)
+        if there:  # else it would be a new version of the table for nothing
+            await vector.delete_data_points(name, sorted(there))
+
+
+_OURS = "MATCH (n:Node) WHERE n.type IN $types RETURN n.id"
+_LEADS_TO = "MATCH (n:Node)-[:EDGE]->(m:Node) WHERE n.id IN $ids AND m.type IN $types RETURN DISTINCT n.id, m.id"
+_TOPICS = "MATCH (n:Node)-[:EDGE]->(m:Node) WHERE n.id IN $ids AND m.type = $type RETURN DISTINCT m.properties"
+_UNLINKED = "MATCH (n:Node) WHERE n.type IN $types AND NOT EXISTS {MATCH (n)<-[:EDGE]-(:Node)} RETURN n.id"
+_EDGES = "MATCH (:Node)-[e:EDGE]->(:Node) RETURN DISTINCT e.relationship_name, e.properties"
+_SUPERSEDED = "MATCH (n:Node)-[e:EDGE]->(m:Node) WHERE e.relationship_name = $name RETURN n.id, m.id"
 # The status as it stands in the properties' JSON text; a quotation mark inside a value has a backslash before it.
 _STATUSES = (
     """MATCH (n:Node) WHERE n.type = $type RETURN n.id, regexp_extract(n.properties, '"status": "([A-Za-z]+)"', 1)"""
 )
+
+
+async def _begun(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    """Work that goes on whenever the loop runs."""
+    return asyncio.ensure_future(work)
 
 
 async def _no_checkpoint(adapter: Any) -> None:

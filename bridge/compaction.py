@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Protocol
 
 from jobs import clock
 
@@ -22,8 +22,10 @@ from .passages import MOST_PASSAGES
 from .sections import normalise
 from .vectors import Vectors
 
-NarrativeSource = Literal["template"]
+NarrativeSource = Literal["template", "llm"]
+JudgedBy = Literal["rules", "llm"]
 Embed = Callable[[Sequence[str]], Vectors]
+Pulse = Callable[[], None]
 
 EARLIER, LATER, SUPERSEDES, AND = "[Earlier] ", "[Later] ", " supersedes ", "; "
 
@@ -48,6 +50,41 @@ class Conflict:
     confidence: float
     earlier: Statement
     later: Statement
+    judged_by: JudgedBy = "rules"
+
+
+class Judgement(Protocol):
+    """Who is asked for what wording alone cannot tell. It raises nothing: what it cannot do, it leaves and says so.
+
+    Both methods return what a reader should know besides: the warnings.
+    """
+
+    def conflicts(
+        self, statements: Sequence[Statement], found: Sequence[Conflict], vectors: Vectors
+    ) -> tuple[Sequence[Conflict], Sequence[str]]:
+        """The conflicts that stand, given those that the rules found.
+
+        ``statements`` are the decisions that hold still, in order of time; ``vectors`` their embeddings, of length 1,
+        shape (n, d). A conflict is between two of them, of different memories, the earlier one first.
+        """
+
+    def narrative(self, sources: Sequence[Memory], found: Sequence[Conflict]) -> tuple[str | None, Sequence[str]]:
+        """Prose about the sources, which are in order of time; None leaves it to the template."""
+
+
+class Rules:
+    """The judgement without a language model: the rules' word is the last one, and the narrative is the template's."""
+
+    def conflicts(
+        self, statements: Sequence[Statement], found: Sequence[Conflict], vectors: Vectors
+    ) -> tuple[Sequence[Conflict], Sequence[str]]:
+        return found, ()
+
+    def narrative(self, sources: Sequence[Memory], found: Sequence[Conflict]) -> tuple[str | None, Sequence[str]]:
+        return None, ()
+
+
+_RULES = Rules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +110,14 @@ def date_of(memory: Memory) -> str:
     return memory.metadata.source_created_at or memory.metadata.created_at or memory.stored_at
 
 
-def draft(sources: Sequence[Memory], embed: Embed) -> Draft:
-    """The record that the sources, which are in order of time, become. ``embed`` gives the vectors of texts."""
+def draft(sources: Sequence[Memory], embed: Embed, judgement: Judgement = _RULES, pulse: Pulse = lambda: None) -> Draft:
+    """The record that the sources, which are in order of time, become. ``embed`` gives the vectors of texts.
+
+    ``pulse`` is called again and again: hundreds of memories of one subject take seconds.
+    """
     warnings: list[str] = []
-    united = {name: _united(_statements(sources, name), embed, name, warnings) for name in _LISTS}
-    found = _conflicts(united["decisions"])
+    united = {name: _united(_statements(sources, name), embed, name, warnings, pulse) for name in _LISTS}
+    found = _conflicts(united["decisions"], embed, judgement, warnings, pulse)
     losers = _losers(united["decisions"], found)
     found = [c for c in found if c.earlier.text in losers[c.later.text]]  # the others follow from these
     lists = {name: tuple(statement.text for statement in statements) for name, statements in united.items()}
@@ -85,7 +125,9 @@ def draft(sources: Sequence[Memory], embed: Embed) -> Draft:
     newest = _content(sources[-1])
     metadata = _metadata(sources, warnings)
     given_up = [(date_of(c.later.memory), c.earlier.text, c.later.text) for c in found]
-    told = narrative(sources, given_up, date_of)
+    prose, doubts = judgement.narrative(sources, found)
+    told = narrative(sources, given_up, date_of, prose)
+    warnings += doubts
     content = normalise(
         Content(
             topic=newest.topic,
@@ -97,7 +139,8 @@ def draft(sources: Sequence[Memory], embed: Embed) -> Draft:
     )
     warnings += told.warnings
     warnings += _about_size(sources, content)
-    return Draft(tuple(sources), content, metadata, tuple(found), tuple(warnings))
+    by: NarrativeSource = "template" if prose is None else "llm"
+    return Draft(tuple(sources), content, metadata, tuple(found), tuple(warnings), by)
 
 
 def _content(memory: Memory) -> Content:
@@ -118,6 +161,11 @@ def _statements(sources: Sequence[Memory], name: str) -> list[Statement]:
     return found
 
 
+def compared(memory: Memory) -> list[str]:
+    """What a compaction embeds of a memory: the entries of its lists without markers."""
+    return [] if memory.content is None else [s.text for name in _LISTS for s in _statements([memory], name)]
+
+
 def _unmarked(text: str, memory: Memory, known: Sequence[str]) -> Statement:
     """A statement without the marker that a former record gave it. ``known`` are that record's superseded ones."""
     if text.startswith(EARLIER) and text != EARLIER:
@@ -135,13 +183,15 @@ def _unmarked(text: str, memory: Memory, known: Sequence[str]) -> Statement:
     return Statement(text.removeprefix(LATER).rpartition(SUPERSEDES)[0] or text.removeprefix(LATER), memory)
 
 
-def _united(statements: Sequence[Statement], embed: Embed, name: str, warnings: list[str]) -> list[Statement]:
+def _united(
+    statements: Sequence[Statement], embed: Embed, name: str, warnings: list[str], pulse: Pulse
+) -> list[Statement]:
     """The statements, each once, in order of when it was last said; what was merged by meaning is told."""
     if not statements:
         return []
     texts = [statement.text for statement in statements]
     found = []
-    for group in duplicates.group(texts, embed(texts)):
+    for group in duplicates.group(texts, embed(texts), pulse):
         last = statements[group.members[-1]]
         kept = texts[group.kept]
         found.append(replace(last, text=kept))
@@ -163,11 +213,23 @@ def _short(text: str) -> str:
 # --- conflicts ---
 
 
-def _conflicts(statements: Sequence[Statement]) -> list[Conflict]:
+def _conflicts(
+    statements: Sequence[Statement], embed: Embed, judgement: Judgement, warnings: list[str], pulse: Pulse
+) -> list[Conflict]:
     """Conflicts among what holds still; what a former record calls superseded is settled."""
     live = [statement for statement in statements if not statement.is_superseded]
-    pairs = conflicts.find([s.text for s in live], [s.memory.id for s in live])
-    return [Conflict(p.found.kind, p.found.confidence, live[p.earlier], live[p.later]) for p in pairs]
+    if not live:
+        return []
+    texts = [statement.text for statement in live]
+    vectors = embed(texts)
+    pairs = conflicts.find(texts, [s.memory.id for s in live], vectors, pulse)
+    by_rules = [Conflict(p.found.kind, p.found.confidence, live[p.earlier], live[p.later]) for p in pairs]
+    found, doubts = judgement.conflicts(live, by_rules, vectors)
+    warnings += doubts
+    places = {text: place for place, text in enumerate(texts)}
+    sound = (c for c in found if c.earlier.memory.id != c.later.memory.id)
+    placed = [(places.get(c.earlier.text, -1), places.get(c.later.text, -1), c) for c in sound]
+    return [c for a, b, c in sorted(placed, key=lambda each: each[:2]) if -1 < a < b]
 
 
 def _losers(statements: Sequence[Statement], found: Sequence[Conflict]) -> dict[str, list[str]]:

@@ -132,10 +132,88 @@ def _make_catalogue(connection: sqlite3.Connection) -> None:
         connection.execute("UPDATE memories SET dated = ? WHERE number = ?", (dated(*dates), number))
 
 
+_LINEAGE = """
+-- A converted original is hidden and linked from what it became. What is hidden is neither found nor in the graph.
+ALTER TABLE memories ADD COLUMN migrated_from TEXT;
+-- numbers that no memory ever had, below the highest: first and last of each run
+CREATE TABLE numbers_skipped (first INTEGER PRIMARY KEY, last INTEGER NOT NULL);
+CREATE INDEX memories_migrated ON memories (migrated_from) WHERE migrated_from IS NOT NULL;
+-- to find a memory by its words, whatever its id
+CREATE INDEX memories_words ON memories (kind, topic_id, length(body)) WHERE hidden = 0;
+
+-- what was merged into what, and what was taken back: ids, digests and counts, never texts
+CREATE TABLE compactions (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    record_id TEXT NOT NULL,
+    topic_id TEXT NOT NULL,
+    applied_at TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    job_sha256 TEXT NOT NULL,
+    preview_digest TEXT NOT NULL,
+    sources TEXT NOT NULL,
+    conflicts TEXT NOT NULL,
+    narrative_source TEXT NOT NULL,
+    restored_at TEXT,
+    restored_by TEXT,
+    restored TEXT
+);
+CREATE INDEX compactions_record ON compactions (record_id);
+
+-- what cognee found in raw texts, for which a language model was paid: so that a lost graph is written anew without
+CREATE TABLE cognified (
+    memory_id TEXT PRIMARY KEY,
+    data_id TEXT NOT NULL,
+    at TEXT NOT NULL,
+    found TEXT NOT NULL
+);
+CREATE INDEX cognified_job ON cognified (json_extract(found, '$.job_id'));
+
+-- in which memories' texts a node was found: what several share stays until the last of them goes
+CREATE TABLE found_nodes (
+    node_id TEXT NOT NULL,
+    memory_id TEXT NOT NULL,
+    PRIMARY KEY (node_id, memory_id)
+) WITHOUT ROWID;
+CREATE INDEX found_nodes_memory ON found_nodes (memory_id);
+CREATE TRIGGER cognified_kept AFTER INSERT ON cognified BEGIN
+    INSERT OR IGNORE INTO found_nodes
+        SELECT json_extract(value, '$.id'), NEW.memory_id FROM json_each(NEW.found, '$.nodes');
+END;
+CREATE TRIGGER cognified_dropped AFTER DELETE ON cognified BEGIN
+    DELETE FROM found_nodes WHERE memory_id = OLD.memory_id;
+END;
+
+-- what was asked of the language model, by UTC day and job
+CREATE TABLE llm_usage (
+    day TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    calls INTEGER NOT NULL DEFAULT 0,
+    prompt_tokens INTEGER NOT NULL DEFAULT 0,
+    completion_tokens INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (day, job_id)
+) WITHOUT ROWID;
+
+-- a forgetting that has begun: which memories, and what still tells of them; ids, digests and names of ours only
+CREATE TABLE forgettings (
+    job_id TEXT NOT NULL,
+    job_sha256 TEXT NOT NULL,
+    accepted_at TEXT NOT NULL,
+    begun_at TEXT NOT NULL,
+    done_at TEXT,
+    plan TEXT NOT NULL,
+    UNIQUE (job_id, job_sha256, accepted_at)
+);
+"""
+
+
+def _link_lineage(connection: sqlite3.Connection) -> None:
+    connection.executescript("BEGIN IMMEDIATE;" + _LINEAGE)
+
+
 PATIENCE_SECONDS = 10  # of the writer, for the moment that another connection may hold the database
 
 # A migration takes the database from the format of its place in the list to the next one.
-MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [_create, _note_effects, _make_catalogue]
+MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [_create, _note_effects, _make_catalogue, _link_lineage]
 FORMAT = len(MIGRATIONS)
 
 _NO_SPACE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # Windows has no quotas by that name

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,10 +50,11 @@ class Group:
     similarity: float | None
 
 
-def group(texts: Sequence[str], vectors: Vectors) -> list[Group]:
+def group(texts: Sequence[str], vectors: Vectors, pulse: Callable[[], None] = lambda: None) -> list[Group]:
     """The texts in groups, ordered by each group's last member. The newest wording is kept, or a fuller one.
 
-    ``texts`` are in order of time; ``vectors`` are their embeddings, of length 1, shape (n, d).
+    ``texts`` are in order of time; ``vectors`` are their embeddings, of length 1, shape (n, d). ``pulse`` is called
+    before each text is compared with the others.
     """
     groups: list[tuple[list[int], int, float | None]] = []
     by_words: dict[str, int] = {}
@@ -61,6 +62,7 @@ def group(texts: Sequence[str], vectors: Vectors) -> list[Group]:
     near = _near(vectors)
     parsed = [_Parsed(_names(text), clauses(text)) for text in texts]
     for place, text in enumerate(texts):
+        pulse()
         words = wording(text)
         found, similarity = by_words.get(words), None
         if found is None:

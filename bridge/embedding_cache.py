@@ -7,7 +7,7 @@ ingestion that is cut off afterwards need not embed again.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 
 import numpy as np
@@ -48,6 +48,13 @@ class EmbeddingCache:
         for place, key in enumerate(keys):
             found[place] = known[key]
         return found
+
+    def drop(self, texts: Iterable[str]) -> None:
+        """Remove what is known of texts, of all models, inside a transaction."""
+        models = self._connection.execute("SELECT DISTINCT model FROM embeddings").fetchall()
+        keys = [sha256(text.encode()).digest() for text in texts]
+        delete = "DELETE FROM embeddings WHERE model = ? AND text_sha256 = ?"
+        self._connection.executemany(delete, [(model, key) for (model,) in models for key in keys])
 
     def _known(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
         found: dict[bytes, Vector] = {}

@@ -10,12 +10,15 @@ import errno
 import logging
 import os
 import re
+import shutil
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from jobs import clock, files
+from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from . import critical
@@ -28,7 +31,10 @@ Found = Literal["ready", "repaired", "absent", "set aside"]
 _GRAPH_FILE = "cognee_graph_ladybug"
 _VECTORS = "cognee.lancedb"
 _RELATIONAL = "cognee_db"
+_REWRITING = "rewriting"  # the folder in which the graph's file is written anew
 _PROBE_BUFFER_BYTES = 256 * 1024 * 1024
+_NO_ROOM_BYTES = 1024 * 1024  # with less than this free, it is the disk that refused
+_REWRITE_BUFFER_BYTES = 1024 * 1024 * 1024
 # What a kill inside a checkpoint leaves beside the graph; it opens again once both are gone.
 _CHECKPOINT_LEFTOVERS = (".shadow", ".wal.checkpoint")
 _SURROUNDINGS = {
@@ -46,6 +52,11 @@ def vectors_of(workspace: Workspace) -> Path:
     return databases_of(workspace) / _VECTORS
 
 
+def is_there(workspace: Workspace) -> bool:
+    """Whether cognee has a store here, whatever is in it."""
+    return (databases_of(workspace) / _RELATIONAL).exists()
+
+
 def make_ready(workspace: Workspace) -> Found:
     """See to it that the graph opens: remove what a cut-off checkpoint left, set a damaged file aside.
 
@@ -53,6 +64,7 @@ def make_ready(workspace: Workspace) -> Found:
     Raises what the engine raised when neither is the matter: permissions, somebody's lock, the disk.
     """
     databases = databases_of(workspace)
+    _remove_folder(databases / _REWRITING)  # of a rewriting that was cut off
     found: Found = "ready" if (databases / _VECTORS).exists() else "absent"
     if not (databases / _GRAPH_FILE).exists():
         if _graph_files(workspace):  # a log without its graph
@@ -99,6 +111,81 @@ def _probe(workspace: Workspace) -> Exception | None:
     except Exception as error:  # the engine raises RuntimeError for everything
         return error
     return None
+
+
+def rewrite(workspace: Workspace) -> None:
+    """Write the graph's file anew from what it holds, so that no byte of what was deleted is left in it.
+
+    Nobody may have it open, and it was closed cleanly. Cut off anywhere, it leaves the old file or the new one whole.
+    Raises GRAPH_UNAVAILABLE, DISK_FULL.
+    """
+    try:
+        _rewrite(workspace)
+    except Exception as error:  # the engine raises RuntimeError for everything
+        if shutil.disk_usage(workspace.root).free < _NO_ROOM_BYTES:
+            raise JobError("DISK_FULL") from error
+        raise JobError(
+            "GRAPH_UNAVAILABLE", f"The graph's file was not written anew: {type(error).__name__}."
+        ) from error
+
+
+def _rewrite(workspace: Workspace) -> None:
+    databases = databases_of(workspace)
+    path, folder = databases / _GRAPH_FILE, databases / _REWRITING
+    if not path.exists():
+        return
+    if others := [other.name for other in _graph_files(workspace) if other != path]:
+        raise RuntimeError(f"the graph was not closed: {', '.join(others)}")
+    _remove_folder(folder)
+    files.make_folder(folder)
+    tables, made = folder / "tables", folder / _GRAPH_FILE
+    try:
+        with _engine(path, read_only=True) as old, _engine(made) as new:
+            old.execute(f"EXPORT DATABASE {_quoted(tables)} (format = 'parquet')")
+            new.execute(f"IMPORT DATABASE {_quoted(tables)}")
+            if _counts(old) != _counts(new):
+                raise RuntimeError("the graph was not copied whole")
+        _remove_folder(tables)
+        files.sync_file(made)
+        made.replace(path)
+        files.sync_folder(databases)
+    finally:
+        _remove_folder(folder)
+
+
+@contextmanager
+def _engine(path: Path, *, read_only: bool = False) -> Iterator[Any]:
+    """A connection of the graph's own engine to a file; closing it folds its log in."""
+    import ladybug
+
+    database = ladybug.Database(str(path), buffer_pool_size=_REWRITE_BUFFER_BYTES, read_only=read_only)
+    with closing(database), closing(ladybug.Connection(database)) as connection:
+        yield connection
+
+
+def _quoted(path: Path) -> str:
+    escaped = str(path).replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _counts(connection: Any) -> list[int]:
+    queries = ("MATCH (n) RETURN count(n)", "MATCH ()-[e]->() RETURN count(e)")
+    return [int(connection.execute(query).get_next()[0]) for query in queries]
+
+
+def _remove_folder(folder: Path) -> None:
+    if folder.exists():
+        shutil.rmtree(folder)
+
+
+def vacuum(workspace: Workspace) -> None:
+    """Write cognee's SQLite database anew; nobody may have it open. Raises sqlite3.Error."""
+    path = databases_of(workspace) / _RELATIONAL
+    if path.exists():
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.execute("PRAGMA secure_delete = ON")
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _remove_leftovers(workspace: Workspace) -> bool:

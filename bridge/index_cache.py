@@ -29,7 +29,7 @@ class Edition:
     last: _Added | None
     """The memory with the highest number."""
     count: int
-    """All memories, hidden ones included."""
+    """All memories that the full-text index holds: without hidden ones."""
     catalogue: Catalogue
 
     def is_of(self, version: tuple[str | None, ...]) -> bool:
@@ -105,5 +105,5 @@ def _has(connection: sqlite3.Connection, added: _Added) -> bool:
 
 
 def _count(connection: sqlite3.Connection) -> int:
-    found: int = connection.execute("SELECT count(*) FROM memories").fetchone()[0]
+    found: int = connection.execute("SELECT count(*) FROM memories WHERE hidden = 0").fetchone()[0]
     return found

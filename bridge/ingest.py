@@ -38,6 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         )  # fmt: skip
     except JobError as error:
         found = answer.failure(error)
+    except KeyboardInterrupt:
+        return answer.INTERRUPTED
     except Exception as error:
         print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
         found = answer.failure(answer.unexpected(error))

@@ -5,6 +5,7 @@ them small. LanceDB makes a new version of a table at each write and removes non
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -45,17 +46,28 @@ async def ids(engine: Any, name: str) -> set[str]:
     return found
 
 
+async def keys(engine: Any, name: str) -> set[str]:
+    """The ids of all rows, without a look at their vectors."""
+    if name not in await names(engine):
+        return set()
+    found: set[str] = set()
+    table = await engine.get_collection(name)
+    async for batch in await table.query().select(["id"]).to_batches():
+        found.update(batch.column("id").to_pylist())
+    return found
+
+
 async def read_all(engine: Any) -> None:
     """Read every table whole, so that a damaged one raises."""
     for name in await names(engine):
         await ids(engine, name)
 
 
-def overgrown(folder: Path) -> list[str]:
+def overgrown(folder: Path, most: int | None = None) -> list[str]:
     """The tables below a vector database's folder that have many versions, each with files of its own."""
     found = []
     for table in sorted(folder.glob("*.lance")):
-        if sum(1 for _ in table.glob("_versions/*.manifest")) > _MOST_VERSIONS:
+        if sum(1 for _ in table.glob("_versions/*.manifest")) > (most or _MOST_VERSIONS):
             found.append(table.stem)
     return found
 
@@ -77,3 +89,21 @@ async def compact(engine: Any, name: str, sync: Callable[[], object]) -> None:
         if problem:
             raise RuntimeError(f"{name} cannot be compacted: {problem}")
         sync()
+
+
+async def scrub(engine: Any, name: str, sync: Callable[[], object]) -> None:
+    """Write anew what of a table holds deleted or replaced rows, and leave no file of a former version.
+
+    Cut off, it leaves a whole table; again is the same as once.
+    """
+    from cognee_db_workers.lancedb_compaction import open_as_lance
+    from lance.optimize import Compaction, CompactionOptions
+
+    dataset = await open_as_lance(await engine.get_collection(name))
+    options = CompactionOptions(
+        target_rows_per_fragment=_ROWS_OF_A_FRAGMENT, materialize_deletions=True, materialize_deletions_threshold=0.0
+    )
+    Compaction.execute(dataset, options)
+    sync()
+    dataset.cleanup_old_versions(older_than=timedelta(0), delete_unverified=True)
+    sync()

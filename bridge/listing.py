@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import asdict
+from sqlite3 import Connection
 from typing import Any
 
 from jobs.errors import JobError
@@ -21,8 +24,8 @@ def memories(workspace: Workspace, limit: int, topic_id: str | None = None) -> l
     with reading(workspace) as connection:
         if connection is None:
             return []
-        where, arguments = ("WHERE topic_id = ?", [topic_id]) if topic_id else ("", [])
-        query = f"SELECT {rows.COLUMNS} FROM memories {where} ORDER BY number DESC LIMIT ?"  # noqa: S608 - constants
+        where, arguments = ("AND topic_id = ?", [topic_id]) if topic_id else ("", [])
+        query = f"SELECT {rows.COLUMNS} FROM memories WHERE hidden = 0 {where} ORDER BY number DESC LIMIT ?"  # noqa: S608 - constants
         return [_line(rows.memory_of(row)) for row in connection.execute(query, [*arguments, limit])]
 
 
@@ -47,37 +50,96 @@ def title(memory: Memory) -> str:
 def memory(workspace: Workspace, wanted: str) -> dict[str, Any]:
     """One memory by id or number, with its text. Raises MEMORY_NOT_FOUND."""
     with reading(workspace) as connection:
-        column = "number" if wanted.isdigit() else "id"
+        number = _number(wanted)
+        column = "id" if number is None else "number"
         found = None
         if connection is not None:
             query = f"SELECT {rows.COLUMNS} FROM memories WHERE {column} = ?"  # noqa: S608 - constants
-            found = connection.execute(query, (wanted,)).fetchone()
-        if found is None:
+            found = connection.execute(query, (number or wanted,)).fetchone()
+        if connection is None or found is None:
             raise JobError("MEMORY_NOT_FOUND", f"There is no memory {wanted!r} in {workspace.root}.")
         whole = rows.memory_of(found)
-        return {**_line(whole), "summary_text": summary_text(whole), "sources": list(whole.sources)}
+        return {
+            **_line(whole),
+            "summary_text": summary_text(whole),
+            "sources": list(whole.sources),
+            **_lineage(connection, whole.id),
+        }
+
+
+def _lineage(connection: Connection, memory_id: str) -> dict[str, Any]:
+    """Whether the memory is kept and not found, the original that it was made of, and what was made of it."""
+    query = "SELECT hidden, migrated_from FROM memories WHERE id = ?"
+    hidden, migrated_from = connection.execute(query, (memory_id,)).fetchone()
+    made = connection.execute("SELECT id FROM memories WHERE migrated_from = ? ORDER BY number", (memory_id,))
+    return {
+        "hidden": bool(hidden),
+        "migrated_from": migrated_from,
+        "migrated_to": [str(found) for (found,) in made],
+    }
+
+
+def titles(workspace: Workspace, memory_ids: Sequence[str], topic_id: str | None) -> list[str]:
+    """Number and title of these memories, or of all of a topic, hidden ones as well, and of what goes along when they
+    are forgotten: originals of what was converted, and what became of originals. Unknown ids are left out."""
+    with reading(workspace) as connection:
+        if connection is None:
+            return []
+        query = (
+            "WITH RECURSIVE named(id) AS ("
+            " SELECT id FROM memories WHERE topic_id = ? OR id IN (SELECT value FROM json_each(?))"
+            " UNION SELECT linked.id FROM named JOIN memories AS linked ON linked.migrated_from = named.id"
+            " OR linked.id = (SELECT migrated_from FROM memories WHERE id = named.id))"
+            f" SELECT {rows.COLUMNS} FROM memories WHERE id IN named ORDER BY number"
+        )
+        found = connection.execute(query, (topic_id, json.dumps(list(memory_ids))))
+        return [f"#{memory.number} {title(memory)}" for memory in map(rows.memory_of, found)]
+
+
+def id_of(workspace: Workspace, wanted: str) -> str:
+    """The id of the memory that has this number; what is no number is taken for an id. Raises MEMORY_NOT_FOUND."""
+    return wanted if _number(wanted) is None else str(memory(workspace, wanted)["memory_id"])
+
+
+def _number(wanted: str) -> str | None:
+    """A memory's number as people write it, 12 or #12; None for what is none."""
+    digits = wanted.removeprefix("#")
+    return digits if digits.isdigit() else None
 
 
 def topics(workspace: Workspace) -> list[dict[str, Any]]:
-    """Topics by number of memories that are not superseded; five or more are worth compacting."""
+    """Topics by number of active summaries; five or more are worth compacting.
+
+    ``memories`` counts all of a topic. Size and age are of what a compaction would merge: the active summaries and the
+    former record.
+    """
     with reading(workspace) as connection:
         if connection is None:
             return []
         found = connection.execute(
-            "SELECT topic_id, count(*), sum(status = 'Active'), sum(length(body)), min(created_at), max(created_at)"
-            " FROM memories WHERE topic_id IS NOT NULL AND hidden = 0 GROUP BY topic_id ORDER BY 3 DESC, 1"
+            "SELECT topic_id, count(*), total(kind = 'summary' AND status = 'Active'),"
+            " total(status = 'DecisionRecord'), total(status = 'Draft'), total(status = 'Superseded'),"
+            " total(length(body)) FILTER (WHERE is_source),"
+            " min(at) FILTER (WHERE is_source), max(at) FILTER (WHERE is_source)"
+            " FROM (SELECT *, coalesce(source_created_at, created_at) AS at,"
+            " status IN ('Active', 'DecisionRecord') AS is_source"
+            " FROM memories WHERE topic_id IS NOT NULL AND hidden = 0)"
+            " GROUP BY topic_id ORDER BY 3 DESC, 1"
         )
         return [
             {
                 "topic_id": topic_id,
                 "memories": count,
-                "active": active,
-                "characters": characters,
+                "active": int(active),
+                "decision_records": int(records),
+                "drafts": int(drafts),
+                "superseded": int(superseded),
+                "characters": int(characters),
                 "oldest": oldest,
                 "newest": newest,
                 "worth_compacting": active >= TOPIC_WORTH_COMPACTING,
             }
-            for topic_id, count, active, characters, oldest, newest in found
+            for topic_id, count, active, records, drafts, superseded, characters, oldest, newest in found
         ]
 
 
@@ -86,6 +148,8 @@ def counts(workspace: Workspace) -> dict[str, int]:
     with reading(workspace) as connection:
         if connection is None:
             return {"memories": 0, "graph_lag": 0}
-        kinds = dict(connection.execute("SELECT kind, count(*) FROM memories GROUP BY kind").fetchall())
+        kinds = dict(
+            connection.execute("SELECT kind, count(*) FROM memories WHERE hidden = 0 GROUP BY kind").fetchall()
+        )
         lag = connection.execute("SELECT count(*) FROM outbox").fetchone()[0]
         return {"memories": sum(kinds.values()), **kinds, "graph_lag": lag}

@@ -251,16 +251,14 @@ def job_status_output() -> Schema:
 
 
 def compact_preview_output() -> Schema:
-    from .result_schema import RESULTS
+    from .result_schema import CompactionPreview
 
     found = _open(
         job_id=_text("The job that makes the preview."),
         state=_text("succeeded, or how far the job is."),
         preview={"type": ["object", "null"], "description": "What a compaction would give; null until succeeded."},
     )
-    if "compact" not in RESULTS:
-        return found
-    preview = _schema_of(RESULTS["compact"])
+    preview = _schema_of(CompactionPreview)
     found["$defs"] = preview.pop("$defs", {}) | {"Preview": preview}
     found["properties"]["preview"] = {"anyOf": [{"$ref": "#/$defs/Preview"}, {"type": "null"}]}
     return found

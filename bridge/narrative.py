@@ -1,7 +1,7 @@
 """A decision record's narrative, written from a template: what was talked about when, and what was given up.
 
-First a line that says what was merged, then one line a memory, then one a conflict. When the record is merged in its
-turn, its lines are taken over, not nested.
+First a line that says what was merged, then one line a memory (or somebody's prose about all of them), then one a
+conflict. When the record is merged in its turn, its lines are taken over, not nested.
 """
 
 from __future__ import annotations
@@ -33,10 +33,19 @@ class Told:
 
 
 def narrative(
-    sources: Sequence[Memory], given_up: Sequence[tuple[str, str, str]], date_of: Callable[[Memory], str]
+    sources: Sequence[Memory],
+    given_up: Sequence[tuple[str, str, str]],
+    date_of: Callable[[Memory], str],
+    prose: str | None = None,
 ) -> Told:
-    """The narrative of sources in order of time. ``given_up`` are conflicts: date, earlier text, later text."""
+    """The narrative of sources in order of time. ``given_up`` are conflicts: date, earlier text, later text.
+
+    ``prose`` takes the place of the lines about memories.
+    """
     lines = [line for memory in sources for line in _lines(memory, _day(date_of(memory)))]
+    days = [line[:10] for line in lines]
+    if prose is not None:
+        lines = [line for line in prose.split("\n") if line.strip() and not _is_ours(line)]
     room = max(_LEAST_CHARACTERS, MOST_CHARACTERS // max(1, len(lines)))
     told = [_cut(line, room) for line in lines]
     settled = [f"{_day(date)}: “{one_line(old)}” was given up for “{one_line(new)}”." for date, old, new in given_up]
@@ -46,12 +55,16 @@ def narrative(
     warnings = (
         () if told + newest == lines + settled else ("The narrative is shortened; the memories keep their own words.",)
     )
-    return Told("\n".join([_header(sources, lines, date_of), *told, *newest]), warnings)
+    days += [_day(date_of(memory)) for memory in sources]
+    return Told("\n".join([_header(sources, min(days), max(days)), *told, *newest]), warnings)
 
 
-def _header(sources: Sequence[Memory], lines: Sequence[str], date_of: Callable[[Memory], str]) -> str:
-    days = [line[:10] for line in lines] + [_day(date_of(memory)) for memory in sources]
-    first, last = min(days), max(days)
+def _is_ours(line: str) -> bool:
+    """Whether prose has a line that would be read as one of the template's."""
+    return bool(_HEADER.match(line) or _GIVEN_UP.fullmatch(line))
+
+
+def _header(sources: Sequence[Memory], first: str, last: str) -> str:
     return f"Merged from {sum(map(_count, sources))} memories, {first}{'' if first == last else f' to {last}'}."
 
 
@@ -84,6 +97,14 @@ def _lines(memory: Memory, day: str) -> list[str]:
         lines = [line for line in context[header.end() :].split("\n") if line.strip()]
         return [line if _DATED.match(line) else f"{day}: {line}" for line in lines if not _GIVEN_UP.fullmatch(line)]
     return [f"{day}: {one_line(context)}"] if context.strip() else []
+
+
+def own_lines(memory: Memory) -> list[str]:
+    """What the narrative of a record says, line by line, without the words that those of all records have."""
+    context = memory.content.context if memory.content else ""
+    header = _HEADER.match(context)
+    lines = context[header.end() if header else 0 :].split("\n")
+    return [_DATED.sub("", line, count=1) for line in lines if line.strip() and not _GIVEN_UP.fullmatch(line)]
 
 
 def _settled_before(memory: Memory) -> list[str]:

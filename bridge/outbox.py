@@ -49,6 +49,10 @@ class Outbox:
             "INSERT INTO outbox (memory_id, action, added_at) VALUES (?, ?, ?)", (memory_id, action, now)
         )
 
+    def strike(self, memory_ids: Sequence[str]) -> None:
+        """What there never was a graph to hold need not be deleted from one; inside a transaction."""
+        self._connection.executemany("DELETE FROM outbox WHERE memory_id = ?", [(each,) for each in memory_ids])
+
     def owe_again(self, memory_ids: Sequence[str], now: str) -> None:
         """What the graph was found to have lost, perhaps nothing, is to be written once more."""
         if not memory_ids and not self.lacked():
@@ -64,7 +68,8 @@ class Outbox:
             self._connection.execute("DELETE FROM meta WHERE key IN ('graph_embedder', 'graph_lacked')")
             self._connection.execute("DELETE FROM outbox")
             done = self._connection.execute(
-                "INSERT INTO outbox (memory_id, action, added_at) SELECT id, 'write', ? FROM memories ORDER BY number",
+                "INSERT INTO outbox (memory_id, action, added_at)"
+                " SELECT id, 'write', ? FROM memories WHERE hidden = 0 ORDER BY number",
                 (now,),
             )
             return done.rowcount
@@ -106,6 +111,10 @@ class Outbox:
         """Whose vectors the graph has; None when there never was one, so that its absence is no loss."""
         return database.meta(self._connection, "graph_embedder")
 
+    def stores_are_ours(self) -> bool:
+        """Whether cognee's stores were opened by us before: else what lies in their place is another's."""
+        return self.graph_model() is not None or database.meta(self._connection, "cognee_is_ours") == "yes"
+
     def graph_was_closed(self) -> bool:
         """Whether the graph's last user closed it: else what it lacks is to be looked for."""
         return database.meta(self._connection, "graph_closed") == "yes"
@@ -135,6 +144,7 @@ class Outbox:
         with database.transaction(self._connection):
             self._connection.execute("UPDATE outbox SET tries = 0")
             database.set_meta(self._connection, "graph_embedder", model)
+            database.set_meta(self._connection, "cognee_is_ours", "yes")
             database.set_meta(self._connection, "graph_closed", "no")
 
     def note_closed(self) -> None:

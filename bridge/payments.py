@@ -14,7 +14,9 @@ from typing import Protocol
 from jobs import steps
 from jobs.errors import JobError
 
+from . import findings
 from .embedder import refuses_a_text
+from .findings import Findings
 from .memory import Memory
 from .outbox import Owed
 from .slices import Portion, Progress, Slices
@@ -23,16 +25,25 @@ from .store import Store
 log = logging.getLogger(__name__)
 
 _TOGETHER = 100  # memories of one write of the graph
-_FIRST = 10  # of work in slices: how long a write takes is not known yet
+_FIRST = 25  # of work in slices: how long a write takes is not known yet
+_LEAST = 25  # of these: the first memory of a write costs as much as the next ten
 _REST_SECONDS = 1.0  # how much of other jobs' debts a job pays along with its own
 
 
 class Graph(Protocol):
     """What the knowledge graph takes."""
 
-    def write(self, memories: Sequence[Memory]) -> None: ...
+    def write(self, memories: Sequence[Memory], superseded: Sequence[tuple[str, str]] = ()) -> None: ...
 
     def set_status(self, memory: Memory) -> None: ...
+
+    def topics(self, memory_ids: Sequence[str]) -> list[str]: ...
+
+    def delete(self, memory_ids: Sequence[str]) -> None: ...
+
+    def write_findings(self, found: Findings) -> None: ...
+
+    def remove_findings(self, found: Findings) -> None: ...
 
     def sync(self) -> None: ...
 
@@ -69,7 +80,7 @@ class Payments:
     def _pay_rest(self, seconds: float) -> None:
         """Entries of earlier jobs and of a rebuilt graph; what was refused waits for its job, or the next opening."""
         deadline = time.monotonic() + seconds
-        portion = Portion(_FIRST, _TOGETHER)
+        portion = Portion(_FIRST, _TOGETHER, _LEAST)
         while time.monotonic() < deadline and (entries := self._store().outbox.owed(portion.size, untried=True)):
             with portion:
                 self._pay(entries)
@@ -77,7 +88,7 @@ class Payments:
     def pay_all(self, progress: Progress) -> int:
         """Pay everything that was not refused, in slices. Returns how many entries were paid or refused."""
         outbox = self._store().outbox
-        done, portion = 0, Portion(_FIRST, _TOGETHER)
+        done, portion = 0, Portion(_FIRST, _TOGETHER, _LEAST)
         if outbox.count() == 0:
             return done
         self._graph()
@@ -109,17 +120,34 @@ class Payments:
         return {}
 
     def _tell(self, graph: Graph, entries: Sequence[Owed]) -> None:
-        memories: dict[str, Memory] = {}
-        for entry in entries:
-            memory = self._store().get(entry.memory_id)
-            if memory is not None:
-                memories[memory.id] = memory
-        whole = [memories[e.memory_id] for e in entries if e.action == "write" and e.memory_id in memories]
-        written = {memory.id for memory in whole}
+        """What of a memory the graph is told is how the memory is now, whatever it was owed for."""
+        ids = list(dict.fromkeys(entry.memory_id for entry in entries))
+        memories = {memory.id: memory for memory in map(self._shown, ids) if memory is not None}
+        whole = {e.memory_id: memories[e.memory_id] for e in entries if e.action == "write" and e.memory_id in memories}
+        gone = [memory_id for memory_id in ids if memory_id not in memories]
         with steps.step("graph.write"):
-            graph.write(list({memory.id: memory for memory in whole}.values()))
+            # A topic's name may be that of a memory that goes: first it gets the name of one that stays.
+            for heir in map(self._store().newest_about, graph.topics(gone)):
+                if heir is not None:
+                    whole.setdefault(heir.id, heir)
+            graph.write(list(whole.values()), self._store().superseded(list(whole)))
+            graph.delete(gone)
+            self._tell_findings(graph, list(whole), gone)
             for entry in entries:
-                if entry.action == "status" and entry.memory_id in memories and entry.memory_id not in written:
+                if entry.action == "status" and entry.memory_id in memories and entry.memory_id not in whole:
                     graph.set_status(memories[entry.memory_id])
         with steps.step("graph.sync"):
             graph.sync()
+
+    def _tell_findings(self, graph: Graph, written: Sequence[str], gone: Sequence[str]) -> None:
+        """What cognee found in a memory's text comes and goes with it."""
+        connection = self._store().connection
+        if found := findings.of(connection, written):
+            graph.write_findings(findings.together(found.values()))
+        if found := findings.of(connection, gone):
+            graph.remove_findings(findings.alone(connection, findings.together(found.values()), gone))
+
+    def _shown(self, memory_id: str) -> Memory | None:
+        """The memory, unless it is hidden or gone: the graph has none of these."""
+        store = self._store()
+        return None if store.is_hidden(memory_id) else store.get(memory_id)

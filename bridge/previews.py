@@ -20,12 +20,19 @@ from jobs.layout import Workspace
 from jobs.model import canonical_json
 
 from .compaction import Conflict, Draft, date_of
-from .memory import Memory
+from .memory import Content, Memory, Metadata, References, TimeScope
 
 FORMAT = 1
 MOST_KEPT = 100
 DAYS_KEPT = 30.0
 
+# a record's name of each list of a memory
+_LISTS = {
+    "decisions": "consolidated_decisions",
+    "rationale": "consolidated_rationale",
+    "open_questions": "key_open_questions",
+    "next_steps": "next_steps",
+}
 _LIMIT = 64 * 1024 * 1024
 _DAY = 86_400.0
 
@@ -79,15 +86,28 @@ def _record(made: Draft) -> dict[str, Any]:
         "source_created_at": metadata.source_created_at,
         "importance": metadata.importance,
         "summary_text": content.context,
-        "consolidated_decisions": list(content.decisions),
-        "consolidated_rationale": list(content.rationale),
-        "key_open_questions": list(content.open_questions),
-        "next_steps": list(content.next_steps),
+        **{field: list(getattr(content, name)) for name, field in _LISTS.items()},
         **{f"key_references_{kind}": list(values) for kind, values in asdict(content.references).items()},
         "time_scope": asdict(content.time_scope),
         "compaction_source": [memory.id for memory in made.sources],
         "narrative_source": made.narrative_source,
     }
+
+
+def record_of(preview: Preview) -> tuple[Content, Metadata]:
+    """The record of a preview, which has neither id nor dates of its own. Raises KeyError, TypeError: it is none."""
+    record = preview.record
+    lists = {name: tuple(record[field]) for name, field in _LISTS.items()}
+    kinds = ("files", "plans", "branches", "issues")
+    content = Content(
+        topic=record["topic"],
+        context=record["summary_text"],
+        references=References(**{kind: tuple(record[f"key_references_{kind}"]) for kind in kinds}),
+        time_scope=TimeScope(**record["time_scope"]),
+        **lists,
+    )
+    labels = ("topic_id", "session_id", "plan_id", "source_created_at", "importance")
+    return content, Metadata(status="DecisionRecord", **{name: record[name] for name in labels})
 
 
 def _conflict(conflict: Conflict) -> dict[str, Any]:
@@ -96,6 +116,7 @@ def _conflict(conflict: Conflict) -> dict[str, Any]:
     return {
         "kind": conflict.kind,
         "confidence": conflict.confidence,
+        "judged_by": conflict.judged_by,
         **{
             name: {
                 "memory_id": side.memory.id,

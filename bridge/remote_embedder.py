@@ -160,7 +160,9 @@ class LiteLLMEmbedder(_Remote):
         except openai.APIConnectionError as error:  # timeouts too
             raise _unreachable(error) from None
         except openai.OpenAIError as error:  # the base of LiteLLM's own exceptions
-            raise self._failure(int(getattr(error, "status_code", None) or 500), str(error), _pause_of(error)) from None
+            raise self._failure(
+                int(getattr(error, "status_code", None) or 500), str(error), retry_after_of(error)
+            ) from None
         return _vectors(answer.model_dump())
 
 
@@ -195,7 +197,7 @@ def _address(config: EmbeddingConfig) -> str:
     return f"{base}/embeddings"
 
 
-def _pause_of(error: Exception) -> str:
+def retry_after_of(error: BaseException) -> str:
     """What LiteLLM's error kept of the answer's ``Retry-After``."""
     for headers in (
         getattr(error, "litellm_response_headers", None),

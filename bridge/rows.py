@@ -80,18 +80,48 @@ def dated(kind: str, created_at: str | None, source_created_at: str | None, stor
     return None if text is None else clock.parse(text).timestamp()
 
 
-def insert(connection: sqlite3.Connection, memory: Memory, *, origin_job: str | None, place: Place) -> None:
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """A memory on its way into the store, and what the store is to know of it besides.
+
+    A hidden one is kept and not found: it has neither vectors nor words. ``number`` of the memory is kept where it is
+    free; 0 takes the next.
+    """
+
+    memory: Memory
+    origin_job: str | None = None
+    hidden: bool = False
+    migrated_from: str | None = None
+    status_set_at: str | None = None
+
+
+def insert(connection: sqlite3.Connection, addition: Addition, place: Place) -> None:
     """Add a memory that has its number already."""
+    memory = addition.memory
     m = memory.metadata
     connection.execute(
         "INSERT INTO memories (number, id, kind, status, topic_id, session_id, plan_id, plan_key, created_at,"
         " updated_at, source_created_at, importance, stored_at, origin_job, body, sources, passage_row,"
-        " passage_count, whole_row, dated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " passage_count, whole_row, dated, hidden, migrated_from, status_set_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             memory.number, memory.id, memory.kind, m.status, m.topic_id, m.session_id, m.plan_id,
             plan_key(m.plan_id), m.created_at, m.updated_at, m.source_created_at, m.importance,
-            memory.stored_at, origin_job, body_of(memory.content, memory.text),
+            memory.stored_at, addition.origin_job, body_of(memory.content, memory.text),
             json.dumps(list(memory.sources)), place.passage_row, place.passage_count, place.whole_row,
             dated(memory.kind, m.created_at, m.source_created_at, memory.stored_at),
+            addition.hidden, addition.migrated_from, addition.status_set_at,
         ),
     )  # fmt: skip
+
+
+def same_as(connection: sqlite3.Connection, memory: Memory) -> str | None:
+    """The id of a memory, not hidden, that has the same kind, topic and words; None if there is none."""
+    body = body_of(memory.content, memory.text)
+    found = connection.execute(
+        # The plus keeps SQLite from putting the words where their length is asked for: the index has only that.
+        "SELECT id FROM memories WHERE hidden = 0 AND kind = ? AND topic_id IS ? AND length(body) = length(?)"
+        " AND +body = ? LIMIT 1",
+        (memory.kind, memory.metadata.topic_id, body, body),
+    ).fetchone()
+    return None if found is None else str(found[0])

@@ -107,6 +107,24 @@ class Settings:
     llm_endpoint: str | None = _setting(None, "Address of the language model.", env="LLM_ENDPOINT")
     llm_api_key: str | None = _setting(None, "Its key.", env="LLM_API_KEY", secret=True)
 
+    llm_api_version: str | None = _setting(None, "The version of its interface, for azure.", env="LLM_API_VERSION")
+    llm_max_completion_tokens: int | None = _setting(
+        None, "cognee's limit of an answer in tokens; half of it bounds the parts that texts are cut into.",
+        env="LLM_MAX_COMPLETION_TOKENS",
+    )
+    llm_temperature: float | None = _setting(
+        None, "How freely it answers, where its provider lets one say so.", env="LLM_TEMPERATURE"
+    )
+
+    llm_timeout_seconds: float = _setting(120.0, "How long an answer of the language model may take.")
+    llm_calls_per_job: int = _setting(200, "Most calls of the language model that a job may make; then it waits.")
+    llm_tokens_per_job: int = _setting(500_000, "Most tokens, of questions and answers, that a job may use.")
+    llm_calls_per_day: int = _setting(1000, "Most calls of the language model in a workspace and a day (UTC).")
+    llm_tokens_per_day: int = _setting(2_000_000, "Most tokens in a workspace and a day (UTC).")
+    cognify_on_ingest: bool = _setting(
+        False, "Have cognee look into structured summaries as well, by the language model: it costs what that costs."
+    )
+
     sources: Mapping[str, str] = field(default_factory=dict, compare=False, metadata={"internal": True})
 
     @property

@@ -37,9 +37,10 @@ class Slices:
 class Portion:
     """How many items to take at once so that they take about a slice, by how long the last ones took."""
 
-    def __init__(self, first: int, most: int) -> None:
+    def __init__(self, first: int, most: int, least: int = 1) -> None:
         self.size = first
         self._most = most
+        self._least = least
         self._began = 0.0
 
     def __enter__(self) -> Portion:
@@ -47,10 +48,13 @@ class Portion:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.size = next_size(self.size, time.monotonic() - self._began, self._most)
+        self.size = next_size(self.size, time.monotonic() - self._began, self._most, self._least)
 
 
-def next_size(size: int, seconds: float, most: int) -> int:
-    """What takes about a slice; it at most doubles, since the first one pays for what comes up once."""
+def next_size(size: int, seconds: float, most: int, least: int = 1) -> int:
+    """What takes about a slice; it at most doubles, since the first one pays for what comes up once.
+
+    ``least`` is for work of which a portion costs something whatever its size: below, there would be little else.
+    """
     fitting = int(size * SLICE_SECONDS / max(seconds, 1e-3))
-    return max(1, min(fitting, 2 * size, most))
+    return max(least, min(fitting, 2 * size, most))

@@ -7,9 +7,11 @@ the knowledge graph.
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import sqlite3
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -20,13 +22,15 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock
 
-from . import critical, database, effects, rows, set_aside, vectors, words
+from . import critical, database, effects, forgetting, numbering, rows, set_aside, vectors, words
 from .effects import Effect
 from .embedder import Embedder
 from .embedding_cache import EmbeddingCache
+from .llm_usage import LlmUsage
 from .memory import Memory, Status
 from .outbox import Outbox
 from .passages import passages
+from .rows import Addition
 from .slices import Progress, Slices, quietly
 from .vector_index import VectorIndex
 from .words import WordIndex
@@ -34,7 +38,9 @@ from .words import WordIndex
 log = logging.getLogger(__name__)
 
 _CHECKED_QUICKLY = 5_000  # memories whose words are compared with the index, and vectors summed, in half a second
+_READERS_PATIENCE_SECONDS = 5.0
 _EFFECTS_KEPT = timedelta(days=90)  # longer than any record that a cancellation could name
+_USAGE_KEPT = timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,7 @@ class Store:
             self._lock.release()
             raise
         self.outbox = Outbox(self._connection)
+        self.llm_usage = LlmUsage(self._connection)
         self.is_rebuilding = False
         self._is_open = False
         self._embeddings = EmbeddingCache(self._connection, embedder)
@@ -162,6 +169,11 @@ class Store:
         row = self._connection.execute("SELECT forgotten_at FROM tombstones WHERE id = ?", (memory_id,)).fetchone()
         return None if row is None else str(row[0])
 
+    def was_forgotten_since(self, memory_id: str, accepted_at: str) -> bool:
+        """Whether the memory was forgotten after a job was accepted that would bring it back."""
+        forgotten = self.forgotten_at(memory_id)
+        return forgotten is not None and clock.parse(accepted_at) <= clock.parse(forgotten)
+
     def get(self, memory_id: str) -> Memory | None:
         row = self._connection.execute(
             f"SELECT {rows.COLUMNS} FROM memories WHERE id = ?",  # noqa: S608 - a constant
@@ -169,77 +181,152 @@ class Store:
         ).fetchone()
         return None if row is None else rows.memory_of(row)
 
+    def same_as(self, memory: Memory) -> str | None:
+        """The id of a memory, not hidden, that has the same kind, topic and words; None if there is none."""
+        return rows.same_as(self._connection, memory)
+
     def count(self) -> int:
-        return int(self._connection.execute("SELECT count(*) FROM memories").fetchone()[0])
+        """How many memories there are, without hidden ones."""
+        return int(self._connection.execute("SELECT count(*) FROM memories WHERE hidden = 0").fetchone()[0])
+
+    def is_hidden(self, memory_id: str) -> bool:
+        """Whether the memory is kept and not found: what was converted, or withdrawn."""
+        row = self._connection.execute("SELECT hidden FROM memories WHERE id = ?", (memory_id,)).fetchone()
+        return row is not None and bool(row[0])
 
     def after(self, number: int, limit: int) -> list[Memory]:
-        """Memories with a higher number, in order, at most ``limit``."""
-        query = f"SELECT {rows.COLUMNS} FROM memories WHERE number > ? ORDER BY number LIMIT ?"  # noqa: S608 - a constant
+        """Memories with a higher number, in order, at most ``limit``, without hidden ones."""
+        query = f"SELECT {rows.COLUMNS} FROM memories WHERE number > ? AND hidden = 0 ORDER BY number LIMIT ?"  # noqa: S608 - a constant
         return [rows.memory_of(row) for row in self._connection.execute(query, (number, limit))]
 
+    def newest(self, limit: int) -> list[str]:
+        """The ids of the memories with the highest numbers, the highest first, without hidden ones."""
+        query = "SELECT id FROM memories WHERE hidden = 0 ORDER BY number DESC LIMIT ?"
+        return [str(memory_id) for (memory_id,) in self._connection.execute(query, (limit,))]
+
+    def newest_about(self, topic_id: str) -> Memory | None:
+        """The memory of a topic that has the highest number, without hidden ones."""
+        query = (
+            f"SELECT {rows.COLUMNS} FROM memories WHERE topic_id = ? AND hidden = 0"  # noqa: S608 - a constant
+            " ORDER BY number DESC LIMIT 1"
+        )
+        row = self._connection.execute(query, (topic_id,)).fetchone()
+        return None if row is None else rows.memory_of(row)
+
+    def superseded(self, memory_ids: Sequence[str]) -> list[tuple[str, str]]:
+        """Pairs of a record and one of its sources, either of which is among the memories, without hidden ones."""
+        query = (
+            "SELECT record.id, source.id FROM memories AS record, json_each(record.sources) AS listed"
+            " JOIN memories AS source ON source.id = listed.value"
+            " WHERE record.kind = 'decision_record' AND record.hidden = 0 AND source.hidden = 0"
+            " AND (record.id IN (SELECT value FROM json_each(:ids))"
+            " OR source.id IN (SELECT value FROM json_each(:ids)))"
+        )
+        return list(self._connection.execute(query, {"ids": json.dumps(list(memory_ids))}))
+
     @contextmanager
-    def _commit(self) -> Iterator[None]:
-        """The transaction of an effect: nobody ends the process between its commit and its being answered for."""
+    def changing(self, now: str, noted: Sequence[Effect] = ()) -> Iterator[sqlite3.Connection]:
+        """The transaction of an effect: nobody ends the process between its commit and its being answered for.
+
+        ``noted`` are the jobs whose effect it is.
+        """
         with critical.section(), steps.step("memory.commit"), database.transaction(self._connection):
-            yield
+            yield self._connection
+            effects.note(self._connection, noted, now)
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The one writer's, for looking; changes are made in ``changing``."""
+        return self._connection
 
     def add(
         self, memories: Sequence[tuple[Memory, str | None]], now: str, noted: Sequence[Effect] = ()
     ) -> list[Memory]:
-        """Add new memories (with the job that brought each) in one transaction; returns them numbered.
+        """Add new memories (with the job that brought each) in one transaction; returns them numbered."""
+        return self.bring([Addition(replace(memory, number=0), job) for memory, job in memories], now, noted)
 
-        ``noted`` are the jobs whose effect this is. The vectors are on the medium before the transaction that
-        names them.
+    def bring(
+        self,
+        additions: Sequence[Addition],
+        now: str,
+        noted: Sequence[Effect] = (),
+        together: Callable[[sqlite3.Connection], None] = lambda _: None,
+    ) -> list[Memory]:
+        """Add new memories in one transaction, at whose beginning ``together`` is called; returns them numbered.
+
+        ``noted`` are the jobs whose effect this is. A hidden memory of the same id comes back, under its number. The
+        vectors are on the medium before the transaction that names them.
         """
         self._require_own_model()
-        if not memories:
+        if not additions:
             return []
-        parts = [[passage.text for passage in passages(memory)] for memory, _ in memories]
+        parts = [[] if a.hidden else [passage.text for passage in passages(a.memory)] for a in additions]
         matrix = self.embed([text for texts in parts for text in texts])
         sizes = [len(texts) for texts in parts]
         try:
-            return self._add(memories, sizes, matrix, now, noted)
+            return self._bring(additions, sizes, matrix, now, noted, together)
         except sqlite3.Error as error:
             if not words.is_damage(error) or self.is_rebuilding:
                 raise
             log.warning("the full-text index was damaged: it is made again")
             self.rebuild_words()
-            return self._add(memories, sizes, matrix, now, noted)
+            return self._bring(additions, sizes, matrix, now, noted, together)
 
-    def _add(
+    def _bring(
         self,
-        memories: Sequence[tuple[Memory, str | None]],
+        additions: Sequence[Addition],
         sizes: Sequence[int],
         matrix: vectors.Vectors,
         now: str,
         noted: Sequence[Effect],
+        together: Callable[[sqlite3.Connection], None],
     ) -> list[Memory]:
         if not self._vectors.is_there:  # removed under us: rows behind a gap would pass for the whole
             self._mend_vectors()
         before = self._vectors.extents
         row, whole_row = before["passages"].rows, before["wholes"].rows
-        starts = [0, *accumulate(sizes)][:-1]
+        starts = [start for start, size in zip([0, *accumulate(sizes)], sizes, strict=False) if size]
         extents = self._vectors.append(matrix, starts)
         added = []
-        with self._commit():
-            number = self._last_number()
-            for (memory, origin), size in zip(memories, sizes, strict=True):
-                number += 1
-                numbered = replace(memory, number=number)
-                place = rows.Place(row, size, whole_row)
-                rows.insert(self._connection, numbered, origin_job=origin, place=place)
-                self._words.add(numbered)
-                self.outbox.owe(memory.id, "write", now)
+        with self.changing(now, noted) as connection:
+            together(connection)
+            for addition, size in zip(additions, sizes, strict=True):
+                former = self._take_out_hidden(addition.memory.id)
+                number = former or numbering.take(connection, addition.memory.number)
+                numbered = replace(addition.memory, number=number)
+                rows.insert(connection, replace(addition, memory=numbered), rows.Place(row, size, whole_row))
+                if not addition.hidden:
+                    self._words.add(numbered)
+                    self.outbox.owe(numbered.id, "write", now)
+                    whole_row += 1
                 row += size
-                whole_row += 1
                 added.append(numbered)
             self._vectors.commit(extents)
-            effects.note(self._connection, noted, now)
         return added
 
-    def _last_number(self) -> int:
-        row = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'memories'").fetchone()
-        return 0 if row is None else int(row[0])
+    def _take_out_hidden(self, memory_id: str) -> int | None:
+        """Make room for a memory that is there and hidden: it comes back under its number, which is returned."""
+        (row,) = self._connection.execute(
+            "DELETE FROM memories WHERE id = ? AND hidden = 1 RETURNING number", (memory_id,)
+        ).fetchall() or [None]
+        return None if row is None else int(row[0])
+
+    def hide(self, memory_id: str, now: str) -> None:
+        """Keep a memory, and let nobody find it any more; inside ``changing``."""
+        self._connection.execute("UPDATE memories SET hidden = 1 WHERE id = ?", (memory_id,))
+        self._leave(memory_id, now)
+
+    def drop(self, memory_id: str, now: str) -> None:
+        """Remove a memory; inside ``changing``. Its number is not given again."""
+        self._leave(memory_id, now)
+        self._connection.execute("DELETE FROM memories WHERE id = ?", (memory_id,))
+
+    def _leave(self, memory_id: str, now: str) -> None:
+        """Take a memory out of the index, and owe that to the graph instead of what it was owed of it."""
+        for (number,) in self._connection.execute("SELECT number FROM memories WHERE id = ?", (memory_id,)).fetchall():
+            self._words.remove(number)
+        self._connection.execute("DELETE FROM outbox WHERE memory_id = ?", (memory_id,))
+        self.outbox.owe(memory_id, "delete", now)
 
     def set_status(
         self, memory_id: str, status: Status, asked_at: str, now: str, noted: Effect | None = None
@@ -251,6 +338,8 @@ class Store:
         ARGUMENT_INVALID.
         """
         found = self.get(memory_id)
+        if found is None and self.was_forgotten_since(memory_id, asked_at):
+            raise JobError("MEMORY_FORGOTTEN")
         if found is None:
             raise JobError("MEMORY_NOT_FOUND", f"{memory_id!r} is not in the store.")
         if found.kind != "summary":
@@ -259,13 +348,12 @@ class Store:
         (last,) = self._connection.execute("SELECT status_set_at FROM memories WHERE id = ?", (memory_id,)).fetchone()
         if last is not None and self._is_past(last, asked_at, noted):
             return found
-        with self._commit():
-            self._connection.execute(
+        with self.changing(now, [noted] if noted else []) as connection:
+            connection.execute(
                 "UPDATE memories SET status = ?, updated_at = ?, status_set_at = ? WHERE id = ?",
                 (status, now, asked_at, memory_id),
             )
             self.outbox.owe(memory_id, "status", now)
-            effects.note(self._connection, [noted] if noted else [], now)
         after = self.get(memory_id)
         assert after is not None
         return after
@@ -313,6 +401,30 @@ class Store:
 
     # --- upkeep ---
 
+    def forget_embeddings(self, texts: Iterable[str]) -> None:
+        """Remove the embeddings of texts, whoever had them made; inside ``changing``."""
+        self._embeddings.drop(texts)
+
+    def scrub(self, progress: Progress = quietly) -> None:
+        """Write anew whatever may still hold bytes of what was deleted: both indexes, and memory.db with its log.
+
+        Raises STORE_BUSY where another rebuild is under way, or a reader does not let go of the log.
+        """
+        try:
+            self._words.purge()
+        except sqlite3.Error as error:
+            if not words.is_damage(error):
+                raise
+            self.rebuild_words(progress)
+        self.rebuild_vectors(progress)
+        # A page that was divided or merged keeps bytes of deleted rows between those that it has.
+        self._connection.execute("VACUUM")
+        deadline = time.monotonic() + _READERS_PATIENCE_SECONDS
+        while self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            if time.monotonic() > deadline:
+                raise JobError("STORE_BUSY", "A reader keeps the log of memory.db from being emptied.")
+            time.sleep(0.1)
+
     def checkpoint(self) -> None:
         """Fold the write-ahead log into the database where no reader is in the way."""
         try:
@@ -323,6 +435,9 @@ class Store:
     def maintain(self, now: datetime) -> None:
         """Empty the write-ahead log unless a reader is in the way, and forget what no job can ask for any more."""
         self.drop_effects_before(clock.iso(now - _EFFECTS_KEPT))
+        with database.transaction(self._connection):
+            forgetting.drop_before(self._connection, clock.iso(now - _EFFECTS_KEPT))
+        self.llm_usage.drop_before(now - _USAGE_KEPT)
         self._connection.execute("PRAGMA busy_timeout = 100")  # a reader is no reason to wait
         try:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

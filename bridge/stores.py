@@ -9,15 +9,17 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jobs import clock, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from . import graph_files, mounts
+from . import database, findings, graph_files, llm, mounts, old_stores
 from .embedder import Embedder, create
+from .llm_usage import Meter
 from .memory import Memory
 from .payments import Payments
 from .settings import Settings
@@ -75,6 +77,22 @@ class Stores:
         return self._workspace
 
     @property
+    def settings(self) -> Settings:
+        return self._settings
+
+    def meter(self, job_id: str) -> Meter:
+        """What an attempt of the job may ask of the language model. Raises LLM_NOT_CONFIGURED, LLM_CONFIG."""
+        llm.require(self._settings)
+        return Meter(self.store.llm_usage, self._settings, job_id, clock.now)
+
+    def asker(self, job_id: str) -> partial[Any]:
+        """``cognee_llm.ask`` at the expense of an attempt of the job. Raises as ``meter`` does."""
+        meter = self.meter(job_id)
+        with self._loading():
+            from .cognee_llm import ask  # seconds and hundreds of megabytes
+        return partial(ask, meter)
+
+    @property
     def embedder(self) -> Embedder:
         if self._embedder is None:
             with self._loading():
@@ -126,6 +144,8 @@ class Stores:
         try:
             if outbox.graph_model() not in (None, self.embedder.identity):
                 self._start_anew(store, "made with another embedding model", now)
+            elif not outbox.stores_are_ours() and (moved := old_stores.set_aside(self._workspace)) is not None:
+                log.warning("cognee's stores were another's: moved to %s, for a migration to read", moved.name)
             elif died >= _DEADLY_OPENINGS:
                 self._start_anew(store, f"the end of its process {died} times in a row", now)
             return self._open_graph_of_ours(store, now)
@@ -251,6 +271,41 @@ class Stores:
             return store.count() - len(store.outbox.untold())
         finally:
             self._is_graph_rebuilding = False
+
+    def scrub_graph(self) -> None:
+        """Write cognee's files anew where they hold bytes of what was deleted: vectors, graph and its own database.
+
+        To be called once the outbox is paid. The graph is closed afterwards. Cut off, it leaves each store whole,
+        old or new; again is the same as once. Raises GRAPH_UNAVAILABLE, DISK_FULL, GRAPH_WRITE_FAILED, STORE_BUSY.
+        """
+        if self._is_graph_rebuilding:
+            raise JobError("STORE_BUSY", "The graph is being rebuilt.")
+        if not graph_files.is_there(self._workspace):
+            return
+        graph = self.graph
+        self._note_survived(self.store)  # whatever ends the process in here, it is not the opening
+        with steps.step("graph.scrub"):
+            graph.scrub()
+            self._close_graph()
+            graph_files.rewrite(self._workspace)
+            graph_files.vacuum(self._workspace)
+
+    def forget_findings(self, memory_ids: Sequence[str]) -> None:
+        """Remove what cognee found in these memories' texts, and what it keeps of the texts; again is the same as once.
+
+        What others have as well stays. Raises GRAPH_UNAVAILABLE, DISK_FULL, GRAPH_WRITE_FAILED.
+        """
+        connection = self.store.connection
+        if graph_files.is_there(self._workspace):
+            known = findings.of(connection, memory_ids).values()
+            graph = self.graph
+            found = findings.together([*known, graph.written_of(memory_ids)])
+            if own := findings.alone(connection, found, memory_ids):
+                graph.remove_findings(own)
+            graph.clear_texts(memory_ids)
+            graph.sync()
+        with database.transaction(connection):
+            findings.drop(connection, memory_ids)
 
     # --- upkeep ---
 

@@ -43,7 +43,11 @@ def submit(
     found = answer.success(job_id=dropped.job_id, job_sha256=dropped.sha256, kind=kind, worker_started=started)
     if not wait:
         return found
-    record = client.wait(workspace.spool, dropped.job_id, wait_seconds, seen=_Notes())
+    try:
+        record = client.wait(workspace.spool, dropped.job_id, wait_seconds, seen=_Notes())
+    except KeyboardInterrupt:  # who waits goes; what was asked for stays asked for
+        print(f"The job goes on. Look again: cognee-memory jobs show {dropped.job_id}.", file=sys.stderr)  # noqa: T201
+        raise
     if record.job_sha256 not in (None, dropped.sha256):
         raise JobError(
             "JOB_ID_CONFLICT",
@@ -56,7 +60,7 @@ def submit(
             error["code"],
             error["message"],
             remediation=error.get("remediation", ""),
-            details={"job_id": record.job_id, "state": record.state},
+            details={**error.get("details", {}), "job_id": record.job_id, "state": record.state},
         )
     return found | {"state": record.state, "result": record.result, "elapsed_ms": record.elapsed_ms}
 

@@ -179,6 +179,10 @@ class VectorIndex:
             last = memories[-1].number
             slices.done(len(memories))
         with critical.section(), database.transaction(self._connection):
+            # What is hidden has no rows in the new files.
+            self._connection.execute(
+                "UPDATE memories SET passage_row = 0, passage_count = 0, whole_row = NULL WHERE hidden"
+            )
             self._connection.executemany(
                 "UPDATE memories SET passage_row = ?, passage_count = ?, whole_row = ? WHERE number = ?", places
             )

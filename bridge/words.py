@@ -54,13 +54,17 @@ class WordIndex:
             self._note_format()
         self._insert(table_in_force(self._connection), memory)
 
+    def remove(self, number: int) -> None:
+        """Take a memory out, inside the transaction that removes or hides it."""
+        self._connection.execute(f"DELETE FROM {table_in_force(self._connection)} WHERE rowid = ?", (number,))  # noqa: S608 - one of our own names
+
     @property
     def is_of_old(self) -> bool:
         """Whether memories are indexed in another way than they are asked for now."""
         return database.meta(self._connection, "words_format") != str(FORMAT) and self._count() > 0
 
     def _count(self) -> int:
-        return int(self._connection.execute("SELECT count(*) FROM memories").fetchone()[0])
+        return int(self._connection.execute("SELECT count(*) FROM memories WHERE hidden = 0").fetchone()[0])
 
     def _note_format(self) -> None:
         database.set_meta(self._connection, "words_format", str(FORMAT))
@@ -110,6 +114,12 @@ class WordIndex:
             self._note_format()
         self.drop_leftovers()
         return count
+
+    def purge(self) -> None:
+        """Write the index anew in its place, from the words that it keeps; what was removed is in it until then."""
+        self.drop_leftovers()
+        table = table_in_force(self._connection)
+        self._connection.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")  # noqa: S608 - one of our own names
 
     def drop_leftovers(self) -> None:
         """Drop indexes that are not in force: former ones, and what a rebuild that was cut off has left."""

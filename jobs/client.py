@@ -110,11 +110,17 @@ def wait(
             return record
         if deadline is not None and time.monotonic() >= deadline:
             state = record.state if record else "waiting in the inbox"
-            raise JobError("WAIT_TIMEOUT", f"Job {job_id} was {state} after {seconds:g} s.")
+            raise JobError(
+                "WAIT_TIMEOUT",
+                f"Job {job_id} was {state} after {seconds:g} s.",
+                remediation=f"The job goes on. Look again: cognee-memory jobs show {job_id}.",
+                details={"job_id": job_id},
+            )
         # A worker that is being started needs some seconds before it holds the lock.
         idle_looks = 0 if is_held(place.lock) else idle_looks + 1
         if idle_looks * pause > 10:
-            raise JobError("WORKER_NOT_RUNNING", f"Job {job_id} is safe, but no worker is there to run it.")
+            why = f"Job {job_id} is safe, but no worker is there to run it."
+            raise JobError("WORKER_NOT_RUNNING", why, details={"job_id": job_id})
         time.sleep(pause)
         pause = min(_LONGEST_POLL_SECONDS, pause * 1.5)
 

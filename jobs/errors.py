@@ -197,6 +197,62 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Set those that no longer matter to Superseded, and ask again.",
     ),
     ErrorKind(
+        "PREVIEW_NOT_FOUND", _G, "There is no preview with that digest, or it was forgotten since.",
+        "Ask for a new preview of the topic, look at it, and apply that one.",
+    ),
+    ErrorKind(
+        "PREVIEW_STALE", _G, "The topic has changed since the preview was made.",
+        "Nothing was changed. Ask for a new preview of the topic, look at it, and apply that one.",
+    ),
+    ErrorKind(
+        "RESTORE_BLOCKED", _G, "The record was merged into a later one.",
+        "Nothing was changed. Restore the later record first; the message names it.",
+    ),
+    ErrorKind(
+        "RECEIPT_NOT_FOUND", _G, "There is no receipt of a migration with that id.",
+        "The receipts lie in .cognee_memory/receipts, each under its id.",
+    ),
+    ErrorKind(
+        "IMPORT_INVALID", _G, "The file is not an export of cognee-memory.",
+        "Nothing was stored. Name a file that an export has written; docs/export.md describes its lines.",
+    ),
+    # --- language models ---
+    ErrorKind(
+        "LLM_NOT_CONFIGURED", _G, "No language model is configured, and this needs one.",
+        "Set LLM_API_KEY, and LLM_PROVIDER, LLM_MODEL and LLM_ENDPOINT where they differ from cognee's defaults, in the"
+        " environment or in config.toml; restart the worker; then run: cognee-memory jobs retry <job_id>.",
+    ),
+    ErrorKind(
+        "LLM_KEY_REFUSED", _G, "The language model's provider refuses the key, or what it may be used for.",
+        "Correct LLM_API_KEY, restart the worker, then run: cognee-memory jobs retry <job_id>.",
+    ),
+    ErrorKind(
+        "LLM_CONFIG", _G, "The settings of the language model do not fit together.",
+        "Correct LLM_PROVIDER, LLM_MODEL and LLM_ENDPOINT, restart the worker, then run: cognee-memory jobs retry"
+        " <job_id>.",
+    ),
+    ErrorKind(
+        "LLM_UNREACHABLE", _W, "The language model's provider cannot be reached.",
+        "Check the network and LLM_ENDPOINT. The job waits and goes on by itself.",
+    ),
+    ErrorKind(
+        "LLM_TIMEOUT", _T, "The language model did not answer in time.",
+        "Nothing: the job is tried again. If it goes on, raise COGNEE_MEMORY_LLM_TIMEOUT_SECONDS.",
+    ),
+    ErrorKind(
+        "LLM_FAILED", _T, "The language model's provider did not answer as it should.",
+        "Nothing: the job is tried again. If it goes on, try another LLM_MODEL.",
+    ),
+    ErrorKind(
+        "LLM_TEXT_REFUSED", _G, "The language model's provider refuses this text: too long, or against its rules.",
+        "Shorten or split the text and submit it again, or set another LLM_MODEL.",
+    ),
+    ErrorKind(
+        "LLM_BUDGET_SPENT", _W, "The job has used up what it, or this day, may ask of the language model.",
+        "Nothing is lost: the job waits. A day's budget is there again with the next UTC day; a job's once the setting"
+        " that the message names is raised and the worker restarted.",
+    ),
+    ErrorKind(
         "MEMORY_FORGOTTEN", _G, "The memory was forgotten after this job was accepted.",
         "Submit the content again if it is to be stored anew.",
     ),
@@ -222,6 +278,10 @@ ERRORS: dict[str, ErrorKind] = _table(
     ),
     ErrorKind(
         "ARGUMENT_INVALID", _G, "An argument is of the wrong form.", "See --help.",
+    ),
+    ErrorKind(
+        "NOT_CONFIRMED", _G, "What is forgotten cannot be brought back, and nobody has said yes.",
+        "Nothing was forgotten. Answer yes; where nobody can be asked, say --yes.",
     ),
     ErrorKind(
         "PROJECT_MISMATCH", _G, "Another workspace than this one was asked for.",

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from .errors import JobError
 
@@ -191,6 +192,22 @@ def _replace(path: Path, data: bytes, *, synced: bool) -> None:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to be written, which stands at ``path`` when the context is left; after an error nothing has changed."""
+    part = part_of(path)
+    write_new(part, b"", synced=False)
+    try:
+        with part.open("wb") as file:
+            yield file
+        sync_file(part)
+        rename(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
 
 
 def rename(source: Path, target: Path) -> None:

@@ -48,12 +48,44 @@ class Workspace:
         return self.memory / "set-aside"
 
     @property
+    def earlier_stores(self) -> Path:
+        """What cognee held here before it was ours: kept to be read by a migration."""
+        return self.memory / "earlier"
+
+    @property
     def previews(self) -> Path:
         """Where previews of compactions are kept, each under its digest."""
         return self.memory / "previews"
 
     def preview(self, digest: str) -> Path:
         return self.previews / f"{digest}.json"
+
+    @property
+    def receipts(self) -> Path:
+        """Where migrations say what became of each item, each under its id."""
+        return self.memory / "receipts"
+
+    def receipt(self, receipt_id: str) -> Path:
+        return self.receipts / f"{receipt_id}.json"
+
+    @property
+    def imports(self) -> Path:
+        """Where files from elsewhere are copied to, to be imported from."""
+        return self.memory / "imports"
+
+    def imported(self, job_id: str) -> Path:
+        """The copy that a job imports."""
+        return self.imports / f"{job_id}.jsonl"
+
+    @property
+    def kept(self) -> tuple[Path, ...]:
+        """The folders that are ours alone."""
+        return (self.spool.root, self.memory, self.cognee_system, self.cognee_data)
+
+    @property
+    def picture(self) -> Path:
+        """The picture of the knowledge graph."""
+        return self.memory / "graph.html"
 
     @property
     def env_file(self) -> Path:

@@ -196,26 +196,55 @@ class Ingest(Model):
 
 
 class Cognify(Model):
-    """Texts, or files of the workspace, or neither: then all raw memories that were not cognified yet."""
+    """Texts, files of the workspace, or memories of any type; or none of these: then all raw memories that were not
+    cognified yet."""
 
-    model_config = ConfigDict(json_schema_extra={"not": {"allOf": [_given("texts"), _given("paths")]}})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "not": {
+                "anyOf": [
+                    {"allOf": [_given("texts"), _given("paths")]},
+                    {"allOf": [_given("texts"), _given("memory_ids")]},
+                    {"allOf": [_given("paths"), _given("memory_ids")]},
+                ]
+            }
+        }
+    )
 
     texts: Annotated[list[FilledText], Field(min_length=1)] | None = None
     paths: Annotated[list[FilledText], Field(min_length=1)] | None = None
+    memory_ids: Annotated[list[ShortText], Field(min_length=1)] | None = None
 
     @model_validator(mode="after")
-    def _not_both(self) -> Cognify:
-        if self.texts is not None and self.paths is not None:
-            raise ValueError("texts and paths exclude each other")
+    def _one_at_most(self) -> Cognify:
+        if sum(given is not None for given in (self.texts, self.paths, self.memory_ids)) > 1:
+            raise ValueError("texts, paths and memory_ids exclude each other")
         return self
 
 
 class Migrate(Model):
-    """Turning legacy memories into structured ones."""
+    """Taking over the memories of earlier versions; or showing that first, or taking it back."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "not": {
+                "allOf": [
+                    _given("undo"),
+                    {"anyOf": [_given("limit"), {"required": ["dry_run"], "properties": {"dry_run": {"const": True}}}]},
+                ]
+            }
+        }
+    )
 
     dry_run: StrictBool | None = False
     limit: Annotated[StrictInt, Field(ge=1)] | None = None
     undo: ShortText | None = Field(default=None, description="The id of the receipt of a migration to take back.")
+
+    @model_validator(mode="after")
+    def _undo_alone(self) -> Migrate:
+        if self.undo is not None and (self.dry_run or self.limit is not None):
+            raise ValueError("undo goes without dry_run and limit: it takes the whole migration back")
+        return self
 
 
 class Compact(Model):

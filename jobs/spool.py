@@ -19,6 +19,7 @@ from . import batch, files
 from .errors import JobError
 from .layout import Spool
 from .model import Job, Record, encode
+from .scrub import without_texts
 from .steps import step
 
 RECORD_LIMIT = 64 * 1024 * 1024
@@ -106,9 +107,12 @@ def write_records(spool: Spool, records: Iterable[Record]) -> None:
     batch.replace_many((spool.record(record.job_id), encode(record.as_dict())) for record in records)
 
 
-def end(spool: Spool, job_id: str) -> None:
-    """Move the copy of an ended job aside. Its record already says so, so this need not be durable."""
+def end(spool: Spool, job_id: str, *, keep: bool = True) -> None:
+    """Move the copy of an ended job aside, or remove it. Its record already says so, so this need not be durable."""
     with step("copy.end"):
+        if not keep:
+            files.remove(spool.copy(job_id))
+            return
         try:
             files.rename(spool.copy(job_id), spool.ended_copy(job_id))
         except FileNotFoundError:
@@ -137,6 +141,21 @@ def prune(spool: Spool, job_ids: Sequence[str]) -> None:
     with step("prune.record"):
         for job_id in job_ids:
             files.remove(spool.record(job_id))
+
+
+def scrub(spool: Spool, records: Sequence[Record], damaged: Sequence[str], others: Sequence[Path]) -> None:
+    """Take the texts out of ended jobs: their records lose them, their copies go. Damaged records go with theirs, and
+    so do the other files. On the medium when it returns; again is the same as once."""
+    with step("scrub.record"):
+        write_records(spool, [clean for record in records if (clean := without_texts(record)) != record])
+    with step("scrub.copy"):
+        for job_id in (*(record.job_id for record in records), *damaged):
+            files.remove(spool.ended_copy(job_id))
+            files.remove(spool.copy(job_id))  # where it was not put away yet
+        for path in (*map(spool.record, damaged), *others):
+            files.remove(path)
+        for folder in (spool.active, spool.ended, spool.results, spool.rejected, spool.inbox):
+            files.sync_folder(folder)
 
 
 def reject(spool: Spool, entry: Entry, error: JobError, record: Record | None, at: str) -> Path:

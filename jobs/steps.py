@@ -109,6 +109,26 @@ STEPS: tuple[Step, ...] = (
         "nothing", "a preview that nobody was told of", "the job's next attempt writes the same again",
     ),
     Step(
+        "receipt.write", "child", "write what becomes of each text of a migration into its receipt, durably",
+        "nothing of it, or memories that an open receipt tells of", "a receipt of what is stored so far",
+        "the job's next attempt writes it anew",
+    ),
+    Step(
+        "graph.scrub", "child", "write cognee's stores anew, without a byte of what was deleted from them",
+        "memories that nothing finds, and files that still hold their texts", "files without their texts",
+        "the job's next attempt does it again",
+    ),
+    Step(
+        "forget.files", "child", "remove previews, and copies of everything, that tell of what was forgotten",
+        "memories that nothing finds, and a plan of what still tells of them", "the same",
+        "the job's next attempt goes by the plan",
+    ),
+    Step(
+        "forget.store", "child", "write memory.db and both indexes anew, without a byte of what was deleted",
+        "the same", "stores without the memories, and a plan of which jobs' files tell of them",
+        "the job's next attempt goes by the plan",
+    ),
+    Step(
         "child.answer", "child", "send the outcome to the worker",
         "the whole effect, of a job that still runs", "the same",
         "the next attempt has the same result and no second effect",
@@ -122,6 +142,17 @@ STEPS: tuple[Step, ...] = (
     Step(
         "copy.end", "worker", "move the copy to `ended/`",
         "an ended record, and its copy in `active/`", "an ended job", "recovery puts the copy away",
+    ),
+    # --- forgetting memories ---
+    Step(
+        "scrub.record", "worker", "write the records that told of what was forgotten, without their texts, durably",
+        "stores without the memories, and a plan of which jobs' files tell of them", "the same",
+        "the job runs again, and goes by the plan",
+    ),
+    Step(
+        "scrub.copy", "worker", "remove the copies of these jobs, and rejected files",
+        "records without texts, and copies with them", "the whole effect, of a job that still runs",
+        "the job runs again, and goes by the plan",
     ),
     # --- what is no job ---
     Step(

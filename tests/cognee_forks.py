@@ -230,6 +230,22 @@ def serve(connection: socket.socket) -> None:
                 return stores.store.count()
             case "missing":
                 return stores.graph.missing([[memory for i in arguments[0] if (memory := stores.store.get(i))]])
+            case "keep":
+                return keep(stores, *arguments)
+            case "drop":
+                with stores.store.changing("2026-11-01T10:00:00Z"):
+                    for memory_id in arguments[0]:
+                        stores.store.drop(memory_id, "2026-11-01T10:00:00Z")
+                return stores.pay_all()
+            case "forgo":  # the store alone: what the graph has of it stays
+                with stores.store.changing("2026-11-01T10:00:00Z") as connection:
+                    stores.store.drop(arguments[0], "2026-11-01T10:00:00Z")
+                    connection.execute("DELETE FROM outbox")
+                return None
+            case "graph":
+                return what_is_there(stores)
+            case "query":
+                return query(stores, *arguments)
             case "node" | "overgrown" | "memory_count":
                 return getattr(stores.graph, what)(*arguments)
             case _:
@@ -252,6 +268,55 @@ def serve(connection: socket.socket) -> None:
             send("answer", found)
 
 
+def keep(stores: Any, memories: list[dict[str, Any]]) -> int:
+    """Store memories as they are, without a job, and tell the graph: ``id``, ``topic``, ``sources`` and the like."""
+    from bridge.memory import Content, Memory, Metadata
+
+    now = "2026-11-01T10:00:00Z"
+
+    def memory(given: dict[str, Any]) -> Memory:
+        is_record = "sources" in given
+        metadata = Metadata(
+            topic_id=given["topic_id"], session_id=given.get("session_id"), plan_id=given.get("plan_id"),
+            status="DecisionRecord" if is_record else "Active", created_at=now, updated_at=now,
+        )  # fmt: skip
+        content = Content(given.get("topic", "T"), given.get("context", "C"), tuple(given.get("decisions", ())))
+        kind = "decision_record" if is_record else "summary"
+        return Memory(given["id"], 0, kind, metadata, now, content, sources=tuple(given.get("sources", ())))
+
+    stores.store.add([(memory(given), None) for given in memories], now)
+    paid: int = stores.pay_all()
+    return paid
+
+
+def query(stores: Any, text: str, values: dict[str, Any]) -> list[Any]:
+    """What cognee's graph engine answers."""
+    from bridge import cognee_process, cognee_store
+
+    async def ask() -> list[Any]:
+        found: list[Any] = await (await cognee_store.get_graph_engine()).query(text, values)
+        return found
+
+    assert stores.graph
+    return cognee_process.run(ask())
+
+
+def what_is_there(stores: Any) -> dict[str, Any]:
+    """Every node as type, name and id; every edge as the ids of its ends and its name; nodes' vectors by table."""
+    from bridge import cognee_process, cognee_store, lance_tables
+
+    async def vectors() -> dict[str, list[str]]:
+        engine = await cognee_store.get_vector_engine_async()
+        found = {name: sorted(await lance_tables.keys(engine, name)) for name in await lance_tables.names(engine)}
+        return {name: ids for name, ids in found.items() if ids and not name.startswith("EdgeType")}
+
+    return {
+        "nodes": query(stores, "MATCH (n:Node) RETURN n.type, n.name, n.id ORDER BY n.id", {}),
+        "edges": query(stores, "MATCH (n:Node)-[e:EDGE]->(m:Node) RETURN n.id, e.relationship_name, m.id", {}),
+        "vectors": cognee_process.run(vectors()),
+    }
+
+
 def refuse(stores: Any, beginning: str, code: str | None) -> None:
     """Let the embedding provider refuse texts that begin so, or no more."""
     from jobs.errors import JobError
@@ -271,7 +336,7 @@ def watch(place: str, nth: int, say: Callable[[], None]) -> None:
     from cognee.infrastructure.databases.graph.ladybug.adapter import LadybugAdapter
     from cognee.infrastructure.databases.vector.lancedb.LanceDBAdapter import LanceDBAdapter
 
-    from bridge import lance_tables
+    from bridge import graph_files, lance_tables
     from jobs import steps
 
     left = nth
@@ -301,6 +366,14 @@ def watch(place: str, nth: int, say: Callable[[], None]) -> None:
             wrap(LadybugAdapter, "add_edges")
         case "vector commit":
             wrap(LanceDBAdapter, "create_data_points")
+        case "graph rewrite":
+            counted = graph_files._counts
+
+            def counting(connection: Any) -> list[int]:
+                entered()
+                return counted(connection)
+
+            graph_files._counts = counting
         case "compaction":
             lance_tables._MOST_VERSIONS = 2  # else it is rarely due
             wrap(lance_tables, "compact")

@@ -16,7 +16,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
-from bridge import result_schema
+from bridge import export_file, result_schema
 from bridge import schema as answers
 from bridge.memory import MemoryKind, Status
 from jobs import schema as shapes
@@ -137,6 +137,19 @@ def response_schema(verb: str) -> dict[str, Any]:
     }
 
 
+def export_schema() -> dict[str, Any]:
+    """A line of an export."""
+    shared: dict[str, Any] = {}
+    for model in export_file.MODELS:
+        shared[model.__name__] = definition(model, model.__name__, shared)
+    return {
+        "title": "ExportLine",
+        "description": "A line of an export: the header, a memory, what was done with memories, or the end.",
+        "oneOf": [_ref(model.__name__) for model in export_file.MODELS],
+        "$defs": shared,
+    }
+
+
 def _ref(name: str) -> dict[str, str]:
     return {"$ref": f"#/$defs/{name}"}
 
@@ -151,6 +164,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     """Every schema by the name of its file, each complete in itself."""
     found = {"job": job_schema(), "record": record_schema()}
     found |= {f"{verb}-response": response_schema(verb) for verb in RESPONSES}
+    found["export"] = export_schema()
     alone: list[tuple[str, type[BaseModel], str]] = [
         *((f"payload.{kind}", model, payload_name(kind)) for kind, model in PAYLOADS.items()),
         *((f"result.{kind}", model, model.__name__) for kind, model in result_schema.RESULTS.items()),

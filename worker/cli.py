@@ -100,6 +100,76 @@ def _rebuild(making: Making) -> None:
     _waiting(rebuild, default=True)
 
 
+def _job_command(making: Making, name: str, text: str) -> argparse.ArgumentParser:
+    made = making.add(name, text)
+    _no_start(made)
+    _waiting(made, default=True)
+    return made
+
+
+def _cognify(making: Making) -> None:
+    made = _job_command(making, "cognify", "have cognee look into raw texts, by the language model")
+    made.add_argument("texts", nargs="*", metavar="TEXT", help="default: all raw memories that it has not seen yet")
+    made.add_argument("--path", dest="paths", metavar="FILE", nargs="+", action="extend", help="files of the workspace")
+    made.add_argument(
+        "--memory", dest="memory_ids", metavar="ID", nargs="+", action="extend", help="memories' ids or numbers"
+    )
+
+
+def _migrate(making: Making) -> None:
+    made = _job_command(making, "migrate", "take over the memories of earlier versions from cognee's own store")
+    made.add_argument("--dry-run", action="store_true", help="show what each would become, and change nothing")
+    made.add_argument("--limit", type=int, metavar="N", help="take over N at most, the oldest first")
+    made.add_argument("--undo", metavar="RECEIPT", help="take a migration back; its result names the receipt")
+
+
+def _compact(making: Making) -> None:
+    made = _job_command(making, "compact", "merge a topic's summaries into one decision record")
+    made.add_argument("topic_id", metavar="TOPIC", nargs="?", help="the topic's id")
+    made.add_argument("--topic-id", dest="named_topic", metavar="ID", help="the same by name")
+    made.add_argument("--preview", action="store_true", help="show what it would give, and change nothing")
+    made.add_argument("--preview-digest", metavar="DIGEST", help="apply this preview, and nothing else")
+
+
+def _restore(making: Making) -> None:
+    made = _job_command(making, "restore", "take a compaction back: the summaries again, and the record withdrawn")
+    made.add_argument("decision_record_id", metavar="RECORD", help="the decision record's id or number")
+
+
+def _forget(making: Making) -> None:
+    made = _job_command(making, "forget", "delete memories for good, wherever they lie")
+    made.add_argument("memory_ids", nargs="*", metavar="ID", help="memories' ids or numbers")
+    made.add_argument("--topic-id", metavar="ID", help="all memories of a topic")
+    made.add_argument("--yes", action="store_true", help="do not ask back")
+
+
+def _ask(making: Making) -> None:
+    made = _job_command(making, "ask", "put a question to the knowledge graph")
+    made.add_argument("question", metavar="QUESTION")
+    made.add_argument("--top-k", type=int, metavar="N", help="how much of the graph to look at (default 10, 1 to 100)")
+
+
+def _import(making: Making) -> None:
+    made = _job_command(making, "import", "take in the memories of an export")
+    made.add_argument("path", metavar="FILE", help="what cognee-memory export has written; - for standard input")
+
+
+def _export(making: Making) -> None:
+    made = making.add("export", "write all memories as text, for a backup or another workspace")
+    made.add_argument("--out", metavar="FILE", help="where to (default: standard output)")
+
+
+def _graph(making: Making) -> None:
+    made = _job_command(making, "graph", "draw the knowledge graph as a page to open in a browser")
+    made.add_argument("--out", metavar="FILE", help="where to (default: in the workspace's memory folder)")
+
+
+def _history(making: Making) -> None:
+    made = making.add("history", "compactions, newest first: ids, digests and counts, with their conflicts")
+    made.add_argument("--topic-id", metavar="ID")
+    made.add_argument("--limit", type=int, default=50, help="most compactions shown (default 50)")
+
+
 def _jobs(making: Making) -> None:
     jobs = making.nested("jobs", "the queue: list, show, wait, cancel, retry, pause, resume, drain, prune")
     listing = making.add("list", "jobs, newest first", jobs)
@@ -157,7 +227,7 @@ def _memories(making: Making) -> None:
     listing.add_argument("--limit", type=int, default=50, help="most memories shown (default 50)")
     making.add("show", "one memory whole", memories).add_argument("memory", metavar="ID|NUMBER")
     change = making.add("set-status", "change a memory's status", memories)
-    change.add_argument("memory_id")
+    change.add_argument("memory_id", metavar="ID|NUMBER")
     change.add_argument("status", choices=["Active", "Final", "Draft", "Superseded"])
     _no_start(change)
     _waiting(change, default=True)
@@ -176,7 +246,17 @@ _COMMANDS: dict[str, Callable[[Making], object]] = {
     "worker": _worker,
     "ingest": _ingest,
     "submit": _submit,
+    "cognify": _cognify,
+    "migrate": _migrate,
+    "compact": _compact,
+    "restore": _restore,
+    "forget": _forget,
+    "ask": _ask,
+    "import": _import,
+    "export": _export,
     "rebuild": _rebuild,
+    "graph": _graph,
+    "history": _history,
     "jobs": _jobs,
     "retrieve": _retrieve,
     "explain": _explain,
@@ -230,7 +310,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except JobError as error:
         found = answer.failure(error)
     except KeyboardInterrupt:
-        return 130
+        return answer.INTERRUPTED
     except Exception as error:
         from bridge.traces import trace
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from bridge import answer, listing, trust
-from bridge.settings import Settings, load, table
-from bridge.submission import payload_of, read_json_argument, submit
-from jobs import spool
-from jobs.ids import new_job_id
+from bridge import answer, lineage, listing, trust
+from bridge.settings import load, table
+from jobs import clock, files, spool
+from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.model import SCHEMA_VERSION
 
-from . import process_commands, questions, queue_commands
+from . import job_commands, process_commands, questions, queue_commands
 from .process_commands import Envelope, opened, worker_of, workspace_of
 
 
@@ -62,56 +59,6 @@ def status(given: argparse.Namespace) -> Envelope:
     )
 
 
-# --- jobs ---
-
-
-def ingest(given: argparse.Namespace) -> Envelope:
-    workspace, found = opened(given)
-    given.user_message, given.assistant_message = [*given.messages, None, None][:2]
-    payload = payload_of(given)
-    return _submit(given, workspace, found, "ingest", payload, job_id=given.job_id)
-
-
-def submit_file(given: argparse.Namespace) -> Envelope:
-    from jobs.check import check
-    from jobs.payloads import JobFile
-
-    workspace, found = opened(given)
-    job = read_json_argument(given.file)
-    if job.keys().isdisjoint(("job_id", "jobId")):
-        job["job_id"] = new_job_id()
-    if job.keys().isdisjoint(("schema_version", "schemaVersion")):
-        job["schema_version"] = SCHEMA_VERSION
-    fields = check(JobFile, job).model_dump(exclude_none=True, exclude={"schema_version"})
-    return _submit(given, workspace, found, fields.pop("kind"), fields.pop("payload"), **fields)
-
-
-def rebuild(given: argparse.Namespace) -> Envelope:
-    workspace, found = opened(given)
-    return _submit(given, workspace, found, "rebuild", {"what": given.what})
-
-
-def set_status(given: argparse.Namespace) -> Envelope:
-    workspace, found = opened(given)
-    payload = {"memory_id": given.memory_id, "status": given.status}
-    return _submit(given, workspace, found, "set_status", payload)
-
-
-def _submit(
-    given: argparse.Namespace,
-    workspace: Workspace,
-    found: Settings,
-    kind: str,
-    payload: dict[str, Any],
-    **fields: Any,
-) -> Envelope:
-    fields.setdefault("submitted_by", "cli")
-    return submit(
-        workspace, found, kind, payload,
-        start=not given.no_start, wait=given.wait, wait_seconds=given.timeout, **fields,
-    )  # fmt: skip
-
-
 # --- memories ---
 
 
@@ -139,6 +86,48 @@ def topics(given: argparse.Namespace) -> Envelope:
     return answer.success(topics=listing.topics(workspace))
 
 
+def history(given: argparse.Namespace) -> Envelope:
+    workspace, _ = opened(given)
+    return answer.success(compactions=lineage.history(workspace, given.limit, given.topic_id))
+
+
+def export(given: argparse.Namespace) -> Envelope:
+    """Without ``--out`` the lines are the answer, on stdout; what a person is told goes to stderr."""
+    from bridge import export as exports
+
+    from .version import VERSION
+
+    workspace, _ = opened(given)
+    now = clock.iso(clock.now())
+    if given.out in (None, "-"):
+        if given.json:
+            raise JobError("ARGUMENT_INVALID", "--json goes with --out: without it, the export itself is on stdout.")
+        answer.claim_stdout()
+        try:
+            return answer.success(out=None, counts=exports.write(workspace, VERSION, now, answer.put))
+        except BrokenPipeError:  # "| head" has seen enough
+            return answer.success(out=None, counts=None)
+    out = _target(workspace, given.out)
+    try:
+        with files.replacing(out) as file:
+            counts = exports.write(workspace, VERSION, now, file.write)
+            size = file.tell()
+    except OSError as error:
+        raise JobError("ARGUMENT_INVALID", f"{out} cannot be written: {error.strerror}.") from error
+    return answer.success(out=str(out), counts=counts, bytes=size)
+
+
+def _target(workspace: Workspace, given: str) -> Path:
+    """The path of a file to be written or replaced. Raises ARGUMENT_INVALID."""
+    out = Path(given).expanduser().absolute()
+    if out.exists() and not out.is_file():
+        raise JobError("ARGUMENT_INVALID", f"{out} is no plain file.")
+    names = {folder.name for folder in workspace.kept}
+    if names & set(out.resolve().parts):
+        raise JobError("ARGUMENT_INVALID", f"{out} lies in a folder that is cognee-memory's own; name another one.")
+    return out
+
+
 _COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
     "demo": demo,
     "setup": setup,
@@ -146,14 +135,13 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
     "trust": trust_workspace,
     "status": status,
     **process_commands.COMMANDS,
-    "ingest": ingest,
-    "submit": submit_file,
-    "rebuild": rebuild,
+    **job_commands.COMMANDS,
     **queue_commands.COMMANDS,
     **questions.COMMANDS,
     "mcp": mcp,
     "memories list": memories_list,
     "memories show": memories_show,
-    "memories set-status": set_status,
     "topics": topics,
+    "export": export,
+    "history": history,
 }

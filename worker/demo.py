@@ -53,6 +53,7 @@ def demo(settings: Settings, *, keep: bool, quiet: bool) -> dict[str, Any]:
         memories = sum(1 for record in records if record.state == "succeeded")
         console.print(f"{memories} of {len(ids)} are in the memory and in cognee's graph after {seconds:.1f} s.\n")
         answers = _ask_all(workspace, settings, script, console)
+        answers.append(_compact(workspace, settings, script["compaction"], console))
     finally:
         code = _stop_worker(worker)
         if not keep:
@@ -158,6 +159,35 @@ def _ask(
         took = (time.monotonic() - began) * 1000
         console.print(f"[dim]{len(found['results'])} of {found['total_results']} shown, {took:.0f} ms[/dim]\n")
     return found
+
+
+def _compact(workspace: Workspace, settings: Settings, wanted: dict[str, Any], console: Console) -> dict[str, Any]:
+    """Have a topic's summaries merged, as it was shown before, and ask once more."""
+
+    def run(**payload: Any) -> dict[str, Any]:
+        job = client.submit(
+            workspace.spool, "compact", {"topic_id": wanted["topic_id"], **payload}, submitted_by="demo"
+        )
+        (record,) = _follow(workspace, [job.job_id], Console(quiet=True))
+        if record.result is None:
+            raise JobError("INTERNAL", f"The topic was not compacted: {record.error}.")
+        return record.result
+
+    seen = run(preview=True)
+    record, conflicts = seen["decision_record"], seen["conflicts"]
+    console.print(f"[bold]Compacting the topic “{record['topic']}”[/bold]\n[dim]{wanted['why']}[/dim]")
+    console.print(
+        f"{len(seen['summaries'])} summaries would become one decision record of"
+        f" {len(record['consolidated_decisions'])} decisions. Decisions that conflict: {len(conflicts)}."
+    )
+    for conflict in conflicts:
+        for side in ("earlier", "later"):
+            console.print(f"  {side:8}#{conflict[side]['memory_number']}: {conflict[side]['text']}", markup=False)
+    done = run(preview_digest=seen["preview_digest"])
+    console.print(f"Applied what was shown: memory #{done['memory_number']} supersedes {len(done['superseded'])}.\n")
+    reader = Reader(workspace, settings.embedding)
+    found = _ask(reader, settings, wanted["ask"], console, "The record answers for them; restore would take it back.")
+    return {"question": wanted["ask"], "preset": "contract", **found}
 
 
 def _what_changed(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> str:

@@ -13,6 +13,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Literal
 
 from jobs import clock, lifecycle, spool, steps
@@ -20,6 +21,7 @@ from jobs.errors import JobError
 from jobs.layout import Spool
 from jobs.lifecycle import CAPS, Caps, Event
 from jobs.model import Job, Record
+from jobs.scrub import keeps_copy
 
 from .waiting import Waiting
 
@@ -229,9 +231,23 @@ class Ledger:
                     self._waiting.put(record, self._now())
         if record.ended:
             try:
-                spool.end(self._place, record.job_id)
+                spool.end(self._place, record.job_id, keep=keeps_copy(record))
             except OSError as error:  # the record says it already; recovery puts the copy away
                 log.error("job_id=%s copy not put away: %s", record.job_id, error)
+
+    def scrub(self, job_ids: Iterable[str], others: Sequence[Path]) -> None:
+        """Take the texts out of those of the jobs that have ended, and remove the other files."""
+        with self._stepping:
+            found, damaged = [], []
+            for job_id in job_ids:
+                try:
+                    record = self.find(job_id)
+                except (ValueError, JobError):
+                    damaged.append(job_id)  # nobody can say what of it is a text
+                    continue
+                if record is not None and record.ended:
+                    found.append(record)
+            spool.scrub(self._place, found, damaged, others)
 
     def replay(self, job_id: str) -> Record:
         """Begin a new generation of an ended job. Raises JOB_NOT_FOUND, ARGUMENT_INVALID."""

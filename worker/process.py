@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from bridge import effects, listing, mounts
+from bridge import effects, listing, llm, mounts
 from bridge.settings import Settings
 from bridge.traces import trace
 from jobs import clock, files, spool
@@ -103,7 +103,7 @@ class Worker:
             "version": VERSION,
             "workspace": str(workspace.root),
             "embedder": settings.embedder_identity,
-            "llm_configured": settings.llm_api_key is not None or settings.llm_endpoint is not None,
+            "llm_configured": llm.is_configured(settings),
         }
         self._heartbeat = Heartbeat(
             place,

@@ -82,7 +82,14 @@ def retry(given: argparse.Namespace) -> Envelope:
             "ARGUMENT_INVALID",
             f"Job {given.job_id} is {state}; only failed, cancelled and expired jobs run again.",
         )
-    client.retry(workspace.spool, record)
+    place = workspace.spool
+    if not place.ended_copy(record.job_id).exists() and not place.copy(record.job_id).exists():
+        raise JobError(
+            "JOB_NOT_FOUND",
+            f"The copy of job {record.job_id} was removed: its time was over, or what it told of was forgotten.",
+            remediation="Submit it anew.",
+        )
+    client.retry(place, record)
     started = launch.start(workspace, leave_when_idle=True)
     return answer.success(job_id=record.job_id, requested=True, worker_started=started)
 

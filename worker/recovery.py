@@ -20,6 +20,7 @@ from jobs.layout import Spool
 from jobs.lifecycle import CAPS, Caps, Interrupted, WorkerDied
 from jobs.model import Record
 from jobs.parse import parse_job
+from jobs.scrub import keeps_copy
 
 from .ledger import Ledger
 
@@ -202,11 +203,12 @@ def _mend(place: Spool, found: Found, now: datetime, ending: Interrupted | Worke
                 record = lifecycle.step(record, ending, now, caps=caps)
                 spool.write_records(place, [record])
             if record.ended:
-                spool.end(place, found.job_id)
+                spool.end(place, found.job_id, keep=keeps_copy(record))
                 return None
             return record
         case "put away":
-            spool.end(place, found.job_id)
+            assert found.record is not None
+            spool.end(place, found.job_id, keep=keeps_copy(found.record))
             return None
         case "drop copy":
             files.remove(place.copy(found.job_id))

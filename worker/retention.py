@@ -63,9 +63,10 @@ def prune(workspace: Workspace, keep: Keep, is_live: Callable[[str], bool], now:
     spool.prune(place, jobs)
     rejected = _remove_all(_rejected(place, keep, now)[: at_most - len(jobs)])
     set_aside = _remove_all(_older(workspace.set_aside, keep.failed_days, now))
-    if jobs or rejected or set_aside:
-        log.info("pruned: %d jobs, %d rejected files, %d stores", len(jobs), rejected, set_aside)
-    return len(jobs) + rejected + set_aside
+    imports = _remove_all(_imported(workspace, keep, is_live, now))
+    if jobs or rejected or set_aside or imports:
+        log.info("pruned: %d jobs, %d rejected files, %d stores, %d imports", len(jobs), rejected, set_aside, imports)
+    return len(jobs) + rejected + set_aside + imports
 
 
 def _ended(place: Spool, is_live: Callable[[str], bool]) -> list[Aged]:
@@ -98,6 +99,16 @@ def _rejected(place: Spool, keep: Keep, now: float) -> list[Path]:
             kept = reason.with_name(reason.name.removesuffix(".reason.json") + ".json")
             gone += [path for path in (kept, reason) if os.path.lexists(path)]
     return gone
+
+
+def _imported(workspace: Workspace, keep: Keep, is_live: Callable[[str], bool], now: float) -> list[Path]:
+    """Copies whose import is done, or that are over: one that failed may be tried again."""
+    return [
+        path
+        for path, at in _by_time(workspace.imports)
+        if not is_live(path.stem)
+        and ((now - at) / _DAY > keep.failed_days or _end_of(workspace.spool, path.stem) == "succeeded")
+    ]
 
 
 def _older(folder: Path, days: float, now: float) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import threading
 import time
@@ -16,10 +17,11 @@ from jobs.layout import Spool
 from jobs.lifecycle import Event
 from jobs.model import Record
 
+from . import scrubbing
 from .child import Child, ChildEnded
 from .child_main import MAINTAIN, PAY, decode
 from .ledger import Cancellation, Ledger
-from .tasks import BATCHED, SLICED, Tasks, read_tasks
+from .tasks import BATCHED, GIVES_WAY, SLICED, Tasks, read_tasks
 
 log = logging.getLogger(__name__)
 
@@ -161,7 +163,7 @@ class Runner:
                 {"kind": kind, "jobs": [task for task in tasks.jobs if task["job_id"] in records]},
                 self._progress,
                 timeout_seconds=tasks.timeout_seconds,
-                between=self._between(kind, next(iter(records.values()))),
+                between=self._between(kind, next(iter(records.values())), between),
                 unwanted=lambda: bool(self._cancelled & records.keys()),
             )
         except ChildEnded as ended:
@@ -181,6 +183,8 @@ class Runner:
                     JobError("INTERNAL", "The operation left the job without an outcome.")
                 )
             self.graph_lag = answer["graph_lag"]
+            if kind == "forget":
+                events = {job_id: self._scrubbed(event) for job_id, event in events.items()}
         finally:
             with self._lock:
                 self._in_child -= records.keys()
@@ -188,6 +192,14 @@ class Runner:
             self._running.pop()
         self._jobs_since_maintenance += len(records)
         self._settle(kind, events, {job_id: record.ticket for job_id, record in records.items()})
+
+    def _scrubbed(self, event: Event) -> Event:
+        """What the child says of a forgetting, once the jobs' files are scrubbed as well: it does not end before."""
+        try:
+            return scrubbing.scrubbed(event, self._place, self._ledger, self._apply)
+        except OSError as error:
+            log.error("jobs' files cannot be scrubbed: %s", error)
+            return lifecycle.Failed(JobError("DISK_FULL" if error.errno == errno.ENOSPC else "SYSTEM_BUSY"))
 
     def _events_after(self, ended: ChildEnded, records: Mapping[str, Record]) -> dict[str, Event]:
         """What the end of the child means for each job that it had.
@@ -247,12 +259,12 @@ class Runner:
 
     # --- long work and short ---
 
-    def _between(self, kind: str, record: Record) -> Callable[[], object] | None:
-        """What to do while long work stands still; None for short work.
+    def _between(self, kind: str, record: Record, is_between: bool) -> Callable[[], object] | None:
+        """What to do while long work stands still; None for short work, and for what was let in between itself.
 
         Long work that ended its child before is not trusted with others beside it.
         """
-        if kind not in SLICED:
+        if is_between or kind not in GIVES_WAY:
             return None
         return self._let_others_in if lifecycle.most_together(record, 2) > 1 else self._heed_stop
 

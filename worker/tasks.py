@@ -16,7 +16,10 @@ from jobs.parse import parse_job
 log = logging.getLogger(__name__)
 
 BATCHED = frozenset({"ingest", "noop"})  # kinds of which many cost little more than one
-SLICED = frozenset({"cognify", "migrate", "import", "rebuild", "noop"})  # long work, which lets shorter in between
+# Long work, which lets shorter in between. A forgetting is never between: what others have read would be written.
+SLICED = frozenset({"cognify", "forget", "graph", "import", "migrate", "rebuild", "noop"})
+
+GIVES_WAY = SLICED | {"compact"}  # mostly short: it lets others in between, and is let in itself
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,13 +45,20 @@ def run(kind: str, tasks: Sequence[Task], stores: Stores, now: datetime, progres
 
     Raises JobError where none of them could be tried.
     """
-    from . import compact, ingest, noop, rebuild, set_status
+    from . import ask, cognify, compact, forget, graph, import_, ingest, migrate, noop, rebuild, restore, set_status
 
     operations: dict[str, Operation] = {
+        "ask": ask.run,
+        "cognify": cognify.run,
         "compact": compact.run,
+        "forget": forget.run,
+        "graph": graph.run,
+        "import": import_.run,
         "ingest": ingest.run,
+        "migrate": migrate.run,
         "noop": noop.run,
         "rebuild": rebuild.run,
+        "restore": restore.run,
         "set_status": set_status.run,
     }
     if kind not in operations:

@@ -1,24 +1,41 @@
-"""Showing what the compaction of a topic would give. The memories stay as they are; the preview is kept."""
+"""Compacting a topic: showing what it would give, and applying that.
+
+What is applied is a preview, the one that was seen or one made for it: in one transaction the record is there and its
+sources are superseded, or nothing has changed.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import datetime
+from sqlite3 import Connection
 from typing import Any
 
+from jobs import clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
+from jobs.model import canonical_json
 from jobs.spool import RECORD_LIMIT
 
-from .. import compaction, previews, topics
+from .. import compaction, lineage, previews, topics
+from ..effects import Effect
+from ..judgement import judge
+from ..lineage import Compaction, Source
 from ..memory import Memory
+from ..previews import Preview
+from ..rows import Addition
+from ..slices import Slices
 from ..stores import Stores
+from ..vectors import Vectors
 from . import Outcomes, Progress, Task
+from .ingest import memory_id
 
 _MOST_BYTES = RECORD_LIMIT - 1024 * 1024  # of a result: a record has more to say
+_MOST_NAMED = 5  # memories in a message
+_EMBEDDED_TOGETHER = 200  # texts between two points at which others may come in
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
@@ -27,25 +44,27 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
 
 def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
     try:
-        if not task.payload.get("preview"):
-            raise JobError(
-                "KIND_UNAVAILABLE",
-                "This version shows what a compaction would give, and cannot apply one yet. Nothing was changed.",
-                remediation='See what it would give: send the job with "preview": true and without a preview_digest. To'
-                " apply it, update cognee-memory, then run: cognee-memory jobs retry <job_id>.",
-            )
-        return Succeeded(_preview(task.payload["topic_id"], stores, now, progress))
+        if task.payload.get("preview"):
+            return Succeeded(_preview(task, stores, now, progress)[1])
+        return Succeeded(_compact(task, stores, now, progress))
     except JobError as error:
         return Failed(error)
 
 
-def _preview(topic_id: str, stores: Stores, now: datetime, progress: Progress) -> dict[str, Any]:
+# --- showing ---
+
+
+def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> tuple[Preview, dict[str, Any]]:
+    """The preview of the topic as it is now, kept, and the result that shows it."""
+    topic_id = task.payload["topic_id"]
     memories = topics.memories(stores.workspace, topic_id)
     sources = compaction.sources_of(memories)
     if len(sources) < 2:
         raise _nothing(topic_id, memories, sources)
     progress({"done": 0, "total": len(sources), "message": "comparing the topic's memories"})
-    made = compaction.draft(sources, stores.store.embed)
+    slices = Slices(progress, "comparing the topic's memories", len(sources))
+    judges = judge(stores, task.job_id, slices.done)
+    made = compaction.draft(sources, lambda texts: _embed(texts, stores, slices), judges, slices.done)
     if drafts := sum(memory.metadata.status == "Draft" for memory in memories):
         made = replace(made, warnings=(*made.warnings, f"Left out: {drafts} in draft."))
     preview = previews.preview_of(made, topic_id)
@@ -64,7 +83,14 @@ def _preview(topic_id: str, stores: Stores, now: datetime, progress: Progress) -
             " Nothing was changed.",
         )
     previews.store(stores.workspace, preview, now)
-    return result
+    return preview, result
+
+
+def _embed(texts: Sequence[str], stores: Stores, slices: Slices) -> Vectors:
+    for start in range(0, len(texts), _EMBEDDED_TOGETHER):
+        stores.store.embed(texts[start : start + _EMBEDDED_TOGETHER])
+        slices.done()
+    return stores.store.embed(texts)  # kept now, each of them
 
 
 def _line(memory: Memory, content_sha256: str) -> dict[str, Any]:
@@ -103,3 +129,145 @@ def _left_out(memories: Sequence[Memory]) -> str:
     found = Counter(memory.metadata.status for memory in memories)
     words = {"Superseded": "superseded", "Draft": "in draft"}
     return ", ".join(f"{found[status]} {word}" for status, word in words.items() if found[status])  # type: ignore[index]
+
+
+# --- applying ---
+
+
+def _compact(task: Task, stores: Stores, now: datetime, progress: Progress) -> dict[str, Any]:
+    effect = Effect(task.job_id, task.sha256)
+    done = lineage.of_job(stores.store.connection, effect, task.accepted_at)
+    if done is None:
+        preview = _chosen(task, stores, now, progress)
+        done = _apply(preview, effect, task.accepted_at, stores, clock.iso(now))
+    sources = [source.memory_id for source in done.sources]
+    progress({"done": 0, "total": len(sources) + 1, "message": "compacted; writing the knowledge graph"})
+    errors = stores.pay([done.record_id, *sources])
+    if errors:
+        raise next(iter(errors.values()))
+    return _result(done, stores)
+
+
+def _chosen(task: Task, stores: Stores, now: datetime, progress: Progress) -> Preview:
+    """The preview to apply, of which everything is still as it was shown."""
+    topic_id, digest = task.payload["topic_id"], task.payload.get("preview_digest")
+    if digest is None:
+        preview, _ = _preview(task, stores, now, progress)
+        _require_current(preview, stores, is_whole=False)
+        return preview
+    topics.memories(stores.workspace, topic_id)  # an unknown topic is what is wrong first
+    found = previews.load(stores.workspace, digest)
+    if found is None:
+        raise JobError("PREVIEW_NOT_FOUND", f"There is no preview {digest}. Nothing was changed.")
+    if found.topic_id != topic_id:
+        raise JobError("PREVIEW_NOT_FOUND", f"That preview is of the topic {found.topic_id!r}. Nothing was changed.")
+    _require_current(found, stores, is_whole=True)
+    return found
+
+
+def _require_current(preview: Preview, stores: Stores, *, is_whole: bool) -> None:
+    """Raise PREVIEW_STALE unless the preview's sources are as they were, and are all sources if it ``is_whole``."""
+    seen = dict(preview.sources)
+    memories = {memory.id: memory for memory in topics.memories(stores.workspace, preview.topic_id)}
+    digests = {memory.id: previews.content_digest(memory) for memory in compaction.sources_of(memories.values())}
+    changes = {
+        "added": [each for each in digests if each not in seen] if is_whole else [],
+        "removed": [each for each in seen if each not in digests],
+        "changed": [each for each in seen if digests.get(each, seen[each]) != seen[each]],
+    }
+    if not any(changes.values()):
+        return
+    details: dict[str, Any] = dict(changes)
+    former = lineage.standing(stores.store.connection, preview.digest)
+    if former is not None:
+        message = f"That preview was applied already, and became the record {former.record_id}."
+        details["decision_record_id"] = former.record_id
+    else:
+        numbers = {memory.id: f"#{memory.number}" for memory in memories.values()}
+        named = (f"{what} {_named(ids, numbers)}" for what, ids in changes.items() if ids)
+        message = f"The topic {preview.topic_id!r} has changed since the preview was made: {'; '.join(named)}."
+    raise JobError("PREVIEW_STALE", message, details=details)
+
+
+def _named(ids: Sequence[str], numbers: Mapping[str, str]) -> str:
+    more = len(ids) - _MOST_NAMED
+    named = ", ".join(numbers.get(each, each) for each in ids[:_MOST_NAMED])
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def _apply(preview: Preview, effect: Effect, asked_at: str, stores: Stores, now: str) -> Compaction:
+    """The one transaction of a compaction. Nothing may come in between since its sources were looked at."""
+    store = stores.store
+    record = _record(preview, store.workspace_id, now)
+    forgotten = store.forgotten_at(record.id)
+    if forgotten is not None and clock.parse(asked_at) <= clock.parse(forgotten):
+        raise JobError("MEMORY_FORGOTTEN")
+    if store.known(record.id) is not None and not store.is_hidden(record.id):
+        raise JobError("PREVIEW_STALE", f"The topic has that very record already: {record.id}.")
+    sources = [_source(store.connection, each, digest, asked_at) for each, digest in preview.sources]
+    made = Compaction(
+        record_id=record.id,
+        topic_id=preview.topic_id,
+        applied_at=now,
+        effect=effect,
+        preview_digest=preview.digest,
+        sources=tuple(sources),
+        conflicts=lineage.digested(preview.conflicts),
+        narrative_source=preview.record["narrative_source"],
+    )
+
+    def supersede(connection: Connection) -> None:
+        connection.executemany(
+            "UPDATE memories SET status = 'Superseded', updated_at = ?, status_set_at = ? WHERE id = ?",
+            [(now, source.status_set_at, source.memory_id) for source in sources],
+        )
+        for source in sources:
+            store.outbox.owe(source.memory_id, "status", now)
+        lineage.note(connection, made)
+
+    store.bring([Addition(record, effect.job_id)], now, [effect], supersede)
+    return made
+
+
+def _record(preview: Preview, workspace_id: str, now: str) -> Memory:
+    """The record of a preview, without a number. A digest is no proof that somebody's file is a preview of ours."""
+    try:
+        content, labels = previews.record_of(preview)
+    except (KeyError, TypeError) as error:
+        raise JobError("PREVIEW_NOT_FOUND", f"The preview {preview.digest} cannot be read.") from error
+    return Memory(
+        id=memory_id(workspace_id, "decision_record", preview.topic_id, canonical_json(asdict(content))),
+        number=0,
+        kind="decision_record",
+        metadata=replace(labels, topic_id=preview.topic_id, created_at=now, updated_at=now),
+        stored_at=now,
+        content=content,
+        sources=tuple(each for each, _ in preview.sources),
+    )
+
+
+def _source(connection: Connection, memory: str, digest: str, asked_at: str) -> Source:
+    """A source as it is, and since when its next status holds: never before what was asked last."""
+    query = "SELECT status, status_set_at FROM memories WHERE id = ?"
+    status, set_at = connection.execute(query, (memory,)).fetchone()
+    return Source(memory, digest, status, max(filter(None, (set_at, asked_at)), key=clock.parse))
+
+
+def _result(done: Compaction, stores: Stores) -> dict[str, Any]:
+    """What was done; of an earlier attempt, as long as its preview is there, in the same words."""
+    record = stores.store.get(done.record_id)
+    if record is None:
+        raise JobError("MEMORY_FORGOTTEN", "The decision record was forgotten since it was made.")
+    preview = previews.load(stores.workspace, done.preview_digest)
+    gone = ["The preview is gone, and with it the words of its conflicts: cognee-memory history lists them."]
+    return {
+        "decision_record_id": record.id,
+        "memory_number": record.number,
+        "topic_id": done.topic_id,
+        "superseded": [source.memory_id for source in done.sources],
+        "conflicts": list(preview.conflicts) if preview else [],
+        "narrative_source": done.narrative_source,
+        "warnings": list(preview.warnings) if preview else gone,
+        "preview_digest": done.preview_digest,
+        "applied_at": done.applied_at,
+    }

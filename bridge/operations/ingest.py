@@ -14,11 +14,12 @@ from hashlib import sha256
 from typing import Any, assert_never
 from uuid import UUID, uuid5
 
-from jobs import clock
+from jobs import client, clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 from jobs.model import canonical_json
 
+from .. import findings
 from ..conversation import Conversation, parse_conversation, render_conversation
 from ..effects import Effect
 from ..embedder import refuses_a_text
@@ -46,7 +47,7 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     workspace_id = stores.store.workspace_id
     for task in tasks:
         try:
-            prepared.append(prepare(task, workspace_id, clock.iso(now)))
+            prepared.append(_as_known(prepare(task, workspace_id, clock.iso(now)), stores))
         except JobError as error:
             outcomes[task.job_id] = Failed(error)
     duplicates = _store_all(prepared, stores, clock.iso(now), outcomes)
@@ -68,7 +69,27 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
             outcomes[job_id] = Failed(errors[item.memory.id])
         else:
             outcomes[job_id] = Succeeded(_result(item, stores, job_id in duplicates, timings))
+            _have_it_cognified(item.memory, stores)
     return outcomes
+
+
+def _have_it_cognified(memory: Memory, stores: Stores) -> None:
+    """Where the settings say so, a job of its own looks into a summary: with its own budget and its own end.
+
+    Its id is the memory's, so that no retry makes another.
+    """
+    if not stores.settings.cognify_on_ingest or memory.kind != "summary" or stores.store.is_hidden(memory.id):
+        return
+    if not findings.known(stores.store.connection, [memory.id]):
+        payload = {"memory_ids": [memory.id]}
+        client.submit(stores.workspace.spool, "cognify", payload, job_id=f"cognify-{memory.id}")
+
+
+def _as_known(item: Prepared, stores: Stores) -> Prepared:
+    """The memory under the id that it has here, where its words came from elsewhere by an import."""
+    store, memory = stores.store, item.memory
+    twin = None if store.known(memory.id) else store.same_as(memory)
+    return item if twin is None else replace(item, memory=replace(memory, id=twin))
 
 
 def _store_all(
@@ -96,12 +117,11 @@ def _store(prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dic
     duplicates: set[str] = set()
     for item in prepared:
         memory_id, job_id = item.memory.id, item.task.job_id
-        forgotten = stores.store.forgotten_at(memory_id)
         known = stores.store.known(memory_id)
         if known is not None:
             if known.origin_job != job_id:  # else an earlier attempt of this very job has stored it
                 duplicates.add(job_id)
-        elif forgotten is not None and clock.parse(item.task.accepted_at) <= clock.parse(forgotten):
+        elif stores.store.was_forgotten_since(memory_id, item.task.accepted_at):
             outcomes[job_id] = Failed(JobError("MEMORY_FORGOTTEN"))
         elif memory_id in new:
             duplicates.add(job_id)
@@ -217,28 +237,35 @@ def _prepared(task: Task, content: Content, metadata: Metadata, workspace_id: st
         updated_at=metadata.updated_at or created,
     )
     memory = Memory(
-        id=memory_id(workspace_id, "summary", full.topic_id, canonical_json(asdict(content))),
+        id="",
         number=0,
         kind="summary",
         metadata=full,
         stored_at=now,
         content=content,
     )
+    memory = replace(memory, id=content_id(workspace_id, memory))
     return Prepared(task, memory, len(content.topic) + len(content.context) + sum(map(len, content.decisions)))
 
 
 def _legacy(task: Task, text: str, metadata: Metadata, workspace_id: str, now: str) -> Prepared:
-    said = parse_conversation(text)
-    words = canonical_json([said.user_message, said.assistant_message]) if said else text
-    memory = Memory(
-        id=memory_id(workspace_id, "legacy", None, words),
-        number=0,
-        kind="legacy",
-        metadata=metadata,
-        stored_at=now,
-        text=text,
-    )
-    return Prepared(task, memory, len(text))
+    memory = Memory(id="", number=0, kind="legacy", metadata=metadata, stored_at=now, text=text)
+    return Prepared(task, replace(memory, id=content_id(workspace_id, memory)), len(text))
+
+
+def raw(task: Task, text: str, stores: Stores, now: str) -> Prepared:
+    """A text as a legacy memory, whatever it looks like."""
+    return _as_known(_legacy(task, text, _conversation_metadata(text), stores.store.workspace_id, now), stores)
+
+
+def content_id(workspace_id: str, memory: Memory) -> str:
+    """The id that a memory of these words gets in a workspace. One that comes from elsewhere has another."""
+    if memory.content is not None:
+        words = canonical_json(asdict(memory.content))
+    else:
+        said = parse_conversation(memory.text)
+        words = canonical_json([said.user_message, said.assistant_message]) if said else memory.text
+    return memory_id(workspace_id, memory.kind, memory.metadata.topic_id, words)
 
 
 def memory_id(workspace_id: str, kind: MemoryKind, topic_id: str | None, words: str) -> str:

@@ -60,7 +60,14 @@ export interface Results {
   ingest: IngestResult;
   set_status: SetStatusResult;
   rebuild: RebuildResult;
+  cognify: CognifyResult;
+  ask: AskResult;
+  graph: GraphResult;
   compact: CompactResult;
+  restore: RestoreResult;
+  forget: ForgetResult;
+  import: ImportResult;
+  migrate: MigrateResult;
   noop: NoopResult;
 }
 
@@ -126,11 +133,40 @@ export interface JobRecord<Result = { [name: string]: unknown }> {
   attempts: Attempt[];
 }
 
+/** The decision record that a topic's memories were merged into. */
+export interface AppliedCompaction {
+  decision_record_id: string;
+  memory_number: number;
+  topic_id: string;
+  /** The ids of the memories that it merged, the oldest first. */
+  superseded: string[];
+  conflicts: CompactionConflict[];
+  narrative_source: "template" | "llm";
+  warnings: string[];
+  /** Of the preview that was applied. */
+  preview_digest: string;
+  applied_at: string;
+}
+
 /** A question to the knowledge graph. */
 export interface AskPayload {
   question: string;
   /** Default: 10. */
   top_k?: number | null;
+}
+
+/** The answer to a question, out of the knowledge graph. */
+export interface AskResult {
+  question: string;
+  /** In prose; null without a language model, and where nothing was found. */
+  answer: string | null;
+  /** Whether a language model wrote the answer. */
+  llm: boolean;
+  /** What of the graph fits the question: nodes and their connections, as cognee puts it. */
+  context: string;
+  /** The most telling first. */
+  memories: RestsOn[];
+  warnings: string[];
 }
 
 /**
@@ -164,10 +200,30 @@ export interface ChildProcess {
   memory_bytes: number | null;
 }
 
-/** Texts, or files of the workspace, or neither: then all raw memories that were not cognified yet. */
+/**
+ * Texts, files of the workspace, or memories of any type; or none of these: then all raw memories that were not
+ * cognified yet.
+ */
 export interface CognifyPayload {
   texts?: string[] | null;
   paths?: string[] | null;
+  memory_ids?: string[] | null;
+}
+
+/** What cognee found in texts. Each is a memory, whether or not anything was found in it. */
+export interface CognifyResult {
+  memories: LookedInto[];
+  /** How many texts this job looked into, in all its attempts. */
+  looked_into: number;
+  /** How many another job had looked into. */
+  before: number;
+  /** Found in the texts of `looked_into`; what several of them name counts for each. */
+  nodes: number;
+  edges: number;
+  /** Of the language model, in all attempts. */
+  calls: number;
+  tokens: number;
+  failures: NotLookedInto[];
 }
 
 /** Merging a topic's summaries into a decision record, or showing what that would give. */
@@ -180,17 +236,8 @@ export interface CompactPayload {
   preview_digest?: string | null;
 }
 
-/** What a compaction of the topic would give; nothing was changed. */
-export interface CompactResult {
-  /** What would be merged and superseded, the oldest first. */
-  summaries: CompactedMemory[];
-  decision_record: PreviewedRecord;
-  conflicts: CompactionConflict[];
-  /** What else to look at before it is applied. */
-  warnings: string[];
-  /** Of what would be applied: the same topic gives the same one until a memory of it changes. */
-  preview_digest: string;
-}
+/** The preview, where the job asked for one; else what was done. */
+export type CompactResult = CompactionPreview | AppliedCompaction;
 
 /** A memory that would be merged. */
 export interface CompactedMemory {
@@ -218,8 +265,22 @@ export interface CompactionConflict {
   kind: "negation" | "choice" | "value" | "toggle" | "reversal";
   /** How sure it is. */
   confidence: number;
+  /** Who says so: the rules of wording, or the language model. */
+  judged_by?: "rules" | "llm";
   earlier: ConflictSide;
   later: ConflictSide;
+}
+
+/** What a compaction of the topic would give; nothing was changed. */
+export interface CompactionPreview {
+  /** What would be merged and superseded, the oldest first. */
+  summaries: CompactedMemory[];
+  decision_record: PreviewedRecord;
+  conflicts: CompactionConflict[];
+  /** What else to look at before it is applied. */
+  warnings: string[];
+  /** Of what would be applied: the same topic gives the same one until a memory of it changes. */
+  preview_digest: string;
 }
 
 /** One of two decisions that conflict. */
@@ -325,6 +386,7 @@ export type ErrorCode =
   | "HTTP_TOO_LARGE"
   | "HTTP_TOO_SLOW"
   | "HTTP_UNAUTHORIZED"
+  | "IMPORT_INVALID"
   | "INTERNAL"
   | "JOB_ID_CONFLICT"
   | "JOB_INVALID"
@@ -333,6 +395,14 @@ export type ErrorCode =
   | "JSON_INVALID"
   | "KIND_UNAVAILABLE"
   | "KIND_UNKNOWN"
+  | "LLM_BUDGET_SPENT"
+  | "LLM_CONFIG"
+  | "LLM_FAILED"
+  | "LLM_KEY_REFUSED"
+  | "LLM_NOT_CONFIGURED"
+  | "LLM_TEXT_REFUSED"
+  | "LLM_TIMEOUT"
+  | "LLM_UNREACHABLE"
   | "MEMORY_FORGOTTEN"
   | "MEMORY_NOT_FOUND"
   | "METADATA_BROKEN"
@@ -340,10 +410,15 @@ export type ErrorCode =
   | "MODEL_MISSING"
   | "NAME_INVALID"
   | "NOTHING_TO_COMPACT"
+  | "NOT_CONFIRMED"
   | "POISON"
+  | "PREVIEW_NOT_FOUND"
+  | "PREVIEW_STALE"
   | "PROJECT_MISMATCH"
   | "QUERY_EMPTY"
   | "RATE_LIMITED"
+  | "RECEIPT_NOT_FOUND"
+  | "RESTORE_BLOCKED"
   | "SCHEMA_VERSION_UNSUPPORTED"
   | "SETTING_INVALID"
   | "STORE_BUSY"
@@ -470,6 +545,132 @@ export interface ExplainedScore {
   components: ScoreComponents;
 }
 
+/** How many lines there are of each type. */
+export interface ExportCounts {
+  memory: number;
+  /** Default: 0. */
+  compaction?: number | null;
+  /** Default: 0. */
+  cognified?: number | null;
+}
+
+/** The last line. Without it, a file was cut off. */
+export interface ExportEnd {
+  type: "end";
+  /** How many lines stand before it, empty ones not counted. */
+  lines?: number | null;
+  /** Of these lines, each without blanks around it and with a line feed. Null: it was edited. */
+  sha256: string | null;
+}
+
+/** The first line. */
+export interface ExportHeader {
+  type: "header";
+  format: "cognee-memory-export";
+  version: 1;
+  /** Of the workspace that was exported. */
+  workspace_id?: string | null;
+  /** ISO 8601; without an offset it is UTC. */
+  exported_at?: string | null;
+  program_version?: string | null;
+  counts?: ExportCounts | null;
+}
+
+/** A line of an export: the header, a memory, what was done with memories, or the end. */
+export type ExportLine =
+  | ExportHeader
+  | ExportedSummary
+  | ExportedRecord
+  | ExportedLegacy
+  | ExportedCompaction
+  | ExportedFinding
+  | ExportEnd;
+
+/** What was merged into a record, and whether that was taken back: ids, digests and counts. */
+export interface ExportedCompaction {
+  type: "compaction";
+  /** A UUID. */
+  record_id: string;
+  /** A UUID, or a slug such as plan-014-summaries. */
+  topic_id: string;
+  /** ISO 8601; without an offset it is UTC. */
+  applied_at: string;
+  job_id: string;
+  job_sha256: string;
+  preview_digest: string;
+  sources: MergedMemory[];
+  conflicts: { [name: string]: unknown }[];
+  narrative_source: string;
+  /** ISO 8601; without an offset it is UTC. */
+  restored_at?: string | null;
+  restored_by?: string | null;
+  restored?: TakenBack | null;
+}
+
+/** What cognee found in a text, by a language model. */
+export interface ExportedFinding {
+  type: "cognified";
+  /** A UUID. */
+  memory_id: string;
+  data_id: string;
+  /** ISO 8601; without an offset it is UTC. */
+  at: string;
+  found: Found;
+}
+
+/** A text without structure, such as a conversation. */
+export interface ExportedLegacy {
+  type: "memory";
+  /** The fields that are searched by meaning. It is not read. */
+  index_fields?: string[] | null;
+  /** ISO 8601; without an offset it is UTC. */
+  stored_at: string;
+  /** When the status was last set by hand. */
+  status_set_at?: string | null;
+  /** Whether it is kept and not found. Default: false. */
+  hidden?: boolean | null;
+  /** The original that it was converted from. */
+  migrated_from?: string | null;
+  text: string;
+  metadata: LegacyMetadata;
+}
+
+/** A decision record. */
+export interface ExportedRecord {
+  type: "memory";
+  /** The fields that are searched by meaning. It is not read. */
+  index_fields?: string[] | null;
+  /** ISO 8601; without an offset it is UTC. */
+  stored_at: string;
+  /** When the status was last set by hand. */
+  status_set_at?: string | null;
+  /** Whether it is kept and not found. Default: false. */
+  hidden?: boolean | null;
+  /** The original that it was converted from. */
+  migrated_from?: string | null;
+  /** The record as markdown. It is not read: the fields are. */
+  text?: string | null;
+  metadata: RecordMetadata;
+}
+
+/** A summary. */
+export interface ExportedSummary {
+  type: "memory";
+  /** The fields that are searched by meaning. It is not read. */
+  index_fields?: string[] | null;
+  /** ISO 8601; without an offset it is UTC. */
+  stored_at: string;
+  /** When the status was last set by hand. */
+  status_set_at?: string | null;
+  /** Whether it is kept and not found. Default: false. */
+  hidden?: boolean | null;
+  /** The original that it was converted from. */
+  migrated_from?: string | null;
+  /** The summary as markdown. It is not read: the fields are. */
+  text?: string | null;
+  metadata: SummaryMetadata;
+}
+
 /** Exactly one of `memory_ids` and `topic_id`: the memories to delete. */
 export interface ForgetPayload {
   memory_ids?: string[] | null;
@@ -477,8 +678,59 @@ export interface ForgetPayload {
   topic_id?: string | null;
 }
 
+/** What was forgotten. Memories that were forgotten before are among it. */
+export interface ForgetResult {
+  /** What was asked for, with the originals of what had been converted, and what was converted from them. */
+  forgotten: string[];
+  records_rebuilt: RebuiltRecord[];
+  /** Decision records of which fewer than two memories remained. */
+  records_removed: string[];
+  /** Memories that were superseded by a record that is gone, and have their former status again. */
+  revived: string[];
+  /** Ended jobs whose records and copies have lost their texts. */
+  jobs_scrubbed: number;
+  /** Waiting jobs that would have brought a memory back: they failed with MEMORY_FORGOTTEN. */
+  jobs_ended: number;
+  /** Rejected files, previews, imported files, backups and set-aside stores. */
+  files_removed: number;
+  warnings: string[];
+}
+
+/** The part of the graph that a text gave, and the job that asked for it. */
+export interface Found {
+  job_id?: string | null;
+  nodes: FoundNode[];
+  edges: FoundEdge[];
+}
+
+/** An edge of the graph. */
+export interface FoundEdge {
+  source: string;
+  target: string;
+  name: string;
+  properties: { [name: string]: unknown };
+}
+
+/** A node of the graph. */
+export interface FoundNode {
+  id: string;
+  type: string;
+  index_fields: string[];
+  properties: { [name: string]: unknown };
+}
+
 /** The payload of kinds that take none. */
 export type GraphPayload = { [name: string]: never };
+
+/** The picture of the knowledge graph: where it lies, and what it shows. */
+export interface GraphResult {
+  path: string;
+  nodes: number;
+  edges: number;
+  /** The newest ones, at most 200, with all that they lead to. */
+  memories: number;
+  memories_left_out: number;
+}
 
 /** How the worker is: `worker/heartbeat.json`. Whether it lives is decided by the lock, not by this file. */
 export interface Heartbeat {
@@ -522,10 +774,48 @@ export interface Http {
   problem: string | null;
 }
 
+/** Something about a memory of the file that a person may want to look at. */
+export interface ImportDetail {
+  line: number;
+  /** As the file has it. */
+  memory_id: string;
+  what: "renumbered" | "kept" | "duplicate" | "conflict" | "forgotten" | "failed";
+  /** The id that stands here for it. */
+  here: string | null;
+  note: string;
+}
+
 /** Taking in an export. */
 export interface ImportPayload {
   /** A file inside the workspace. */
   path: string;
+}
+
+/** What became of the memories of a file. The first six counts after `memories` add up to it. */
+export interface ImportResult {
+  memories: number;
+  added: number;
+  /** Those that were here under the same id with the same words. */
+  unchanged: number;
+  /** Those whose words were here under another id, which stands for them. */
+  duplicates: number;
+  /** Those whose id has other words here. These were kept. */
+  conflicts: number;
+  /** Those that were forgotten here after the import was asked for. */
+  forgotten: number;
+  /** Those that the embedding provider refuses. */
+  failed: number;
+  /** Of those added: their number was taken. */
+  renumbered: number;
+  /** Of those that were here: the file has another status, or other dates or labels. Ours were kept. */
+  kept: number;
+  /** Entries added to the history of compactions. */
+  compactions: number;
+  /** What cognee found in texts, added. */
+  findings: number;
+  details: ImportDetail[];
+  warnings: string[];
+  seconds: number;
 }
 
 /** What the worker is busy with. */
@@ -596,6 +886,61 @@ export interface JobError {
   details?: { [name: string]: unknown };
 }
 
+/** A memory that was left when a migration was taken back. */
+export interface KeptMemory {
+  memory_id: string;
+  reason: string;
+}
+
+/** A memory that a restoring left as it was, and why. */
+export interface LeftMemory {
+  /** A UUID. */
+  memory_id: string;
+  reason: "forgotten" | "status_changed";
+}
+
+/** What is known of a text without structure. */
+export interface LegacyMetadata {
+  type: "legacy";
+  /** A UUID. */
+  memory_id: string;
+  /** Absent: the next one. */
+  memory_number?: number | null;
+  /** A UUID, or a slug such as plan-014-summaries. */
+  topic_id?: string | null;
+  session_id?: string | null;
+  plan_id?: string | null;
+  status?: Status | null;
+  /** ISO 8601; without an offset it is UTC. */
+  created_at?: string | null;
+  /** ISO 8601; without an offset it is UTC. */
+  updated_at?: string | null;
+  /** ISO 8601; without an offset it is UTC. */
+  source_created_at?: string | null;
+  importance?: number | null;
+}
+
+/** A memory whose text cognee has looked into. */
+export interface LookedInto {
+  memory_id: string;
+  memory_number: number;
+  /** The path of the file that it came from, as the job had it. */
+  source: string | null;
+  nodes: number;
+  edges: number;
+  /** Whether another job had looked into it. */
+  before: boolean;
+}
+
+/** A memory as it was before it was merged. */
+export interface MergedMemory {
+  /** A UUID. */
+  memory_id: string;
+  content_sha256: string;
+  status: Status;
+  status_set_at?: string | null;
+}
+
 /** Turning legacy memories into structured ones. */
 export interface MigratePayload {
   /** Default: false. */
@@ -603,6 +948,67 @@ export interface MigratePayload {
   limit?: number | null;
   /** The id of the receipt of a migration to take back. */
   undo?: string | null;
+}
+
+/** What was taken over, or would be; or what was taken back. */
+export type MigrateResult = Migration | UndoneMigration;
+
+/** A text, and what it became; in a dry run, what it would become. What is not known is null. */
+export interface MigratedItem {
+  /** `skipped`: it is no memory of an earlier version, and is left alone. */
+  outcome: "migrated" | "already_migrated" | "forgotten" | "failed" | "skipped";
+  /** Why it was not migrated. */
+  reason: string | null;
+  error_code: string | null;
+  /** The line of the text that cannot be read. */
+  line: number | null;
+  source: MigrationSource;
+  memory_id: string | null;
+  memory_number: number | null;
+  memory_type: "summary" | "legacy" | null;
+  title: string | null;
+  topic_id: string | null;
+  session_id: string | null;
+  plan_id: string | null;
+  status: Status | null;
+  created_at: string | null;
+  importance: number | null;
+}
+
+/**
+ * What a migration did, or in a dry run would do.
+ *
+ * `migrated`, `already_migrated`, `forgotten`, `failed` and `remaining` add up to `found`.
+ */
+export interface Migration {
+  dry_run: boolean;
+  /** Texts of earlier versions, without those that were skipped. */
+  found: number;
+  migrated: number;
+  already_migrated: number;
+  /** Those that were forgotten here. They stay so. */
+  forgotten: number;
+  failed: number;
+  /** Other texts that cognee holds. */
+  skipped: number;
+  /** Those beyond the limit. */
+  remaining: number;
+  /** What failed comes first. The receipt has all. */
+  items: MigratedItem[];
+  items_omitted: number;
+  /** Its id, to take the migration back. Null in a dry run. */
+  receipt: string | null;
+  warnings: string[];
+}
+
+/** Where a text lies that an earlier version gave to cognee. */
+export interface MigrationSource {
+  /** cognee's SQLite file, below the workspace. Empty where no store names the text. */
+  store: string;
+  /** cognee's id of the text. */
+  data_id: string;
+  /** The name of its file in `.cognee_data`. */
+  file: string;
 }
 
 /** For tests of the engine; accepted only where the setting for test jobs is on. */
@@ -615,6 +1021,15 @@ export interface NoopPayload {
 
 /** Nothing. */
 export type NoopResult = { [name: string]: never };
+
+/** A text that was left out. */
+export interface NotLookedInto {
+  /** Null for a file that could not be read. */
+  memory_id: string | null;
+  source: string | null;
+  code: string;
+  message: string;
+}
 
 /** What becomes of the memory in the block that `context` makes of the same question. */
 export interface PackContext {
@@ -667,8 +1082,8 @@ export interface PreviewedRecord {
   time_scope: RecordTimeScope;
   /** The ids of the memories that it merges, the oldest first. */
   compaction_source: string[];
-  /** Who wrote the narrative. */
-  narrative_source: "template";
+  /** Who wrote the narrative: a template, or the language model. */
+  narrative_source: "template" | "llm";
 }
 
 /** How far a running job has come. */
@@ -705,6 +1120,52 @@ export interface RebuildResult {
   seconds: number;
 }
 
+/** A decision record that had merged what was forgotten, and the one that was made of what remains. */
+export interface RebuiltRecord {
+  old: string;
+  new: string;
+}
+
+/** The fields of a decision record. */
+export interface RecordMetadata {
+  /** A UUID. */
+  memory_id: string;
+  /** Absent: the next one. */
+  memory_number?: number | null;
+  topic: string;
+  /** A UUID, or a slug such as plan-014-summaries. */
+  topic_id: string;
+  session_id?: string | null;
+  plan_id?: string | null;
+  /** ISO 8601; without an offset it is UTC. */
+  created_at?: string | null;
+  /** ISO 8601; without an offset it is UTC. */
+  updated_at?: string | null;
+  /** ISO 8601; without an offset it is UTC. */
+  source_created_at?: string | null;
+  importance?: number | null;
+  /** Of a decision record: its narrative. */
+  context: string;
+  decisions?: string[] | null;
+  rationale?: string[] | null;
+  open_questions?: string[] | null;
+  next_steps?: string[] | null;
+  /** The four lists below in one. It is not read. */
+  references?: string[] | null;
+  references_files?: string[] | null;
+  references_plans?: string[] | null;
+  references_branches?: string[] | null;
+  references_issues?: string[] | null;
+  /** As text; it begins with the bounds, if there are any. */
+  time_scope?: string | null;
+  time_scope_bounds?: ScopeBounds | null;
+  type: "decision_record";
+  /** Absent: DecisionRecord. */
+  status?: "DecisionRecord" | "Superseded" | null;
+  /** The memories that it merged. */
+  compaction_source?: string[] | null;
+}
+
 /** From the first beginning to the last end of what was merged. */
 export interface RecordTimeScope {
   text: string;
@@ -727,6 +1188,28 @@ export interface RejectionReason {
 /** Taking a compaction back. */
 export interface RestorePayload {
   decision_record_id: string;
+}
+
+/** What was taken back. A record that was withdrawn before gives the same again. */
+export interface RestoreResult {
+  decision_record_id: string;
+  /** Null where the record was forgotten since. */
+  memory_number: number | null;
+  topic_id: string;
+  /** The ids of the memories that are again what they were before. */
+  restored: string[];
+  skipped: SkippedSource[];
+  restored_at: string;
+}
+
+/** A memory that an answer rests on. */
+export interface RestsOn {
+  memory_id: string;
+  memory_number: number;
+  memory_type: MemoryType;
+  /** The topic, or a legacy text's first line. */
+  title: string;
+  status: Status | null;
 }
 
 /** No answer, and why. */
@@ -815,6 +1298,13 @@ export interface RetrievalSuccess {
   warnings: string[];
 }
 
+/** The bounds of a time scope. */
+export interface ScopeBounds {
+  start?: string | null;
+  end?: string | null;
+  turn_count?: number | null;
+}
+
 /** What a score is made of. Null is what cannot be known without a query. */
 export interface ScoreComponents {
   /** The part of words in semantic_score: weight * lexical_score. */
@@ -853,6 +1343,13 @@ export interface SetStatusResult {
   importance: number | null;
 }
 
+/** A memory that was left as it is. */
+export interface SkippedSource {
+  memory_id: string;
+  /** `forgotten`: it is gone. `status_changed`: somebody has set its status since. */
+  reason: "forgotten" | "status_changed";
+}
+
 /** A structured summary of a conversation. */
 export interface Summary {
   topic: string;
@@ -881,6 +1378,50 @@ export interface Summary {
   importance?: number | null;
 }
 
+/** The fields of a summary. */
+export interface SummaryMetadata {
+  /** A UUID. */
+  memory_id: string;
+  /** Absent: the next one. */
+  memory_number?: number | null;
+  topic: string;
+  /** A UUID, or a slug such as plan-014-summaries. */
+  topic_id: string;
+  session_id?: string | null;
+  plan_id?: string | null;
+  /** ISO 8601; without an offset it is UTC. */
+  created_at?: string | null;
+  /** ISO 8601; without an offset it is UTC. */
+  updated_at?: string | null;
+  /** ISO 8601; without an offset it is UTC. */
+  source_created_at?: string | null;
+  importance?: number | null;
+  /** Of a decision record: its narrative. */
+  context: string;
+  decisions?: string[] | null;
+  rationale?: string[] | null;
+  open_questions?: string[] | null;
+  next_steps?: string[] | null;
+  /** The four lists below in one. It is not read. */
+  references?: string[] | null;
+  references_files?: string[] | null;
+  references_plans?: string[] | null;
+  references_branches?: string[] | null;
+  references_issues?: string[] | null;
+  /** As text; it begins with the bounds, if there are any. */
+  time_scope?: string | null;
+  time_scope_bounds?: ScopeBounds | null;
+  type: "conversation_summary";
+  /** Absent: Active. */
+  status?: "Draft" | "Active" | "Final" | "Superseded" | null;
+}
+
+/** What came of taking a compaction back. */
+export interface TakenBack {
+  restored: string[];
+  skipped: LeftMemory[];
+}
+
 /** The time that a conversation covered. */
 export interface TimeScope {
   /** ISO 8601; without an offset it is UTC. */
@@ -888,6 +1429,15 @@ export interface TimeScope {
   /** ISO 8601; without an offset it is UTC. */
   end?: string | null;
   turn_count?: number | null;
+}
+
+/** What was taken back of a migration. Again gives the same. */
+export interface UndoneMigration {
+  receipt: string;
+  /** Memories removed, not counting their hidden originals. */
+  undone: number;
+  /** What has become more since than the migration made of it. */
+  kept: KeptMemory[];
 }
 
 /** `some_name` as `someName`. */

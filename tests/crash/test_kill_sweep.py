@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from harness import SOAK, Place, RealWorker, until
@@ -16,29 +17,42 @@ from side_by_side import SideBySide
 from bridge import previews, trust
 from bridge.embedder import create
 from bridge.memory import Content, Memory, Metadata
+from bridge.operations import Task
+from bridge.operations.ingest import prepare
 from bridge.settings import load
 from bridge.store import Store
-from jobs import client, spool, steps
+from jobs import client, clock, lifecycle, spool, steps
 from jobs.errors import JobError
+from jobs.model import Record, encode
+from jobs.parse import parse_job
 
 PROCESS_OF = {step.name: step.process for step in steps.STEPS}
 # Reached by jobs that write memories; noop jobs, which are enough for the rest, do not.
 OF_MEMORIES = {"vectors.append", "memory.commit", "graph.open", "graph.write", "graph.sync", "outbox.pay"}
 OF_PREVIEWS = {"preview.write"}
+OF_RECEIPTS = {"receipt.write"}  # what a kill beside it leaves: tests/unit/test_migrate.py
+OF_FORGETTING = {"forget.files", "forget.store", "scrub.record", "scrub.copy"}
+OF_COGNEES_FILES = {"graph.scrub"}  # tests/integration/test_graph.py kills it there
 
 ASKER = [point for point in steps.POINTS if PROCESS_OF[point.split(":")[1]] == "asker"]
-WORKER = [point for point in steps.POINTS if PROCESS_OF[point.split(":")[1]] == "worker"]
+WORKER = [
+    point for point in steps.POINTS
+    if PROCESS_OF[point.split(":")[1]] == "worker" and point.split(":")[1] not in OF_FORGETTING
+]  # fmt: skip
+SPECIAL = OF_MEMORIES | OF_PREVIEWS | OF_RECEIPTS | OF_FORGETTING | OF_COGNEES_FILES
 CHILD = [
     point for point in steps.POINTS
-    if PROCESS_OF[point.split(":")[1]] == "child" and point.split(":")[1] not in OF_MEMORIES | OF_PREVIEWS
+    if PROCESS_OF[point.split(":")[1]] == "child" and point.split(":")[1] not in SPECIAL
 ]  # fmt: skip
 MEMORIES = [point for point in steps.POINTS if point.split(":")[1] in OF_MEMORIES]
 PREVIEWS = [point for point in steps.POINTS if point.split(":")[1] in OF_PREVIEWS]
+FORGETTING = [point for point in steps.POINTS if point.split(":")[1] in OF_FORGETTING]
 
 
 def test_the_sweep_covers_the_whole_table() -> None:
-    swept = {*ASKER, *WORKER, *CHILD, *MEMORIES, *PREVIEWS}
-    assert swept == set(steps.POINTS)
+    swept = {*ASKER, *WORKER, *CHILD, *MEMORIES, *PREVIEWS, *FORGETTING}
+    elsewhere = {f"{side}:{name}" for side in ("before", "after") for name in OF_RECEIPTS | OF_COGNEES_FILES}
+    assert swept | elsewhere == set(steps.POINTS)
     assert len(swept) >= 25
 
 
@@ -166,3 +180,70 @@ def test_after_a_kill_beside_a_previews_step_it_is_shown_and_kept_once(
     digest = (record.result or {})["preview_digest"]
     assert previews.load(place.workspace, digest) is not None
     assert [path.stem for path in place.workspace.previews.iterdir()] == [digest]
+
+
+SECRET = "The quokkazebra is as small as a cat."
+FAR = "2999-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    "point", [*FORGETTING, "after:memory.commit"] if SOAK else ["before:forget.store", "after:scrub.record"]
+)
+def test_after_a_kill_beside_a_forgettings_step_no_byte_stays_and_it_ends_once(
+    side_by_side: SideBySide, request: pytest.FixtureRequest, model_cache: Path, point: str
+) -> None:
+    def case(place: Place, point: str) -> None:
+        place.environment["COGNEE_MEMORY_CACHE_DIR"] = str(model_cache)
+        kill_while_forgetting(place, point)
+
+    side_by_side(request, case, point)
+
+
+def remember_without_a_graph(place: Place, payloads: list[dict[str, Any]]) -> list[str]:
+    """Store what jobs would, as the worker's child does; nothing is owed to the graph. Returns the ids."""
+    trust.adopt(place.workspace, place.config)
+    store = Store(place.workspace, create(load(environment=place.environment).embedding))
+    tasks = [Task("before", "0" * 64, payload, None, "2026-11-20T12:00:00Z") for payload in payloads]
+    memories = [prepare(task, store.workspace_id, task.accepted_at).memory for task in tasks]
+    store.add([(memory, None) for memory in memories], "2026-11-20T12:00:00Z")
+    store.outbox.paid(store.outbox.owed(len(memories)))  # else an idle worker would open the graph
+    store.close()
+    return [memory.id for memory in memories]
+
+
+def accept(place: Place, job_id: str, kind: str, payload: dict[str, Any], **fields: Any) -> Record:
+    """Make a job one that a worker had accepted."""
+    job = parse_job(job_id, encode({"schema_version": 1, "job_id": job_id, "kind": kind, "payload": payload, **fields}))
+    record = lifecycle.accept(job, clock.now())
+    spool.accept(place.spool, [(job, record)])
+    return record
+
+
+def kill_while_forgetting(place: Place, point: str) -> None:
+    summaries = [{"summary": {"topic": "T", "context": context}} for context in (SECRET, "Lakes are deep.")]
+    gone, kept = remember_without_a_graph(place, summaries)
+    accept(place, "late", "ingest", summaries[0], not_before=FAR)
+    done = accept(place, "done", "ingest", summaries[1])
+    started = lifecycle.step(done, lifecycle.Started(), clock.now())
+    told = lifecycle.Succeeded({"memory_id": gone, "topic": SECRET})
+    spool.write_records(place.spool, [lifecycle.step(started, told, clock.now())])
+    (place.spool.rejected / "bad.1.json").write_text(SECRET)
+    place.submit("forget", {"memory_ids": [gone]}, job_id="forget")
+    place.environment["COGNEE_MEMORY_FAULT"] = f"kill@{point}"
+    worker = place.worker()
+    if PROCESS_OF[point.split(":")[1]] == "worker":
+        let_die(worker)
+    else:
+        until(lambda: "the child ended" in place.log(), f"the child ran into its fault\n{place.log_end()}", seconds=120)
+        worker.kill()
+    del place.environment["COGNEE_MEMORY_FAULT"]
+    with place.worker():
+        forgotten = place.ended("forget", seconds=120)
+        late = place.ended("late")
+    assert (forgotten.state, (forgotten.result or {}).get("forgotten")) == ("succeeded", [gone]), forgotten.error
+    assert (late.error or {})["code"] == "MEMORY_FORGOTTEN"
+    found = [
+        path for path in place.workspace.root.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()
+    ]
+    assert found == []
+    assert [memory["memory_id"] for memory in place.json("memories", "list")["memories"]] == [kept]

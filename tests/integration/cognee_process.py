@@ -94,9 +94,64 @@ class CogneeProcess:
         nodes, edges = self._ask("counts")
         return nodes, edges
 
+    def ask_llm(self, shape: str, text: str, **options: Any) -> dict[str, Any]:
+        """A question to the language model: ``{"answer" | "error", "spent", "of_job"}``; settings by name."""
+        found: dict[str, Any] = self._ask("ask_llm", shape, text, options)
+        return found
+
+    def forget_findings(self, memory_ids: list[str]) -> None:
+        self._ask("forget_findings", memory_ids)
+
     def lag(self) -> int:
         found: int = self._ask("lag")
         return found
+
+
+def ask_llm(stores: Any, shape: str, text: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Through cognee's own gateway, at the expense of a job: ``times`` in a row, or ``at_once``."""
+    import asyncio
+    from dataclasses import asdict, replace
+
+    from cognee.infrastructure.llm.config import get_llm_config
+    from cognee.infrastructure.llm.LLMGateway import LLMGateway
+    from cognee.shared import data_models
+
+    from bridge import cognee_llm, cognee_process, llm
+    from bridge.llm_usage import Meter
+    from bridge.settings import as_environment
+    from jobs import clock
+    from jobs.errors import JobError
+
+    job_id, times, at_once = options.pop("job_id", "job"), options.pop("times", 1), options.pop("at_once", 0)
+    settings = replace(stores.settings, **options)
+    told = as_environment(llm.completed(settings))  # as cognee reads it while it is imported
+    names = ("llm_provider", "llm_model", "llm_endpoint", "llm_api_key")
+    before = {name: getattr(get_llm_config(), name) for name in names}
+    for name in names:
+        setattr(get_llm_config(), name, told.get(name.upper()))
+    meter = Meter(stores.store.llm_usage, settings, job_id, clock.now)
+    found: dict[str, Any] = {"answers": [], "pauses": 0}
+    model, system = getattr(data_models, shape), "Say what the text says."
+
+    def pause() -> None:
+        found["pauses"] += 1
+
+    async def all_at_once() -> list[Any]:
+        asked = (LLMGateway.acreate_structured_output(text, system, model) for _ in range(at_once))
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    try:
+        for _ in range(0 if at_once else times):
+            found["answers"].append(cognee_llm.ask(meter, system, text, model, pause).model_dump())
+        if at_once:
+            answers = cognee_process.run(cognee_llm.metered(meter, all_at_once()))
+            found["answers"] = [getattr(answer, "code", type(answer).__name__) for answer in answers]
+    except JobError as error:
+        found["error"] = error.as_dict()
+    finally:
+        for name, value in before.items():
+            setattr(get_llm_config(), name, value)
+    return found | {"spent": asdict(meter.spent), "of_job": asdict(stores.store.llm_usage.of_job(job_id))}
 
 
 def main() -> None:
@@ -117,8 +172,12 @@ def main() -> None:
                     given = [Task(**task) for task in tasks]
                     outcomes = run(kind, given, stores, clock.now(), lambda _: None)
                     return {job_id: encode(outcome) for job_id, outcome in outcomes.items()}
+                case "ask_llm":
+                    return ask_llm(stores, *arguments)
                 case "lag":
                     return stores.graph_lag()
+                case "forget_findings":
+                    return stores.forget_findings(*arguments)
                 case _:
                     return getattr(stores.graph, what)(*arguments)
 
@@ -128,6 +187,7 @@ def main() -> None:
             except Exception as error:
                 found = {"failed": repr(error)}
             answers.write(json.dumps(found, default=str).encode() + b"\n")
+    os._exit(0)  # all is closed, and to take the interpreter apart takes seconds
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from harness import Place, until
 
+from bridge import compact, migrate_summaries
 from jobs import client, clock, lifecycle, spool
 from jobs.errors import JobError
 from jobs.lock import Lock
@@ -389,6 +390,7 @@ def test_lists_of_nothing_are_successes(place: Place) -> None:
     assert place.json("jobs", "list") == {"success": True, "jobs": [], "total": 0}
     assert place.json("memories", "list") == {"success": True, "memories": []}
     assert place.json("topics") == {"success": True, "topics": []}
+    assert place.cli("memories", "list").stdout + place.cli("topics").stdout == "No memories.\nNo topics.\n"
     assert place.json("worker", "logs")["lines"] == []
     assert place.cli("memories", "show", "1", "--json").returncode == 1
 
@@ -407,6 +409,37 @@ def test_an_interrupt_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: p
     monkeypatch.setattr(commands, "run", interrupted)
     assert main(["status"]) == 130
     assert capsys.readouterr() == ("", "")
+
+
+def test_whoever_stops_waiting_is_told_how_to_find_the_job(
+    place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(client, "wait", interrupted)
+    monkeypatch.setattr("bridge.answer.claim_stdout", lambda: None)
+    given = ["--workspace-path", str(place.workspace.root), "--no-start"]
+    assert main(["migrate", *given]) == 130
+    assert migrate_summaries.main(given) == 130
+    assert compact.main([*given, "--topic-id", "t"]) == 130
+    told = capfd.readouterr()
+    named = [line.rpartition(" ")[2].rstrip(".") for line in told.err.splitlines()]
+    assert (told.out, sorted(named)) == ("", sorted(entry.path.stem for entry in spool.inbox(place.workspace.spool)))
+    assert len(named) == 3
+
+
+def test_a_program_that_has_waited_in_vain_learns_the_jobs_id(place: Place) -> None:
+    found = place.json("migrate", "--dry-run", "--no-start", "--timeout", "0.01")
+    assert found["error_code"] == "WAIT_TIMEOUT"
+    job_id = found["error_details"]["job_id"]
+    assert f"cognee-memory jobs show {job_id}" in found["remediation"]
+    assert place.json("jobs", "show", job_id)["success"]
+
+
+def test_a_topic_is_named_once(place: Place) -> None:
+    assert place.json("compact", "a", "--topic-id", "b")["error_code"] == "ARGUMENT_INVALID"
+    assert not place.workspace.spool.root.exists() or not spool.inbox(place.workspace.spool)
 
 
 def test_an_error_of_a_waited_job_is_the_error_of_the_command(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

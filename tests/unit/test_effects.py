@@ -152,11 +152,12 @@ def test_maintenance_empties_the_log_and_waits_for_no_reader(workspace: Workspac
 def as_in_the_first_format(workspace: Workspace) -> None:
     """Take back what the later formats have brought."""
     with closing(sqlite3.connect(workspace.memory_db)) as connection, connection:
-        connection.execute("DROP TABLE effects")
-        for name in ("memories_changed", "memories_removed", "memories_squeezed_in"):
-            connection.execute(f"DROP TRIGGER {name}")
-        connection.execute("DROP INDEX memories_catalogue")
-        for column in ("whole_row", "dated"):
+        first = {"meta", "memories", "memories_topic", "tombstones", "outbox", "embeddings"}
+        query = "SELECT type, name FROM sqlite_master WHERE sql NOT NULL AND name NOT LIKE 'sqlite%' ORDER BY type DESC"
+        for kind, name in connection.execute(query).fetchall():  # triggers, tables, indexes
+            if name not in first and not name.startswith("words"):
+                connection.execute(f"DROP {kind} IF EXISTS {name}")
+        for column in ("whole_row", "dated", "migrated_from"):
             connection.execute(f"ALTER TABLE memories DROP COLUMN {column}")
         later = "'vector_crc32', 'graph_closed', 'whole_rows', 'whole_crc32', 'catalogue_version'"
         connection.execute(f"DELETE FROM meta WHERE key IN ({later})")

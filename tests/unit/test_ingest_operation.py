@@ -35,7 +35,12 @@ class PickyEmbedder(FakeEmbedder):
 
 
 class AllTaken:
-    def write(self, _: object) -> None: ...
+    def write(self, *_: object) -> None: ...
+
+    def topics(self, _: object) -> list[str]:
+        return []
+
+    def delete(self, _: object) -> None: ...
 
     def sync(self) -> None: ...
 

@@ -428,10 +428,10 @@ def test_a_copy_that_cannot_be_moved_away_loses_no_other_record_of_the_step(
     ledger.apply({"a": Started(), "b": Started(), "c": Started()})
     end = spool.end
 
-    def stuck(place: Spool, job_id: str) -> None:
+    def stuck(place: Spool, job_id: str, *, keep: bool = True) -> None:
         if job_id == "a":
             raise OSError(28, "No space left on device")
-        end(place, job_id)
+        end(place, job_id, keep=keep)
 
     monkeypatch.setattr(spool, "end", stuck)
     events = {"a": Succeeded({}), "b": Succeeded({}), "c": Failed(JobError("TEST_RETRY"))}

@@ -9,6 +9,7 @@ from fake_embedder import FakeEmbedder
 
 from bridge import listing
 from bridge.memory import Content, Memory, Metadata
+from bridge.rows import Addition
 from bridge.store import Store
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -59,7 +60,12 @@ def test_a_memory_is_found_by_number_and_by_id(workspace: Workspace) -> None:
     assert listing.memory(workspace, "l")["summary_text"] == "\n  First line\nSecond"
 
 
-@pytest.mark.parametrize("wanted", ["99", "nobody", "", "²"])
+def test_a_number_may_be_written_as_the_tables_show_it(workspace: Workspace) -> None:
+    assert listing.memory(workspace, "#6")["memory_id"] == listing.id_of(workspace, "#6") == "b"
+    assert listing.id_of(workspace, "b") == "b"
+
+
+@pytest.mark.parametrize("wanted", ["99", "nobody", "", "²", "#", "#99", "#b"])
 def test_an_unknown_memory_is_not_found(workspace: Workspace, wanted: str) -> None:
     with pytest.raises(JobError, match="MEMORY_NOT_FOUND"):
         listing.memory(workspace, wanted)
@@ -70,6 +76,18 @@ def test_topics_come_by_their_active_memories_and_five_are_worth_compacting(work
     assert (full["topic_id"], full["memories"], full["active"], full["worth_compacting"]) == ("full", 5, 5, True)
     assert (other["topic_id"], other["memories"], other["active"], other["worth_compacting"]) == ("other", 2, 1, False)
     assert (full["oldest"], full["newest"]) == (NOW, NOW)
+
+
+def test_titles_are_of_what_is_named_and_of_what_goes_along(workspace: Workspace) -> None:
+    store = Store(workspace, FakeEmbedder())
+    original = Addition(Memory("o", 0, "legacy", Metadata(), NOW, text="Original"), hidden=True)
+    made = [Addition(summary(name, "made"), migrated_from="o") for name in ("m1", "m2")]
+    store.bring([original, *made], NOW)
+    store.close()
+    assert listing.titles(workspace, ["b", "nobody"], None) == [f"#6 {'Title b ' + 'x' * 72}"]
+    of_both = ["#9 Original", f"#10 {'Title m1 ' + 'x' * 71}", f"#11 {'Title m2 ' + 'x' * 71}"]
+    assert listing.titles(workspace, ["o"], None) == listing.titles(workspace, ["m2"], None) == of_both
+    assert listing.titles(workspace, [], "made") == of_both
 
 
 def test_counts_are_by_kind_with_what_the_graph_is_owed(workspace: Workspace) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from fake_embedder import FakeEmbedder
 
 from bridge import graph_files, mounts, outbox, payments, slices
+from bridge.findings import Findings
 from bridge.memory import Content, Memory, Metadata
 from bridge.passages import passages
 from bridge.settings import Settings
@@ -36,20 +38,36 @@ class FakeGraph:
     def __init__(self) -> None:
         self.told: list[str] = []
         self.writes: list[int] = []
+        self.superseded: list[tuple[str, str]] = []
         self.refused: set[str] = set()
         self.raised: JobError | None = None
         self.closed = 0
 
-    def write(self, memories: Sequence[Memory]) -> None:
+    def write(self, memories: Sequence[Memory], superseded: Sequence[tuple[str, str]] = ()) -> None:
+        if not memories:
+            return
         if self.raised is not None:
             raise self.raised
         if self.refused & {memory.id for memory in memories}:
             raise JobError("GRAPH_WRITE_FAILED")
         self.told += [memory.id for memory in memories]
         self.writes.append(len(memories))
+        self.superseded += superseded
+
+    def topics(self, memory_ids: Sequence[str]) -> list[str]:
+        return ["t"] if memory_ids else []
+
+    def delete(self, memory_ids: Sequence[str]) -> None:
+        self.told += [f"-{memory_id}" for memory_id in memory_ids]
 
     def set_status(self, memory: Memory) -> None:
         self.told.append(f"{memory.id}={memory.metadata.status}")
+
+    def write_findings(self, found: Findings) -> None:
+        self.told += [f"found {node.id}" for node in found.nodes]
+
+    def remove_findings(self, found: Findings) -> None:
+        self.told += [f"-found {node.id}" for node in found.nodes]
 
     def sync(self) -> None:
         """Nothing is unsynced."""
@@ -148,7 +166,9 @@ def test_nobody_is_asked_to_pay_again_and_again_what_the_graph_refuses(stores: W
 def test_a_text_that_the_provider_refuses_is_its_memorys_fault_and_in_nobodys_way(stores: WithFakeGraph) -> None:
     add(stores, "bad", "a")
 
-    def write(memories: Sequence[Memory]) -> None:
+    def write(memories: Sequence[Memory], _: object = ()) -> None:
+        if not memories:
+            return
         if "bad" in [memory.id for memory in memories]:
             raise JobError("EMBEDDING_FAILED", details={"status": 400})
         stores.fake.told += [memory.id for memory in memories]
@@ -161,7 +181,9 @@ def test_a_text_that_the_provider_refuses_is_its_memorys_fault_and_in_nobodys_wa
 def test_trouble_with_others_debts_is_not_the_jobs(stores: WithFakeGraph) -> None:
     add(stores, "a", "b")
 
-    def write(memories: Sequence[Memory]) -> None:
+    def write(memories: Sequence[Memory], _: object = ()) -> None:
+        if not memories:
+            return
         if [memory.id for memory in memories] != ["a"]:
             raise JobError("GRAPH_UNAVAILABLE")
 
@@ -192,12 +214,36 @@ def test_a_debt_is_deleted_after_it_was_written_and_synced(
     ]  # fmt: skip
 
 
+def test_before_a_memory_leaves_the_graph_its_topic_is_named_after_one_that_stays(stores: WithFakeGraph) -> None:
+    add(stores, "a", "b", "c")
+    stores.pay_all()
+    stores.fake.told.clear()
+    with stores.store.changing(NOW):
+        stores.store.drop("b", NOW)
+        stores.store.hide("c", NOW)
+    stores.pay_all()
+    assert stores.fake.told == ["a", "-b", "-c"]
+
+
+def test_the_graph_is_told_which_record_supersedes_which_whenever_either_is_written(stores: WithFakeGraph) -> None:
+    add(stores, "a", "b")
+    record = replace(summary("r"), kind="decision_record", sources=("a", "b", "gone"))
+    with stores.store.changing(NOW):
+        stores.store.hide("b", NOW)
+    stores.store.add([(record, None)], NOW)
+    stores.pay_all()
+    assert stores.fake.superseded == [("r", "a")]
+    stores.store.outbox.owe_again(["a"], NOW)
+    stores.pay_all()
+    assert stores.fake.superseded == [("r", "a")] * 2
+
+
 @pytest.mark.usefixtures("every_slice")
 def test_all_is_paid_in_slices_in_which_other_jobs_may_close_the_graph_and_add(
     stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(payments, "_REST_SECONDS", 0.0)
-    add(stores, *(f"m{number:02d}" for number in range(30)))
+    add(stores, *(f"m{number:03d}" for number in range(300)))
     said: list[dict[str, Any]] = []
 
     def progress(message: dict[str, Any]) -> None:
@@ -209,7 +255,7 @@ def test_all_is_paid_in_slices_in_which_other_jobs_may_close_the_graph_and_add(
 
     stores.pay_all(progress)
     assert stores.graph_lag() == 0
-    assert sorted(stores.fake.told) == sorted({*(f"m{number:02d}" for number in range(30)), "new"})
+    assert sorted(stores.fake.told) == sorted({*(f"m{number:03d}" for number in range(300)), "new"})
     assert stores.opened > 2
     assert said[-1]["done"] <= said[-1]["total"]
 

@@ -184,21 +184,6 @@ def test_a_former_record_counts_as_a_source(stores: Stores) -> None:
 # --- what is refused ---
 
 
-def test_a_compaction_that_is_to_be_applied_is_refused_and_changes_nothing(
-    stores: Stores, workspace: Workspace
-) -> None:
-    add(stores, "Retry three times")
-    add(stores, "Retry five times")
-    before = dump(workspace)
-    for payload in ({"preview": False}, {"preview": False, "preview_digest": "0" * 64}):
-        error = refused(stores, **payload)
-        assert error.code == "KIND_UNAVAILABLE"
-        assert "Nothing was changed" in error.message
-        assert '"preview": true' in error.remediation
-    assert dump(workspace) == before
-    assert not workspace.previews.exists()
-
-
 def test_fewer_than_two_memories_are_nothing_to_compact(stores: Stores, workspace: Workspace) -> None:
     memory = add(stores, "Retry three times")
     add(stores, "Retry five times", status="Draft")

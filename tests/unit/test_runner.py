@@ -172,6 +172,24 @@ def test_long_work_that_is_not_trusted_with_others_stops_with_the_worker_all_the
     assert (bench.child.ended, bench.record("long").state, bench.record("long").crashes) == (["stopped"], "queued", 1)
 
 
+def test_a_long_comparison_lets_short_jobs_in_between_and_is_not_let_in_twice(bench: Bench) -> None:
+    for job_id in ("long", "other"):
+        bench.accept(job_id, "compact", {"topic_id": job_id})
+    bench.accept("short", "check")
+
+    def gives_way(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        if request["jobs"][0]["job_id"] == "long":
+            options["between"]()
+            assert {bench.record(job_id).state for job_id in ("other", "short")} == {"succeeded"}
+        else:
+            assert options["between"] is None
+        return succeeded(request)
+
+    bench.child.answer = gives_way
+    bench.runner.look("long")
+    assert bench.record("long").state == "succeeded"
+
+
 def test_a_cancellation_at_any_instant_is_heeded_or_answered_with_ask_again(bench: Bench) -> None:
     """Before the start, after it, while the child works, and when it has answered."""
     bench.accept("before")

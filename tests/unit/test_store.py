@@ -120,6 +120,19 @@ def test_a_memory_that_is_there_is_not_added_again_and_nothing_beside_it(
         assert [memory.number for memory in add(store, summary("b"))] == [2]
 
 
+def test_a_memory_of_the_same_words_is_found_without_a_look_at_all_others(
+    workspace: Workspace, embedder: FakeEmbedder
+) -> None:
+    steps: list[int] = []
+    with opened(workspace, embedder) as store:
+        add(store, *(legacy(f"l{length}", "x" * length) for length in range(1, 500)))
+        store.connection.set_progress_handler(lambda: steps.append(1), 100)  # of SQLite's instructions
+        assert store.same_as(legacy("other", "x" * 300)) == "l300"
+        assert store.same_as(legacy("other", "y" * 300)) is None
+        store.connection.set_progress_handler(None, 0)
+    assert len(steps) < 10
+
+
 def test_the_job_that_brought_a_memory_is_known(workspace: Workspace, embedder: FakeEmbedder) -> None:
     with opened(workspace, embedder) as store:
         add(store, summary("a"))
