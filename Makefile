@@ -32,7 +32,7 @@ demo: $(MODEL_STAMP) ## see it work: jobs dropped, worked off, and asked about
 	@$(BIN)/cognee-memory demo
 
 test: $(MODEL_STAMP) ## run the tests; the pure modules are to be covered to 90 %
-	$(BIN)/python -m pytest -n 4 --dist loadfile --cov --cov-report=term
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --cov --cov-report=term
 
 check: $(STAMP) ## lint and types
 	$(BIN)/ruff check .

@@ -26,8 +26,8 @@ def main(argv: Sequence[str] = ()) -> None:
     parser.add_argument("most", nargs="?", type=int, default=SIZES[-1], help="the largest number of memories")
     most: int = parser.parse_args(list(argv)).most
     rows = []
-    with new_workspace() as (workspace, settings):
-        for size in (size for size in SIZES if size <= most):
+    for size in (size for size in SIZES if size <= most):
+        with new_workspace() as (workspace, settings):  # what was forgotten would be missing in a larger store
             synthetic.fill(workspace, size)
             rows.append([f"{size:,}", *measured(workspace, settings)])
     with new_workspace() as (workspace, settings):

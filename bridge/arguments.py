@@ -12,7 +12,7 @@ from jobs.errors import JobError
 from .defaults import ARGUMENTS
 
 
-class _Help(argparse.HelpFormatter):
+class Help(argparse.HelpFormatter):
     """argparse makes one for each option that it is told of, and asks a module for the terminal's width that takes
     longer to import than all our options take to make."""
 
@@ -32,7 +32,7 @@ class Parser(argparse.ArgumentParser):
     """Reports wrong usage as an error of ours instead of ending the process without an answer."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"formatter_class": _Help, **options})
+        super().__init__(**{"formatter_class": Help, **options})
 
     def error(self, message: str) -> NoReturn:
         raise JobError(

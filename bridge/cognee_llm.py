@@ -105,8 +105,13 @@ def _gate(send: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
             "num_retries": 0,
             "timeout": httpx.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds)),
         }
-        async with asyncio.timeout(seconds):  # of the whole: the client's own is for each byte
-            answer = await send(*arguments, **options)
+        try:
+            async with asyncio.timeout(seconds):  # of the whole: the client's own is for each byte
+                answer = await send(*arguments, **options)
+        except Exception as error:
+            if llm_failures.was_not_served(error):
+                meter.take_back(call)
+            raise
         question.answers += 1
         usage = getattr(answer, "usage", None)
         meter.end(call, getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None) or 0)

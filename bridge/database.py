@@ -216,6 +216,12 @@ PATIENCE_SECONDS = 10  # of the writer, for the moment that another connection m
 MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [_create, _note_effects, _make_catalogue, _link_lineage]
 FORMAT = len(MIGRATIONS)
 
+_WITH_LINEAGE = MIGRATIONS.index(_link_lineage) + 1
+_WITHOUT_LINEAGE = """
+CREATE TEMP VIEW memories AS SELECT *, NULL AS migrated_from FROM main.memories;
+CREATE TEMP TABLE cognified (memory_id TEXT, data_id TEXT);
+"""
+
 _NO_SPACE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # Windows has no quotas by that name
 _UNREADABLE = (
     sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR,
@@ -290,12 +296,17 @@ def open_for_reading(workspace: Workspace) -> sqlite3.Connection | None:
 
 @contextmanager
 def reading(workspace: Workspace) -> Iterator[sqlite3.Connection | None]:
-    """A read-only connection for a moment; None where nothing was ever stored. Raises as ``open_for_reading``."""
+    """A read-only connection for a moment; None where nothing was ever stored. Raises as ``open_for_reading``.
+
+    Until a writer comes, a database may be of an older format; what it lacks looks empty.
+    """
     connection = open_for_reading(workspace)
     if connection is None:
         yield None
         return
     with closing(connection), failing_clearly():
+        if _format(connection, workspace.memory_db) < _WITH_LINEAGE:
+            connection.executescript(_WITHOUT_LINEAGE)
         yield connection
 
 

@@ -59,11 +59,14 @@ def group(texts: Sequence[str], vectors: Vectors, pulse: Callable[[], None] = la
     groups: list[tuple[list[int], int, float | None]] = []
     by_words: dict[str, int] = {}
     group_of: list[int] = []
-    near = _near(vectors)
-    parsed = [_Parsed(_names(text), clauses(text)) for text in texts]
-    for place, text in enumerate(texts):
+    wordings = [wording(text) for text in texts]
+    # What repeats the words of another is compared with nothing: a topic may say the same in each of its memories.
+    near = _near(vectors, sorted({words: place for place, words in reversed(list(enumerate(wordings)))}.values()))
+    by_text: dict[str, _Parsed] = {}
+    parsed: list[_Parsed] = []
+    for place, (text, words) in enumerate(zip(texts, wordings, strict=True)):
         pulse()
-        words = wording(text)
+        parsed.append(by_text.get(text) or by_text.setdefault(text, _Parsed(_names(text), clauses(text))))
         found, similarity = by_words.get(words), None
         if found is None:
             for cosine, other in near[place]:
@@ -89,15 +92,16 @@ def wording(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(" .!;,")
 
 
-def _near(vectors: Vectors) -> list[list[tuple[float, int]]]:
-    """For each row the earlier ones that are as close as the threshold, the closest first."""
-    found: list[list[tuple[float, int]]] = [[] for _ in range(len(vectors))]
-    for start in range(0, len(vectors), _ROWS):
-        cosines = vectors[start : start + _ROWS] @ vectors.T
+def _near(vectors: Vectors, places: Sequence[int]) -> dict[int, list[tuple[float, int]]]:
+    """For each of the places the earlier rows that are as close as the threshold, the closest first."""
+    found: dict[int, list[tuple[float, int]]] = {place: [] for place in places}
+    for start in range(0, len(places), _ROWS):
+        part = places[start : start + _ROWS]
+        cosines = vectors[part] @ vectors.T
         for row, other in zip(*np.nonzero(cosines >= SAME_MEANING), strict=True):
-            if other < start + row:
-                found[start + row].append((round(float(cosines[row, other]), 4), int(other)))
-    return [sorted(each, key=lambda pair: (-pair[0], -pair[1])) for each in found]
+            if other < part[row]:
+                found[part[row]].append((round(float(cosines[row, other]), 4), int(other)))
+    return {place: sorted(each, key=lambda pair: (-pair[0], -pair[1])) for place, each in found.items()}
 
 
 def _may_be_one(text: _Parsed, other: _Parsed) -> bool:

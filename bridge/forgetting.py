@@ -53,7 +53,8 @@ class Plan:
     @property
     def tombstones(self) -> tuple[str, ...]:
         """Every id that must not come back."""
-        return (*self.forgotten, *(old for old, _ in self.records_rebuilt), *self.records_removed)
+        rebuilt = (old for old, new in self.records_rebuilt if old != new)
+        return (*self.forgotten, *rebuilt, *self.records_removed)
 
     def joined(self, others: Iterable[Plan]) -> Plan:
         """With what other forgettings still have to see to."""

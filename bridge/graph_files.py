@@ -60,26 +60,27 @@ def is_there(workspace: Workspace) -> bool:
 def make_ready(workspace: Workspace) -> Found:
     """See to it that the graph opens: remove what a cut-off checkpoint left, set a damaged file aside.
 
-    "absent" when its file or its vectors are not there, at the first time or because somebody removed them.
+    "absent" when its file or its vectors are not there, at the first time or because somebody removed them. One goes
+    with the other: what was deleted and is still owed could not be found in it any more.
     Raises what the engine raised when neither is the matter: permissions, somebody's lock, the disk.
     """
     databases = databases_of(workspace)
     _remove_folder(databases / _REWRITING)  # of a rewriting that was cut off
-    found: Found = "ready" if (databases / _VECTORS).exists() else "absent"
-    if not (databases / _GRAPH_FILE).exists():
-        if _graph_files(workspace):  # a log without its graph
-            set_aside(workspace, f"graph-{clock.iso(clock.now())}", graph_only=True)
+    label = f"graph-{clock.iso(clock.now())}"
+    if not (databases / _GRAPH_FILE).exists() or not (databases / _VECTORS).exists():
+        if _graph_files(workspace) or _vectors(workspace):
+            set_aside(workspace, label)
         return "absent"
     error = _probe(workspace)
     if error is None:
-        return found
+        return "ready"
     if _remove_leftovers(workspace):
         error = _probe(workspace)
         if error is None:
-            return "repaired" if found == "ready" else found
+            return "repaired"
     if not _is_damage(workspace, error):
         raise error
-    set_aside(workspace, f"graph-{clock.iso(clock.now())}", graph_only=True)
+    set_aside(workspace, label)
     return "set aside"
 
 
@@ -87,10 +88,14 @@ def _graph_files(workspace: Workspace) -> list[Path]:
     return sorted(databases_of(workspace).glob(f"{_GRAPH_FILE}*"))
 
 
+def _vectors(workspace: Workspace) -> list[Path]:
+    return sorted(databases_of(workspace).glob("*.lancedb"))
+
+
 def out_of_reach(workspace: Workspace) -> OSError | None:
     """What keeps us from cognee's folders: their absence apart, which is no fault, permissions or a file in the way."""
     databases = databases_of(workspace)
-    for folder in (databases, *sorted(databases.glob("*.lancedb"))):
+    for folder in (databases, *_vectors(workspace)):
         if folder.exists() and not folder.is_dir():
             return NotADirectoryError(errno.ENOTDIR, "is no folder", folder.name)
         if folder.exists() and not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
@@ -205,11 +210,9 @@ def _is_damage(workspace: Workspace, error: Exception) -> bool:
     return all(path.is_file() and os.access(path, os.R_OK | os.W_OK) for path in found)
 
 
-def set_aside(workspace: Workspace, label: str, *, graph_only: bool = False) -> None:
-    """Move cognee's graph (and its vectors) out of the way; they can be written anew from memory.db."""
-    moved = _graph_files(workspace)
-    if not graph_only:
-        moved += sorted(databases_of(workspace).glob("*.lancedb"))
+def set_aside(workspace: Workspace, label: str) -> None:
+    """Move cognee's graph and its vectors out of the way; they can be written anew from memory.db."""
+    moved = _graph_files(workspace) + _vectors(workspace)
     kept = aside.move(workspace, label, moved)
     log.warning("set aside in %s: %s", kept, ", ".join(path.name for path in moved) or "nothing, for nothing was there")
 

@@ -85,13 +85,13 @@ def titles(workspace: Workspace, memory_ids: Sequence[str], topic_id: str | None
     with reading(workspace) as connection:
         if connection is None:
             return []
-        query = (
+        named = (
             "WITH RECURSIVE named(id) AS ("
             " SELECT id FROM memories WHERE topic_id = ? OR id IN (SELECT value FROM json_each(?))"
             " UNION SELECT linked.id FROM named JOIN memories AS linked ON linked.migrated_from = named.id"
             " OR linked.id = (SELECT migrated_from FROM memories WHERE id = named.id))"
-            f" SELECT {rows.COLUMNS} FROM memories WHERE id IN named ORDER BY number"
         )
+        query = f"{named} SELECT {rows.COLUMNS} FROM memories WHERE id IN named ORDER BY number"  # noqa: S608 - constants
         found = connection.execute(query, (topic_id, json.dumps(list(memory_ids))))
         return [f"#{memory.number} {title(memory)}" for memory in map(rows.memory_of, found)]
 

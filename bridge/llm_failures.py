@@ -17,6 +17,7 @@ from .remote_embedder import retry_after_of, retry_after_seconds
 
 _MOST_CAUSES = 20
 _WORD = re.compile(r"[a-z][a-z0-9_.\[\]-]{0,60}")  # an error code or the name of a parameter
+_COME_AGAIN = re.compile(r"retry (?:in|after) \d|retryDelay", re.IGNORECASE)  # said of a limit a minute, by Gemini
 _NO_CREDIT = re.compile(
     r"insufficient_quota|quota_exceeded|billing hard limit|credit balance is too low|out of credits"
     r"|exceeded your current quota, please check your plan and billing",
@@ -32,7 +33,7 @@ def failure(error: BaseException, now: datetime, model: str, timeout_seconds: fl
             return each
     import httpx
 
-    status = next((s for each in chain if isinstance(s := getattr(each, "status_code", None), int)), None)
+    status = _status(chain)
     if _has(chain, "ConnectTimeout", "ConnectionTimeoutError"):
         return JobError("LLM_UNREACHABLE", "The language model's provider cannot be reached (ConnectTimeout).")
     if _has(chain, "APITimeoutError", "Timeout", "TimeoutError", "ReadTimeout") or status in (408, 504):
@@ -57,9 +58,19 @@ def failure(error: BaseException, now: datetime, model: str, timeout_seconds: fl
     return _by_status(status, chain, now, model)
 
 
+def was_not_served(error: BaseException) -> bool:
+    """Whether a call that ended in the error surely cost nothing: nobody was reached, or it was put off.
+
+    httpx's ConnectError is not enough: LiteLLM makes one of a connection that was cut after the request as well.
+    """
+    chain = list(_causes(error))
+    return _status(chain) == 429 or _has(chain, "ClientConnectorError", "ConnectTimeout", "ConnectionTimeoutError")
+
+
 def _by_status(status: int | None, chain: list[BaseException], now: datetime, model: str) -> JobError:
     said = f"The language model's provider answered {status}{_named(chain)}."
-    if any(_NO_CREDIT.search(_text(each)) for each in chain) or status == 402:
+    texts = [_text(each) for each in chain]
+    if status == 402 or (any(map(_NO_CREDIT.search, texts)) and not any(map(_COME_AGAIN.search, texts))):
         return JobError(
             "LLM_KEY_REFUSED",
             f"The language model's provider says that there is no credit left for this key ({status}).",
@@ -93,6 +104,10 @@ def _by_status(status: int | None, chain: list[BaseException], now: datetime, mo
             name = type(chain[0]).__name__
             return JobError("LLM_FAILED", f"The language model could not be asked ({name}).")
     return JobError("LLM_FAILED", said, details=details)
+
+
+def _status(chain: list[BaseException]) -> int | None:
+    return next((s for each in chain if isinstance(s := getattr(each, "status_code", None), int)), None)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -107,6 +107,11 @@ class LlmUsage:
         with database.failing_clearly(), database.transaction(self._connection):
             self._add(call, Spent(0, prompt_tokens - call.estimate, completion_tokens))
 
+    def take_back(self, call: Call) -> None:
+        """The call was not served: it counts for nothing."""
+        with database.failing_clearly(), database.transaction(self._connection):
+            self._add(call, Spent(-1, -call.estimate))
+
     def _add(self, call: Call, more: Spent) -> None:
         self._connection.execute(
             "INSERT INTO llm_usage VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = calls + excluded.calls,"
@@ -179,6 +184,11 @@ class Meter:
         asked = call.estimate if prompt_tokens is None else prompt_tokens
         self._usage.end(call, asked, completion_tokens)
         self._count(0, asked - call.estimate, completion_tokens)
+
+    def take_back(self, call: Call) -> None:
+        """Note that a call was not served: who waits for a provider would else spend a budget by asking for it."""
+        self._usage.take_back(call)
+        self._count(-1, -call.estimate, 0)
 
     def _count(self, calls: int, prompt_tokens: int, completion_tokens: int) -> None:
         spent = self.spent

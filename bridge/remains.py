@@ -133,11 +133,18 @@ def _copy(workspace: Workspace, job_id: str) -> bytes:
 
 
 def of_files(workspace: Workspace, told: Told) -> list[str]:
-    """Files and folders that are to go, relative to the workspace: previews and imported files that tell of the
-    memories, and what is a copy of everything."""
-    found = [path for path in (*_files(workspace.previews), *_files(workspace.imports)) if _tells(path, told)]
+    """Files and folders that are to go, relative to the workspace: previews, imported files and stray raw texts that
+    tell of the memories, and what is a copy of everything."""
+    places = (*_files(workspace.previews), *_files(workspace.imports), *_strays(workspace))
+    found = [path for path in places if _tells(path, told)]
     found += sorted(workspace.memory.glob(_PARTS))
     return [*(path.relative_to(workspace.root).as_posix() for path in found), *copies(workspace)]
+
+
+def _strays(workspace: Workspace) -> Iterator[Path]:
+    """Raw texts that no store names any more, such as those of a database of cognee's that was lost."""
+    named = {text.file for text in old_stores.find(workspace).texts if text.store}
+    return (path for path in _files(workspace.cognee_data) if path.name not in named)
 
 
 def copies(workspace: Workspace) -> list[str]:

@@ -109,7 +109,8 @@ class Settings:
 
     llm_api_version: str | None = _setting(None, "The version of its interface, for azure.", env="LLM_API_VERSION")
     llm_max_completion_tokens: int | None = _setting(
-        None, "cognee's limit of an answer in tokens; half of it bounds the parts that texts are cut into.",
+        None,
+        "cognee's limit of an answer in tokens; half of it bounds the parts that texts are cut into.",
         env="LLM_MAX_COMPLETION_TOKENS",
     )
     llm_temperature: float | None = _setting(

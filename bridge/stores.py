@@ -304,6 +304,7 @@ class Stores:
                 graph.remove_findings(own)
             graph.clear_texts(memory_ids)
             graph.sync()
+            self._note_survived(self.store)  # a look into a text may take minutes: what ends it is not the opening
         with database.transaction(connection):
             findings.drop(connection, memory_ids)
 

@@ -55,7 +55,7 @@ def submit(
             details={"job_id": record.job_id},
         )
     if record.state != "succeeded":
-        error = record.error or {"code": "INTERNAL", "message": f"The job ended as {record.state}."}
+        error = record.error or JobError("CANCELLED").as_dict()
         raise JobError(
             error["code"],
             error["message"],

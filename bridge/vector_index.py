@@ -164,28 +164,34 @@ class VectorIndex:
         switching: Callable[[], None],
     ) -> Extents:
         extents = self._append(generation, _EMPTY, self._no_rows(), [])
-        places: list[tuple[int, int, int, int]] = []
+        places: dict[int, tuple[int, int, int]] = {}
         last = 0
-        while memories := memories_after(last, _TOGETHER):
+        while memories := memories_after(last, _TOGETHER) or self._missed(places, memories_after):
             texts: list[str] = []
             starts: list[int] = []
             for memory in memories:
                 found = [passage.text for passage in passages(memory)]
                 whole_row = extents["wholes"].rows + len(starts)
-                places.append((extents["passages"].rows + len(texts), len(found), whole_row, memory.number))
+                places[memory.number] = (extents["passages"].rows + len(texts), len(found), whole_row)
                 starts.append(len(texts))
                 texts += found
             extents = self._append(generation, extents, embed(texts), starts)
-            last = memories[-1].number
+            last = max(last, memories[-1].number)
             slices.done(len(memories))
         with critical.section(), database.transaction(self._connection):
+            self._connection.executemany(
+                "UPDATE memories SET passage_row = ?, passage_count = ?, whole_row = ? WHERE number = ?",
+                [(*place, number) for number, place in places.items()],
+            )
             # What is hidden has no rows in the new files.
             self._connection.execute(
                 "UPDATE memories SET passage_row = 0, passage_count = 0, whole_row = NULL WHERE hidden"
             )
-            self._connection.executemany(
-                "UPDATE memories SET passage_row = ?, passage_count = ?, whole_row = ? WHERE number = ?", places
-            )
             self._note(generation, extents)
             switching()
         return extents
+
+    def _missed(self, places: Mapping[int, object], memories_after: MemoriesAfter) -> list[Memory]:
+        """What came back meanwhile under a number that had been passed already."""
+        there = self._connection.execute("SELECT number FROM memories WHERE hidden = 0")
+        return [memories_after(number - 1, 1)[0] for (number,) in there.fetchall() if number not in places]

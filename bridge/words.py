@@ -101,19 +101,25 @@ class WordIndex:
         self.drop_leftovers()
         with database.transaction(self._connection):
             self._connection.execute(database.WORDS.format(table=new))
-        last, count = 0, 0
+        last, taken = 0, set[int]()
         while memories := memories_after(last, _TOGETHER):
             with database.transaction(self._connection):
                 for memory in memories:
                     self._insert(new, memory)
             last = memories[-1].number
-            count += len(memories)
+            taken.update(memory.number for memory in memories)
             slices.done(len(memories))
         with database.transaction(self._connection):
+            # What was hidden meanwhile, or came back under a number that had been passed already.
+            there = {number for (number,) in self._connection.execute("SELECT number FROM memories WHERE hidden = 0")}
+            for number in taken - there:
+                self._connection.execute(f"DELETE FROM {new} WHERE rowid = ?", (number,))  # noqa: S608 - one of our own names
+            for number in there - taken:
+                self._insert(new, memories_after(number - 1, 1)[0])
             database.set_meta(self._connection, "words_table", new)
             self._note_format()
         self.drop_leftovers()
-        return count
+        return len(there)
 
     def purge(self) -> None:
         """Write the index anew in its place, from the words that it keeps; what was removed is in it until then."""

@@ -107,6 +107,10 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Submit the job again with a longer timeout_seconds, or with less content.",
     ),
     ErrorKind(
+        "CANCELLED", _G, "The job was cancelled.",
+        "Nothing, if that was meant. Else run it again: cognee-memory jobs retry <job_id>.",
+    ),
+    ErrorKind(
         "CANCEL_TOO_LATE", _G, "The job's effect is committed already; it ends as it would have.",
         "Nothing: see what it did with cognee-memory jobs show <job_id>.",
     ),

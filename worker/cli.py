@@ -10,11 +10,12 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bridge import answer
 from bridge.arguments import (
+    Help,
     Parser,
     add_explain_options,
     add_ingest_options,
@@ -24,27 +25,39 @@ from bridge.arguments import (
 from jobs.errors import JobError
 
 
+class _Top(Help, argparse.RawDescriptionHelpFormatter):
+    """The help of the whole: the commands in groups, which argparse has not for them."""
+
+
 class Making:
     """The command line while it is being made. A command's parser has what all of them have."""
 
     def __init__(self) -> None:
         self.top = Parser(
             prog="cognee-memory",
+            usage="cognee-memory [-h] [--version] COMMAND ...",
             description="Long-term memory for a chat assistant: jobs dropped as files, worked off in the background.",
-            epilog="Begin with: cognee-memory demo. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no worker,"
-            " 4 rejected, 5 timed out waiting.",
+            formatter_class=_Top,
         )
         self.top.add_argument("--version", action="store_true", help="print the version")
-        self.commands = self.top.add_subparsers(dest="command", metavar="COMMAND", prog="cognee-memory")
+        self.commands = self.top.add_subparsers(dest="command", prog="cognee-memory", help=argparse.SUPPRESS)
+        self.texts: dict[str, str] = {}
 
     def add(self, name: str, text: str, group: Any = None) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = (group or self.commands).add_parser(name, help=text, description=text)
+        made: argparse.ArgumentParser = (
+            self.command(name, text) if group is None else group.add_parser(name, help=text, description=text)
+        )
         add_workspace(made)
         made.add_argument("--json", action="store_true", help="print one JSON object")
         return made
 
+    def command(self, name: str, text: str) -> argparse.ArgumentParser:
+        self.texts[name] = text
+        made: argparse.ArgumentParser = self.commands.add_parser(name, description=text)
+        return made
+
     def nested(self, name: str, text: str) -> Any:
-        made = self.commands.add_parser(name, help=text, description=text)
+        made = self.command(name, text)
         return made.add_subparsers(dest="verb", metavar="VERB", required=True)
 
 
@@ -212,11 +225,7 @@ def _context(making: Making) -> None:
 
 
 def _mcp(making: Making) -> None:
-    agents = making.commands.add_parser(
-        "mcp",
-        help="serve agents over stdin and stdout: the Model Context Protocol",
-        description="Serve agents over stdin and stdout, by the Model Context Protocol. A client starts it.",
-    )
+    agents = making.command("mcp", "serve agents over stdin and stdout, by the Model Context Protocol")
     add_workspace(agents)  # no --json: stdout carries the protocol
 
 
@@ -237,34 +246,28 @@ def _plain(name: str, text: str) -> Callable[[Making], object]:
     return lambda making: making.add(name, text)
 
 
-_COMMANDS: dict[str, Callable[[Making], object]] = {
-    "demo": _demo,
-    "setup": _setup,
-    "settings": _plain("settings", "show every setting, its value and where that came from"),
-    "trust": _plain("trust", "say that this workspace's jobs, memories and settings are yours"),
-    "status": _plain("status", "the worker, the queue and the memory at a glance"),
-    "worker": _worker,
-    "ingest": _ingest,
-    "submit": _submit,
-    "cognify": _cognify,
-    "migrate": _migrate,
-    "compact": _compact,
-    "restore": _restore,
-    "forget": _forget,
-    "ask": _ask,
-    "import": _import,
-    "export": _export,
-    "rebuild": _rebuild,
-    "graph": _graph,
-    "history": _history,
-    "jobs": _jobs,
-    "retrieve": _retrieve,
-    "explain": _explain,
-    "context": _context,
-    "mcp": _mcp,
-    "memories": _memories,
-    "topics": _plain("topics", "topics, the fullest first; five or more active summaries are worth compacting"),
+_GROUPS: dict[str, dict[str, Callable[[Making], object]]] = {
+    "start and see": {
+        "demo": _demo,
+        "setup": _setup,
+        "status": _plain("status", "the worker, the queue and the memory at a glance"),
+        "settings": _plain("settings", "show every setting, its value and where that came from"),
+        "trust": _plain("trust", "say that this workspace's jobs, memories and settings are yours"),
+        "worker": _worker,
+    },
+    "remember": {"ingest": _ingest, "cognify": _cognify, "migrate": _migrate, "import": _import},
+    "recall": {"retrieve": _retrieve, "explain": _explain, "context": _context, "ask": _ask, "mcp": _mcp},
+    "look": {
+        "memories": _memories,
+        "topics": _plain("topics", "topics, the fullest first; five or more active summaries are worth compacting"),
+        "history": _history,
+        "graph": _graph,
+        "export": _export,
+    },
+    "tidy up": {"compact": _compact, "restore": _restore, "forget": _forget, "rebuild": _rebuild},
+    "the queue": {"submit": _submit, "jobs": _jobs},
 }
+_COMMANDS = {name: make for group in _GROUPS.values() for name, make in group.items()}
 # They have to be quick: only what they need is imported.
 _QUESTIONS = ("retrieve", "explain", "context")
 
@@ -275,7 +278,22 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     for name, make in _COMMANDS.items():
         if only in (None, name):
             make(making)
+    if only is None:
+        making.top.epilog = _overview(making.texts)
     return making.top
+
+
+def _overview(texts: Mapping[str, str]) -> str:
+    lines: list[str] = []
+    for title, group in _GROUPS.items():
+        lines += [f"{title}:", *(f"  {name:9} {texts[name]}" for name in group), ""]
+    return "\n".join(
+        [
+            *lines,
+            "Begin with: cognee-memory demo. Of each command: cognee-memory COMMAND --help.",
+            "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no worker, 4 rejected, 5 timed out waiting.",
+        ]
+    )
 
 
 def _run(given: argparse.Namespace) -> dict[str, Any]:

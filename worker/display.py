@@ -422,12 +422,16 @@ def _migrated(found: Envelope) -> None:
     names = ("migrated", "already_migrated", "forgotten", "failed", "remaining")
     parts = [f"{result[name]} {name.replace('_', ' ')}" for name in names if result[name] or name == "migrated"]
     would_be = " would be" if result["dry_run"] else ""
-    say(f"{result['found']} memories of earlier versions:{would_be} {', '.join(parts)}.")
+    if result["found"]:
+        say(f"{result['found']} memories of earlier versions:{would_be} {', '.join(parts)}.")
+    else:
+        say("There are no memories of earlier versions.")
     if result["skipped"]:
         say(f"{result['skipped']} other texts of cognee's are left alone.")
     _notes(result["warnings"])
     if result["dry_run"]:
-        say("Nothing was changed. Take them over: cognee-memory migrate")
+        more = " Take them over: cognee-memory migrate" if result["migrated"] else ""
+        say(f"Nothing was changed.{more}")
     elif result["migrated"]:
         say(f"Undo: cognee-memory migrate --undo {result['receipt']}")
 

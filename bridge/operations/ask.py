@@ -36,6 +36,8 @@ def _one(task: Task, stores: Stores) -> Succeeded | Failed:
         memories = list(_memories(answer, stores))
     except JobError as error:
         return Failed(error)
+    if owed := stores.store.outbox.count():
+        warnings.append(f"The graph is still to be told of {owed} changes: ask again later for the rest.")
     if any(memory.metadata.status == "Superseded" for memory in memories):
         warnings.append("Some of the memories are superseded: see the status of each.")
     if raw := len(findings.unread(stores.store.connection)):
@@ -56,10 +58,12 @@ def _one(task: Task, stores: Stores) -> Succeeded | Failed:
 
 
 def _bring_up_to_date(stores: Stores) -> None:
-    """What was forgotten or hidden is told the graph first: an answer must not rest on it."""
+    """What was forgotten or hidden is told the graph first: an answer must not rest on it. Raises what refuses that."""
+    stores.graph  # noqa: B018 - opening it may put everything into the outbox, so it comes first
     outbox = stores.store.outbox
     entries = outbox.owed(outbox.count())
-    stores.pay([entry.memory_id for entry in entries if entry.action == "delete"])
+    for error in stores.pay([entry.memory_id for entry in entries if entry.action == "delete"]).values():
+        raise error
 
 
 def _answer(task: Task, question: str, top_k: int, stores: Stores) -> tuple[Answer, list[str]]:

@@ -28,7 +28,8 @@ from . import Outcomes, Progress, Task, ingest
 
 _CALLS_PER_CHUNK = 2  # one for the graph, one for the summary
 _ITS_OWN = ("LLM_FAILED", "LLM_TIMEOUT", "GRAPH_WRITE_FAILED")  # may be the text's own fault: the others are tried
-_MOST_IN_A_ROW = 3  # of these, then it is not the text
+_FOR_GOOD = ("MEMORY_FORGOTTEN", "LLM_TEXT_REFUSED")  # of a text: trying it again cannot help, and the rest is done
+_MOST_IN_A_ROW = 3  # of those that may be its own, then it is not the text
 _MOST_LISTED = 1000  # memories in a result
 
 
@@ -70,7 +71,8 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
         return Failed(_with_what_is_done(error, work, stores))
     if work.failures and not findings.known(connection, work.memory_ids):
         first = work.failures[0]
-        return Failed(JobError(first["code"], first["message"], details={"failures": work.failures}))
+        why = JobError(first["code"], first["message"], details={"failures": work.failures})
+        return Failed(_with_what_is_done(why, work, stores))
     return Succeeded(_result(task, work, stores))
 
 
@@ -98,7 +100,7 @@ def _work(task: Task, stores: Stores, now: datetime) -> _Work:
 def _require_visible(memory_id: str, task: Task, stores: Stores) -> None:
     store = stores.store
     if store.known(memory_id) is None:
-        if (at := store.forgotten_at(memory_id)) and clock.parse(task.accepted_at) <= clock.parse(at):
+        if store.was_forgotten_since(memory_id, task.accepted_at):
             raise JobError("MEMORY_FORGOTTEN")
         known = [known_id for (known_id,) in store.connection.execute("SELECT id FROM memories WHERE hidden = 0")]
         near = topics.nearest(memory_id, known)
@@ -140,9 +142,8 @@ def _store(texts: Sequence[tuple[str, str | None]], work: _Work, task: Task, sto
     new: dict[str, Memory] = {}
     for text, source in texts:
         memory = ingest.raw(task, text, stores, at).memory
-        forgotten = store.forgotten_at(memory.id)
         if store.known(memory.id) is None:
-            if forgotten is not None and clock.parse(task.accepted_at) <= clock.parse(forgotten):
+            if store.was_forgotten_since(memory.id, task.accepted_at):
                 work.fail(JobError("MEMORY_FORGOTTEN"), memory_id=memory.id, source=source)
                 continue
             new[memory.id] = memory
@@ -180,12 +181,14 @@ def _look_into_all(
             _look_into(task, memory_id, effect, stores, now, slices)
             in_a_row = 0
         except JobError as error:
-            in_a_row += 1
-            if error.code == "MEMORY_FORGOTTEN":
+            if error.code in _FOR_GOOD:
                 work.fail(error, memory_id=memory_id, source=work.sources.get(memory_id))
-            elif error.code not in _ITS_OWN or in_a_row == _MOST_IN_A_ROW:
+                if error.code == "MEMORY_FORGOTTEN":
+                    work.memory_ids.remove(memory_id)
+            elif error.code not in _ITS_OWN or in_a_row + 1 == _MOST_IN_A_ROW:
                 raise
             else:
+                in_a_row += 1
                 failed.append((memory_id, error))
         slices.done(1)
     if failed:

@@ -20,10 +20,10 @@ from jobs.lifecycle import Failed, Succeeded
 from jobs.model import Job, Record, canonical_json
 from jobs.scrub import JOB_FILES
 
-from .. import compaction, forgetting, graph_files, lineage, narrative, remains, words
+from .. import compaction, findings, forgetting, graph_files, lineage, narrative, remains, words
 from ..effects import Effect
 from ..forgetting import Changes, Plan, Scope
-from ..memory import Content, Memory
+from ..memory import Content, Memory, Metadata
 from ..passages import passages, whole_text
 from ..quotes import Quotes, strings, texts
 from ..remains import Earlier, JobsLeft, Told
@@ -86,8 +86,9 @@ def _begin(task: Task, effect: Effect, stores: Stores, now: datetime) -> Plan:
         )
         for memory in going:
             store.drop(memory.id, at)
-        if store.outbox.graph_model() is None:
+        if not store.outbox.stores_are_ours():
             store.outbox.strike([memory.id for memory in going])
+            findings.drop(connection, [memory.id for memory in going])
         store.forget_embeddings(embedded)
         for each, status in changes.revived.items():
             connection.execute(
@@ -152,12 +153,12 @@ def _brings(workspace_id: str) -> Callable[[Job, Record], Collection[str]]:
     """Which memories a job would store, by their ids."""
 
     def brings(job: Job, record: Record) -> Collection[str]:
-        parts = [{"summary_text": text} for text in job.payload.get("texts") or ()]
-        found = []
-        for payload in [job.payload] if job.kind == "ingest" else parts:
-            task = Task(job.job_id, job.sha256, payload, job.submitted_at, record.accepted_at or "")
-            found.append(prepare(task, workspace_id, record.accepted_at or "").memory.id)
-        return found
+        at = record.accepted_at or ""
+        if job.kind == "ingest":
+            task = Task(job.job_id, job.sha256, job.payload, job.submitted_at, at)
+            return [prepare(task, workspace_id, at).memory.id]
+        raw = (Memory("", 0, "legacy", Metadata(), at, text=text) for text in job.payload.get("texts") or ())
+        return [content_id(workspace_id, memory) for memory in raw]
 
     return brings
 
@@ -198,16 +199,18 @@ def _plan(scope: Scope, changes: Changes, left: JobsLeft, files: Sequence[str], 
 def _scrub(plan: Plan, stores: Stores, now: str, progress: Progress) -> None:
     """Take out of the stores, and of the files beside them, what the transaction has left there. Again is as once."""
     ids = plan.tombstones
-    if stores.store.outbox.graph_model() is not None:  # else there is none yet
+    has_graph = stores.store.outbox.stores_are_ours()  # lost or not: else cognee was given nothing yet
+    if has_graph:
         errors = stores.pay([*ids, *(new for _, new in plan.records_rebuilt), *plan.revived])
-        if errors:
-            raise next(iter(errors.values()))
+        # What was made anew and is refused stays owed: that is no reason to leave the rest in the files.
+        if refused := [errors[each] for each in ids if each in errors]:
+            raise refused[0]
         stores.forget_findings(ids)
         stores.scrub_graph()
     with steps.step("forget.files"):
         # A damaged graph that was set aside since is a copy as well, and so is a picture drawn in between.
         remains.remove(stores.workspace, {*plan.files, *remains.copies(stores.workspace)})
-        in_use = graph_files.databases_of(stores.workspace) if stores.store.outbox.graph_model() else None
+        in_use = graph_files.databases_of(stores.workspace) if has_graph else None
         remains.empty_earlier(stores.workspace, Earlier((), plan.stores, plan.data_ids), in_use)
     with steps.step("forget.store"):
         stores.store.scrub(progress)

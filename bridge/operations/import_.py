@@ -143,6 +143,7 @@ class Taking:
     def _store(self, batch: Sequence[tuple[int, Addition]]) -> None:
         new: list[New] = []
         words: dict[tuple[object, ...], str] = {}
+        there: list[Addition] = []
         for line, addition in batch:
             memory = addition.memory
             same = (memory.kind, memory.metadata.topic_id, memory.content, memory.text)
@@ -150,6 +151,8 @@ class Taking:
                 new.append(New(line, memory.number, self._fitted(addition)))
                 if not addition.hidden:
                     words[same] = memory.id
+            elif addition.migrated_from is not None:
+                there.append(addition)
         try:
             self._bring(new)
         except JobError as error:
@@ -163,16 +166,17 @@ class Taking:
                         raise
                     self._counts["failed"] += 1
                     self._tell(one.line, one.addition.memory.id, "failed", f"{alone.code}: {alone.message}")
+        self._link_originals(there)
 
     def _is_to_be_added(self, line: int, addition: Addition, twin: str | None) -> bool:
         """Whether the memory is new here; else it is counted as what it is."""
         store, memory = self._stores.store, addition.memory
-        ours, known = store.get(memory.id), store.known(memory.id)
-        if ours is not None and known is not None:
+        ours = store.get(memory.id)
+        if ours is not None:
             if not _has_words_of(ours, memory):
                 self._counts["conflicts"] += 1
                 self._tell(line, memory.id, "conflict", "The memory of this id has other words here.", memory.id)
-            elif known.origin_job == self._task.job_id:  # an earlier attempt of this very job has stored it
+            elif self._is_ours(memory.id):  # an earlier attempt of this very job has stored it
                 self._count_added(line, memory.number, ours)
             else:
                 self._counts["unchanged"] += 1
@@ -183,9 +187,8 @@ class Taking:
             self._counts["forgotten"] += 1
             self._tell(line, memory.id, "forgotten", "It was forgotten after this import was asked for.")
             return False
-        if addition.hidden:
-            return True
-        twin = twin or store.same_as(memory)
+        if not addition.hidden:
+            twin = twin or store.same_as(memory)
         if twin is None and memory.kind != "decision_record" and store.known(own) is not None:
             twin = own
         if twin is None:
@@ -197,6 +200,33 @@ class Taking:
         if (found := store.get(twin)) is not None:
             self._compare(line, addition, found)
         return False
+
+    def _link_originals(self, converted: Sequence[Addition]) -> None:
+        """What this import has brought of originals whose memories were here already. They are linked from what is
+        here, so that who forgets that forgets both; where it has one of its own, the other is not kept."""
+        store = self._stores.store
+        pairs = [(self._id_here(one.memory.id), self._id_here(one.migrated_from or ""), one) for one in converted]
+        pairs = [pair for pair in pairs if store.is_hidden(pair[1]) and self._is_ours(pair[1])]
+        if not pairs:
+            return
+        with store.changing(self._now) as connection:
+            for memory_id, original, one in pairs:
+                ours = store.get(memory_id)
+                if ours is not None and _has_words_of(ours, one.memory):
+                    connection.execute(
+                        "UPDATE memories SET migrated_from = ? WHERE id = ? AND migrated_from IS NULL",
+                        (original, memory_id),
+                    )
+                linked = "SELECT 1 FROM memories WHERE migrated_from = ?"
+                if self._is_ours(original) and connection.execute(linked, (original,)).fetchone() is None:
+                    store.drop(original, self._now)
+                    self._counts["added"] -= 1
+                    self._counts["duplicates"] += 1
+
+    def _is_ours(self, memory_id: str) -> bool:
+        """Whether this import has brought the memory."""
+        known = self._stores.store.known(memory_id)
+        return known is not None and known.origin_job == self._task.job_id
 
     def _was_forgotten_since(self, memory_id: str) -> bool:
         forgotten = self._stores.store.forgotten_at(memory_id)
@@ -219,14 +249,17 @@ class Taking:
             # Above the file's numbers, so that it takes none that another memory of the file has.
             self._above = max(self._above, numbering.last(connection)) + 1
             memory = replace(memory, number=self._above)
-        sources = tuple(self._here.get(source, source) for source in memory.sources)
+        sources = tuple(map(self._id_here, memory.sources))
         origin = addition.migrated_from
         return replace(
             addition,
             memory=replace(memory, sources=sources),
             origin_job=self._task.job_id,
-            migrated_from=None if origin is None else self._here.get(origin, origin),
+            migrated_from=None if origin is None else self._id_here(origin),
         )
+
+    def _id_here(self, memory_id: str) -> str:
+        return self._here.get(memory_id, memory_id)
 
     def _bring(self, new: Sequence[New]) -> None:
         added = self._stores.store.bring([one.addition for one in new], self._now)
@@ -266,7 +299,7 @@ class Taking:
             case list():
                 return [self._translated(item) for item in value]
             case str():
-                return self._here.get(value, value)
+                return self._id_here(value)
         return value
 
     # --- the result ---

@@ -76,13 +76,14 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
 def _have_it_cognified(memory: Memory, stores: Stores) -> None:
     """Where the settings say so, a job of its own looks into a summary: with its own budget and its own end.
 
-    Its id is the memory's, so that no retry makes another.
+    Its id is the memory's, so that no retry makes another; with its number, which is another if it was forgotten.
     """
     if not stores.settings.cognify_on_ingest or memory.kind != "summary" or stores.store.is_hidden(memory.id):
         return
-    if not findings.known(stores.store.connection, [memory.id]):
+    known = stores.store.known(memory.id)
+    if known is not None and not findings.known(stores.store.connection, [memory.id]):
         payload = {"memory_ids": [memory.id]}
-        client.submit(stores.workspace.spool, "cognify", payload, job_id=f"cognify-{memory.id}")
+        client.submit(stores.workspace.spool, "cognify", payload, job_id=f"cognify-{known.number}-{memory.id}")
 
 
 def _as_known(item: Prepared, stores: Stores) -> Prepared:

@@ -103,7 +103,8 @@ class Known:
         """The ids under which our own memories' texts are among cognee's documents."""
         if self._connection is None:
             return set()
-        ours = set()
+        # cognee may have the text of a memory still that was taken back since.
+        ours = {str(data_id) for (data_id,) in self._connection.execute("SELECT data_id FROM cognified")}
         for (memory_id,) in self._connection.execute("SELECT id FROM memories"):
             with suppress(ValueError):  # an id from elsewhere need not be a UUID: then cognee was not given its text
                 ours.add(findings.data_id_of(memory_id))
@@ -352,6 +353,8 @@ def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str,
     with stores.store.changing(now, [Effect(task.job_id, task.sha256)]):
         pass  # the receipt says it
     stores.pay_all(progress)
+    if removed and stores.store.outbox.stores_are_ours():
+        stores.forget_findings(removed)  # else a later migration would take what cognee was given for old texts
     return {"receipt": receipt_id, "undone": len(removed), "kept": left[:MOST_ITEMS]}
 
 

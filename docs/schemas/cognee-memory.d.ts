@@ -365,6 +365,7 @@ export interface Counts {
 export type ErrorCode =
   | "ARGUMENT_INVALID"
   | "BACKLOG_FULL"
+  | "CANCELLED"
   | "CANCEL_TOO_LATE"
   | "CHILD_DIED"
   | "CHILD_TOO_LARGE"
@@ -591,8 +592,8 @@ export interface ExportedCompaction {
   type: "compaction";
   /** A UUID. */
   record_id: string;
-  /** A UUID, or a slug such as plan-014-summaries. */
-  topic_id: string;
+  /** Empty where the topic was forgotten. */
+  topic_id: string | "";
   /** ISO 8601; without an offset it is UTC. */
   applied_at: string;
   job_id: string;
@@ -896,7 +897,7 @@ export interface KeptMemory {
 export interface LeftMemory {
   /** A UUID. */
   memory_id: string;
-  reason: "forgotten" | "status_changed";
+  reason: "forgotten" | "status_changed" | "merged";
 }
 
 /** What is known of a text without structure. */
@@ -941,7 +942,7 @@ export interface MergedMemory {
   status_set_at?: string | null;
 }
 
-/** Turning legacy memories into structured ones. */
+/** Taking over the memories of earlier versions; or showing that first, or taking it back. */
 export interface MigratePayload {
   /** Default: false. */
   dry_run?: boolean | null;
@@ -1346,8 +1347,11 @@ export interface SetStatusResult {
 /** A memory that was left as it is. */
 export interface SkippedSource {
   memory_id: string;
-  /** `forgotten`: it is gone. `status_changed`: somebody has set its status since. */
-  reason: "forgotten" | "status_changed";
+  /**
+   * `forgotten`: it is gone. `status_changed`: somebody has set its status since. `merged`: another record in
+   * force has merged it as well.
+   */
+  reason: "forgotten" | "status_changed" | "merged";
 }
 
 /** A structured summary of a conversation. */

@@ -30,7 +30,7 @@ PROCESS_OF = {step.name: step.process for step in steps.STEPS}
 # Reached by jobs that write memories; noop jobs, which are enough for the rest, do not.
 OF_MEMORIES = {"vectors.append", "memory.commit", "graph.open", "graph.write", "graph.sync", "outbox.pay"}
 OF_PREVIEWS = {"preview.write"}
-OF_RECEIPTS = {"receipt.write"}  # what a kill beside it leaves: tests/unit/test_migrate.py
+OF_RECEIPTS = {"receipt.write"}  # what a kill beside it leaves: tests/unit/test_migrate_operation.py
 OF_FORGETTING = {"forget.files", "forget.store", "scrub.record", "scrub.copy"}
 OF_COGNEES_FILES = {"graph.scrub"}  # tests/integration/test_graph.py kills it there
 

@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 from harness import Place, until
 
-from bridge import compact, migrate_summaries
+from bridge import compact, migrate_summaries, submission
+from bridge.settings import load
 from jobs import client, clock, lifecycle, spool
 from jobs.errors import JobError
 from jobs.lock import Lock
-from jobs.model import encode
+from jobs.model import Record, encode, job_digest
 from jobs.parse import parse_job
 from worker import commands
 from worker.cli import main, parser
@@ -444,14 +445,9 @@ def test_a_topic_is_named_once(place: Place) -> None:
 
 def test_an_error_of_a_waited_job_is_the_error_of_the_command(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """The job's own code, remedy and exit status, as its record has them."""
-    from bridge import submission
-    from bridge.settings import load
-
     refused = JobError("KIND_UNAVAILABLE", "Not yet.")
 
     def ended(spool_: object, job_id: str, *_: object, **__: object) -> Any:
-        from jobs.model import Record, job_digest
-
         sha256 = job_digest("check", {})
         return Record(job_id=job_id, kind="check", job_sha256=sha256, state="failed", error=refused.as_dict())
 
@@ -462,13 +458,19 @@ def test_an_error_of_a_waited_job_is_the_error_of_the_command(place: Place, monk
     assert caught.value.details["state"] == "failed"
 
 
+def test_a_waited_job_that_somebody_cancels_is_no_internal_error(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(spool_: object, job_id: str, *_: object, **__: object) -> Record:
+        return Record(job_id=job_id, kind="check", job_sha256=job_digest("check", {}), state="cancelled")
+
+    monkeypatch.setattr(client, "wait", ended)
+    with pytest.raises(JobError, match="CANCELLED") as caught:
+        submission.submit(place.workspace, load(), "check", {}, start=False, wait=True)
+    assert caught.value.details["state"] == "cancelled"
+
+
 def test_waiting_for_a_job_under_a_used_id_is_a_conflict_and_not_the_other_jobs_success(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bridge import submission
-    from bridge.settings import load
-    from jobs.model import Record
-
     def ended(spool_: object, job_id: str, *_: object, **__: object) -> Record:
         return Record(job_id=job_id, kind="check", job_sha256="another", state="succeeded", result={})
 

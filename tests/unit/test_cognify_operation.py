@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge import findings, graph_files
+from bridge import database, findings, graph_files, payments
 from bridge.findings import Findings, FoundEdge, FoundNode, data_id_of
 from bridge.llm_usage import Meter
 from bridge.memory import Memory
@@ -22,6 +22,7 @@ from bridge.operations import Task, run
 from bridge.operations.cognify import least_calls
 from bridge.settings import Settings
 from bridge.slices import quietly
+from bridge.store import Store
 from bridge.stores import Stores
 from jobs import clock
 from jobs.errors import JobError
@@ -225,6 +226,18 @@ def test_three_bad_texts_in_a_row_are_not_the_texts_fault(place: Place) -> None:
     assert place.fake.looked == texts[:3]
 
 
+def test_a_text_that_the_provider_refuses_is_told_of_and_the_rest_is_done(place: Place) -> None:
+    place.fake.errors["Redis too."] = [JobError("LLM_TEXT_REFUSED", "Too long."), JobError("LLM_TEXT_REFUSED")]
+    result = place.cognify(texts=["Redis too.", "Atlas.", "Kafka."])
+    assert place.fake.looked == ["Redis too.", "Atlas.", "Kafka."]
+    assert result["looked_into"] == 2
+    ((code, message),) = [(failure["code"], failure["message"]) for failure in result["failures"]]
+    assert (code, message) == ("LLM_TEXT_REFUSED", "Too long.")
+    error = place.failed(texts=["Redis too."], job_id="alone")
+    assert (error.code, error.retryable) == ("LLM_TEXT_REFUSED", False)
+    assert "The text is kept and found as a memory." in error.message
+
+
 def test_a_bad_key_gives_up_at_the_first_text(place: Place) -> None:
     place.fake.errors["Atlas."] = [JobError("LLM_KEY_REFUSED")]
     assert not place.failed(texts=["Atlas.", "Kafka."]).retryable
@@ -333,6 +346,18 @@ def test_what_a_look_that_was_cut_off_has_written_is_removed_before_the_next(
     assert {node_id("Atlas"), node_id("Postgres"), node_id("Mysql")} <= place.fake.nodes
 
 
+def test_kills_while_the_model_thinks_are_not_put_down_to_the_graph(place: Place) -> None:
+    """Else, after two of them, the whole graph would be taken for damaged and written anew."""
+    graph_files.databases_of(place.workspace).mkdir(parents=True)
+    (graph_files.databases_of(place.workspace) / "cognee_db").touch()
+    place.run("ingest", {"summary_text": "Atlas beside Postgres."}, "ingest")
+    place.store.outbox.note_opening()
+    seen: list[str | None] = []
+    place.fake.during = lambda: seen.append(database.meta(place.store.connection, "graph_openings"))
+    place.cognify()
+    assert seen == ["0"]
+
+
 def test_findings_come_back_with_a_lost_graph_and_no_model_is_asked(place: Place) -> None:
     place.cognify(texts=["Atlas uses Postgres.", "Postgres beats Mysql."])
     nodes, edges, looked = set(place.fake.nodes), set(place.fake.edges), list(place.fake.looked)
@@ -384,8 +409,11 @@ def test_a_setting_has_ingested_summaries_looked_into_by_a_job_of_their_own(tmp_
                 assert dropped == []
                 continue
             (job,) = dropped
-            assert job.stem == f"cognify-{memory_id}"
+            assert job.stem == f"cognify-1-{memory_id}"
             assert json.loads(job.read_text())["payload"] == {"memory_ids": [memory_id]}
+            place.forget(memory_id)
+            place.run("ingest", summary, "again", accepted_at=LATER)
+            assert len(list(place.workspace.spool.root.glob(f"cognify-*-{memory_id}.json"))) == 2, "it is stored anew"
 
 
 # --- ask ---
@@ -419,6 +447,32 @@ def test_without_a_language_model_the_context_is_the_answer(tmp_path: Path) -> N
         assert (answer["answer"], answer["llm"], answer["context"]) == (None, False, "Nodes: …")
         assert "No language model is configured" in answer["warnings"][0]
         assert "rests on: 1." in answer["warnings"][1]
+
+
+def test_an_answer_of_a_graph_that_is_not_whole_yet_says_so(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.run("ingest", {"summary": {"topic": "Storage", "context": "Atlas uses Postgres."}}, "ingest")
+    place._close_graph()
+
+    def lost(store: Store) -> FakeGraph:
+        store.outbox.owe_everything(clock.iso(NOW))
+        return place.fake
+
+    monkeypatch.setattr(place, "_open_graph", lost)
+    monkeypatch.setattr(payments, "_REST_SECONDS", 0.0)  # there are more than can be told in a moment
+    assert "told of 1 changes" in place.ask()["warnings"][-1]
+    monkeypatch.undo()
+    assert place.ask()["warnings"] == []
+
+
+def test_no_answer_is_given_while_the_graph_keeps_what_was_forgotten(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (memory,) = place.cognify(texts=["Atlas beside Postgres."])["memories"]
+    place.forget(memory["memory_id"])
+    monkeypatch.setattr(place.fake, "delete", lambda _: (_ for _ in ()).throw(JobError("GRAPH_WRITE_FAILED")))
+    outcome = place.run("ask", {"question": "Which database?"})
+    assert isinstance(outcome, Failed)
+    assert (outcome.error.code, place.fake.asked) == ("GRAPH_WRITE_FAILED", [])
 
 
 @pytest.mark.parametrize("code", ["LLM_KEY_REFUSED", "LLM_TIMEOUT", "RATE_LIMITED", "LLM_UNREACHABLE"])

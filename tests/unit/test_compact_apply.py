@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
+from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
 
-from bridge import lineage, listing, previews, slices
+from bridge import lineage, listing, previews, slices, vector_index, vectors, words
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
+from bridge.passages import passages
 from bridge.search import open_snapshot
 from bridge.slices import Progress, quietly
 from bridge.stores import Stores
@@ -353,6 +356,41 @@ def test_after_a_restoring_the_same_compaction_has_its_id_and_number_again(store
     same = ("decision_record_id", "memory_number", "preview_digest")
     assert [again[name] for name in same] == [first[name] for name in same]
     assert not stores.store.is_hidden(first["decision_record_id"])
+
+
+@pytest.mark.parametrize("kind", ["compact", "restore"])
+@pytest.mark.parametrize("what", ["rebuild_vectors", "rebuild_words"])
+def test_a_record_that_comes_or_goes_while_an_index_is_made_anew_is_in_it_or_not(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch, kind: str, what: str
+) -> None:
+    two(stores)
+    record_id = done(stores)["decision_record_id"]
+    if kind == "compact":  # it comes back under its number, which the rebuilding has passed by then
+        done(stores, "restore", decision_record_id=record_id)
+    for number in range(4, 9):
+        add(stores, f"Other {number}", topic_id="other")
+    for module, name, value in ((slices, "SLICE_SECONDS", 0), (vector_index, "_TOGETHER", 1), (words, "_TOGETHER", 1)):
+        monkeypatch.setattr(module, name, value)
+
+    def meanwhile(progress: dict[str, Any]) -> None:
+        if progress["done"] == 5:
+            payload = {} if kind == "compact" else {"decision_record_id": record_id}
+            done(stores, kind, job_id="meanwhile", **payload)
+
+    store = stores.store
+    getattr(store, what)(meanwhile)
+    visible = [memory for memory in map(store.get, store.newest(100)) if memory is not None]
+    assert (record_id in {memory.id for memory in visible}) == (kind == "compact")
+    indexed = store.connection.execute(f"SELECT rowid FROM {words.table_in_force(store.connection)}").fetchall()
+    assert sorted(number for (number,) in indexed) == sorted(memory.number for memory in visible)
+    rows = vectors.open_rows(
+        store._vectors.paths[0], store._vectors.extents["passages"].rows, FakeEmbedder().dimensions
+    )
+    assert rows is not None
+    for memory in visible:
+        query = "SELECT passage_row, passage_count FROM memories WHERE id = ?"
+        row, count = store.connection.execute(query, (memory.id,)).fetchone()
+        assert np.allclose(rows[row : row + count], store.embed([passage.text for passage in passages(memory)]))
 
 
 def test_what_was_changed_by_hand_or_forgotten_since_stays_so(stores: Stores) -> None:

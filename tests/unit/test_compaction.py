@@ -16,6 +16,7 @@ from bridge.compaction import Draft, draft, sources_of
 from bridge.embedder import Matrix
 from bridge.memory import Content, Memory, MemoryKind, Metadata, References, Status, TimeScope
 from bridge.sections import normalise
+from bridge.statements import Clause, clauses
 
 EMBEDDER = FakeEmbedder(64)
 _numbers = count(1)
@@ -322,3 +323,19 @@ def test_a_topic_of_100_memories_takes_seconds_at_most() -> None:
     found = made(*memories)
     assert time.process_time() - began < 20, "it is about one second, and several where every line is traced"
     assert len(found.sources) == 100
+
+
+def test_what_every_memory_of_a_topic_repeats_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = ["Store rows in SQLite", "Keep the log small", "Ship on Friday"]
+    compared: list[str] = []
+
+    def taken_apart(text: str) -> tuple[Clause, ...]:
+        compared.append(text)
+        return clauses(text)
+
+    monkeypatch.setattr(duplicates, "clauses", taken_apart)
+    texts = said * 200
+    found = duplicates.group(texts, EMBEDDER.embed(texts))
+    assert [texts[group.kept] for group in found] == said
+    assert [len(group.members) for group in found] == [200, 200, 200]
+    assert compared == said

@@ -87,6 +87,8 @@ def test_the_labelled_pairs_are_of_every_kind_and_not_lopsided() -> None:
         ("The nightly build starts at 02:00", "The nightly build starts at 04:30", "value"),
         ("Retry each job 3 times", "Retry each job 5 times", "value"),
         ("Ship the beta weekly", "We reversed the decision to ship the beta weekly", "reversal"),
+        ("Push in batches; MAX_PUSH_BATCH is 200", "MAX_PUSH_BATCH is 100, because one proxy answered 413", "value"),
+        ("retry_limit: 3", "retry_limit = 5", "value"),
     ],
 )
 def test_a_conflict_is_found_and_named(earlier: str, later: str, kind: str) -> None:
@@ -112,6 +114,7 @@ def test_a_conflict_is_found_and_named(earlier: str, later: str, kind: str) -> N
         ("Write drafts to one table in the audit log", "Write drafts to one table in the mailer"),
         ("Phase 1 uses SQLite", "Phase 2 uses Postgres"),
         ("Decision 7", "Decision 8"),
+        ("Python 3.11", "Python 3.12"),  # names of two things, and nothing said of either
         ("Cache local files", "Cache remote files"),
         ("Log uploads by id and never by content", "Limit uploads to 40 MB"),
         ("Keep the tests", "Delete the temporary files"),

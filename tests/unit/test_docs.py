@@ -1,4 +1,4 @@
-"""The pages in docs/ and bridge/README.md: what they show is what the program has, takes and computes."""
+"""The pages in docs/ and the two README.md: what they show is what the program has, takes and computes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from worker.cli import parser
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
-PAGES = [*DOCS, ROOT / "bridge" / "README.md"]
+PAGES = [*DOCS, ROOT / "README.md", ROOT / "bridge" / "README.md"]
 
 _BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -105,7 +105,7 @@ def test_the_pages_hold_json_of_every_kind_that_an_asker_meets() -> None:
 def test_every_command_is_one_that_the_program_has(page: Path) -> None:
     for command in commands(page):
         try:
-            parser().parse_args(shlex.split(command)[1:])
+            parser().parse_args(shlex.split(command, comments=True)[1:])
         except JobError as error:
             pytest.fail(f"{command}: {error}")
 

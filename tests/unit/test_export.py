@@ -392,6 +392,38 @@ def test_the_same_words_under_another_id_are_one_memory_and_references_follow(
     assert finding["data_id"] == finding["found"]["edges"][0]["source"] == findings.data_id_of(an_id("our words"))
 
 
+def test_an_original_goes_with_the_memory_that_is_here_already(here: WithoutCognee, there: WithoutCognee) -> None:
+    store(here, Addition(legacy("old"), hidden=True), Addition(summary("new"), migrated_from=an_id("old")))
+    store(there, replace(summary("new"), id=an_id("ours")))
+    found = imported(there, lines_of(here))
+    assert (found["added"], found["duplicates"]) == (1, 1)
+    (ours,) = (line for line in body(there) if not line["hidden"])
+    assert (ours["metadata"]["memory_id"], ours["migrated_from"]) == (an_id("ours"), an_id("old"))
+    before = body(there)
+    imported(there, lines_of(here), job_id="again")
+    assert body(there) == before
+
+
+def test_a_memory_keeps_the_original_that_it_has_and_takes_no_other(here: WithoutCognee, there: WithoutCognee) -> None:
+    store(here, Addition(legacy("theirs"), hidden=True), Addition(summary("new"), migrated_from=an_id("theirs")))
+    converted = Addition(replace(summary("new"), id=an_id("ours")), migrated_from=an_id("own"))
+    store(there, Addition(legacy("own"), hidden=True), converted)
+    before = body(there)
+    assert (found := imported(there, lines_of(here)))["duplicates"] == 2, found
+    assert body(there) == before
+
+
+def test_the_history_of_a_forgotten_topic_is_imported_too(here: WithoutCognee, there: WithoutCognee) -> None:
+    some_of_everything(here)
+    with here.store.changing(LATER) as connection:
+        connection.execute("UPDATE compactions SET topic_id = ''")
+    schema = jsonschema.Draft202012Validator(schemas()["export.schema.json"])
+    for line in lines_of(here):
+        schema.validate(line)
+    imported(there, lines_of(here))
+    assert body(there) == body(here)
+
+
 def test_two_of_the_same_words_in_one_file_become_one(here: WithoutCognee) -> None:
     twins = [line_of(Addition(replace(summary("a"), id=an_id(name), number=n))) for n, name in enumerate("xy", 1)]
     assert counts(imported(here, edited(twins))) == {"added": 1, "duplicates": 1}

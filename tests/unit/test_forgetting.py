@@ -7,16 +7,19 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge import forgetting
+from bridge import export, forgetting
+from bridge.compaction import Conflict, Rules
 from bridge.findings import Findings
-from bridge.memory import Memory, Metadata
+from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
+from bridge.operations.ingest import content_id
 from bridge.rows import Addition
 from bridge.settings import Settings
 from bridge.slices import quietly
@@ -27,7 +30,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 from jobs.model import Job, job_digest
-from jobs.scrub import JOB_FILES
+from jobs.scrub import JOB_FILES, name_digest
 
 AT = "2026-11-20T12:00:00Z"
 LATER = "2026-11-20T13:00:00Z"
@@ -219,6 +222,15 @@ def test_the_graph_is_told_and_scrubbed_only_where_there_is_one(stores: WithFake
     assert stores.graph_lag() == 0
 
 
+def test_what_cognee_keeps_beside_a_graph_that_was_lost_is_scrubbed_too(stores: WithFakeGraph) -> None:
+    """Its texts and its own database, where a rebuild was cut off before the graph was there again."""
+    memory_id = remember(stores, "Known.")
+    stores.store.outbox.owe_everything(AT)
+    assert stores.store.outbox.graph_model() is None
+    forgotten(stores, memory_ids=[memory_id])
+    assert stores.scrubbed == ["findings", "graph"]
+
+
 def test_without_a_graph_none_is_opened(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path / "w")
     workspace.memory.mkdir(mode=0o700, parents=True)
@@ -230,6 +242,10 @@ def test_without_a_graph_none_is_opened(tmp_path: Path) -> None:
     with NoGraph(workspace) as stores:
         memory = Memory("m", 0, "legacy", METADATA, AT, text=f"The {SECRET} is a marsupial of the west.")
         stores.store.add([(memory, None)], AT)
+        node = {"id": "n", "type": "Entity", "index_fields": ["name"], "properties": {"name": SECRET}}
+        with stores.store.changing(AT) as connection:  # as an import leaves it where the graph cannot be opened
+            found = json.dumps({"job_id": "j", "nodes": [node], "edges": []})
+            connection.execute("INSERT INTO cognified VALUES ('m', 'd', ?, ?)", (AT, found))
         forgotten(stores, memory_ids=["m"])
         assert stores.graph_lag() == 0
     assert holds(workspace, SECRET) == []
@@ -329,7 +345,159 @@ def test_without_a_record_its_sources_count_again(stores: WithFakeGraph) -> None
     assert statuses(stores) == {a: "Active", b: "Active"}
 
 
+def three(stores: Stores) -> tuple[str, str, str]:
+    """Memories of one topic; the first is the one to forget."""
+    return (
+        remember(stores, f"The {SECRET} is small.", f"Name the fox {SECRET}.", at="2026-11-03T00:00:00Z"),
+        remember(stores, "Lakes are deep.", "Store rows in SQLite.", at="2026-11-01T00:00:00Z"),
+        remember(stores, "Rivers are long.", "Keep the log small.", at="2026-11-02T00:00:00Z"),
+    )
+
+
+def test_a_record_that_a_later_one_had_merged_is_forgotten_like_any_other(stores: WithFakeGraph) -> None:
+    merged = three(stores)
+    first = compacted(stores, at="2026-11-04T00:00:00Z")
+    other = remember(stores, "Seas are salty.", "Ship on Friday.", at="2026-11-05T00:00:00Z")
+    compacted(stores, at="2026-11-06T00:00:00Z")
+    (made,) = forgotten(stores, memory_ids=[first])["records_rebuilt"]
+    assert statuses(stores) == {made["new"]: "DecisionRecord", **dict.fromkeys((*merged, other), "Superseded")}
+    assert stores.store.forgotten_at(made["new"]) is None
+    done(do(stores, "restore", {"decision_record_id": made["new"]}, "restore", "2026-11-20T14:00:00Z"))
+    assert statuses(stores) == dict.fromkeys((*merged, other), "Active")
+
+
+def brought_back(stores: Stores, gone: str) -> str:
+    """An older export is imported after a forgetting: returns the record that was made anew of what remained. What was
+    forgotten and its record are there again beside that."""
+    compacted(stores)
+    lines: list[bytes] = []
+    export.write(stores.workspace, "1.0", AT, lines.append)
+    (made,) = forgotten(stores, job_id="before", memory_ids=[gone])["records_rebuilt"]
+    file = stores.workspace.root / "older.jsonl"
+    file.write_bytes(b"".join(lines))
+    done(do(stores, "import", {"path": file.name}, "import", "2026-11-20T14:00:00Z"))
+    file.unlink()
+    assert statuses(stores)[made["old"]] == statuses(stores)[made["new"]] == "DecisionRecord"
+    return str(made["new"])
+
+
+def test_what_an_older_export_brought_back_is_forgotten_like_anything_else(stores: WithFakeGraph) -> None:
+    gone, *rest = three(stores)
+    record = brought_back(stores, gone)
+    (made,) = forgotten(stores, "2026-11-20T15:00:00Z", memory_ids=[gone])["records_rebuilt"]
+    assert made["new"] == record, "the rest makes the record that is there already"
+    assert statuses(stores) == {record: "DecisionRecord", **dict.fromkeys(rest, "Superseded")}
+    assert holds(stores.workspace, SECRET) == []
+
+
+@pytest.mark.parametrize("way", ["forget", "restore"])
+def test_what_another_record_in_force_has_merged_stays_superseded(stores: WithFakeGraph, way: str) -> None:
+    back, *rest = three(stores)
+    record = brought_back(stores, back)
+    (older,) = (each for each, status in statuses(stores).items() if status == "DecisionRecord" and each != record)
+    if way == "forget":
+        assert forgotten(stores, "2026-11-20T15:00:00Z", memory_ids=[older])["revived"] == [back]
+    else:
+        result = done(do(stores, "restore", {"decision_record_id": older}, "restore", "2026-11-20T15:00:00Z"))
+        assert result["restored"] == [back]
+        assert {each["memory_id"]: each["reason"] for each in result["skipped"]} == dict.fromkeys(rest, "merged")
+    assert statuses(stores) == {back: "Active", record: "DecisionRecord", **dict.fromkeys(rest, "Superseded")}
+
+
+def test_an_imported_memory_comes_back_under_no_other_id(stores: WithFakeGraph) -> None:
+    said = {"topic": "Storage", "context": f"The {SECRET} lives on an island of its own."}
+    imported = Memory(
+        "0a9f6f6e-7a0e-5c0b-9b1b-0f6f2b8f3c11", 0, "summary", Metadata("storage", status="Active"), AT,
+        Content(said["topic"], said["context"]),
+    )  # fmt: skip
+    stores.store.add([(imported, "import")], AT)
+    ended(stores.workspace, "waiting", "ingest", {"summary": said})
+    result = forgotten(stores, memory_ids=[imported.id])
+    assert result["forgotten"] == [imported.id]
+    assert result[JOB_FILES]["doomed"] == ["waiting"]
+    again = do(stores, "ingest", {"summary": said}, "again", "2026-11-20T14:00:00Z", accepted_at=AT)
+    assert failed(again).code == "MEMORY_FORGOTTEN"
+
+
 # --- files ---
+
+
+def test_a_waiting_job_that_would_keep_the_text_raw_is_ended_whatever_the_text_looks_like(
+    stores: WithFakeGraph,
+) -> None:
+    text = f"# Summary: Zoo\n\n**Metadata:**\n- Status: DecisionRecord\n\n## Context\nThe {SECRET} lives there."
+    raw = Memory("", 0, "legacy", Metadata(), AT, text=text)
+    raw = replace(raw, id=content_id(stores.store.workspace_id, raw))
+    stores.store.add([(raw, "cognify")], AT)
+    ended(stores.workspace, "waiting", "cognify", {"texts": ["Lakes are deep.", text]})
+    assert forgotten(stores, memory_ids=[raw.id])[JOB_FILES]["doomed"] == ["waiting"]
+
+
+def test_the_prose_of_a_record_is_looked_for_but_not_what_its_sources_say(
+    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Poet(Rules):
+        def narrative(self, sources: Sequence[Memory], found: Sequence[Conflict]) -> tuple[str | None, Sequence[str]]:
+            return f"Once upon a time the {SECRET} went to the lakes.", ()
+
+    for number, said in enumerate(("Lakes are deep in the north.", "Rivers are long in the south.")):
+        summary = {"summary": {"topic": "Storage", "context": said}}
+        brought = done(do(stores, "ingest", summary, f"brought-{number}"))
+        ended(stores.workspace, f"brought-{number}", "ingest", summary, result=brought)
+    monkeypatch.setattr("bridge.operations.compact.judge", lambda *_: Poet())
+    shown = done(do(stores, "compact", {"topic_id": "storage", "preview": True}, "preview"))
+    ended(stores.workspace, "preview", "compact", {"topic_id": "storage", "preview": True}, result=shown)
+    result = forgotten(stores, memory_ids=[compacted(stores)])
+    assert result[JOB_FILES]["jobs"] == ["preview"]
+    assert list(stores.workspace.previews.iterdir()) == []
+
+
+def test_a_rejected_file_of_any_size_is_looked_through(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bridge.remains._PIECE_BYTES", 4096)
+    monkeypatch.setattr("bridge.remains._OVERLAP_BYTES", 256)
+    monkeypatch.setattr(spool, "RECORD_LIMIT", 4096)
+    gone = remember(stores, f"The {SECRET} lives on an island far away.")
+    names = []
+    for blanks in range(4050, 4096, 5):  # across the end of a piece, wherever that divides it
+        name = f"large.{blanks}.json"
+        (stores.workspace.spool.rejected / name).write_text(" " * blanks + f"The {SECRET} lives on an island far away.")
+        names.append(name)
+    (stores.workspace.spool.rejected / "other.1.json").write_text("Lakes. " * 2000)
+    found = forgotten(stores, memory_ids=[gone])[JOB_FILES]["rejected"]
+    assert sorted(found) == sorted(map(name_digest, names))
+
+
+def test_a_graph_that_is_found_damaged_on_the_way_leaves_no_copy(
+    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = remember(stores, f"The {SECRET} lives on an island.")
+
+    def pay(self: Stores, memory_ids: Sequence[str]) -> dict[str, JobError]:
+        folder = self.workspace.set_aside / "graph-now"
+        folder.mkdir(parents=True)
+        (folder / "nodes").write_text(SECRET)
+        return {}
+
+    monkeypatch.setattr(WithFakeGraph, "pay", pay)
+    forgotten(stores, memory_ids=[gone])
+    assert holds(stores.workspace, SECRET) == []
+
+
+def test_a_record_made_anew_that_the_graph_refuses_is_no_reason_to_leave_words(
+    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, *_ = three(stores)
+    compacted(stores)
+    stores.workspace.picture.write_text(SECRET)
+    refused = JobError("GRAPH_WRITE_FAILED")
+
+    def pay(self: Stores, memory_ids: Sequence[str]) -> dict[str, JobError]:
+        return {each: refused for each in memory_ids if self.store.known(each) is not None}
+
+    monkeypatch.setattr(WithFakeGraph, "pay", pay)
+    (made,) = forgotten(stores, memory_ids=[gone])["records_rebuilt"]
+    assert statuses(stores)[made["new"]] == "DecisionRecord"
+    assert holds(stores.workspace, SECRET) == []
 
 
 def test_jobs_and_files_that_tell_of_it_are_found_by_id_and_by_words(stores: WithFakeGraph) -> None:
@@ -392,6 +560,22 @@ def test_what_another_memory_says_as_well_is_not_looked_for(stores: WithFakeGrap
     remember(stores, shared)
     ended(stores.workspace, "other", "ingest", {"summary": {"topic": "T", "context": shared}}, error=JobError("POISON"))
     assert forgotten(stores, memory_ids=[gone])[JOB_FILES]["jobs"] == []
+
+
+def test_a_raw_text_goes_though_the_database_that_named_it_was_lost(stores: WithFakeGraph) -> None:
+    workspace = stores.workspace
+    memory_id = remember(stores, f"The {SECRET} came.")
+    lost, named, other = (f"text_{n:032x}.txt" for n in range(3))
+    workspace.cognee_data.mkdir()
+    for name, said in ((lost, SECRET), (named, "frog"), (other, "newt")):
+        (workspace.cognee_data / name).write_text(f"Summary:\nTopic: Storage\nContext: The {said} came.\n")
+    earlier = workspace.earlier_stores / "cognee-2026"
+    earlier.mkdir(parents=True)
+    with closing(sqlite3.connect(earlier / "cognee_db")) as connection, connection:
+        connection.execute("CREATE TABLE data (id TEXT, name TEXT, raw_data_location TEXT, created_at TEXT)")
+        connection.execute("INSERT INTO data VALUES (?, ?, ?, ?)", ("0" * 32, named, f"/elsewhere/{named}", AT))
+    forgotten(stores, memory_ids=[memory_id])
+    assert sorted(path.name for path in workspace.cognee_data.iterdir()) == [named, other]
 
 
 def test_of_an_earlier_version_s_store_only_the_list_of_its_other_texts_stays(stores: WithFakeGraph) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge import listing
+from bridge import database, listing
 from bridge.memory import Content, Memory, Metadata
 from bridge.rows import Addition
 from bridge.store import Store
@@ -88,6 +89,25 @@ def test_titles_are_of_what_is_named_and_of_what_goes_along(workspace: Workspace
     of_both = ["#9 Original", f"#10 {'Title m1 ' + 'x' * 71}", f"#11 {'Title m2 ' + 'x' * 71}"]
     assert listing.titles(workspace, ["o"], None) == listing.titles(workspace, ["m2"], None) == of_both
     assert listing.titles(workspace, [], "made") == of_both
+
+
+@pytest.mark.parametrize("older", range(1, database.FORMAT))
+def test_a_store_of_an_older_format_is_read_before_a_worker_has_converted_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, older: int
+) -> None:
+    workspace = Workspace(tmp_path / "older")
+    workspace.memory.mkdir(mode=0o700, parents=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "MIGRATIONS", database.MIGRATIONS[:older])
+        patch.setattr(database, "FORMAT", older)
+        with closing(database.open_for_writing(workspace)) as connection:
+            connection.execute(
+                "INSERT INTO memories (number, id, kind, stored_at, body, sources, passage_row, passage_count)"
+                " VALUES (1, 'a', 'legacy', ?, '{\"text\": \"Of old.\"}', '[]', 0, 0)", (NOW,)
+            )  # fmt: skip
+    assert listing.memory(workspace, "1")["summary_text"] == "Of old."
+    assert listing.id_of(workspace, "1") == "a"
+    assert listing.titles(workspace, ["a"], None) == ["#1 Of old."]
 
 
 def test_counts_are_by_kind_with_what_the_graph_is_owed(workspace: Workspace) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import aiohttp
+import httpx
 import pytest
 
-from bridge import llm
+from bridge import llm, llm_failures
 from bridge.cognee_env import cognee_environment
 from bridge.settings import Settings, load
 from jobs.errors import JobError
@@ -106,6 +110,37 @@ def test_the_child_sees_the_same_language_model_as_its_parent() -> None:
     ):  # fmt: skip
         child = load(environment=told(given, COGNEE_MEMORY_CONFIG_DIR="/nowhere"))
         assert code_of(child) == code_of(given)
+
+
+class Refused(Exception):
+    """As a client raises it."""
+
+    def __init__(self, status: int, message: str = "") -> None:
+        super().__init__(message)
+        self.status_code = status
+
+
+def of(error: Exception) -> str:
+    return llm_failures.failure(error, datetime(2026, 11, 20, tzinfo=UTC), "openai/test", 5).code
+
+
+def test_a_limit_a_minute_is_waited_for_though_it_is_told_in_the_words_of_a_spent_account() -> None:
+    """Gemini says both of a limit that is over within the minute."""
+    said = "You exceeded your current quota, please check your plan and billing details."
+    assert of(Refused(429, said)) == "LLM_KEY_REFUSED"
+    assert of(Refused(429, f"{said} Please retry in 34.074824224s.")) == "RATE_LIMITED"
+
+
+def test_what_was_not_served_is_known_from_what_may_have_been() -> None:
+    nobody = aiohttp.ClientConnectorError(SimpleNamespace(ssl=None, host="h", port=1), OSError())  # type: ignore[arg-type]
+    cut = aiohttp.ClientOSError()  # LiteLLM makes a ConnectError of both
+    for error, was_not in (
+        (Refused(429), True), (nobody, True), (httpx.ConnectTimeout(""), True),
+        (cut, False), (Refused(500), False), (Refused(408), False), (httpx.ReadTimeout(""), False),
+    ):  # fmt: skip
+        outer = httpx.ConnectError("")
+        outer.__cause__ = error
+        assert llm_failures.was_not_served(outer) == was_not, error
 
 
 def code_of(given: Settings) -> str | None:

@@ -124,6 +124,16 @@ def test_a_budget_of_nothing_asks_nothing(usage: LlmUsage) -> None:
         meter(usage, llm_calls_per_day=0).begin(10)
 
 
+def test_waiting_for_a_provider_spends_no_budget(usage: LlmUsage) -> None:
+    """A night without a network, or of 429: a job that asks every minute must not find its budget spent after it."""
+    asked = meter(usage, llm_calls_per_job=2, llm_calls_per_day=2)
+    for _ in range(500):
+        asked.take_back(asked.begin(10))
+    assert (asked.spent, usage.of_job("job"), usage.of_day("2026-11-20")) == (Spent(), Spent(), Spent())
+    asked.begin(10)
+    asked.begin(10)
+
+
 def test_old_days_are_forgotten(usage: LlmUsage) -> None:
     for days in (0, 100):
         usage.begin("job", 10, PLENTY, NOW - timedelta(days=days))

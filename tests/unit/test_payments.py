@@ -136,6 +136,23 @@ def test_a_job_pays_others_debts_for_a_moment_only(stores: WithFakeGraph, monkey
     assert stores.graph_lag() == 49
 
 
+@pytest.mark.parametrize("left", ["cognee.lancedb", "cognee_graph_ladybug", "cognee_graph_ladybug.wal"])
+def test_of_a_graph_without_its_vectors_nothing_is_kept_in_place_and_the_other_way_round(
+    tmp_path: Path, left: str
+) -> None:
+    """All is written anew and nothing is deleted then: what was owed to be deleted would stay in what is left."""
+    workspace = Workspace(tmp_path)
+    databases = graph_files.databases_of(workspace)
+    databases.mkdir(parents=True)
+    workspace.memory.mkdir()
+    assert graph_files.make_ready(workspace) == "absent"
+    assert not workspace.set_aside.exists()
+    (databases / left).mkdir() if left.endswith("lancedb") else (databases / left).touch()
+    assert graph_files.make_ready(workspace) == "absent"
+    assert list(databases.iterdir()) == []
+    assert [path.name for path in workspace.set_aside.glob("graph-*/*")] == [left]
+
+
 def test_who_has_no_debt_does_not_open_the_graph(stores: WithFakeGraph) -> None:
     add(stores, "a")
     stores.pay(["a"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
@@ -15,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from old_workspace import BROKEN, CONVERSATION, ENRICHED, NOTE, PLAIN, OldWorkspace
 
-from bridge import database, effects, listing, slices
+from bridge import database, effects, findings, listing, slices
 from bridge.memory import Memory, Metadata
 from bridge.operations import Task, migrate
 from bridge.rows import Addition
@@ -26,6 +27,7 @@ from jobs import steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
+from worker import display
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 AT, LATER, LATER_STILL = "2026-01-05T12:00:00Z", "2026-01-06T12:00:00Z", "2026-01-07T12:00:00Z"
@@ -184,6 +186,23 @@ def test_the_receipt_names_every_text_and_holds_none(bench: Bench) -> None:
             assert noted["memory_number"] == item["memory_number"]
             assert {name: noted[name] for name in ("store", "data_id", "file")} == item["source"]
             assert len(noted["sha256"]) == 64
+
+
+def test_a_person_sees_which_text_failed_and_that_a_dry_run_changed_nothing(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = bench.old.add(BROKEN)
+    given = argparse.Namespace(command="migrate")
+    display.show(given, {"success": True, "job_id": "d", "result": bench.run("d", dry_run=True)})
+    shown = capsys.readouterr().out
+    assert path.name in shown
+    assert "4 memories of earlier versions: would be 3 migrated, 1 failed." in shown
+    assert "Nothing was changed." in shown
+    display.show(given, {"success": True, "job_id": "m", "result": bench.run("m")})
+    assert "Undo: cognee-memory migrate --undo m" in capsys.readouterr().out
+    nothing = dict.fromkeys((*COUNTS, "items_omitted"), 0) | {"dry_run": True, "items": [], "warnings": []}
+    display.show(given, {"success": True, "job_id": "n", "result": nothing})
+    assert capsys.readouterr().out == "There are no memories of earlier versions.\nNothing was changed.\n"
 
 
 def test_what_failed_can_be_mended_and_migrated_then(bench: Bench) -> None:
@@ -353,6 +372,26 @@ def test_undo_leaves_nothing_and_a_later_migration_brings_all_again(bench: Bench
     assert bench.run("u2", undo="m") == undone
     assert counts(bench.run("later")) == {"found": 3, "migrated": 3, "skipped": 1}
     assert bench.contents() == before
+
+
+def test_undo_takes_back_what_cognee_was_given_of_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the next migration would find our own texts among cognee's, and take them for old ones."""
+    brought = {item["memory_id"] for item in bench.run("m")["items"] if item["memory_id"]}
+    taken: list[set[str]] = []
+    monkeypatch.setattr(bench.stores, "forget_findings", lambda ids: taken.append(set(ids)))
+    bench.stores.store.outbox.note_opened("model")
+    bench.run("u", undo="m")
+    bench.run("u2", undo="m")  # as after a crash
+    assert taken == [brought, brought]
+
+
+def test_what_cognee_keeps_of_a_memory_that_was_taken_back_is_no_text_of_an_earlier_version(bench: Bench) -> None:
+    turn = bench.run("m")["items"][1]["memory_id"]
+    kept = findings.data_id_of(turn)
+    connection = bench.stores.store.connection
+    connection.execute('INSERT INTO cognified VALUES (?, ?, ?, \'{"nodes": [], "edges": []}\')', (turn, kept, AT))
+    bench.run("u", undo="m")
+    assert kept in migrate.Known(connection).ours()
 
 
 def test_undo_leaves_what_others_brought_and_what_has_become_more(bench: Bench) -> None:
