@@ -54,15 +54,21 @@ def submit(
             f"The id {record.job_id!r} belongs to another job, which is {record.state}.",
             details={"job_id": record.job_id},
         )
-    if record.state != "succeeded":
-        error = record.error or JobError("CANCELLED").as_dict()
-        raise JobError(
-            error["code"],
-            error["message"],
-            remediation=error.get("remediation", ""),
-            details={**error.get("details", {}), "job_id": record.job_id, "state": record.state},
-        )
+    require_success(record)
     return found | {"state": record.state, "result": record.result, "elapsed_ms": record.elapsed_ms}
+
+
+def require_success(record: Record) -> None:
+    """Raise what an ended job failed with, unless it succeeded."""
+    if record.state == "succeeded":
+        return
+    error = record.error or JobError("CANCELLED").as_dict()
+    raise JobError(
+        error["code"],
+        error["message"],
+        remediation=error.get("remediation", ""),
+        details={**error.get("details", {}), "job_id": record.job_id, "state": record.state},
+    )
 
 
 class _Notes:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from bridge import answer
+from bridge.submission import require_success
 from jobs import client, files, launch, spool
 from jobs.errors import JobError
 from jobs.lock import Lock
@@ -54,8 +55,11 @@ def show(given: argparse.Namespace) -> Envelope:
 
 
 def wait(given: argparse.Namespace) -> Envelope:
+    """Ends as a command that waits for its own job does: with the job's error, unless it succeeded."""
     workspace, _ = opened(given)
-    return answer.success(job=client.wait(workspace.spool, given.job_id, given.timeout).as_dict())
+    record = client.wait(workspace.spool, given.job_id, given.timeout)
+    require_success(record)
+    return answer.success(job=record.as_dict())
 
 
 def cancel(given: argparse.Namespace) -> Envelope:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from harness import Place, until
 
-from bridge import compact, migrate_summaries, submission
+from bridge import compact, migrate_summaries, submission, trust
 from bridge.settings import load
 from jobs import client, clock, lifecycle, spool
 from jobs.errors import JobError
@@ -456,6 +456,14 @@ def test_an_error_of_a_waited_job_is_the_error_of_the_command(place: Place, monk
         submission.submit(place.workspace, load(), "check", {}, start=False, wait=True)
     assert (caught.value.code, caught.value.message) == ("KIND_UNAVAILABLE", "Not yet.")
     assert caught.value.details["state"] == "failed"
+
+
+def test_waiting_for_a_job_that_fails_ends_with_its_error(place: Place) -> None:
+    error = JobError("TEST_FAILURE").as_dict()
+    trust.adopt(place.workspace, place.config)
+    spool.write_records(place.spool, [Record(job_id="a", kind="noop", job_sha256="", state="failed", error=error)])
+    done = place.cli("jobs", "wait", "a", "--json")
+    assert (done.returncode, json.loads(done.stdout)["error_code"]) == (1, "TEST_FAILURE")
 
 
 def test_a_waited_job_that_somebody_cancels_is_no_internal_error(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
