@@ -18,6 +18,7 @@ from jobs.errors import JobError
 from jobs.parse import read_json
 from jobs.payloads import Dated, FilledText, Importance, Model, ShortText, Text, Timestamp, TopicId
 
+from . import numbering
 from .export import FORMAT, VERSION, Checksum
 from .lineage import KeptBecause
 from .memory import STATUS_WORDS, Content, Memory, MemoryKind, Metadata, References, Status, TimeScope
@@ -294,7 +295,8 @@ def inspect(file: BinaryIO, slices: Slices) -> Checked:
         found.ids.add(memory.id)
         found.named |= {*memory.sources, *([line.migrated_from] if line.migrated_from else [])}
         found.memories += 1
-        found.highest_number = max(found.highest_number, memory.number)
+        if memory.number <= numbering.MOST_KEPT:
+            found.highest_number = max(found.highest_number, memory.number)
         if _strays(line, memory):
             found.strays.append(number)
     return found

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
+MOST_KEPT = 1_000_000_000  # a number above comes from no store: to keep it would leave little room for the next ones
+
 
 def take(connection: sqlite3.Connection, wanted: int = 0) -> int:
     """The wanted number if no memory ever had it, else the next one; inside the transaction that adds the memory.
@@ -20,6 +22,8 @@ def take(connection: sqlite3.Connection, wanted: int = 0) -> int:
 
 def is_free(connection: sqlite3.Connection, number: int) -> bool:
     """Whether no memory ever had the number, so that it can be wanted."""
+    if number > MOST_KEPT:
+        return False
     query = "SELECT 1 FROM numbers_skipped WHERE first <= ? AND last >= ?"
     return number > last(connection) or connection.execute(query, (number, number)).fetchone() is not None
 

@@ -24,7 +24,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from questions import answer_to
 
-from bridge import export, export_file, findings, imports, lineage, slices
+from bridge import export, export_file, findings, imports, lineage, numbering, slices
 from bridge.effects import Effect
 from bridge.embedder import Matrix
 from bridge.export import line_of
@@ -299,7 +299,7 @@ def additions(draw: st.DrawFn) -> Addition:
     metadata = Metadata(topic_id=None if kind == "legacy" else topic, status=status, **draw(LABELS))
     ids = st.uuids().map(str)
     sources = tuple(draw(st.lists(ids, max_size=2))) if kind == "decision_record" else ()
-    number = draw(st.integers(1, 2**31 - 1))
+    number = draw(st.integers(1, numbering.MOST_KEPT))
     memory = Memory(draw(ids), number, kind, metadata, draw(DATES), content, text, sources)
     return Addition(memory, hidden=draw(st.booleans()), migrated_from=draw(st.none() | ids), status_set_at=draw(TIMES))
 
@@ -454,6 +454,15 @@ def test_numbers_are_kept_where_they_are_free_and_move_nobody_elses(here: Withou
     numbers = {line["metadata"]["memory_id"]: line["metadata"]["memory_number"] for line in body(there)}
     assert [numbers[an_id(name)] for name in "abcdefghij"] == [11, 12, *range(3, 11)]
     assert found["details"][0]["note"] == "The number 1 was taken; it has 11 here."
+
+
+def test_a_number_of_no_store_is_not_kept_so_that_what_comes_next_has_one(
+    here: WithoutCognee, there: WithoutCognee
+) -> None:
+    store(here, summary("a", 2**31 - 1), summary("b", 7))
+    assert counts(imported(there, lines_of(here))) == {"added": 2, "renumbered": 1}
+    store(there, summary("c"))
+    assert [line["metadata"]["memory_number"] for line in body(there)] == [7, 8, 9]
 
 
 def test_a_number_that_a_forgotten_memory_had_is_not_given_again(here: WithoutCognee, there: WithoutCognee) -> None:
