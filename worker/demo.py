@@ -182,7 +182,8 @@ def _compact(workspace: Workspace, settings: Settings, wanted: dict[str, Any], c
     )
     for conflict in conflicts:
         for side in ("earlier", "later"):
-            console.print(f"  {side:8}#{conflict[side]['memory_number']}: {conflict[side]['text']}", markup=False)
+            age = display.age(conflict[side]["date"], clock.now())
+            console.print(f"  {side}, {age}: {conflict[side]['text']}", markup=False)
     done = run(preview_digest=seen["preview_digest"])
     console.print(f"Applied what was shown: memory #{done['memory_number']} supersedes {len(done['superseded'])}.\n")
     reader = Reader(workspace, settings.embedding)
