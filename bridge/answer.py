@@ -11,6 +11,7 @@ import errno
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from jobs.errors import ERRORS, JobError, Reaction
@@ -106,3 +107,20 @@ def failure(error: JobError, **values: Any) -> dict[str, Any]:
         **({"error_details": error.details} if error.details else {}),
         **values,
     }
+
+
+def of_script(work: Callable[[], dict[str, Any]]) -> int:
+    """Do a script's work and send what came of it, an error as well. Returns the exit status."""
+    try:
+        found = work()
+    except JobError as error:
+        found = failure(error)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:
+        from .traces import trace  # not at the top: who asks a question pays for each import
+
+        print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
+        found = failure(unexpected(error))
+    send(found)
+    return exit_code(found)

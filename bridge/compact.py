@@ -15,39 +15,32 @@ if __package__ in (None, ""):  # python bridge/compact.py
 from collections.abc import Sequence
 from typing import Any
 
-from jobs.errors import JobError
 from jobs.layout import find_workspace
 
 from . import answer
 from .arguments import compact_arguments
 from .settings import load
 from .submission import submit
-from .traces import trace
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """One JSON object on stdout; exit status as everywhere (see ``answer``)."""
-    try:
-        given = compact_arguments(sys.argv[1:] if argv is None else list(argv))
-        answer.claim_stdout()
-        workspace = find_workspace(given.workspace, Path.cwd())
-        payload = {"topic_id": given.topic_id, "preview": given.preview}
-        if given.preview_digest is not None:
-            payload["preview_digest"] = given.preview_digest
-        found = submit(
-            workspace, load(), "compact", payload,
-            start=not given.no_start, wait=given.wait, wait_seconds=given.timeout, submitted_by="compact.py",
-        )  # fmt: skip
-        _log(found.get("result") or {})
-    except JobError as error:
-        found = answer.failure(error)
-    except KeyboardInterrupt:
-        return answer.INTERRUPTED
-    except Exception as error:
-        print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
-        found = answer.failure(answer.unexpected(error))
-    answer.send(found)
-    return answer.exit_code(found)
+    return answer.of_script(lambda: _work(sys.argv[1:] if argv is None else list(argv)))
+
+
+def _work(argv: list[str]) -> dict[str, Any]:
+    given = compact_arguments(argv)
+    answer.claim_stdout()
+    workspace = find_workspace(given.workspace, Path.cwd())
+    payload = {"topic_id": given.topic_id, "preview": given.preview}
+    if given.preview_digest is not None:
+        payload["preview_digest"] = given.preview_digest
+    found = submit(
+        workspace, load(), "compact", payload,
+        start=not given.no_start, wait=given.wait, wait_seconds=given.timeout, submitted_by="compact.py",
+    )  # fmt: skip
+    _log(found.get("result") or {})
+    return found
 
 
 def _log(result: dict[str, Any]) -> None:
