@@ -22,6 +22,12 @@ def show(given: argparse.Namespace, found: Envelope) -> None:
         return
     verb = getattr(given, "verb", None)
     name = str(given.command) if verb is None else f"{given.command} {verb}"
+    if found.get("result") is not None:
+        from .job_views import VIEWS
+
+        if name in VIEWS:
+            VIEWS[name](found)
+            return
     _VIEWS.get(name, _plain)(found)
 
 
@@ -49,11 +55,6 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Seque
 
 
 _MOST_SHOWN = 20  # lines
-_WHY_LEFT = {
-    "forgotten": "it was forgotten",
-    "status_changed": "its status was changed since",
-    "merged": "another record in force has merged it as well",
-}
 
 # Control characters in a memory must not reach the terminal, which would obey them.
 _CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "�")
@@ -107,7 +108,7 @@ def _retrieve(found: Envelope) -> None:
         say("No memory fits the question.")
     else:
         hits(found, clock.parse(found["as_of"]))
-    _notes(found["warnings"])
+    notes(found["warnings"])
 
 
 def _explain(found: Envelope) -> None:
@@ -135,7 +136,7 @@ def _explain(found: Envelope) -> None:
         say("No memory fits the question.")
     for error in found["errors"]:
         say(f"{error['code']}: {error['message']}.")
-    _notes(found["metadata"]["warnings"])
+    notes(found["metadata"]["warnings"])
 
 
 def _context(found: Envelope) -> None:
@@ -146,7 +147,7 @@ def _context(found: Envelope) -> None:
         print(f"Note: {warning.rstrip('.')}.", file=sys.stderr)  # noqa: T201
 
 
-def _notes(warnings: Sequence[str]) -> None:
+def notes(warnings: Sequence[str]) -> None:
     for warning in warnings:
         say(f"Note: {warning.rstrip('.')}.")
 
@@ -254,86 +255,8 @@ def _topics(found: Envelope) -> None:
     table(columns, rows, right=columns[1:8])
 
 
-def _compacted(found: Envelope) -> None:
-    """A preview to decide on, or what was done."""
-    result = found.get("result")
-    if result is None:
-        _submitted(found)
-    elif "decision_record" in result:
-        _preview(result)
-    else:
-        count = len(result["superseded"])
-        say(f"Compacted {count} memories of {result['topic_id']} into the record #{result['memory_number']}.")
-        say(f"  record      {result['decision_record_id']}")
-        more = f" and {count - _MOST_IDS} more" if count > _MOST_IDS else ""
-        say(f"  superseded  {', '.join(result['superseded'][:_MOST_IDS])}{more}")
-        say(f"  conflicts   {len(result['conflicts'])}")
-        _conflicts(result["conflicts"])
-        _notes(result["warnings"])
-        say(f"Undo: cognee-memory restore {result['decision_record_id']}")
-
-
-def _preview(result: dict[str, Any]) -> None:
-    record = result["decision_record"]
-    rows = [
-        (f"#{m['memory_number']}", (m["source_created_at"] or m["created_at"] or "-")[:10],
-         "record" if m["memory_type"] == "decision_record" else "summary", m["topic"][:60], str(len(m["decisions"])))
-        for m in result["summaries"]
-    ]  # fmt: skip
-    table(("memory", "of", "kind", "topic", "decisions"), rows, right=("memory", "decisions"))
-    say()
-    say(f"would become one record of {record['topic_id']}, {record['topic']}:")
-    for name, title in _RECORD_LISTS.items():
-        if record[name]:
-            say(f"{title}:")
-            for text in record[name]:
-                say(f"  - {text}")
-    say("Narrative:" if record["narrative_source"] == "template" else "Narrative, by the language model:")
-    for line in record["summary_text"].splitlines():
-        say(f"  {line}")
-    _conflicts(result["conflicts"])
-    _notes(result["warnings"])
-    digest = result["preview_digest"]
-    say(f"Nothing was changed. Apply it: cognee-memory compact {record['topic_id']} --preview-digest {digest}")
-
-
-_MOST_IDS = 5  # in one line
-_RECORD_LISTS = {
-    "consolidated_decisions": "Decisions",
-    "consolidated_rationale": "Rationale",
-    "key_open_questions": "Open questions",
-    "next_steps": "Next steps",
-}
-
-
-def _conflicts(found: Sequence[dict[str, Any]]) -> None:
-    if not found:
-        return
-    say()
-    say("These conflict; the later one holds:")
-    rows = [(conflict["kind"], f"{conflict['confidence']:.2f}", *map(_side, _sides(conflict))) for conflict in found]
-    table(("kind", "sure", "earlier", "later"), rows, right=("sure",))
-
-
-def _sides(conflict: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def sides(conflict: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     return conflict["earlier"], conflict["later"]
-
-
-def _side(side: dict[str, Any]) -> str:
-    return f"#{side['memory_number']} {side['date'][:10]} {side['text']}"
-
-
-def _restored(found: Envelope) -> None:
-    result = found.get("result")
-    if result is None:
-        _submitted(found)
-        return
-    number = f" #{result['memory_number']}" if result["memory_number"] else ""
-    say(f"The record{number} of {result['topic_id']} is withdrawn; {len(result['restored'])} memories are back.")
-    for memory_id in result["restored"]:
-        say(f"  back  {memory_id}")
-    for skipped in result["skipped"]:
-        say(f"  left  {skipped['memory_id']}: {_WHY_LEFT[skipped['reason']]}")
 
 
 def _history(found: Envelope) -> None:
@@ -358,7 +281,7 @@ def _history(found: Envelope) -> None:
     table(columns, rows, right=("record", "age", "memories", "conflicts"))
     for made in found["compactions"]:
         for conflict in made["conflicts"]:
-            earlier, later = (side["memory_id"] for side in _sides(conflict))
+            earlier, later = (side["memory_id"] for side in sides(conflict))
             say(f"{conflict['kind']} {conflict['confidence']:.2f} by {conflict['judged_by']}: {earlier} and {later}")
 
 
@@ -379,125 +302,6 @@ def _export(found: Envelope) -> None:
     if counts is not None:
         where = f" in {found['out']}" if found["out"] else ""
         say(f"{counts['memory']} memories, {counts['compaction']} compactions, {counts['cognified']} findings{where}")
-
-
-def _import(found: Envelope) -> None:
-    result = found.get("result")
-    if result is None:
-        _submitted(found)
-        return
-    names = ("added", "unchanged", "duplicates", "conflicts", "forgotten", "failed")
-    parts = [f"{result[name]} {name}" for name in names if result[name] or name == "added"]
-    say(f"{result['memories']} memories in the file: {', '.join(parts)}.")
-    more = [f"{result[name]} {name}" for name in ("renumbered", "kept", "compactions", "findings") if result[name]]
-    if more:
-        say(f"Besides: {', '.join(more)}.")
-    for detail in result["details"]:
-        say(f"  line {detail['line']}: {detail['what']}: {detail['note']}")
-    _notes(result["warnings"])
-
-
-def _migrated(found: Envelope) -> None:
-    """What became of each text, what failed first; or what was taken back."""
-    result = found.get("result")
-    if result is None:
-        _submitted(found)
-        return
-    if "undone" in result:
-        say(f"{result['undone']} memories were taken back.")
-        for kept in result["kept"]:
-            say(f"  left  {kept['memory_id']}: {kept['reason']}")
-        return
-    rows = [
-        (item["outcome"].replace("_", " "), f"#{item['memory_number']}" if item["memory_number"] else "",
-         item["memory_type"] or "", (item["created_at"] or "")[:10], item["topic_id"] or "",
-         (item["title"] or item["source"]["file"])[:48], item["reason"] or "")
-        for item in result["items"]
-        if item["outcome"] != "skipped"
-    ]  # fmt: skip
-    if rows:
-        table(("", "memory", "kind", "of", "topic", "title", "why"), rows, right=("memory",))
-    if result["items_omitted"]:
-        say(f"… and {result['items_omitted']} more")
-    names = ("migrated", "already_migrated", "forgotten", "failed", "remaining")
-    parts = [f"{result[name]} {name.replace('_', ' ')}" for name in names if result[name] or name == "migrated"]
-    would_be = " would be" if result["dry_run"] else ""
-    if result["found"]:
-        say(f"{result['found']} memories of earlier versions:{would_be} {', '.join(parts)}.")
-    else:
-        say("There are no memories of earlier versions.")
-    if result["skipped"]:
-        say(f"{result['skipped']} other texts of cognee's are left alone.")
-    _notes(result["warnings"])
-    if result["dry_run"]:
-        more = " Take them over: cognee-memory migrate" if result["migrated"] else ""
-        say(f"Nothing was changed.{more}")
-    elif result["migrated"]:
-        say(f"Undo: cognee-memory migrate --undo {result['receipt']}")
-
-
-def _forgotten(found: Envelope) -> None:
-    result = found.get("result")
-    if result is None:
-        _submitted(found)
-        return
-    say(f"{len(result['forgotten'])} memories forgotten")
-    if result["records_rebuilt"]:
-        say(f"{len(result['records_rebuilt'])} decision records made anew from what remains")
-    if result["records_removed"]:
-        say(f"{len(result['records_removed'])} decision records removed, of which too little remained")
-    if result["revived"]:
-        say(f"{len(result['revived'])} memories have their former status again")
-    say(f"{result['jobs_scrubbed']} jobs lost their texts, {result['jobs_ended']} waiting jobs were ended,"
-        f" {result['files_removed']} files were removed")  # fmt: skip
-    _notes(result["warnings"])
-
-
-def _cognified(found: Envelope) -> None:
-    result = found.get("result")
-    if result is None:
-        _submitted(found)
-        return
-    say(
-        f"cognee has looked into {result['looked_into']} texts: {result['nodes']} nodes and {result['edges']} edges,"
-        f" for {result['calls']} calls and {result['tokens']} tokens of the language model"
-    )
-    if result["before"]:
-        say(f"{result['before']} had been looked into before")
-    for memory in result["memories"]:
-        source = f"  {memory['source']}" if memory["source"] else ""
-        say(f"  #{memory['memory_number']}  {memory['nodes']} nodes, {memory['edges']} edges{source}")
-    for failure in result["failures"]:
-        say(f"  left out: {failure['source'] or failure['memory_id']}: {failure['message']}")
-
-
-def _answered(found: Envelope) -> None:
-    result = found.get("result")
-    if result is None:
-        _submitted(found)
-        return
-    say(result["answer"] or result["context"] or "The knowledge graph holds nothing that fits the question.")
-    if result["memories"]:
-        say()
-        say("It rests on:")
-        rows = [
-            (f"#{memory['memory_number']}", memory["title"][:60], memory["status"] or "[Legacy]")
-            for memory in result["memories"]
-        ]
-        table(("memory", "title", "status"), rows)
-    _notes(result["warnings"])
-
-
-def _drawn(found: Envelope) -> None:
-    result = found.get("result")
-    if result is None:
-        _submitted(found)
-        return
-    say(f"{found.get('out') or result['path']}: {result['nodes']} nodes, {result['edges']} edges")
-    if result["memories_left_out"]:
-        say(
-            f"It shows the newest {result['memories']} memories; {result['memories_left_out']} older ones are left out."
-        )
 
 
 def _cancelled(found: Envelope) -> None:
@@ -558,17 +362,17 @@ _VIEWS: dict[str, Callable[[Envelope], None]] = {
     "memories set-status": _submitted,
     "topics": _topics,
     "export": _export,
-    "import": _import,
-    "migrate": _migrated,
-    "compact": _compacted,
-    "restore": _restored,
+    "import": _submitted,
+    "migrate": _submitted,
+    "compact": _submitted,
+    "restore": _submitted,
     "history": _history,
     "settings": _settings,
     "ingest": _submitted,
     "submit": _submitted,
     "rebuild": _submitted,
-    "forget": _forgotten,
-    "cognify": _cognified,
-    "ask": _answered,
-    "graph": _drawn,
+    "forget": _submitted,
+    "cognify": _submitted,
+    "ask": _submitted,
+    "graph": _submitted,
 }
