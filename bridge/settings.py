@@ -91,7 +91,10 @@ class Settings:
     max_results: int = _setting(5, "Most hits of one answer, 1 to 1000.", workspace=True)
     max_tokens: int = _setting(2000, "Token budget of one answer.", workspace=True)
 
+    redact_secrets: bool = _setting(True, "Replace likely secrets in texts by [REDACTED:kind] before they are stored.")
+
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = _setting("INFO", "How much the worker logs.")
+    log_format: Literal["human", "json"] = _setting("human", "The log as lines for people, or as one JSON object a line.")
 
     embedding_provider: str = _setting(
         "fastembed", "cognee's embedding provider; fastembed is local.", env="EMBEDDING_PROVIDER"

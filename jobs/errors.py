@@ -311,7 +311,19 @@ ERRORS: dict[str, ErrorKind] = _table(
         "WAIT_TIMEOUT", _G, "The job had not ended when the waiting time was over.",
         "The job goes on. Look again: cognee-memory jobs show <job_id>.",
     ),
+    ErrorKind(
+        "PROBLEMS_FOUND", _G, "Something is wrong with this workspace or this machine.",
+        "Each finding says what to do; cognee-memory doctor --fix does what is safe.",
+    ),
     # --- over HTTP ---
+    ErrorKind(
+        "HTTP_OFF", _G, "The worker does not serve over HTTP: it is switched off, or it cannot listen.",
+        "Set COGNEE_MEMORY_HTTP=1 and restart the worker; what keeps it from listening is in: cognee-memory status.",
+    ),
+    ErrorKind(
+        "HTTP_TICKET_INVALID", _G, "The link that signs in to the page was used before, or its minute is over.",
+        "Make a new one: cognee-memory open.",
+    ),
     ErrorKind(
         "HTTP_UNAUTHORIZED", _G, "The request does not carry the worker's token.",
         "Send Authorization: Bearer with the content of the file that the heartbeat names under http.token_file;"

