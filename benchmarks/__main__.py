@@ -14,9 +14,12 @@ from . import (
     ingest_rate,
     memory,
     migration,
+    observing,
+    page,
     queue_latency,
     queue_rate,
     rebuild,
+    redaction,
     retrieve_cold,
     retrieve_http,
 )
@@ -35,6 +38,9 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "conflicts": conflicts.main,
     "compaction": compaction.main,
     "rebuild": rebuild.main,
+    "page": page.main,
+    "redaction": redaction.main,
+    "observing": observing.main,
 }
 
 

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from .workspace import new_workspace
 JOBS = 1000
 ROUNDS = 5
 WAITING = (0, 10, 10_000)
+WORKER = ("-m", "worker")
 
 SETTINGS = {
     "COGNEE_MEMORY_TEST_JOBS": "1",
@@ -47,7 +48,7 @@ def main() -> None:
             room = Workspace(workspace.root / f"waiting-{waiting}")
             room.root.mkdir()
             trust.adopt(room, found.config_folder)
-            lines[waiting] = stack.enter_context(_line(room, waiting))
+            lines[waiting] = stack.enter_context(standing_worker(room, waiting))
         ours: dict[int, list[float]] = {waiting: [] for waiting in WAITING}
         bare: list[float] = []
         for number in range(ROUNDS + 1):  # one round before is not counted
@@ -70,12 +71,12 @@ def _show(ours: dict[int, list[float]], bare: list[float]) -> None:
     table.show(f"No-op jobs drained, warm child ({ROUNDS} rounds in turn)", columns, rows)
 
 
-class _Line:
+class Line:
     """A worker that stands still but while it is measured, so that several can be measured in turn."""
 
     def __init__(self, place: Spool, pid: int) -> None:
         self._place = place
-        self._pid = pid
+        self.pid = pid
 
     def drain(self, prefix: str) -> float:
         """Seconds until so many jobs have ended."""
@@ -83,29 +84,29 @@ class _Line:
         for job_id in ids:
             drop(self._place, job_id)
         began = time.perf_counter()
-        os.kill(self._pid, signal.SIGCONT)
+        os.kill(self.pid, signal.SIGCONT)
         while ids:  # the last one mostly ends last: this looks at one file most of the time
             if ended(self._place, ids[-1]):
                 ids.pop()
             else:
                 time.sleep(0.002)
         taken = time.perf_counter() - began
-        os.kill(self._pid, signal.SIGSTOP)
+        os.kill(self.pid, signal.SIGSTOP)
         return taken
 
 
 @contextmanager
-def _line(workspace: Workspace, waiting: int) -> Iterator[_Line]:
+def standing_worker(workspace: Workspace, waiting: int = 0, program: Sequence[str] = WORKER) -> Iterator[Line]:
     """A worker with so many jobs that wait for a far day."""
     place = workspace.spool
     for number in range(waiting):
         drop(place, f"later-{number:05}", not_before="2100-01-01T00:00:00Z")
-    with warm_worker(workspace) as pid:
+    with warm_worker(workspace, program) as pid:
         while any(True for _ in spool.job_ids(place.inbox)):
             time.sleep(0.05)
         os.kill(pid, signal.SIGSTOP)
         try:
-            yield _Line(place, pid)
+            yield Line(place, pid)
         finally:
             os.kill(pid, signal.SIGCONT)
 
@@ -122,10 +123,10 @@ def settings(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def warm_worker(workspace: Workspace) -> Iterator[int]:
-    """A worker that has run a job: its process id."""
+def warm_worker(workspace: Workspace, program: Sequence[str] = WORKER) -> Iterator[int]:
+    """A worker that has run a job: its process id. ``program`` is what the interpreter is told to run."""
     worker = subprocess.Popen(
-        [sys.executable, "-m", "worker", "--workspace", str(workspace.root), "--detached"], cwd=Path("/")
+        [sys.executable, *program, "--workspace", str(workspace.root), "--detached"], cwd=Path("/")
     )
     try:
         while not launch.is_alive(workspace):

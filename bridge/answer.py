@@ -16,6 +16,8 @@ from typing import Any, NoReturn
 
 from jobs.errors import ERRORS, JobError, Reaction
 
+from .masking import masked, masked_value
+
 _claimed: int | None = None
 
 
@@ -101,10 +103,10 @@ def failure(error: JobError, **values: Any) -> dict[str, Any]:
     """``error`` stays a string, as the retrieval contract has it; code and remedy stand beside it."""
     return {
         "success": False,
-        "error": error.message,
+        "error": masked(error.message),
         "error_code": error.code,
-        "remediation": error.remediation,
-        **({"error_details": error.details} if error.details else {}),
+        "remediation": masked(error.remediation),
+        **({"error_details": masked_value(error.details)} if error.details else {}),
         **values,
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, NoReturn
 
@@ -11,75 +12,153 @@ from jobs.errors import JobError
 
 from .defaults import ARGUMENTS
 
+EVERYWHERE = "in every command"
+EXAMPLES = "Examples:"
+
 
 class Help(argparse.HelpFormatter):
-    """argparse makes one for each option that it is told of, and asks a module for the terminal's width that takes
-    longer to import than all our options take to make."""
+    """The usage names what must be given, the rest stands below; a text that has lines of its own keeps them.
+
+    argparse makes a formatter for each option that it is told of, and asks a module for the terminal's width that
+    takes longer to import than all our options take to make.
+    """
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=_help_width())
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n\n".join(
+            part if "\n" in part else super(Help, self)._fill_text(part, width, indent) for part in text.split("\n\n")
+        )
+
+    def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any) -> str:
+        needed = [action for action in actions if not action.option_strings or action.required]
+        whole, self._prog = self._prog, f"{self._prog} [options]"
+        try:
+            return super()._format_usage(usage, actions if usage else needed, [], prefix)
+        finally:
+            self._prog = whole
 
 
 @cache
 def _help_width() -> int:
     try:
-        return max(40, os.get_terminal_size().columns - 2)
+        return max(40, min(100, os.get_terminal_size().columns) - 2)
     except OSError:
-        return 100
+        return 78  # in a pipe, which mostly ends on a terminal
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports wrong usage as an error of ours instead of ending the process without an answer."""
+    """Reports wrong usage as an error of ours, with what is near, instead of ending the process without an answer."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": Help, **options})
 
     def error(self, message: str) -> NoReturn:
         raise JobError(
-            "ARGUMENT_INVALID", f"{message[:1].upper()}{message[1:]}.", remediation=f"See {self.prog} --help."
+            "ARGUMENT_INVALID",
+            f"{message[:1].upper()}{message[1:]}{'' if message.endswith('?') else '.'}",
+            remediation=f"See {self.prog} --help.",
         )
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """The parser of a verb is the first to meet an option that it has not, and knows which it has."""
+        found, unknown = super().parse_known_args(args, namespace)
+        for text in unknown:
+            if text.startswith("--") and text != "--":
+                name = text.partition("=")[0]
+                self.error(f"there is no option {name[:80]}{_near(name, self._option_string_actions)}")
+        return found, unknown
 
-def add_workspace(parser: argparse.ArgumentParser) -> None:
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        names = [str(choice) for choice in action.choices]
+        if isinstance(action, argparse._SubParsersAction):
+            what = "command" if action.dest == "command" else "verb"
+            near = _below(value, action, 1.0) or _near(value, names) or _below(value, action, 0.8) or _all(names)
+            self.error(f"there is no {what} {value!r}{near}")
+        super()._check_value(action, value)
+
+    def format_help(self) -> str:
+        """What every command has stands last."""
+        self._action_groups.sort(key=lambda group: group.title == EVERYWHERE)
+        return super().format_help()
+
+
+def _verbs(made: argparse.ArgumentParser) -> list[str]:
+    nested = [action for action in made._actions if isinstance(action, argparse._SubParsersAction)]
+    return [str(verb) for action in nested for verb in action.choices]
+
+
+def _below(value: str, action: argparse._SubParsersAction[Any], cutoff: float) -> str:
+    """Who types "list" alone means a verb."""
+    verbs = [(name, verb) for name, made in action.choices.items() for verb in _verbs(made)]
+    every = [f"{name} {verb}" for name, verb in verbs if _near(value, [verb], cutoff)]
+    return f"; did you mean {' or '.join(map(repr, every[:3]))}?" if every else ""
+
+
+def _near(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    from difflib import get_close_matches  # not at the top: who is understood pays nothing
+
+    found = get_close_matches(name, known, n=1, cutoff=cutoff)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def _all(names: list[str]) -> str:
+    return f"; there are {', '.join(names)}" if len(names) <= 12 else ""
+
+
+def add_workspace(parser: argparse._ActionsContainer, **options: Any) -> None:
     parser.add_argument(
         "--workspace",
         "--workspace-path",
         dest="workspace",
         metavar="PATH",
         help="the folder that is open in the editor (default: the nearest parent with a .cognee_jobs or .git)",
+        **options,
     )
 
 
-_QUESTION_NAMED = (
-    ("--max-results", "N", "most hits (default 5, 1 to 1000)"),
-    ("--max-tokens", "N", "token budget of the answer (default 2000)"),
-    ("--half-life-days", "DAYS", "half-life of recency (default 7, 0.5 to 90)"),
-    ("--status", "WORD", "only memories of this status: Active, DecisionRecord, Superseded, Draft"),
-    ("--topic-id", "ID", "only this topic"),
-    ("--plan-id", "ID", "only this plan; 014, plan-014 and 014-some-title are the same"),
-    ("--since", "TIME", "only memories from this time on"),
-    ("--until", "TIME", "only memories from before this time"),
-    ("--relevance-floor", "SHARE", "lowest relevance of a hit, 0 to 1 (default 0.2)"),
-    ("--recency-floor", "SHARE", "lowest share that age leaves of a score (default 0)"),
-    ("--alpha", "WEIGHT", "weight of relevance in the blend (default 0.8, 0.6 to 0.95)"),
-    ("--as-of", "TIME", "compute ages at this time instead of now"),
-)
+_QUESTION_NAMED = {
+    "how much": (
+        ("--max-results", "N", "most hits (default 5, 1 to 1000)"),
+        ("--max-tokens", "N", "token budget of the answer (default 2000)"),
+    ),
+    "of which memories": (
+        ("--status", "WORD", "only memories of this status: Active, DecisionRecord, Superseded, Draft"),
+        ("--topic-id", "ID", "only this topic"),
+        ("--plan-id", "ID", "only this plan; 014, plan-014 and 014-some-title are the same"),
+        ("--since", "TIME", "only memories from this time on"),
+        ("--until", "TIME", "only memories from before this time"),
+    ),
+    "ranking": (
+        ("--preset", "contract|long-lived", "half-life and floor by name"),
+        ("--half-life-days", "DAYS", "half-life of recency (default 7, 0.5 to 90)"),
+        ("--recency-floor", "SHARE", "lowest share that age leaves of a score (default 0)"),
+        ("--relevance-floor", "SHARE", "lowest relevance of a hit, 0 to 1 (default 0.2)"),
+        ("--ranking-mode", "product|blend", "how the factors are combined"),
+        ("--alpha", "WEIGHT", "weight of relevance in the blend (default 0.8, 0.6 to 0.95)"),
+        ("--legacy", "mixed|append", "legacy memories among the rest or behind"),
+        ("--as-of", "TIME", "compute ages at this time instead of now"),
+    ),
+}
 
 
 def add_question_options(parser: argparse.ArgumentParser) -> None:
     """The named options of a question. Values stay text: ranges and forms are checked in one place."""
-    for flag, metavar, text in _QUESTION_NAMED:
-        parser.add_argument(flag, metavar=metavar, help=text)
-    parser.add_argument(
-        "--include-superseded",
-        nargs="?",
-        const="true",
-        metavar="true|false",
-        help="show superseded memories as well",
-    )
-    parser.add_argument("--preset", metavar="contract|long-lived", help="half-life and floor by name")
-    parser.add_argument("--ranking-mode", metavar="product|blend", help="how the factors are combined")
-    parser.add_argument("--legacy", metavar="mixed|append", help="legacy memories among the rest or behind")
+    for title, named in _QUESTION_NAMED.items():
+        group = parser.add_argument_group(title)
+        for flag, metavar, text in named:
+            group.add_argument(flag, metavar=metavar, help=text)
+        if title == "of which memories":
+            group.add_argument(
+                "--include-superseded",
+                nargs="?",
+                const="true",
+                metavar="true|false",
+                help="show superseded memories as well",
+            )
 
 
 def question_values(parsed: argparse.Namespace) -> dict[str, Any]:
@@ -153,18 +232,29 @@ def migrate_arguments(argv: list[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def add_ingest_options(parser: argparse.ArgumentParser) -> None:
-    for flag, metavar, text in (
+_INGEST_NAMED = {
+    "of a summary": (
         ("--summary-json", "JSON|FILE|-", "a structured summary: JSON text, a file, or - for standard input"),
         ("--topic-id", "ID", "with --summary: the topic's id (default: from the text or its title)"),
         ("--session-id", "ID", "with --summary: the chat session"),
         ("--plan-id", "ID", "with --summary: the plan"),
         ("--status", "WORD", "with --summary: Active (or Final), Draft, Superseded"),
-        ("--timestamp", "TIME", "of a conversation: when it took place"),
-        ("--job-id", "ID", "the job's id (default: a new UUIDv7)"),
-    ):
-        parser.add_argument(flag, metavar=metavar, help=text)
-    parser.add_argument("--no-start", action="store_true", help="do not start a worker")
+    ),
+    "of a conversation": (
+        ("--importance", "SHARE", "how much it matters, 0 to 1"),
+        ("--timestamp", "TIME", "when it took place"),
+    ),
+    "of the job": (("--job-id", "ID", "the job's id (default: a new UUIDv7)"),),
+}
+
+
+def add_ingest_options(parser: argparse.ArgumentParser) -> None:
+    for title, named in _INGEST_NAMED.items():
+        group = parser.add_argument_group(title)
+        if title == "of a summary":
+            group.add_argument("--summary", action="store_true", help="what is given is the text of a summary")
+        for flag, metavar, text in named:
+            group.add_argument(flag, metavar=metavar, help=text)
 
 
 def compact_arguments(argv: list[str]) -> argparse.Namespace:
@@ -189,8 +279,7 @@ def ingest_arguments(argv: list[str]) -> argparse.Namespace:
     )
     add_workspace(parser)
     add_ingest_options(parser)
-    parser.add_argument("--summary", action="store_true", help="the assistant message is the text of a summary")
-    parser.add_argument("--importance", metavar="SHARE", help="0 to 1")
+    parser.add_argument("--no-start", action="store_true", help="do not start a worker")
     parser.add_argument("--wait", action="store_true", help="wait until the job has ended")
     parser.add_argument(
         "positional",

@@ -25,7 +25,7 @@ from pydantic import BaseModel
 
 from jobs.errors import JobError
 
-from . import cognee_process, llm_failures
+from . import cognee_process, llm_failures, redaction
 from .llm_usage import Meter
 from .slices import SLICE_SECONDS
 
@@ -98,6 +98,9 @@ def _gate(send: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         if question.answers >= _MOST_ANSWERS:
             raise JobError("LLM_FAILED", "The language model's answer is not of the form that was asked for, twice.")
         meter, seconds = question.meter, question.meter.settings.llm_timeout_seconds
+        redacts = meter.settings.redact_secrets
+        if redacts and "messages" in options:
+            options["messages"] = _without_secrets(options["messages"])
         question.estimate = _estimate(options.get("messages"))
         call = meter.begin(question.estimate)
         options |= {
@@ -114,10 +117,36 @@ def _gate(send: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
             raise
         question.answers += 1
         usage = getattr(answer, "usage", None)
-        meter.end(call, getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None) or 0)
+        tokens = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None) or 0
+        meter.end(call, *tokens, _cost_usd(answer))
+        if redacts:
+            _redact_answer(answer)
         return answer
 
     return acompletion
+
+
+def _without_secrets(messages: Any) -> Any:
+    """What is asked, without secrets: a memory may be older than the search for them. Instructions stay."""
+    return [
+        message if message.get("role") == "system" else redaction.redact_value(message)[0] for message in messages or ()
+    ]
+
+
+def _redact_answer(answer: Any) -> None:
+    """In place, as it is JSON or prose: what a model says is stored."""
+    for choice in getattr(answer, "choices", None) or ():
+        message = getattr(choice, "message", None)
+        if message is not None and isinstance(said := getattr(message, "content", None), str):
+            message.content = redaction.redact(said).text
+
+
+def _cost_usd(answer: Any) -> float | None:
+    """By the price list that LiteLLM brings, for the model of that name; None for one that it does not know."""
+    try:
+        return float(litellm.completion_cost(completion_response=answer))
+    except Exception:  # whatever it meets: a price is no reason for an answer to be lost
+        return None
 
 
 def _counted(send_again: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:

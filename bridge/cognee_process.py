@@ -6,20 +6,19 @@ The other ``cognee_`` modules import this one.
 from __future__ import annotations
 
 import asyncio
-import logging
 import sys
 from collections.abc import Awaitable
 from typing import TypeVar
 
 import cognee  # noqa: F401 - it configures itself, and takes over logging, while it is imported
 
-from .traces import LOG_FORMAT
+from . import log_lines
 
 # With tracebacks that show code and values: take it back.
-logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format=LOG_FORMAT, force=True)
+_handler = log_lines.on_stderr()
 _OURS = ("bridge", "child", "jobs", "worker", "root", "py")  # the last for warnings
-for _handler in logging.getLogger().handlers:  # cognee's loggers have names of all kinds, and tell of texts
-    _handler.addFilter(lambda record: record.name.partition(".")[0] in _OURS)
+# cognee's loggers have names of all kinds, and tell of texts.
+_handler.addFilter(lambda record: record.name.partition(".")[0] in _OURS)
 sys.excepthook = sys.__excepthook__
 
 T = TypeVar("T")

@@ -29,6 +29,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from . import (
+    cognee_audit,
     cognee_cognify,
     cognee_llm,
     cognee_process,
@@ -37,6 +38,7 @@ from . import (
     graph_files,
     lance_tables,
 )
+from .cognee_audit import Compared, Wanted
 from .cognee_edges import edge_text
 from .cognee_embeddings import SharedEmbeddings, give_embeddings
 from .cognee_nodes import (
@@ -341,6 +343,27 @@ class CogneeStore:
         self._guarded(work())
 
     # --- looking ---
+
+    def open_as_it_is(self) -> None:
+        """Open the graph to look at it, all stores being there: nothing is mended or set aside.
+
+        Raises GRAPH_UNAVAILABLE.
+        """
+        try:
+            graph_files.require_openable(self._workspace)
+        except Exception as error:  # the graph's engine raises RuntimeError for everything
+            raise _unavailable(error) from error
+        refused = self._try_to_open()
+        if refused is not None:
+            self.close()
+            raise _unavailable(refused) from refused
+
+    def compare(self, wanted: Wanted) -> Compared:
+        """Everything that is held, compared with what is wanted. Changes nothing. Raises GRAPH_UNAVAILABLE."""
+        try:
+            return self._run(cognee_audit.compare(wanted))
+        except Exception as error:
+            raise _unavailable(error) from error
 
     def memory_count(self) -> int:
         """Memories that have a node and a vector, at most: as their tables say, without a look at the content.

@@ -210,17 +210,36 @@ def _link_lineage(connection: sqlite3.Connection) -> None:
     connection.executescript("BEGIN IMMEDIATE;" + _LINEAGE)
 
 
+_COSTS = """
+-- of the calls whose price is known; NULL where none is
+ALTER TABLE llm_usage ADD COLUMN cost_usd REAL;
+"""
+
+
+def _note_costs(connection: sqlite3.Connection) -> None:
+    connection.executescript("BEGIN IMMEDIATE;" + _COSTS)
+
+
 PATIENCE_SECONDS = 10  # of the writer, for the moment that another connection may hold the database
 
 # A migration takes the database from the format of its place in the list to the next one.
-MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [_create, _note_effects, _make_catalogue, _link_lineage]
+MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
+    _create,
+    _note_effects,
+    _make_catalogue,
+    _link_lineage,
+    _note_costs,
+]
 FORMAT = len(MIGRATIONS)
 
 _WITH_LINEAGE = MIGRATIONS.index(_link_lineage) + 1
 _WITHOUT_LINEAGE = """
 CREATE TEMP VIEW memories AS SELECT *, NULL AS migrated_from FROM main.memories;
 CREATE TEMP TABLE cognified (memory_id TEXT, data_id TEXT);
+CREATE TEMP TABLE llm_usage (day, job_id, calls, prompt_tokens, completion_tokens, cost_usd);
 """
+_WITH_COSTS = MIGRATIONS.index(_note_costs) + 1
+_WITHOUT_COSTS = "CREATE TEMP VIEW llm_usage AS SELECT *, NULL AS cost_usd FROM main.llm_usage"
 
 _NO_SPACE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # Windows has no quotas by that name
 _UNREADABLE = (
@@ -305,8 +324,11 @@ def reading(workspace: Workspace) -> Iterator[sqlite3.Connection | None]:
         yield None
         return
     with closing(connection), failing_clearly():
-        if _format(connection, workspace.memory_db) < _WITH_LINEAGE:
+        found = _format(connection, workspace.memory_db)
+        if found < _WITH_LINEAGE:
             connection.executescript(_WITHOUT_LINEAGE)
+        elif found < _WITH_COSTS:
+            connection.executescript(_WITHOUT_COSTS)
         yield connection
 
 

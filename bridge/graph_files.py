@@ -84,6 +84,28 @@ def make_ready(workspace: Workspace) -> Found:
     return "set aside"
 
 
+def has_graph(workspace: Workspace) -> bool:
+    """Whether the graph's own file is there, whatever is in it."""
+    return (databases_of(workspace) / _GRAPH_FILE).exists()
+
+
+def is_whole(workspace: Workspace) -> bool:
+    """Whether all of cognee's stores are there: opening a missing one would make it."""
+    return is_there(workspace) and has_graph(workspace) and vectors_of(workspace).is_dir()
+
+
+def require_openable(workspace: Workspace) -> None:
+    """Open the graph's file with its own engine and close it. Raises what the engine raises; mends nothing."""
+    error = _probe(workspace)
+    if error is not None:
+        raise error
+
+
+def leftovers(workspace: Workspace) -> list[str]:
+    """The names of what a cut-off checkpoint has left beside the graph."""
+    return [path.name for path in _graph_files(workspace) if path.name.endswith(_CHECKPOINT_LEFTOVERS)]
+
+
 def _graph_files(workspace: Workspace) -> list[Path]:
     return sorted(databases_of(workspace).glob(f"{_GRAPH_FILE}*"))
 

@@ -21,12 +21,32 @@ TOPIC_WORTH_COMPACTING = 5
 
 def memories(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[dict[str, Any]]:
     """The newest memories first: metadata and title."""
+    return page(workspace, limit, topic_id=topic_id)[0][:limit]
+
+
+def page(
+    workspace: Workspace,
+    limit: int,
+    *,
+    before: int | None = None,
+    topic_id: str | None = None,
+    status: str | None = None,
+    kind: str | None = None,
+) -> tuple[list[dict[str, Any]], int]:
+    """The newest memories first, of numbers below ``before``, and how many there are of any number.
+
+    One more than ``limit`` says that the list goes on.
+    """
+    wanted = {"topic_id": topic_id, "status": status, "kind": kind}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    where = " AND ".join(["hidden = 0", *(f"{name} = ?" for name in given)])
     with reading(workspace) as connection:
         if connection is None:
-            return []
-        where, arguments = ("AND topic_id = ?", [topic_id]) if topic_id else ("", [])
-        query = f"SELECT {rows.COLUMNS} FROM memories WHERE hidden = 0 {where} ORDER BY number DESC LIMIT ?"  # noqa: S608 - constants
-        return [_line(rows.memory_of(row)) for row in connection.execute(query, [*arguments, limit])]
+            return [], 0
+        total = connection.execute(f"SELECT count(*) FROM memories WHERE {where}", [*given.values()]).fetchone()[0]  # noqa: S608 - constants
+        query = f"SELECT {rows.COLUMNS} FROM memories WHERE {where} AND number < ? ORDER BY number DESC LIMIT ?"  # noqa: S608 - constants
+        found = connection.execute(query, [*given.values(), 2**63 - 1 if before is None else before, limit + 1])
+        return [_line(rows.memory_of(row)) for row in found], total
 
 
 def _line(memory: Memory) -> dict[str, Any]:

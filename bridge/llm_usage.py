@@ -1,4 +1,5 @@
-"""What was asked of the language model, in memory.db, and what may still be: by job and by UTC day, calls and tokens.
+"""What was asked of the language model, in memory.db, and what may still be: by job and by UTC day, calls and tokens,
+and what they cost where the model's price is known.
 
 A call is noted before it is sent, with an estimate of its tokens, and corrected by what the provider reports: so
 neither a crash nor a retry spends without limit. Only numbers are kept.
@@ -21,11 +22,12 @@ _HOUR = 3600
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Calls, and the tokens of questions and answers."""
+    """Calls, and the tokens of questions and answers; the cost in US dollars of the calls whose price is known."""
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cost_usd: float | None = None
 
     @property
     def tokens(self) -> int:
@@ -75,8 +77,7 @@ class LlmUsage:
         return self._sum("job_id = ?", job_id)
 
     def _sum(self, where: str, value: str) -> Spent:
-        query = f"SELECT total(calls), total(prompt_tokens), total(completion_tokens) FROM llm_usage WHERE {where}"  # noqa: S608 - a constant
-        return Spent(*(int(found) for found in self._connection.execute(query, (value,)).fetchone()))
+        return _sum(self._connection, where, value)
 
     def begin(self, job_id: str, estimate: int, budget: Budget, now: datetime) -> Call:
         """Note a call that is about to be sent. Raises LLM_BUDGET_SPENT, and notes nothing then."""
@@ -102,10 +103,10 @@ class LlmUsage:
                     details={"setting": variable(name), "spent": spent, "most": most, "retry_after_seconds": pause},
                 )
 
-    def end(self, call: Call, prompt_tokens: int, completion_tokens: int) -> None:
+    def end(self, call: Call, prompt_tokens: int, completion_tokens: int, cost_usd: float | None = None) -> None:
         """Put what the provider reports in the estimate's place."""
         with database.failing_clearly(), database.transaction(self._connection):
-            self._add(call, Spent(0, prompt_tokens - call.estimate, completion_tokens))
+            self._add(call, Spent(0, prompt_tokens - call.estimate, completion_tokens, cost_usd))
 
     def take_back(self, call: Call) -> None:
         """The call was not served: it counts for nothing."""
@@ -114,16 +115,29 @@ class LlmUsage:
 
     def _add(self, call: Call, more: Spent) -> None:
         self._connection.execute(
-            "INSERT INTO llm_usage VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = calls + excluded.calls,"
+            "INSERT INTO llm_usage VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = calls + excluded.calls,"
             " prompt_tokens = prompt_tokens + excluded.prompt_tokens,"
-            " completion_tokens = completion_tokens + excluded.completion_tokens",
-            (call.day, call.job_id, more.calls, more.prompt_tokens, more.completion_tokens),
+            " completion_tokens = completion_tokens + excluded.completion_tokens,"
+            " cost_usd = coalesce(cost_usd + excluded.cost_usd, cost_usd, excluded.cost_usd)",
+            (call.day, call.job_id, more.calls, more.prompt_tokens, more.completion_tokens, more.cost_usd),
         )
 
     def drop_before(self, now: datetime) -> int:
         """Forget the days before. Returns how many entries those were."""
         with database.transaction(self._connection):
             return self._connection.execute("DELETE FROM llm_usage WHERE day < ?", (_day(now),)).rowcount
+
+
+def today(connection: sqlite3.Connection, now: datetime) -> Spent:
+    """What was asked on this UTC day, for a reader."""
+    return _sum(connection, "day = ?", _day(now))
+
+
+def _sum(connection: sqlite3.Connection, where: str, value: str) -> Spent:
+    columns = "total(calls), total(prompt_tokens), total(completion_tokens), sum(cost_usd)"
+    query = f"SELECT {columns} FROM llm_usage WHERE {where}"  # noqa: S608 - constants
+    calls, prompt_tokens, completion_tokens, cost = connection.execute(query, (value,)).fetchone()
+    return Spent(int(calls), int(prompt_tokens), int(completion_tokens), cost)
 
 
 def _require(job: Spent, day: Spent, budget: Budget, now: datetime) -> None:
@@ -176,22 +190,26 @@ class Meter:
         if self.failure is not None:
             raise self.failure
         call = self._usage.begin(self._job_id, estimate, self._budget, self._clock())
-        self._count(1, estimate, 0)
+        self._count(Spent(1, estimate))
         return call
 
-    def end(self, call: Call, prompt_tokens: int | None, completion_tokens: int) -> None:
+    def end(self, call: Call, prompt_tokens: int | None, completion_tokens: int, cost_usd: float | None = None) -> None:
         """Note what the answer took; the estimate stands where the provider reports nothing."""
         asked = call.estimate if prompt_tokens is None else prompt_tokens
-        self._usage.end(call, asked, completion_tokens)
-        self._count(0, asked - call.estimate, completion_tokens)
+        self._usage.end(call, asked, completion_tokens, cost_usd)
+        self._count(Spent(0, asked - call.estimate, completion_tokens, cost_usd))
 
     def take_back(self, call: Call) -> None:
         """Note that a call was not served: who waits for a provider would else spend a budget by asking for it."""
         self._usage.take_back(call)
-        self._count(-1, -call.estimate, 0)
+        self._count(Spent(-1, -call.estimate))
 
-    def _count(self, calls: int, prompt_tokens: int, completion_tokens: int) -> None:
+    def _count(self, more: Spent) -> None:
         spent = self.spent
+        known = [cost for cost in (spent.cost_usd, more.cost_usd) if cost is not None]
         self.spent = Spent(
-            spent.calls + calls, spent.prompt_tokens + prompt_tokens, spent.completion_tokens + completion_tokens
+            spent.calls + more.calls,
+            spent.prompt_tokens + more.prompt_tokens,
+            spent.completion_tokens + more.completion_tokens,
+            sum(known) if known else None,
         )

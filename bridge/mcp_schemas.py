@@ -226,6 +226,7 @@ def ingest_output() -> Schema:
         job_id=_text("Ask memory_job_status for it."),
         job_sha256=_text("The digest of what was sent."),
         kind={"const": "ingest"},
+        correlation_id=_text("Comes back in the job's record and in the worker's log."),
         worker_started={"type": "boolean", "description": "Whether a worker had to be started to run it."},
         duplicate={"type": "boolean", "description": "Whether the same job was there before: it is not run again."},
     )

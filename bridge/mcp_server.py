@@ -33,6 +33,7 @@ from mcp.types import Tool as ListedTool
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
+from .masking import masked
 from .mcp_calls import Answer
 from .mcp_tools import INSTRUCTIONS, TOOLS, Tool, call
 from .traces import LOG_FORMAT, trace
@@ -41,7 +42,10 @@ _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 class _WithoutTexts(logging.Formatter):
-    """An exception's message may quote a memory or a question, so the log has only where it happened."""
+    """An exception's message may quote a memory or a question, so the log has only where it happened. It has no key."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return masked(super().format(record))
 
     def formatException(self, ei: Any) -> str:
         return trace(ei[1])

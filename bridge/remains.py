@@ -18,10 +18,10 @@ from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.layout import Workspace
 from jobs.model import Job, Record
-from jobs.parse import parse_job
+from jobs.parse import parse_copy
 from jobs.scrub import name_digest
 
-from . import old_stores
+from . import old_stores, redaction
 from .memory import Memory, Metadata
 from .migration import Skipped, convert
 from .operations.ingest import content_id
@@ -120,7 +120,7 @@ def _about(
 
 def _would_bring(copy: bytes, record: Record, told: Told, brings: Brings) -> bool:
     try:
-        return not told.ids.isdisjoint(brings(parse_job(record.job_id, copy, test_jobs=True), record))
+        return not told.ids.isdisjoint(brings(parse_copy(record.job_id, copy), record))
     except JobError:
         return False
 
@@ -179,10 +179,16 @@ def _ids_of(text: old_stores.Text, workspace_id: str) -> set[str]:
     """The memories that a text is or becomes."""
     try:
         said = old_stores.read(text)
-        itself = content_id(workspace_id, Memory("", 0, "legacy", Metadata(), _NO_TIME, text=said))
-        return {itself, convert(said, None, _NO_TIME, workspace_id, _NO_TIME).memory.id}
     except old_stores.NotReadable:
         return set()
+    # As it is, and without secrets: it was migrated with the one setting or the other.
+    return {found for words in {said, redaction.redact(said).text} for found in _becomes(words, workspace_id)}
+
+
+def _becomes(said: str, workspace_id: str) -> set[str]:
+    itself = content_id(workspace_id, Memory("", 0, "legacy", Metadata(), _NO_TIME, text=said))
+    try:
+        return {itself, convert(said, None, _NO_TIME, workspace_id, _NO_TIME).memory.id}
     except (Skipped, JobError):
         return {itself}
 

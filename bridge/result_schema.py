@@ -11,7 +11,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, RootModel
 
 from jobs.model import Kind
-from jobs.schema import Count, Digest, Moment, Seconds, Shape
+from jobs.schema import Count, Digest, Moment, Redactions, Seconds, Shape
+from jobs.troubles import TROUBLES, Fix, Group, Level
 
 from .lineage import KeptBecause
 from .memory import MemoryKind, Status
@@ -48,6 +49,8 @@ class IngestResult(SetStatusResult):
     topic: str | None
     duplicate: bool
     """Whether the memory was there before, or came with another job."""
+    redactions: Redactions | None
+    """Secrets that were replaced before anything was stored. Null where the setting is off."""
     ingested_chars: Count
     timings_ms: IngestTimings
 
@@ -263,6 +266,8 @@ class ImportResult(Shape):
     findings: Count
     """What cognee found in texts, added."""
     details: Annotated[list[ImportDetail], Field(max_length=100)]
+    redactions: Redactions | None
+    """Secrets that were replaced in the memories that were added. Null where the setting is off."""
     warnings: list[str]
     seconds: Seconds
 
@@ -304,7 +309,11 @@ class CognifyResult(Shape):
     calls: Count
     """Of the language model, in all attempts."""
     tokens: Count
+    cost_usd: Annotated[float, Field(ge=0)] | None = None
+    """Of those calls whose price LiteLLM's list knows, in US dollars; null where it knows none."""
     failures: list[NotLookedInto]
+    redactions: Redactions | None
+    """Secrets that were replaced in texts and files before they were kept. Null where the setting is off."""
 
 
 class RestsOn(Shape):
@@ -401,6 +410,8 @@ class Migration(Shape):
     items_omitted: Count
     receipt: str | None
     """Its id, to take the migration back. Null in a dry run."""
+    redactions: Redactions | None
+    """Secrets that were replaced, or would be, in what was migrated. Null where the setting is off."""
     warnings: list[str]
 
 
@@ -425,6 +436,35 @@ class MigrateResult(RootModel[Migration | UndoneMigration]):
     """What was taken over, or would be; or what was taken back."""
 
 
+class FoundTrouble(Shape):
+    """What a check found."""
+
+    code: Annotated[str, Field(json_schema_extra={"enum": sorted(TROUBLES)})]
+    level: Level
+    group: Group
+    """What it is about."""
+    subject: str
+    message: str
+    """What was found this time. No words of memories."""
+    remedy: str
+    """What to do about it."""
+    fix: Fix | None
+    """What `cognee-memory doctor --fix` would do about it."""
+    count: Count
+    memory_ids: Annotated[list[str], Field(max_length=20)]
+    """Some of the memories that are concerned."""
+
+
+class CheckResult(Shape):
+    """What reading every store whole has found. Nothing was changed."""
+
+    ok: bool
+    """Whether there is no error among the findings."""
+    findings: list[FoundTrouble]
+    memories: Count
+    seconds: Seconds
+
+
 class NoopResult(Shape):
     """Nothing."""
 
@@ -441,5 +481,6 @@ RESULTS: dict[Kind, type[BaseModel]] = {
     "forget": ForgetResult,
     "import": ImportResult,
     "migrate": MigrateResult,
+    "check": CheckResult,
     "noop": NoopResult,
 }

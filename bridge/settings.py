@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 from jobs.errors import JobError
 
+from . import masking
+
 if TYPE_CHECKING:
     from .embedder import EmbeddingConfig
 
@@ -94,7 +96,9 @@ class Settings:
     redact_secrets: bool = _setting(True, "Replace likely secrets in texts by [REDACTED:kind] before they are stored.")
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = _setting("INFO", "How much the worker logs.")
-    log_format: Literal["human", "json"] = _setting("human", "The log as lines for people, or as one JSON object a line.")
+    log_format: Literal["human", "json"] = _setting(
+        "human", "The log as lines for people, or as one JSON object a line."
+    )
 
     embedding_provider: str = _setting(
         "fastembed", "cognee's embedding provider; fastembed is local.", env="EMBEDDING_PROVIDER"
@@ -193,6 +197,16 @@ _TYPES = get_type_hints(Settings)
 _FIELDS = {f.name: f for f in fields(Settings) if not f.metadata.get("internal")}
 
 
+def names() -> list[str]:
+    """The names of all settings."""
+    return list(_FIELDS)
+
+
+def user_file(settings: Settings) -> Path:
+    """The user's own file of settings."""
+    return settings.config_folder / "config.toml"
+
+
 def variable(name: str) -> str:
     """The environment variable of a setting."""
     return _FIELDS[name].metadata["env"] or PREFIX + name.upper()
@@ -207,7 +221,8 @@ def load(
 ) -> Settings:
     """The settings in force. ``None`` among the overrides means not given.
 
-    Raises SETTING_INVALID naming the variable and where it was set.
+    From here on this process shows no secret that was read. Raises SETTING_INVALID naming the variable and where it
+    was set.
     """
     env = os.environ if environment is None else environment
     layers: list[tuple[str, Mapping[str, Any]]] = [
@@ -223,9 +238,17 @@ def load(
             if name in layer:
                 values[name], sources[name] = _convert(name, layer[name], source), source
                 break
-    for group in ("llm", "embedding"):
-        _same_source(group, values, sources)
-    return Settings(**values, sources=sources)
+    for key, endpoint in groups():
+        _same_source(key, endpoint, values, sources)
+    settings = Settings(**values, sources=sources)
+    masking.hide(secrets_of(settings))
+    return settings
+
+
+def secrets_of(settings: Settings) -> list[str]:
+    """The values that nobody must see."""
+    found = (getattr(settings, name) for name, f in _FIELDS.items() if f.metadata["secret"])
+    return [value for value in found if value]
 
 
 def _workspace_layer(path: Path | None, trusted: bool) -> dict[str, str]:
@@ -237,8 +260,14 @@ def _workspace_layer(path: Path | None, trusted: bool) -> dict[str, str]:
         found = dotenv_values(path, interpolate=False)
     except (OSError, UnicodeDecodeError) as error:
         raise JobError("SETTING_INVALID", f"{path} cannot be read: {error}.") from None
-    allowed = [n for n, f in _FIELDS.items() if f.metadata["workspace"] or (trusted and f.metadata["env"])]
+    allowed = [name for name in _FIELDS if may_stand_in_workspace(name, trusted)]
     return {name: value for name in allowed if (value := found.get(variable(name)))}
+
+
+def may_stand_in_workspace(name: str, trusted: bool) -> bool:
+    """Whether the ``.env`` of a workspace may say this setting."""
+    flags = _FIELDS[name].metadata
+    return bool(flags["workspace"] or (trusted and flags["env"]))
 
 
 def _user_layer(upper: list[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
@@ -262,9 +291,13 @@ def _user_layer(upper: list[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
     return found
 
 
-def _same_source(group: str, values: dict[str, Any], sources: dict[str, str]) -> None:
+def groups() -> tuple[tuple[str, str], ...]:
+    """Each key and the endpoint that it is sent to."""
+    return (("llm_api_key", "llm_endpoint"), ("embedding_api_key", "embedding_endpoint"))
+
+
+def _same_source(key: str, endpoint: str, values: dict[str, Any], sources: dict[str, str]) -> None:
     """A key is only ever sent to an endpoint that came from the same place as the key."""
-    key, endpoint = f"{group}_api_key", f"{group}_endpoint"
     if key in values and endpoint in values and sources[key] != sources[endpoint]:
         order = ["command line", "environment", ".env of the workspace", "config.toml"]
         weaker = max(key, endpoint, key=lambda name: order.index(sources[name]))
@@ -324,6 +357,11 @@ def table(settings: Settings) -> list[Row]:
 def default_of(name: str) -> Any:
     """A setting's default; None where it has none."""
     return _FIELDS[name].default
+
+
+def is_completing() -> bool:
+    """Whether a shell asks what may follow in a command line: its script says so in the environment."""
+    return "_ARGCOMPLETE" in os.environ
 
 
 def inherited_environment() -> dict[str, str]:

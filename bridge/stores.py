@@ -27,6 +27,7 @@ from .slices import Progress, Slices, quietly
 from .store import Store
 
 if TYPE_CHECKING:
+    from .cognee_audit import Compared
     from .cognee_store import CogneeStore
 
 log = logging.getLogger(__name__)
@@ -228,6 +229,24 @@ class Stores:
         """
         graph = self.graph
         return len(self._owe_what_is_missing(graph, self.store, clock.iso(clock.now())))
+
+    def compare_graph(self, **wanted: Any) -> Compared:
+        """The graph as it lies there, compared with what it is to have (the fields of ``cognee_audit.Wanted``).
+
+        Nothing is mended, owed or noted, and nobody is let in between. Raises GRAPH_UNAVAILABLE, MODEL_MISSING.
+        """
+        embedder = self.embedder
+        with self._loading():
+            from .cognee_audit import Wanted  # seconds and hundreds of megabytes
+            from .cognee_store import CogneeStore
+        if self._graph is not None:
+            return self._graph.compare(Wanted(**wanted))
+        graph = CogneeStore(self._workspace, embedder, embedder.embed)
+        graph.open_as_it_is()
+        try:
+            return graph.compare(Wanted(**wanted))
+        finally:
+            graph.close()
 
     def _close_graph(self, *, cleanly: bool = True) -> None:
         """Checkpoint and close. After trouble it counts as not closed, so that the next opening looks closely."""

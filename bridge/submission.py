@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,25 +27,34 @@ def submit(
     start: bool = True,
     wait_seconds: float | None = None,
     wait: bool = False,
+    seen: Callable[[Record | None], None] | None = None,
     **fields: Any,
 ) -> dict[str, Any]:
     """Drop a job, then look for a worker and start one if none lives: in this order no job is stranded.
 
-    Returns the envelope with the job's id, and with its record when ``wait``.
+    Returns the envelope with the job's id, and with its record when ``wait``; then ``seen`` is called with each state
+    of it that was read (default: the reasons why it waits are said on stderr). Raises ARGUMENT_INVALID, and what
+    ``client.submit`` and ``launch.start`` raise.
     """
     from jobs.check import check  # pydantic: only those who submit pay for it
     from jobs.payloads import PAYLOADS
 
     if kind in PAYLOADS:
         check(PAYLOADS[kind], payload, "payload")
+    correlation_id = fields.get("correlation_id")
+    if correlation_id is not None and not 1 <= len(correlation_id) <= 256:
+        raise JobError("ARGUMENT_INVALID", "A correlation id has 1 to 256 characters.")
     trust.require(workspace, settings.config_folder)
     dropped = client.submit(workspace.spool, kind, payload, **fields)
     started = launch.start(workspace, leave_when_idle=True) if start else False
-    found = answer.success(job_id=dropped.job_id, job_sha256=dropped.sha256, kind=kind, worker_started=started)
+    found = answer.success(
+        job_id=dropped.job_id, job_sha256=dropped.sha256, kind=kind,
+        correlation_id=correlation_id or dropped.job_id, worker_started=started,
+    )  # fmt: skip
     if not wait:
         return found
     try:
-        record = client.wait(workspace.spool, dropped.job_id, wait_seconds, seen=_Notes())
+        record = client.wait(workspace.spool, dropped.job_id, wait_seconds, seen=seen or Notes())
     except KeyboardInterrupt:  # who waits goes; what was asked for stays asked for
         print(f"The job goes on. Look again: cognee-memory jobs show {dropped.job_id}.", file=sys.stderr)  # noqa: T201
         raise
@@ -71,17 +81,22 @@ def require_success(record: Record) -> None:
     )
 
 
-class _Notes:
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)  # noqa: T201
+
+
+class Notes:
     """Tells a person who waits why the job does: each reason once, on stderr."""
 
-    def __init__(self) -> None:
+    def __init__(self, say: Callable[[str], None] = _say) -> None:
+        self._say = say
         self._told: set[str] = set()
 
     def __call__(self, record: Record | None) -> None:
         error = record.error if record is not None and record.state == "retrying" else None
         if error is not None and error["code"] not in self._told:
             self._told.add(error["code"])
-            print(f"The job waits: {error['message']} {error['remediation']}", file=sys.stderr)  # noqa: T201
+            self._say(f"The job waits: {error['message']} {error['remediation']}")
 
 
 def payload_of(given: argparse.Namespace) -> dict[str, Any]:

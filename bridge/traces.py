@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import traceback
 
-LOG_FORMAT = "%(levelname)s %(name)s %(message)s"  # of the child, whose lines go into the worker's log
+LOG_FORMAT = "%(levelname)s %(name)s %(message)s"  # of the MCP server, whose stderr is its client's to keep
 
 
 def trace(error: BaseException) -> str:

@@ -41,13 +41,16 @@ def standing(workspace: Workspace, config_folder: Path) -> Standing:
         unsafe = _unsafe(workspace, folder)
         if unsafe is not None:
             return Standing(None, False, unsafe)
-        harmless = _is_harmless(workspace, folder)  # looked at first: another process may just be adopting it
         marker = _read_marker(workspace, folder)
         listed = _listed(config_folder, marker)
+        if listed is None:  # only now are all files looked at, which takes its time
+            harmless = _is_harmless(workspace, folder)
+            marker = _read_marker(workspace, folder)  # again, behind it: another process may just be adopting it
+            listed = _listed(config_folder, marker)
+            if listed is None and not harmless:
+                return Standing(None, False, f"{folder.name} was not made by this user on this machine.")
         if marker is not None and listed is not None:
             known[marker] = listed
-        elif not harmless:
-            return Standing(None, False, f"{folder.name} was not made by this user on this machine.")
     owner = next(iter(known), None)
     return Standing(owner, all(known.values()) and bool(known), None)
 

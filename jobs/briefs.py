@@ -32,6 +32,8 @@ NAMES = (
 _GRAIN_SECONDS = 0.05
 _TRUSTED_SECONDS = 5.0  # where a folder's time of change tells nothing (some network mounts), this is how long we err
 
+MOST_MESSAGES = 5  # of a cause
+
 _Stamp = tuple[int, int, int]
 
 
@@ -123,8 +125,11 @@ class Page:
 
 
 def place_of(brief: Brief) -> str:
-    """Where a job stands in a list: by the time at which it came, then by its id."""
-    return f"{(brief['accepted_at'] or brief['finished_at'] or '').rstrip('Z')}~{brief['job_id']}"
+    """Where a job stands in a list: by the time at which it came, then by its id.
+
+    The comma sorts before the point of a fraction.
+    """
+    return f"{(brief['accepted_at'] or brief['finished_at'] or '').rstrip('Z')},{brief['job_id']}"
 
 
 def matching(
@@ -162,7 +167,8 @@ def counts(briefs: Iterable[Brief]) -> dict[str, int]:
 def causes(briefs: Iterable[Brief]) -> list[dict[str, Any]]:
     """Why jobs failed, were rejected or wait for another attempt: by state and error, the most frequent first.
 
-    ``message`` and ``remediation`` are those of the newest; ``kinds`` counts by kind.
+    ``message`` and ``remediation`` are those of the newest; ``kinds`` counts by kind, ``messages`` by message, the most
+    frequent first, of which there are a few at most.
     """
     groups: dict[tuple[str, str], list[Brief]] = {}
     for brief in briefs:
@@ -178,12 +184,18 @@ def causes(briefs: Iterable[Brief]) -> list[dict[str, Any]]:
                 "count": len(group),
                 "kinds": dict(Counter(brief["kind"] or "?" for brief in group)),
                 "message": newest["error"]["message"],
+                "messages": _messages(group),
                 "remediation": newest["error"]["remediation"],
                 "newest": newest["finished_at"] or newest["accepted_at"],
                 "newest_job_id": newest["job_id"],
             }
         )
     return sorted(found, key=lambda cause: (-cause["count"], cause["state"], cause["code"]))
+
+
+def _messages(group: list[Brief]) -> dict[str, int]:
+    counted = Counter(brief["error"]["message"] for brief in group)
+    return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:MOST_MESSAGES])
 
 
 def activity(briefs: Iterable[Brief], now: datetime, hours: float, buckets: int) -> list[dict[str, Any]]:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from . import clock, files, spool
+from . import batch, clock, files, spool
 from .errors import JobError
 from .ids import is_job_id, new_job_id
 from .layout import Spool
@@ -143,6 +143,14 @@ def retry(place: Spool, record: Record) -> None:
     _request(place, place.retry(record.job_id), job_id=record.job_id, generation=record.generation)
 
 
+def request_jobs(place: Spool, told: Mapping[str, tuple[Path, int | None]]) -> None:
+    """Ask about several jobs at once: for each, under its id, the request's file and the generation that is meant."""
+    if told:
+        files.make_folder(place.control)
+        requests = ((path, _encoded(job_id=job_id, generation=meant)) for job_id, (path, meant) in told.items())
+        batch.replace_many(requests)
+
+
 def request(place: Spool, verb: Verb) -> None:
     """Ask the worker for something that is about no single job."""
     _request(place, place.request(verb))
@@ -150,7 +158,16 @@ def request(place: Spool, verb: Verb) -> None:
 
 def _request(place: Spool, path: Path, **fields: Any) -> None:
     files.make_folder(place.control)
-    files.replace(path, json.dumps({"requested_at": clock.iso(clock.now()), **fields}).encode())
+    files.replace(path, _encoded(**fields))
+
+
+def _encoded(**fields: Any) -> bytes:
+    return json.dumps({"requested_at": clock.iso(clock.now()), **fields}).encode()
+
+
+def is_worked_on(place: Spool) -> bool:
+    """Whether anybody is there to deal with a request."""
+    return is_held(place.lock)
 
 
 def obeyed(place: Spool, path: Path, seconds: float) -> bool:

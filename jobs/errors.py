@@ -83,10 +83,6 @@ ERRORS: dict[str, ErrorKind] = _table(
     ),
     # --- running ---
     ErrorKind(
-        "KIND_UNAVAILABLE", _G, "This version accepts jobs of the kind but cannot run them yet.",
-        "Update cognee-memory, then run: cognee-memory jobs retry <job_id>.",
-    ),
-    ErrorKind(
         "EXPIRED", _G, "The job's expires_at passed before it could run.",
         "Submit it again with a later expires_at, or without one.",
     ),
@@ -313,7 +309,15 @@ ERRORS: dict[str, ErrorKind] = _table(
     ),
     ErrorKind(
         "PROBLEMS_FOUND", _G, "Something is wrong with this workspace or this machine.",
-        "Each finding says what to do; cognee-memory doctor --fix does what is safe.",
+        "Each finding says what to do. To have done what is safe: cognee-memory doctor --fix.",
+    ),
+    ErrorKind(
+        "PARTLY_REFUSED", _G, "Some of the jobs were refused what was asked for them.",
+        "Nothing is lost: each that was refused is listed with the reason.",
+    ),
+    ErrorKind(
+        "JOBS_FAILED", _G, "Jobs failed while they were watched.",
+        "See why, and what to do: cognee-memory jobs causes.",
     ),
     # --- over HTTP ---
     ErrorKind(
@@ -349,6 +353,10 @@ ERRORS: dict[str, ErrorKind] = _table(
     ErrorKind(
         "HTTP_BUSY", _W, "Too many questions are being answered already, or the model is still being loaded.",
         "Ask again after the seconds of the Retry-After header, or use the command line.",
+    ),
+    ErrorKind(
+        "NOT_READY", _W, "Asked whether it is ready, the worker says why not: the message names what is missing.",
+        "Wait a moment; if it stays so, run cognee-memory doctor.",
     ),
 )  # fmt: skip
 

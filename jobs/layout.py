@@ -154,6 +154,16 @@ class Spool:
         return self.worker / "token"
 
     @property
+    def figures(self) -> Path:
+        """What the worker has counted since its start, for whoever monitors it."""
+        return self.worker / "figures.json"
+
+    @property
+    def opening(self) -> Path:
+        """The file that leads a browser to the page."""
+        return self.worker / "open.html"
+
+    @property
     def successor_lock(self) -> Path:
         """Held by the one worker that waits for a leaving one."""
         return self.worker / "successor.lock"

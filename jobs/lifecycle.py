@@ -140,7 +140,7 @@ def accept(job: Job, now: datetime, generation: int = 1) -> Record:
         accepted_at=clock.iso(now),
         next_attempt_at=job.not_before,
         expires_at=job.expires_at,
-        correlation_id=job.correlation_id,
+        correlation_id=job.correlation_id or job.job_id,
     )
 
 
@@ -148,6 +148,7 @@ def refuse(job_id: str, error: JobError, now: datetime, generation: int = 1) -> 
     """The record of a file that has a job's name and cannot become one."""
     return Record(
         job_id=job_id,
+        correlation_id=job_id,
         kind=None,
         job_sha256=None,
         state="rejected",

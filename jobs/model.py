@@ -29,7 +29,8 @@ AttemptOutcome = Literal["succeeded", "failed", "waiting", "interrupted", "crash
 class Job:
     """What was asked. ``payload`` has passed the model of its kind and holds snake_case names.
 
-    ``sent`` is the payload as the asker wrote it: what the digest is of, and what the copy keeps.
+    ``sent`` is the payload as the asker wrote it: what the digest is of, and what the copy keeps. Where secrets were
+    taken out of both, ``redactions`` counts them by kind, and the digest is still that of what was sent.
     """
 
     job_id: str
@@ -45,9 +46,11 @@ class Job:
     timeout_seconds: float | None = None
     submitted_by: str | None = None
     correlation_id: str | None = None
+    redactions: dict[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """The worker's own copy of the job, in the form of a job file."""
+        """The worker's own copy of the job, in the form of a job file; with two more fields where it was redacted."""
+        redacted = {"job_sha256": self.sha256, "redactions": self.redactions} if self.redactions else {}
         return {
             "schema_version": SCHEMA_VERSION,
             "job_id": self.job_id,
@@ -61,6 +64,7 @@ class Job:
             "timeout_seconds": self.timeout_seconds,
             "submitted_by": self.submitted_by,
             "correlation_id": self.correlation_id,
+            **redacted,
         }
 
 

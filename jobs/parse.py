@@ -5,14 +5,16 @@ from __future__ import annotations
 import codecs
 import json
 import math
+import re
 from collections import Counter
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
 from .check import check
 from .errors import JobError
 from .ids import is_job_id
-from .model import KINDS, SCHEMA_VERSION, Job, job_digest
+from .model import KINDS, SCHEMA_VERSION, Job, Kind, job_digest
 from .payloads import PAYLOADS, JobFile
 
 MAX_DEPTH = 32
@@ -130,7 +132,36 @@ def parse_job(name: str, data: bytes, *, max_attempts: int = 4, test_jobs: bool 
     Raises JSON_INVALID, SCHEMA_VERSION_UNSUPPORTED, KIND_UNKNOWN, JOB_INVALID. ``test_jobs`` lets the
     kind ``noop`` pass.
     """
+    return _job(name, read_json(data), max_attempts, test_jobs)
+
+
+def parse_copy(name: str, data: bytes) -> Job:
+    """The job in the worker's own copy of it, which has two more fields where it was redacted. Raises as
+    ``parse_job``."""
     value = read_json(data)
+    told = {n: value.pop(n) for n in ("job_sha256", "redactions") if n in value} if isinstance(value, dict) else {}
+    job = _job(name, value, max_attempts=4, test_jobs=True)
+    if not told:
+        return job
+    sha256, counts = told.get("job_sha256"), told.get("redactions")
+    is_digest = isinstance(sha256, str) and re.fullmatch("[0-9a-f]{64}", sha256) is not None
+    if not is_digest or not isinstance(counts, dict) or any(type(count) is not int for count in counts.values()):
+        raise JobError("JOB_INVALID", "The copy does not say what was taken out of it.")
+    return replace(job, sha256=str(sha256), redactions=counts)
+
+
+def redacted(job: Job, sent: dict[str, Any], redactions: dict[str, int]) -> Job:
+    """The job with another payload, from which secrets were taken; it is the same job. Raises JOB_INVALID where the
+    payload no longer fits."""
+    return replace(job, payload=payload_of(job.kind, sent), sent=sent, redactions=redactions)
+
+
+def payload_of(kind: Kind, sent: dict[str, Any]) -> dict[str, Any]:
+    """A payload as sent, checked, in snake_case. Raises JOB_INVALID."""
+    return check(PAYLOADS[kind], sent, "payload").model_dump(exclude_none=True)
+
+
+def _job(name: str, value: Any, max_attempts: int, test_jobs: bool) -> Job:
     if not isinstance(value, dict):
         raise JobError("JOB_INVALID", "The file holds JSON, but not an object.")
     version = value.get("schema_version", value.get("schemaVersion"))
@@ -145,7 +176,7 @@ def parse_job(name: str, data: bytes, *, max_attempts: int = 4, test_jobs: bool 
     assert isinstance(file, JobFile)
     if file.job_id != name or not is_job_id(name):
         raise JobError("JOB_INVALID", f"The field job_id is {file.job_id!r}, but the file is named {name!r}.")
-    payload = check(PAYLOADS[file.kind], file.payload, "payload").model_dump(exclude_none=True)
+    payload = payload_of(file.kind, file.payload)
     return Job(
         job_id=file.job_id,
         kind=file.kind,

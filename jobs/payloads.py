@@ -354,4 +354,6 @@ class JobFile(Model):
     )
     timeout_seconds: Seconds | None = Field(default=None, description="Longest time of one attempt.")
     submitted_by: ShortText | None = None
-    correlation_id: ShortText | None = Field(default=None, description="Comes back in the record.")
+    correlation_id: ShortText | None = Field(
+        default=None, description="Comes back in the record and in the log; the job's id where none is given."
+    )

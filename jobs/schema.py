@@ -54,6 +54,14 @@ class JobError(Shape):
     """Values for programs, such as ``fields`` or ``line``. Absent where there are none."""
 
 
+class Redactions(Shape):
+    """Likely secrets that were replaced by ``[REDACTED:kind]``."""
+
+    total: Count
+    kinds: dict[str, Count]
+    """How many of each kind."""
+
+
 class Attempt(Shape):
     """One try at a job. Those that count for nothing are one entry as long as they repeat, and so are deaths of the
     worker."""
@@ -101,6 +109,7 @@ class JobRecord(Shape):
     elapsed_ms: Count | None
     """From the first start to the end."""
     correlation_id: str | None
+    """The job's own, or its id; null in records of earlier versions."""
     result: dict[str, object] | None
     """What the kind gives back; null unless the job succeeded."""
     error: JobError | None
@@ -118,6 +127,10 @@ class RejectionReason(Shape):
     """The name under which it lies in ``rejected/``."""
     rejected_at: Moment
     error: JobError
+    redactions: Redactions | None
+    """Secrets that were taken out of what is kept. Null where it lies there as it was dropped."""
+    cut_from: Count | None
+    """Bytes of the dropped file, where only its beginning is kept. Null where all of it is."""
 
 
 class ControlRequest(Shape):

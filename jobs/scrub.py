@@ -9,6 +9,7 @@ from typing import Any
 
 from .errors import ERRORS, JobError
 from .model import KINDS, Record
+from .troubles import FIXES, GROUPS, LEVELS, TROUBLES
 
 # Ids, digests and times. What else is a string may be somebody's words.
 _PLAIN = re.compile(
@@ -24,6 +25,7 @@ WORDS = frozenset(
         "forgotten", "status_changed", "merged", "renumbered", "kept", "duplicate", "conflict", "failed",
         "migrated", "already_migrated", "skipped", "remaining",
         "negation", "choice", "value", "toggle", "reversal", "template", "llm", "rules", "index", "graph", "both",
+        *TROUBLES, *LEVELS, *GROUPS, *FIXES,
     }
 )  # fmt: skip
 

@@ -158,13 +158,39 @@ def scrub(spool: Spool, records: Sequence[Record], damaged: Sequence[str], other
             files.sync_folder(folder)
 
 
-def reject(spool: Spool, entry: Entry, error: JobError, record: Record | None, at: str) -> Path:
-    """Keep a file that cannot become a job in ``rejected/``, with the reason beside it.
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What is kept of a rejected file instead of the file: other bytes, and what was done, for the reason.
 
-    The entry is moved, never opened: a link or a pipe stays what it is. Returns where it lies.
+    ``read`` is the file's status when it was read.
     """
-    # A name need not be text on every system; what cannot be shown is replaced.
-    name = os.fsencode(entry.path.name).decode("utf-8", "replace")
+
+    data: bytes
+    told: dict[str, Any]
+    read: os.stat_result
+
+
+def shown_name(path: Path) -> str:
+    """A file's name as text. It need not be text on every system; what cannot be shown is replaced."""
+    return os.fsencode(path.name).decode("utf-8", "replace")
+
+
+def reject(
+    spool: Spool,
+    entry: Entry,
+    error: JobError,
+    record: Record | None,
+    at: str,
+    *,
+    name: str | None = None,
+    rewritten: Rewritten | None = None,
+) -> Path:
+    """Keep a file that cannot become a job in ``rejected/``, with the reason beside it. Returns where it lies.
+
+    The entry is moved, never opened: a link or a pipe stays what it is. Or something else is kept in its place.
+    ``name`` is to be shown instead of its own.
+    """
+    name = shown_name(entry.path) if name is None else name
     target, reason = _free_names(spool, name)
     explained: dict[str, Any] = {
         "schema_version": 1,
@@ -172,22 +198,29 @@ def reject(spool: Spool, entry: Entry, error: JobError, record: Record | None, a
         "kept_as": target.name,
         "rejected_at": at,
         "error": error.as_dict(),
+        "redactions": None,
+        "cut_from": None,
+        **(rewritten.told if rewritten else {}),
     }
     with step("reason.write"):
         files.replace(reason, encode(explained))
     if record is not None:
         with step("record.refuse"):
             write_records(spool, [record])
+    if rewritten is not None:
+        with step("file.rewrite"):
+            files.replace(target, rewritten.data)
     with step("file.reject"):
-        try:
-            files.rename(entry.path, target)
-        except FileNotFoundError:
-            pass  # taken back by its writer meanwhile; the reason stays
+        if rewritten is not None:
+            take_away(entry.path, rewritten.read)
+        else:
+            with suppress(FileNotFoundError):  # taken back by its writer meanwhile; the reason stays
+                files.rename(entry.path, target)
     return target
 
 
 def _free_names(spool: Spool, name: str) -> tuple[Path, Path]:
-    stem = name.removesuffix(".json")
+    stem = name.removesuffix(".json").replace(":", "-")  # which not every system takes
     if len(os.fsencode(stem)) > 180:
         stem = f"{stem[:40]}-{sha256(os.fsencode(stem)).hexdigest()[:16]}"
     number = 1

@@ -165,7 +165,12 @@ STEPS: tuple[Step, ...] = (
         "intake rejects it again, under another number",
     ),
     Step(
-        "file.reject", "worker", "move the file to `rejected/`",
+        "file.rewrite", "worker", "where it holds secrets: write the file to `rejected/` without them, durably",
+        "the record, and the dropped file", "a rejected file, and the dropped one",
+        "intake rejects it again, under another number",
+    ),
+    Step(
+        "file.reject", "worker", "move the file to `rejected/`; where it was written there, unlink it",
         "the record, and the dropped file", "a rejected file", "nobody: all is done",
     ),
     # --- requests ---

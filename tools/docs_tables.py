@@ -1,4 +1,4 @@
-"""The tables in docs/settings.md, docs/errors.md and docs/delivery.md, made from the code.
+"""The tables of the docs that are made from the code.
 
 python -m tools.docs_tables            write them between their markers
 python -m tools.docs_tables --check    change nothing; exit status 1 if one is not current
@@ -10,14 +10,21 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
 from html import escape
 from pathlib import Path
 
 from bridge import answer
-from bridge.settings import Settings, default_of, table
+from bridge.memory import Memory, Metadata, Status
+from bridge.ranking import BLEND_HALF_LIFE, PRESETS, Ranking, Relevance, factors
+from bridge.settings import Settings, default_of, may_stand_in_workspace, table
+from jobs import clock
 from jobs.errors import ERRORS, JobError, Reaction
 from jobs.steps import STEPS
+from jobs.troubles import GROUPS, LEVELS, TROUBLES, Trouble
+from worker import cli
+from worker.metrics import METRICS
 from worker.recovery import DEBTS, REPAIRS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -32,14 +39,18 @@ _REACTIONS = {
 
 
 def settings() -> str:
-    """Each setting with its default, and whether the ``.env`` of a workspace may say it."""
+    """Each setting with its default, and who may say it."""
     flags = {f.name: f.metadata for f in fields(Settings) if not f.metadata.get("internal")}
     rows = []
     for row in table(Settings()):
         flag = flags[row.name]
-        allowed = "yes" if flag["workspace"] else "if trusted" if flag["env"] else "no"
-        rows.append((f"`{row.variable}`", _default(row.name), allowed, _prose(row.help)))
-    return _table(("variable", "default", "in a workspace's `.env`", "meaning"), rows)
+        sources = ["environment"]
+        if may_stand_in_workspace(row.name, trusted=True):
+            sources.append("`.env`" if flag["workspace"] else "`.env` if trusted")
+        if row.name != "config_dir":  # it says where the file lies
+            sources.append("`config.toml`")
+        rows.append((f"`{row.variable}`", _default(row.name), ", ".join(sources), _prose(row.help)))
+    return _table(("variable", "default", "set by", "meaning"), rows)
 
 
 def _default(name: str) -> str:
@@ -62,6 +73,28 @@ def errors() -> str:
         for kind in ERRORS.values()
     ]
     return _table(("code", "cause", "the worker", "what to do", "exit code"), rows)
+
+
+_WITHOUT_A_WORKER: dict[str, str] = {
+    "none": "works",
+    "starts": "starts one",
+    "asks": "the next one does it",
+    "worker": "exit code 3",
+    "is": "–",
+}
+
+
+def commands() -> str:
+    """Each command and verb: what it is for, and what it does where no worker runs."""
+    making = cli.made()
+    rows = []
+    for title, group in cli.GROUPS.items():
+        rows.append((f"**{title}**", "", ""))
+        for name in group:
+            for verb in (verb for verb in making.needs if verb.split()[0] == name):
+                alone = _WITHOUT_A_WORKER[making.needs[verb]]
+                rows.append((f"`{verb}`", _prose(making.texts[verb]), alone))
+    return _table(("command", "does", "without a worker"), rows)
 
 
 def _prose(text: str) -> str:
@@ -107,19 +140,88 @@ def debts() -> str:
     return _table(("record", "outbox", "repair"), rows)
 
 
+def scores() -> str:
+    """What each knob makes of one memory: always the same relevance, 14 days old where nothing else is said."""
+    as_of = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    found = Relevance(vector_score=0.7700679166, lexical_score=0.6909090909, semantic_score=0.7384043863)
+    week, none = PRESETS["contract"]
+    quarter, most = PRESETS["long-lived"]
+    product = Ranking("product", week, none, 0.8, as_of)
+    blend = Ranking("blend", BLEND_HALF_LIFE, none, 0.8, as_of)
+    cases: tuple[tuple[str, Ranking, Status, int | None], ...] = (
+        ("`contract`, the default", product, "Active", 14),
+        ("a day old", product, "Active", 1),
+        ("without a date", product, "Active", None),
+        ("a decision record", product, "DecisionRecord", 14),
+        ("superseded", product, "Superseded", 14),
+        ("`--half-life-days 30`", replace(product, half_life_days=30.0), "Active", 14),
+        ("`--recency-floor 0.5`", replace(product, recency_floor=0.5), "Active", 14),
+        ("`--preset long-lived`", replace(product, half_life_days=quarter, recency_floor=most), "Active", 14),
+        ("`--ranking-mode blend`", blend, "Active", 14),
+        ("the same with `--alpha 0.6`", replace(blend, alpha=0.6), "Active", 14),
+        ("blend, a decision record", blend, "DecisionRecord", 14),
+        ("blend, `--preset long-lived`", replace(blend, half_life_days=quarter, recency_floor=most), "Active", 14),
+    )
+    rows = []
+    for name, ranking, status, days in cases:
+        created = None if days is None else clock.iso(as_of - timedelta(days=days))
+        memory = Memory("", 1, "summary", Metadata(status=status, created_at=created), clock.iso(as_of))
+        made = factors(memory, found, ranking)
+        rows.append((name, f"{made.recency_multiplier:.10g}", f"{made.status_multiplier:g}", f"{made.score:.10g}"))
+    return _table(("", "`recency_multiplier`", "`status_multiplier`", "`score`"), rows)
+
+
+def metrics() -> str:
+    """Each figure of a scrape: its name, its type, its labels, what it means."""
+    rows = [
+        (f"`{m.shown}`", m.type, ", ".join(f"`{label}`" for label in m.labels) or "–", _prose(m.help)) for m in METRICS
+    ]
+    return _table(("metric", "type", "labels", "meaning"), rows)
+
+
+def troubles() -> str:
+    """What the quick look finds, by what it is about, the worst first."""
+    return _troubles(trouble for trouble in TROUBLES.values() if not trouble.deep)
+
+
+def deep_troubles() -> str:
+    """What only the job ``check`` finds."""
+    return _troubles(trouble for trouble in TROUBLES.values() if trouble.deep)
+
+
+def _troubles(found: Iterable[Trouble]) -> str:
+    ordered = sorted(found, key=lambda it: (GROUPS.index(it.group), -LEVELS.index(it.level)))
+    rows = [(it.group, f"`{it.code}`", it.level, _prose(it.cause), _prose(it.remedy), it.fix or "–") for it in ordered]
+    return _table(("about", "code", "level", "found", "what to do", "`--fix`"), rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "settings": settings,
+    "scores": scores,
     "errors": errors,
     "steps": steps,
     "repairs": repairs,
     "debts": debts,
+    "commands": commands,
+    "metrics": metrics,
+    "troubles": troubles,
+    "deep_troubles": deep_troubles,
 }
-_OF_DELIVERY = frozenset({"steps", "repairs", "debts"})
+_PAGES = {
+    "commands": "cli",
+    "metrics": "monitoring",
+    "scores": "memory-model",
+    "steps": "delivery",
+    "repairs": "delivery",
+    "debts": "delivery",
+    "troubles": "doctor",
+    "deep_troubles": "doctor",
+}
 
 
 def page_of(name: str) -> Path:
     """The page that shows the table."""
-    return DOCS / f"{'delivery' if name in _OF_DELIVERY else name}.md"
+    return DOCS / f"{_PAGES.get(name, name)}.md"
 
 
 def renewed(name: str, page: str) -> str:

@@ -21,6 +21,7 @@ from bridge.inquiry import inquire, problem
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.operations import Task, ingest
 from bridge.search import Snapshot
+from bridge.settings import Settings
 from bridge.stores import Stores
 from bridge.template import render, render_record
 from bridge.tokens import Estimate
@@ -159,7 +160,7 @@ def _ingested(job: Job) -> dict[str, Any]:
     task = Task(job.job_id, job.sha256, job.payload, job.submitted_at, clock.iso(NOON))
     prepared = ingest.prepare(task, WORKSPACE_ID, clock.iso(NOON))
     numbered = SimpleNamespace(get=lambda _: _numbered(prepared.memory, 42))
-    stores = cast(Stores, SimpleNamespace(store=numbered))
+    stores = cast(Stores, SimpleNamespace(store=numbered, settings=Settings()))
     return ingest._result(prepared, stores, False, {"store": 21, "graph": 384, "jobs_together": 1})
 
 
@@ -189,7 +190,7 @@ def in_the_spool(jobs: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 def _heartbeat(place: Spool, running: Record) -> dict[str, Any]:
     facts = {
-        "version": "0.1.0",
+        "version": "0.4.0",
         "workspace": "/home/ada/uploader",
         "embedder": "fastembed/sentence-transformers/all-MiniLM-L6-v2/384",
         "llm_configured": False,

@@ -1,4 +1,4 @@
-"""docs/schemas: JSON Schemas, TypeScript types and golden examples, all made from the code.
+"""docs/schemas: JSON Schemas, TypeScript types and golden examples, all made from the code; and the OpenAPI document.
 
 python -m tools.schemas            write them
 python -m tools.schemas --check    say which are not as the code would make them; exit status 1 if any
@@ -240,16 +240,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.schemas", description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing; exit status 1 if a file is not current")
     check = parser.parse_args().check
+    from . import openapi  # which is made of what stands here
+
     wanted = documents()
-    changed = list(stale(FOLDER, wanted))
-    for name in changed:
-        print(f"{'not current' if check else 'written' if name in wanted else 'removed'}: docs/schemas/{name}")
+    files = {FOLDER / name: text for name, text in wanted.items()} | {openapi.FILE: openapi.text()}
+    changed = [FOLDER / name for name in stale(FOLDER, wanted)]
+    if not openapi.FILE.is_file() or openapi.FILE.read_text("utf-8") != files[openapi.FILE]:
+        changed.append(openapi.FILE)
+    for path in changed:
+        what = "not current" if check else "written" if path in files else "removed"
+        print(f"{what}: {path.relative_to(FOLDER.parent.parent)}")
         if check:
             continue
-        path = FOLDER / name
-        if name in wanted:
+        if path in files:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(wanted[name], "utf-8", newline="\n")
+            path.write_text(files[path], "utf-8", newline="\n")
         else:
             path.unlink()
     return 1 if check and changed else 0

@@ -7,13 +7,14 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Literal
 
 from bridge.settings import Settings
 from jobs import steps
 from jobs.layout import Workspace
 
 from .child_process import CRITICAL_SECONDS, MIB, ChildProcess, Why
+from .figures import Figures
 
 log = logging.getLogger(__name__)
 
@@ -33,9 +34,10 @@ class ChildEnded(Exception):
 class Child:
     """At most one process. ``ask`` starts it when needed; asking is for one thread at a time, ``end`` for any."""
 
-    def __init__(self, workspace: Workspace, settings: Settings) -> None:
+    def __init__(self, workspace: Workspace, settings: Settings, figures: Figures | None = None) -> None:
         self._workspace = workspace
         self._settings = settings
+        self._figures = figures or Figures()
         self._process: ChildProcess | None = None
         self._ended_for_good = False
         self._last_used = time.monotonic()
@@ -105,6 +107,7 @@ class Child:
 
     def _forget(self, process: ChildProcess) -> tuple[Why, int]:
         ended = process.clear_away()
+        self._figures.count("child_ends", ended[0])
         if self._process is process:  # else another one was started in between
             self._process = None
         return ended
@@ -121,9 +124,11 @@ class Child:
     def _running(self) -> ChildProcess:
         if self._process is not None and not self._process.is_usable():
             self._process.stop(CRITICAL_SECONDS)
+            self._figures.count("child_ends", self._process.why or "died")
             self._process = None
         if self._process is None:
             self._process = self._keeper.submit(ChildProcess, self._workspace, self._settings).result()
+            self._figures.count("child_starts")
             log.info("child started pid=%d", self._process.pid)
         return self._process
 
@@ -152,12 +157,13 @@ class Child:
         grown = (process.memory_bytes() or 0) > self._settings.child_memory_mib * MIB // 2
         return grown or process.jobs >= self._settings.child_max_jobs
 
-    def stop(self, wait_seconds: float = 30) -> None:
+    def stop(self, wait_seconds: float = 30, why: Literal["stopped", "worn", "idle"] = "stopped") -> None:
         """Let the process close its stores and end; kill it if it does not."""
         with self._lock:
             if self._process is not None:
                 self._process.stop(wait_seconds)
                 self._process = None
+                self._figures.count("child_ends", why)
 
     def close(self) -> None:
         """Stop the process, and the thread that starts them."""

@@ -17,13 +17,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bridge import critical
+from bridge import critical, log_lines
 from bridge.database import failing_clearly
+from bridge.masking import masked_value
 from bridge.operations import Outcomes, Progress, Task, run
 from bridge.outbox import forgive_opening
 from bridge.settings import load
 from bridge.stores import Stores
-from bridge.traces import LOG_FORMAT, trace
+from bridge.traces import trace
 from jobs import clock, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -141,6 +142,12 @@ class Server:
                 self._serve(request)
 
     def _outcomes(self, kind: str, tasks: list[Task], progress: Progress) -> Outcomes:
+        if len(tasks) != 1:
+            return self._tried(kind, tasks, progress)
+        with log_lines.about(job_id=tasks[0].job_id, correlation_id=tasks[0].correlation_id, kind=kind):
+            return self._tried(kind, tasks, progress)
+
+    def _tried(self, kind: str, tasks: list[Task], progress: Progress) -> Outcomes:
         try:
             with failing_clearly():
                 if kind == PAY:
@@ -169,7 +176,7 @@ def main() -> int:
     answers = os.dup(1)
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format=LOG_FORMAT)
+    log_lines.on_stderr()
     settings = load()
     steps.arm(settings.fault if settings.test_jobs else None)
     critical.on_change(leash.let_go, leash.hold)
@@ -186,19 +193,13 @@ def main() -> int:
 
 
 def encode(outcome: Succeeded | Failed) -> dict[str, Any]:
-    """An outcome for the pipe."""
+    """An outcome for the pipe. What a provider answered may quote the key that it was sent."""
     match outcome:
         case Succeeded(result):
-            return {"result": result}
+            return {"result": masked_value(result)}
         case Failed(error):
-            return {
-                "error": {
-                    "code": error.code,
-                    "message": error.message,
-                    "remediation": error.remediation,
-                    "details": error.details,
-                }
-            }
+            found = {"message": error.message, "remediation": error.remediation, "details": error.details}
+            return {"error": {"code": error.code, **masked_value(found)}}
 
 
 def decode(value: dict[str, Any]) -> Succeeded | Failed:

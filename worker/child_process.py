@@ -5,7 +5,6 @@ One JSON object a line each way. The child's stderr goes to the log, line by lin
 
 from __future__ import annotations
 
-import io
 import json
 import logging
 import os
@@ -15,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, Literal
 
 import psutil
 
@@ -23,7 +22,7 @@ from bridge.cognee_env import cognee_environment
 from bridge.settings import Settings, inherited_environment
 from jobs.layout import Workspace
 
-from .flood import Flood
+from .log import pump
 
 log = logging.getLogger(__name__)
 child_log = logging.getLogger("child")
@@ -36,9 +35,6 @@ _SOFT_SECONDS = 1.5  # for the child to leave by itself; with the kill, a cancel
 _LOADING_SECONDS = 120.0  # of starting, which do not count towards a job's timeout
 _WATCH_SECONDS = 0.5
 _ANSWER_BYTES = 64 * 1024 * 1024  # what a record may hold at most
-_LOG_LINE_BYTES = 2000
-# The child says its level first (``bridge.traces.LOG_FORMAT``): what it reports is not hidden behind ours.
-_LEVELS = {name: getattr(logging, name) for name in ("WARNING", "ERROR", "CRITICAL")}
 _NO_CONSOLE: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
 
@@ -265,18 +261,3 @@ class _Lines:
                 if is_over:
                     return b""
         return self._stream.read(65536)
-
-
-def pump(stream: IO[bytes], to: logging.Logger) -> None:
-    """Move a process's stderr into the log until it closes; a flood of it is cut."""
-    flood = Flood()
-    with io.BufferedReader(cast(io.RawIOBase, stream)) as buffered:
-        while line := buffered.readline(_LOG_LINE_BYTES):
-            text = line.decode("utf-8", "replace").rstrip()
-            if not text:
-                continue
-            passes, missed = flood.passes(time.monotonic())
-            if missed:
-                to.warning("%d lines of output were left out", missed)
-            if passes:
-                to.log(_LEVELS.get(text.partition(" ")[0], logging.INFO), "%s", text)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 from bridge import answer, lineage, listing, trust
+from bridge.memory import STATUS_WORDS, Status
 from bridge.settings import load, table
-from jobs import clock, files, spool
+from jobs import clock, files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from . import job_commands, process_commands, questions, queue_commands
-from .process_commands import Envelope, opened, worker_of, workspace_of
+from .process_commands import Envelope, opened, workspace_of
 
 
 def run(given: argparse.Namespace) -> Envelope:
@@ -50,13 +52,15 @@ def trust_workspace(given: argparse.Namespace) -> Envelope:
 
 
 def status(given: argparse.Namespace) -> Envelope:
-    workspace, _ = opened(given)
-    return answer.success(
-        workspace=str(workspace.root),
-        worker=worker_of(workspace),
-        memory=listing.counts(workspace),
-        waiting_in_inbox=len(spool.inbox(workspace.spool)) if workspace.spool.root.is_dir() else 0,
-    )
+    from .overview import overview
+
+    return answer.success(**overview(*opened(given)))
+
+
+def completion(given: argparse.Namespace) -> Envelope:
+    from .completion import script
+
+    return answer.success(shell=given.shell, script=script(given.shell))
 
 
 def doctor(given: argparse.Namespace) -> Envelope:
@@ -84,8 +88,20 @@ def mcp(given: argparse.Namespace) -> Envelope:
 
 
 def memories_list(given: argparse.Namespace) -> Envelope:
+    """A page: ``next`` goes back in as ``--after``."""
     workspace, _ = opened(given)
-    return answer.success(memories=listing.memories(workspace, given.limit, given.topic_id))
+    if given.limit < 1:
+        raise JobError("ARGUMENT_INVALID", "--limit must be at least 1.")
+    words = {word.lower(): status for word, status in STATUS_WORDS.items()}
+    status = None if given.status is None else words.get(given.status.lower())
+    if given.status is not None and status is None:
+        raise JobError(
+            "ARGUMENT_INVALID", f"There is no status {given.status!r}; one of {', '.join(get_args(Status))}."
+        )
+    found, total = listing.page(workspace, given.limit, before=given.after, topic_id=given.topic_id, status=status)
+    shown = found[: given.limit]
+    follows = shown[-1]["memory_number"] if len(found) > given.limit else None
+    return answer.success(memories=shown, total=total, next=follows)
 
 
 def memories_show(given: argparse.Namespace) -> Envelope:
@@ -148,6 +164,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
     "settings": settings,
     "trust": trust_workspace,
     "status": status,
+    "completion": completion,
     **process_commands.COMMANDS,
     **job_commands.COMMANDS,
     **queue_commands.COMMANDS,

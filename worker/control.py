@@ -16,6 +16,7 @@ from jobs.layout import Spool
 from jobs.parse import read_json
 
 from .ledger import Cancellation, Ledger
+from .log import of_job
 
 log = logging.getLogger(__name__)
 
@@ -85,12 +86,12 @@ class Control:
         if verb == "cancel":
             found = self._cancel(job_id)
             if found not in ("running", "ended"):
-                log.info("cancel: %s job_id=%s", found, job_id)
+                log.info("cancel: %s", found, extra=of_job(record))
             self.waits |= found == "running"
             return found != "running"
         if record.ended:
             again = self._ledger.replay(job_id)
-            log.info("replayed job_id=%s generation=%d", job_id, again.generation)
+            log.info("replayed", extra=of_job(again, generation=again.generation))
         return True
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
-import logging.handlers
 import os
 import signal
 import socket
@@ -15,17 +13,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bridge import trust
+from bridge.masking import masked
 from bridge.settings import Settings
 from jobs import files, launch, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace, find_workspace
 from jobs.lock import Lock, is_held
 
-from . import boot
+from . import boot, log
 from .child_process import CRITICAL_SECONDS
 from .process import Worker
 
-_LOG_BYTES, _LOG_FILES = 5 * 1024 * 1024, 3
 _SUCCESSOR_PAUSE_SECONDS = 0.1
 _ORPHAN_SECONDS = CRITICAL_SECONDS + 1.0
 
@@ -50,7 +48,7 @@ def serve(
         raise JobError("WORKER_RUNNING", f"Another worker works on {workspace.root}.")
     with lock:
         files.remove(workspace.spool.heartbeat)  # a former worker's: its process id may be anybody's by now
-        _log_to(workspace.spool.log, settings.log_level, foreground=foreground)
+        log.set_up(workspace.spool.log, settings.log_level, settings.log_format, foreground=foreground)
         worker_died = boot.died_since_boot(lock.note())
         if worker_died:
             _outlive_orphan(workspace)
@@ -106,19 +104,6 @@ def _on_signals(stop: Callable[[], None]) -> None:
         signal.signal(number, lambda number, frame: None)
 
 
-def _log_to(path: Path, level: str, *, foreground: bool) -> None:
-    rotated = logging.handlers.RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=_LOG_FILES, encoding="utf-8")
-    path.chmod(0o600)
-    handlers: list[logging.Handler] = [rotated]
-    if foreground:
-        handlers.append(logging.StreamHandler(sys.stderr))
-    logging.basicConfig(
-        level=level, handlers=handlers, format="%(asctime)s %(levelname)-7s %(name)s %(message)s", force=True
-    )
-    logging.getLogger("huey").setLevel(logging.WARNING)
-    logging.raiseExceptions = False  # a log that cannot be written is no reason to write elsewhere
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """``python -m worker``: used to start a detached worker."""
     parser = argparse.ArgumentParser(prog="python -m worker")
@@ -138,7 +123,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             leaves_when_idle=given.leave_when_idle,
         )
     except JobError as error:
-        print(f"{error.message} {error.remediation}", file=sys.stderr)  # noqa: T201 - the asker reads it
+        print(masked(f"{error.message} {error.remediation}"), file=sys.stderr)  # noqa: T201 - the asker reads it
         return 1
     except OSError as error:
         print(f"The workspace cannot be worked on: {error}.", file=sys.stderr)  # noqa: T201

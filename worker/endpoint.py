@@ -20,6 +20,7 @@ from bridge.settings import Settings
 from jobs import files
 from jobs.layout import Workspace
 
+from .figures import Figures
 from .server_process import ServerProcess
 
 log = logging.getLogger(__name__)
@@ -43,6 +44,7 @@ class Endpoint:
         settings: Settings,
         changed: Callable[[], None] = lambda: None,
         *,
+        figures: Figures | None = None,
         most_bytes: int = _MOST_BYTES,
         start_server: Callable[..., ServerProcess] = ServerProcess,
     ) -> None:
@@ -51,6 +53,7 @@ class Endpoint:
         self._port = settings.http_port
         self._wanted = settings.http
         self._changed = changed
+        self._figures = figures or Figures()
         self._most_bytes = most_bytes
         self._start_server = start_server
         self._token = secrets.token_urlsafe(32)
@@ -148,6 +151,7 @@ class Endpoint:
             self._died(0.0, f"could not be started: {error}")
             return
         self._server = server
+        self._figures.count("server_starts")
         log.info("server started pid=%d", server.pid)
         self._watch(server)
         status = server.end(_STOP_SECONDS)
@@ -173,6 +177,7 @@ class Endpoint:
 
     def _died(self, lived: float, how: str) -> None:
         """Who waits is answered by the next process; not at once, if they die one after the other."""
+        self._figures.count("server_deaths")
         self._deaths = 1 if lived >= _STEADY_SECONDS else self._deaths + 1
         pause = pause_seconds(self._deaths)
         log.error("the server %s; the next one not before %g s have passed", how, pause)

@@ -18,6 +18,7 @@ from jobs.model import encode
 
 from . import boot
 from .child import Child
+from .figures import Figures, FiguresFile
 from .ledger import Ledger
 from .runner import Runner
 
@@ -30,11 +31,17 @@ class Heartbeat:
     """Rewrites the file every few seconds, and soon after ``poke``."""
 
     def __init__(
-        self, place: Spool, facts: dict[str, Any], pause_seconds: float, look: Callable[[], dict[str, Any]]
+        self,
+        place: Spool,
+        facts: dict[str, Any],
+        pause_seconds: float,
+        look: Callable[[], dict[str, Any]],
+        figures: Figures | None = None,
     ) -> None:
         self._place = place
         self._pause = pause_seconds
         self._look = look
+        self._figures = FiguresFile(place, figures or Figures())
         self._state: WorkerState = "starting"
         self._began = time.monotonic()
         self._facts = {
@@ -51,6 +58,7 @@ class Heartbeat:
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
 
     def start(self) -> None:
+        self._figures.write(at_once=True)  # a former worker's are over
         self.write()
         self._thread.start()
 
@@ -67,6 +75,7 @@ class Heartbeat:
         self._stopped.set()
         self._poked.set()
         self._thread.join()
+        self._figures.write(at_once=True)
         self.state("stopped")
 
     def write(self) -> bool:
@@ -89,6 +98,7 @@ class Heartbeat:
             self._poked.wait(self._pause)
             self._poked.clear()
             self.write()
+            self._figures.write()
             self._stopped.wait(_SHORTEST_PAUSE_SECONDS)
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from bridge.log_lines import fields
 from bridge.template import parse
 from jobs import clock, files, lifecycle, spool
 from jobs.errors import JobError
@@ -23,7 +24,9 @@ from jobs.layout import Spool
 from jobs.model import Job, Record
 from jobs.parse import parse_job
 
+from . import rejecting
 from .ledger import Ledger
+from .log import of_job
 
 log = logging.getLogger(__name__)
 
@@ -79,6 +82,7 @@ class Limits:
     max_attempts: int
     partial_write_grace: float
     test_jobs: bool
+    redact_secrets: bool = True
 
 
 class Intake:
@@ -91,12 +95,15 @@ class Intake:
         limits: Limits,
         accepted: Callable[[], None] = lambda: None,
         now: Callable[[], datetime] = clock.now,
+        rejected: Callable[[str], None] = lambda code: None,
     ) -> None:
-        """``accepted`` is called after each few: nobody waits until a full inbox is worked off."""
+        """``accepted`` is called after each few: nobody waits until a full inbox is worked off. ``rejected`` is told
+        the error of each file that is."""
         self._place = place
         self._ledger = ledger
         self._limits = limits
         self._accepted = accepted
+        self._rejected = rejected
         self._now = now
         self._growing: dict[str, tuple[tuple[int, int], float]] = {}
         self._left: dict[str, tuple[tuple[int, ...] | None, float]] = {}
@@ -157,9 +164,9 @@ class Intake:
         try:
             self._ledger.accept(accepted, read)
         finally:  # when the disk refuses half-way, some are accepted all the same
-            for job, _ in accepted:
-                if self._ledger.get(job.job_id) is not None:
-                    log.info("accepted job_id=%s kind=%s", job.job_id, job.kind)
+            for _, record in accepted:
+                if self._ledger.get(record.job_id) is not None:
+                    log.info("accepted", extra=of_job(record))
             self._accepted()
 
     def _read(self, entry: spool.Entry) -> tuple[Job, os.stat_result]:
@@ -167,6 +174,8 @@ class Intake:
             raise JobError("NAME_INVALID", f"{entry.path.name[:100]!r} does not name a job.")
         data, status = files.read_plain(entry.path, self._limits.max_job_bytes)
         job = parse_job(entry.name, data, max_attempts=self._limits.max_attempts, test_jobs=self._limits.test_jobs)
+        if self._limits.redact_secrets:
+            job = rejecting.without_secrets(job)
         if job.kind == "ingest" and "summary_text" in job.payload:
             parse(job.payload["summary_text"])  # broken metadata is bad input: say so before it is accepted
         return job, status
@@ -195,6 +204,8 @@ class Intake:
 
     def _reject(self, entry: spool.Entry, error: JobError) -> None:
         self._growing.pop(entry.path.name, None)
+        redacts = self._limits.redact_secrets
+        error = rejecting.clean_error(error) if redacts else error
         record = None
         if entry.name is not None and is_job_id(entry.name) and error.code != "JOB_ID_CONFLICT":
             try:
@@ -207,19 +218,29 @@ class Intake:
             if writable:
                 record = lifecycle.refuse(entry.name, error, self._now(), earlier.generation + 1 if earlier else 1)
         try:
-            kept = spool.reject(self._place, entry, error, record, clock.iso(self._now()))
+            if redacts:
+                kept = rejecting.reject(self._place, entry, error, record, self._now())
+            else:
+                kept = spool.reject(self._place, entry, error, record, clock.iso(self._now()))
         except OSError as failure:
             if failure.errno not in _IMMOVABLE:
                 raise
             self._leave(entry, failure, math.inf)  # it has its answer, and would get one more at each try
             return
-        log.warning("rejected file=%r code=%s kept=%s", os.fsdecode(entry.path.name)[:100], error.code, kept.name)
+        self._rejected(error.code)
+        about = fields(code=error.code) if record is None else of_job(record, code=error.code)
+        log.warning("rejected file=%r kept=%s", self._shown(entry), kept.name, extra=about)
 
     def _leave(self, entry: spool.Entry, error: OSError, seconds: float) -> None:
         """One entry's trouble stops no other: it is said, and the entry left alone until it changes or the time is
         over."""
-        log.error("left in the inbox file=%r: %s", entry.path.name[:100], error.strerror)
+        log.error("left in the inbox file=%r: %s", self._shown(entry), error.strerror)
         self._left[entry.path.name] = (_stamp(entry), time.monotonic() + seconds)
+
+    def _shown(self, entry: spool.Entry) -> str:
+        """The name of a file, for the log."""
+        name = spool.shown_name(entry.path)
+        return (rejecting.clean_name(name) if self._limits.redact_secrets else name)[:100]
 
     def _is_left(self, entry: spool.Entry) -> bool:
         stamp, until = self._left.get(entry.path.name, (None, 0.0))

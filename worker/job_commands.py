@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,9 @@ from jobs.ids import new_job_id
 from jobs.layout import Workspace
 from jobs.model import SCHEMA_VERSION
 
-from . import display
+from . import terminal
 from .process_commands import Envelope, opened
+from .progress import Progress
 
 
 def ingest(given: argparse.Namespace) -> Envelope:
@@ -63,10 +63,14 @@ def _submit(
     **fields: Any,
 ) -> Envelope:
     fields.setdefault("submitted_by", "cli")
-    return submit(
-        workspace, found, kind, payload,
-        start=not given.no_start, wait=given.wait, wait_seconds=given.timeout, **fields,
-    )  # fmt: skip
+    if given.correlation_id is not None:
+        fields["correlation_id"] = given.correlation_id
+    fields["job_id"] = fields.get("job_id") or new_job_id()
+    with Progress(workspace.spool, fields["job_id"]) as seen:
+        return submit(
+            workspace, found, kind, payload,
+            start=not given.no_start, wait=given.wait, wait_seconds=given.timeout, seen=seen, **fields,
+        )  # fmt: skip
 
 
 def cognify(given: argparse.Namespace) -> Envelope:
@@ -124,8 +128,8 @@ def forget(given: argparse.Namespace) -> Envelope:
 
 def _ask_back(given: argparse.Namespace, titles: list[str]) -> None:
     """What is forgotten cannot be brought back, so a person is asked. Raises NOT_CONFIRMED."""
-    can_ask = not given.json and sys.stdin.isatty() and sys.stderr.isatty()
-    if not (can_ask and display.agrees(titles, "Forget for good, wherever they lie?")):
+    question = "Forget for good, wherever they lie?"
+    if not (terminal.can_ask(given.json) and terminal.agrees(titles, "memory", question)):
         raise JobError("NOT_CONFIRMED")
 
 

@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+from bridge.log_lines import fields
 from jobs import clock, lifecycle, spool, steps
 from jobs.errors import JobError
 from jobs.layout import Spool
@@ -23,6 +24,7 @@ from jobs.lifecycle import CAPS, Caps, Event
 from jobs.model import Job, Record
 from jobs.scrub import keeps_copy
 
+from .log import of_job
 from .waiting import Waiting
 
 log = logging.getLogger(__name__)
@@ -41,16 +43,20 @@ class Ledger:
         now: Callable[[], datetime] = clock.now,
         jitter: Callable[[], float] = random.random,
         changed: Callable[[], None] = lambda: None,
+        stepped: Callable[[Record | None, Record], None] = lambda before, after: None,
         stands: Callable[[Record], bool] = lambda record: False,
         caps: Caps = CAPS,
     ) -> None:
-        """``stands`` says whether a job's effect is committed: then it is too late to cancel it or to let it expire."""
+        """``stands`` says whether a job's effect is committed: then it is too late to cancel it or to let it expire.
+        ``stepped`` is told each record that was written, and the one before it, which is None for a job that was not
+        live here."""
         self._place = place
         self._live: dict[str, Record] = {}
         self._waiting = Waiting()
         self._now = now
         self._jitter = jitter
         self._changed = changed
+        self._stepped = stepped
         self._stands = stands
         self._caps = caps
         self._lock = threading.Lock()  # of what is in memory; never held while the disk is written
@@ -187,7 +193,7 @@ class Ledger:
         try:
             return self._stands(record)
         except Exception as error:
-            log.error("whether job_id=%s has taken effect cannot be read: %s", record.job_id, error)
+            log.error("whether it has taken effect cannot be read: %s", error, extra=of_job(record))
             return True
 
     def _step(self, events: Mapping[str, Event], tickets: Tickets) -> list[Record]:
@@ -196,7 +202,8 @@ class Ledger:
         for job_id, event in events.items():
             record = self.get(job_id)
             if record is None or record.ticket != tickets.get(job_id, record.ticket):
-                log.warning("late: %s of a dead attempt refused job_id=%s", type(event).__name__, job_id)
+                about = fields(job_id=job_id) if record is None else of_job(record)
+                log.warning("late: %s of a dead attempt refused", type(event).__name__, extra=about)
                 continue
             try:
                 stepped.append(lifecycle.step(record, event, now, self._jitter(), self._caps))
@@ -229,11 +236,12 @@ class Ledger:
                 self._counts[record.state] += 1
                 if record.state != "running":
                     self._waiting.put(record, self._now())
+        self._stepped(before, record)
         if record.ended:
             try:
                 spool.end(self._place, record.job_id, keep=keeps_copy(record))
             except OSError as error:  # the record says it already; recovery puts the copy away
-                log.error("job_id=%s copy not put away: %s", record.job_id, error)
+                log.error("copy not put away: %s", error, extra=of_job(record))
 
     def scrub(self, job_ids: Iterable[str], others: Sequence[Path]) -> None:
         """Take the texts out of those of the jobs that have ended, and remove the other files."""

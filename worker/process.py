@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from bridge import effects, listing, llm, mounts
@@ -21,6 +22,7 @@ from . import recovery, retention
 from .child import Child
 from .control import Control
 from .endpoint import Endpoint
+from .figures import Figures
 from .heartbeat import Heartbeat, WorkerState, describe
 from .intake import Intake, Limits
 from .ledger import Ledger
@@ -63,8 +65,11 @@ class Worker:
         self._draining = False
         caps = Caps(settings.max_crashes, settings.max_worker_deaths)
         live = recovery.recover(place, clock.now(), worker_died=worker_died, caps=caps)
-        self._ledger = Ledger(place, live, changed=self._changed, stands=self._stands, caps=caps)
-        self._child = Child(workspace, settings)
+        figures = Figures()
+        self._ledger = Ledger(
+            place, live, changed=self._changed, stepped=figures.stepped, stands=self._stands, caps=caps
+        )
+        self._child = Child(workspace, settings, figures)
         self._runner = Runner(
             place,
             self._ledger,
@@ -84,8 +89,10 @@ class Worker:
             max_attempts=settings.max_attempts,
             partial_write_grace=settings.partial_write_grace,
             test_jobs=settings.test_jobs,
+            redact_secrets=settings.redact_secrets,
         )
-        self._intake = Intake(place, self._ledger, limits, self._enqueue_announced)
+        rejected = partial(figures.count, "jobs_rejected")
+        self._intake = Intake(place, self._ledger, limits, self._enqueue_announced, rejected=rejected)
         self._control = Control(
             place,
             self._ledger,
@@ -95,7 +102,7 @@ class Worker:
         self._watcher = Watcher(
             [place.inbox, place.control], self._wake, choose(settings.watcher, mounts.describe(workspace.root))
         )
-        self._endpoint = Endpoint(workspace, settings, self._changed)
+        self._endpoint = Endpoint(workspace, settings, self._changed, figures=figures)
         now = time.monotonic()
         self._active_at = self._next_maintenance = self._next_prune = now
         self._next_tend = now + _TEND_SECONDS
@@ -110,6 +117,7 @@ class Worker:
             facts,
             settings.heartbeat_seconds,
             lambda: describe(self._ledger, self._runner, self._child, self._watcher.state, self._endpoint.describe()),
+            figures,
         )
 
     # --- what the parts ask ---

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import signal
 import time
@@ -14,9 +13,12 @@ from typing import Any
 
 from bridge import answer, trust
 from bridge.settings import Settings
-from jobs import files, launch, spool
+from jobs import launch
 from jobs.errors import JobError
 from jobs.layout import Workspace, find_workspace
+
+from .progress import saying_what_is_waited_for
+from .queue_requests import worker_of
 
 Envelope = dict[str, Any]
 
@@ -30,16 +32,8 @@ def opened(given: argparse.Namespace) -> tuple[Workspace, Settings]:
     return workspace, trust.settings_of(workspace)
 
 
-def worker_of(workspace: Workspace) -> dict[str, Any]:
-    alive = launch.is_alive(workspace)
-    try:
-        heartbeat = json.loads(files.read_plain(workspace.spool.heartbeat, spool.RECORD_LIMIT)[0])
-    except (OSError, ValueError, JobError):
-        heartbeat = None
-    return {"alive": alive, "heartbeat": heartbeat}
-
-
 def run(given: argparse.Namespace) -> Envelope:
+    """Work in the foreground. What ``cognee-memory worker`` does without a verb, too."""
     from .daemon import serve
 
     workspace, found = opened(given)
@@ -57,15 +51,16 @@ def stop(given: argparse.Namespace) -> Envelope:
     """SIGTERM to the process that holds the lock; it finishes what runs. Returns when it has gone."""
     workspace, _ = opened(given)
     told: int | None = None
-    while launch.is_alive(workspace):
-        heartbeat = worker_of(workspace)["heartbeat"]  # absent while a worker starts
-        if heartbeat is not None and told is None:
-            told = int(heartbeat["pid"])
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(told, signal.SIGTERM)
-        elif heartbeat is not None and heartbeat["pid"] != told:
-            break  # somebody has started another one since
-        time.sleep(0.05)
+    with saying_what_is_waited_for(workspace, "the worker to finish what runs"):
+        while launch.is_alive(workspace):
+            heartbeat = worker_of(workspace)["heartbeat"]  # absent while a worker starts
+            if heartbeat is not None and told is None:
+                told = int(heartbeat["pid"])
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(told, signal.SIGTERM)
+            elif heartbeat is not None and heartbeat["pid"] != told:
+                break  # somebody has started another one since
+            time.sleep(0.05)
     if told is None:
         raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
     return answer.success(stopped=True)
@@ -88,11 +83,37 @@ def status(given: argparse.Namespace) -> Envelope:
 def logs(given: argparse.Namespace) -> Envelope:
     workspace, _ = opened(given)
     path = workspace.spool.log
-    lines = path.read_text("utf-8", "replace").splitlines()[-given.lines :] if path.exists() else []
-    return answer.success(log=str(path), lines=lines)
+    if given.lines < 0:
+        raise JobError("ARGUMENT_INVALID", "--lines must be at least 0.")
+    if given.follow:
+        return _follow(path, given)
+    return answer.success(log=str(path), lines=last_lines(path, given.lines))
+
+
+def last_lines(path: Path, count: int) -> list[str]:
+    if not path.exists() or not count:
+        return []
+    return path.read_text("utf-8", "replace").splitlines()[-count:]
+
+
+def _follow(path: Path, given: argparse.Namespace) -> Envelope:
+    """Print what is written, a line each, until Ctrl-C; with ``--json`` an object a line."""
+    from .watch import Tail, emit
+
+    tail = Tail(path)
+    try:
+        for line in last_lines(path, given.lines):
+            emit({"line": line}, line, as_json=given.json)
+        while True:
+            for line in tail.new_lines():
+                emit({"line": line}, line, as_json=given.json)
+            time.sleep(0.2)
+    except KeyboardInterrupt:
+        return answer.success(log=str(path), lines=[])
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
+    "worker": run,
     "worker run": run,
     "worker start": start,
     "worker stop": stop,

@@ -11,18 +11,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from bridge.log_lines import fields
 from jobs import clock, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.layout import Spool
 from jobs.lifecycle import CAPS, Caps, Interrupted, WorkerDied
 from jobs.model import Record
-from jobs.parse import parse_job
+from jobs.parse import parse_copy
 from jobs.scrub import keeps_copy
 
 from .ledger import Ledger
+from .log import of_job
 
 log = logging.getLogger(__name__)
 
@@ -154,7 +156,7 @@ def _examine(place: Spool, job_ids: set[str], active: set[str], ended: set[str])
         except (ValueError, JobError):
             record_is = "damaged"
         except OSError as error:
-            log.error("recovery: the record cannot be read job_id=%s: %s", job_id, error)
+            log.error("recovery: the record cannot be read: %s", error, extra=fields(job_id=job_id))
             continue
         else:
             if record is None:
@@ -175,20 +177,19 @@ def _try_to_mend(
     try:
         return _mend(place, found, now, ending, caps)
     except OSError as error:
-        log.error("recovery: %s failed job_id=%s: %s", found.repair, found.job_id, error)
+        log.error("recovery: %s failed: %s", found.repair, error, extra=_about(found))
         return None
+
+
+def _about(found: Found) -> dict[str, Any]:
+    return fields(job_id=found.job_id) if found.record is None else of_job(found.record)
 
 
 def _mend(place: Spool, found: Found, now: datetime, ending: Interrupted | WorkerDied, caps: Caps) -> Record | None:
     """Carry out the repair; returns the record if the job is live."""
     if found.repair not in ("nothing", "take up"):
-        log.warning(
-            "recovery: %s job_id=%s (record %s, copy %s)",
-            found.repair,
-            found.job_id,
-            found.record_is,
-            found.copy_is,
-        )
+        shown = (found.repair, found.record_is, found.copy_is)
+        log.warning("recovery: %s (record %s, copy %s)", *shown, extra=_about(found))
     match found.repair:
         case "nothing":
             return None
@@ -244,7 +245,7 @@ def _set_aside(place: Spool, path: Path, now: datetime) -> None:
 def _accept_copy(place: Spool, found: Found, now: datetime) -> Record | None:
     job_id = found.job_id
     try:
-        job = parse_job(job_id, spool.read_copy(place, job_id, spool.RECORD_LIMIT), test_jobs=True)
+        job = parse_copy(job_id, spool.read_copy(place, job_id, spool.RECORD_LIMIT))
     except JobError as error:
         if found.record_is == "damaged":
             _set_aside(place, place.record(job_id), now)

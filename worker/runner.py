@@ -21,6 +21,7 @@ from . import scrubbing
 from .child import Child, ChildEnded
 from .child_main import MAINTAIN, PAY, decode
 from .ledger import Cancellation, Ledger
+from .log import about, of_job
 from .tasks import BATCHED, GIVES_WAY, SLICED, Tasks, read_tasks
 
 log = logging.getLogger(__name__)
@@ -99,7 +100,7 @@ class Runner:
         if record is not None:
             self._run_with_others(record)
         if self._child.is_worn:
-            self._child.stop()
+            self._child.stop(why="worn")
 
     def cancel(self, job_id: str) -> Cancellation:
         """End a job whose effect is not committed: at once if it waits, and soon if it runs ("running")."""
@@ -159,13 +160,14 @@ class Runner:
             self._in_child |= records.keys()
         events: dict[str, Event]
         try:
-            answer = self._child.ask(
-                {"kind": kind, "jobs": [task for task in tasks.jobs if task["job_id"] in records]},
-                self._progress,
-                timeout_seconds=tasks.timeout_seconds,
-                between=self._between(kind, next(iter(records.values())), between),
-                unwanted=lambda: bool(self._cancelled & records.keys()),
-            )
+            with about(records.values()):
+                answer = self._child.ask(
+                    {"kind": kind, "jobs": [task for task in tasks.jobs if task["job_id"] in records]},
+                    self._progress,
+                    timeout_seconds=tasks.timeout_seconds,
+                    between=self._between(kind, next(iter(records.values())), between),
+                    unwanted=lambda: bool(self._cancelled & records.keys()),
+                )
         except ChildEnded as ended:
             events = self._events_after(ended, records)
         except OSError as error:
@@ -234,8 +236,7 @@ class Runner:
     def _settle(self, kind: str, events: Mapping[str, Event], tickets: Mapping[str, tuple[int, int]]) -> None:
         for record in self._apply(events, tickets):
             level = logging.INFO if record.state == "succeeded" else logging.WARNING
-            code = record.error["code"] if record.error else "-"
-            log.log(level, "%s job_id=%s kind=%s code=%s", record.state, record.job_id, kind, code)
+            log.log(level, "%s", record.state, extra=of_job(record, code=record.error and record.error["code"]))
             if not record.ended:
                 self._waits()
         self._changed()
@@ -303,7 +304,7 @@ class Runner:
                 self._child.ask({"kind": MAINTAIN, "jobs": []}, between=self._let_others_in)
                 self._jobs_since_maintenance = 0
             if idle:
-                self._child.stop()
+                self._child.stop(why="idle")
         except ChildEnded as ended:
             log.error("maintenance was cut off: %s", ended)
 

@@ -1,7 +1,7 @@
 """The process that answers over HTTP: it keeps the model and the catalogue warm, and leaves when nobody asks.
 
 Its listening socket is the worker's, which keeps it: what comes after this process has left waits there for the next.
-It loads no cognee. What the routes do is ``http_api``'s affair.
+It loads no cognee. What the routes do is the affair of ``http_api``.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import Any, cast
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from bridge import trust
+from bridge import log_lines, trust
 from bridge.settings import Settings
-from bridge.traces import LOG_FORMAT, trace
+from bridge.traces import trace
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -161,7 +161,7 @@ def main() -> int:
     """``python -m worker.server WORKSPACE PARENT [SOCKET]``, as the worker starts it; the token comes through stdin."""
     Leash(parent=int(sys.argv[2]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format=LOG_FORMAT)
+    log_lines.on_stderr()
     logging.getLogger("uvicorn").setLevel(logging.ERROR)  # what a client sends amiss is no news
     line = sys.stdin.buffer.readline()
     if not line.endswith(b"\n"):

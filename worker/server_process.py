@@ -21,7 +21,7 @@ import psutil
 from bridge.settings import inherited_environment
 from jobs.layout import Workspace
 
-from .child_process import pump
+from .log import pump
 
 log = logging.getLogger(__name__)
 server_log = logging.getLogger("server")

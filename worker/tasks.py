@@ -11,13 +11,15 @@ from jobs import spool
 from jobs.errors import JobError
 from jobs.layout import Spool
 from jobs.model import Job, Record
-from jobs.parse import parse_job
+from jobs.parse import parse_copy
+
+from .log import of_job
 
 log = logging.getLogger(__name__)
 
 BATCHED = frozenset({"ingest", "noop"})  # kinds of which many cost little more than one
 # Long work, which lets shorter in between. A forgetting is never between: what others have read would be written.
-SLICED = frozenset({"cognify", "forget", "graph", "import", "migrate", "rebuild", "noop"})
+SLICED = frozenset({"check", "cognify", "forget", "graph", "import", "migrate", "rebuild", "noop"})
 
 GIVES_WAY = SLICED | {"compact"}  # mostly short: it lets others in between, and is let in itself
 
@@ -39,9 +41,9 @@ def read_tasks(place: Spool, batch: Sequence[Record]) -> Tasks:
     for record in batch:
         try:
             data = spool.read_copy(place, record.job_id, spool.RECORD_LIMIT)
-            job = parse_job(record.job_id, data, test_jobs=True)
+            job = parse_copy(record.job_id, data)
         except (OSError, JobError) as error:
-            log.error("job_id=%s copy unreadable: %s", record.job_id, error)
+            log.error("copy unreadable: %s", error, extra=of_job(record))
             lost[record.job_id] = _why_lost(error)
             continue
         if _takes_its_time(job):
@@ -72,4 +74,6 @@ def _task(job: Job, record: Record) -> dict[str, Any]:
         "payload": job.payload,
         "submitted_at": job.submitted_at,
         "accepted_at": record.accepted_at,
+        "correlation_id": record.correlation_id,
+        "redactions": job.redactions,
     }

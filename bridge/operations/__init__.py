@@ -4,13 +4,16 @@ each leaves the same state however often and wherever it was cut off.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
+
+from .. import redaction
 
 if TYPE_CHECKING:
     from ..stores import Stores
@@ -23,13 +26,16 @@ Progress = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A job as an operation sees it. ``sha256`` is the job's digest: with the id, what its effect is noted under."""
+    """A job as an operation sees it. ``sha256`` is the job's digest: with the id, what its effect is noted under.
+    ``redactions`` counts the secrets that were taken out of the payload when the job was accepted, by kind."""
 
     job_id: str
     sha256: str
     payload: dict[str, Any]
     submitted_at: str | None
     accepted_at: str
+    correlation_id: str | None = None
+    redactions: dict[str, int] = field(default_factory=dict)
 
     @property
     def asked_at(self) -> str:
@@ -37,6 +43,7 @@ class Task:
         return self.submitted_at or self.accepted_at
 
 
+_TEXTUAL = frozenset({"ingest", "cognify", "ask"})  # their payloads hold texts; those of others point at something
 Operation = Callable[[Sequence[Task], "Stores", datetime, Progress], Outcomes]
 
 
@@ -45,10 +52,25 @@ def run(kind: str, tasks: Sequence[Task], stores: Stores, now: datetime, progres
 
     Raises JobError where none of them could be tried.
     """
-    from . import ask, cognify, compact, forget, graph, import_, ingest, migrate, noop, rebuild, restore, set_status
+    from . import (
+        ask,
+        check,
+        cognify,
+        compact,
+        forget,
+        graph,
+        import_,
+        ingest,
+        migrate,
+        noop,
+        rebuild,
+        restore,
+        set_status,
+    )
 
     operations: dict[str, Operation] = {
         "ask": ask.run,
+        "check": check.run,
         "cognify": cognify.run,
         "compact": compact.run,
         "forget": forget.run,
@@ -61,6 +83,29 @@ def run(kind: str, tasks: Sequence[Task], stores: Stores, now: datetime, progres
         "restore": restore.run,
         "set_status": set_status.run,
     }
-    if kind not in operations:
-        raise JobError("KIND_UNAVAILABLE", f"This version accepts {kind!r} jobs but cannot run them yet.")
-    return operations[kind](tasks, stores, now, progress)
+    if kind in _TEXTUAL and stores.settings.redact_secrets:
+        tasks = [_redacted(task) for task in tasks]
+    outcomes = operations[kind](tasks, stores, now, progress)
+    if not stores.settings.redact_secrets:
+        return outcomes
+    return {job_id: _quoting_none(outcome) for job_id, outcome in outcomes.items()}
+
+
+def redactions(stores: Stores, *counts: Mapping[str, int]) -> dict[str, Any] | None:
+    """What a result tells of secrets that were replaced; None where nobody looks for any."""
+    return redaction.total(*counts) if stores.settings.redact_secrets else None
+
+
+def _redacted(task: Task) -> Task:
+    """Once more, after intake: a job may have been accepted by an earlier version, or while this was switched off."""
+    payload, counts = redaction.redact_value(task.payload)
+    return replace(task, payload=payload, redactions=Counter(task.redactions) + Counter(counts)) if counts else task
+
+
+def _quoting_none(outcome: Succeeded | Failed) -> Succeeded | Failed:
+    """What an error says may quote a line of a file."""
+    if isinstance(outcome, Succeeded):
+        return outcome
+    error = outcome.error
+    (message, details), counts = redaction.redact_value([error.message, error.details])
+    return Failed(JobError(error.code, message, remediation=error.remediation, details=details)) if counts else outcome

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from .. import findings, listing
+from .. import findings, listing, redaction
 from ..memory import Memory
 from ..stores import Stores
 from . import Outcomes, Progress, Task
@@ -45,12 +45,17 @@ def _one(task: Task, stores: Stores) -> Succeeded | Failed:
             f"Raw texts without links in the graph, which no answer rests on: {raw}. Retrieval finds them; cognify"
             " has cognee look into them."
         )
+
+    def clean(text: str) -> str:
+        """What was stored before secrets were looked for may hold some."""
+        return redaction.redact(text).text if stores.settings.redact_secrets else text
+
     return Succeeded(
         {
             "question": question,
-            "answer": answer.text,
+            "answer": clean(answer.text) if answer.text is not None else None,
             "llm": answer.text is not None,
-            "context": answer.context,
+            "context": clean(answer.context),
             "memories": [_line(memory) for memory in memories],
             "warnings": warnings,
         }

@@ -7,6 +7,7 @@ text that goes to the model is the memory's, and nothing else.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,7 +17,7 @@ from jobs import clock, paths
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from .. import findings, llm, topics
+from .. import findings, llm, redaction, topics
 from ..effects import Effect
 from ..embedder import refuses_a_text
 from ..findings import Findings
@@ -24,7 +25,7 @@ from ..memory import Memory
 from ..plain_summary import render_plain
 from ..slices import Slices
 from ..stores import Stores
-from . import Outcomes, Progress, Task, ingest
+from . import Outcomes, Progress, Task, ingest, redactions
 
 _CALLS_PER_CHUNK = 2  # one for the graph, one for the summary
 _ITS_OWN = ("LLM_FAILED", "LLM_TIMEOUT", "GRAPH_WRITE_FAILED")  # may be the text's own fault: the others are tried
@@ -40,6 +41,7 @@ class _Work:
     memory_ids: list[str] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)
     failures: list[dict[str, Any]] = field(default_factory=list)
+    redactions: Counter[str] = field(default_factory=Counter)  # in files
 
     def want(self, memory_id: str, source: str | None) -> None:
         if memory_id not in self.memory_ids:
@@ -116,7 +118,12 @@ def _read(wanted: Sequence[str], work: _Work, stores: Stores) -> list[tuple[str,
     limit = stores.settings.max_job_bytes
     for path in wanted:
         try:
-            found.append((_text(paths.read_inside(stores.workspace.root, path, limit), path), path))
+            text = _text(paths.read_inside(stores.workspace.root, path, limit), path)
+            if stores.settings.redact_secrets:
+                clean = redaction.redact(text)
+                text = clean.text
+                work.redactions.update(clean.counts)
+            found.append((text, path))
         except JobError as error:
             work.fail(error, source=path)
         except OSError as error:
@@ -203,6 +210,8 @@ def _look_into(
 ) -> None:
     memory = _visible(memory_id, stores)
     text = text_of(memory)
+    if stores.settings.redact_secrets:
+        text = redaction.redact(text).text  # the memory may be older than that
     meter = stores.meter(task.job_id)
     meter.require_room(least_calls(stores.embedder.count_tokens(text)))
     stores.graph  # noqa: B018 - opening it may put everything into the outbox, so it comes first
@@ -297,5 +306,7 @@ def _result(task: Task, work: _Work, stores: Stores) -> dict[str, Any]:
         "edges": edges,
         "calls": spent.calls,
         "tokens": spent.tokens,
+        "cost_usd": spent.cost_usd,
         "failures": work.failures,
+        "redactions": redactions(stores, task.redactions, work.redactions),
     }

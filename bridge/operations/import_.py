@@ -22,7 +22,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 
-from .. import export_file, numbering
+from .. import export_file, numbering, redaction
 from ..effects import Effect
 from ..embedder import refuses_a_text
 from ..export import TABLES
@@ -33,7 +33,7 @@ from ..rows import Addition
 from ..sections import normalise
 from ..slices import Portion, Slices
 from ..stores import Stores
-from . import Outcomes, Progress, Task
+from . import Outcomes, Progress, Task, redactions
 from .ingest import content_id
 
 _FIRST, _TOGETHER = 10, 100  # memories of one transaction
@@ -83,6 +83,9 @@ class Taking:
         self._details: list[dict[str, Any]] = []
         self._here: dict[str, str] = {}  # ids of the file whose memory has another id here
         self._above = 0  # what is renumbered gets a number above this
+        self._given: dict[str, Memory] = {}  # as the file has them: those in which secrets were replaced
+        self._replaced: dict[str, dict[str, int]] = {}  # and how many
+        self._redactions: Counter[str] = Counter()
 
     def all_of(self, file: BinaryIO) -> dict[str, Any]:
         """Take everything in; returns the job's result. Raises IMPORT_INVALID, and what the stores raise."""
@@ -110,6 +113,7 @@ class Taking:
             **{name: self._counts[name] for name in ("added", "unchanged", "duplicates", "conflicts", "forgotten")},
             **{name: self._counts[name] for name in ("failed", "renumbered", "kept", "compactions", "findings")},
             "details": self._details,
+            "redactions": redactions(self._stores, self._redactions),
             "warnings": list(self._warnings(checked)),
             "seconds": round(time.monotonic() - began, 3),
         }
@@ -121,7 +125,7 @@ class Taking:
         others: list[ExportedCompaction | ExportedFinding] = []
         for number, line in export_file.lines(file):
             if isinstance(line, ExportedMemory) and isinstance(line, ExportedRecord) == records:
-                batch.append((number, export_file.addition_of(line)))
+                batch.append((number, self._without_secrets(export_file.addition_of(line))))
             elif isinstance(line, (ExportedCompaction, ExportedFinding)) and records:
                 others.append(line)
             else:
@@ -139,6 +143,17 @@ class Taking:
         self._keep(others)
 
     # --- memories ---
+
+    def _without_secrets(self, addition: Addition) -> Addition:
+        if not self._stores.settings.redact_secrets:
+            return addition
+        memory = addition.memory
+        (content, text), counts = redaction.redact_value((memory.content, memory.text))
+        if not counts:
+            return addition
+        self._given[memory.id], self._replaced[memory.id] = memory, counts
+        content = None if content is None else normalise(content)
+        return replace(addition, memory=replace(memory, content=content, text=text))
 
     def _store(self, batch: Sequence[tuple[int, Addition]]) -> None:
         new: list[New] = []
@@ -171,9 +186,10 @@ class Taking:
     def _is_to_be_added(self, line: int, addition: Addition, twin: str | None) -> bool:
         """Whether the memory is new here; else it is counted as what it is."""
         store, memory = self._stores.store, addition.memory
+        given = self._given.pop(memory.id, memory)  # it may be here from before secrets were looked for
         ours = store.get(memory.id)
         if ours is not None:
-            if not _has_words_of(ours, memory):
+            if not (_has_words_of(ours, memory) or _has_words_of(ours, given)):
                 self._counts["conflicts"] += 1
                 self._tell(line, memory.id, "conflict", "The memory of this id has other words here.", memory.id)
             elif self._is_ours(memory.id):  # an earlier attempt of this very job has stored it
@@ -182,15 +198,15 @@ class Taking:
                 self._counts["unchanged"] += 1
                 self._compare(line, addition, ours)
             return False
-        own = content_id(store.workspace_id, memory)
-        if self._was_forgotten_since(memory.id) or self._was_forgotten_since(own):
+        own = [content_id(store.workspace_id, each) for each in (memory, given)]
+        if any(map(self._was_forgotten_since, (memory.id, *own))):
             self._counts["forgotten"] += 1
             self._tell(line, memory.id, "forgotten", "It was forgotten after this import was asked for.")
             return False
         if not addition.hidden:
-            twin = twin or store.same_as(memory)
-        if twin is None and memory.kind != "decision_record" and store.known(own) is not None:
-            twin = own
+            twin = twin or store.same_as(memory) or store.same_as(given)
+        if twin is None and memory.kind != "decision_record":
+            twin = next((each for each in own if store.known(each) is not None), None)
         if twin is None:
             self._here.pop(memory.id, None)
             return True
@@ -268,6 +284,7 @@ class Taking:
 
     def _count_added(self, line: int, number: int, stored: Memory) -> None:
         self._counts["added"] += 1
+        self._redactions.update(self._replaced.pop(stored.id, {}))
         if number not in (0, stored.number):
             self._counts["renumbered"] += 1
             note = f"The number {number} was taken; it has {stored.number} here."
@@ -282,6 +299,8 @@ class Taking:
         with self._stores.store.changing(self._now) as connection:
             for line in others:
                 values = self._translated(line.model_dump(exclude={"type"}))
+                if self._stores.settings.redact_secrets:
+                    values, _ = redaction.redact_value(values)
                 is_compaction = isinstance(line, ExportedCompaction)
                 key = ("record_id", "applied_at") if is_compaction else ("memory_id",)
                 memory_id = values[key[0]]

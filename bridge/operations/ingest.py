@@ -28,7 +28,7 @@ from ..references import split
 from ..sections import normalise
 from ..stores import Stores
 from ..template import Enriched, Legacy, Plain, parse
-from . import Outcomes, Progress, Task
+from . import Outcomes, Progress, Task, redactions
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +144,7 @@ def _result(item: Prepared, stores: Stores, duplicate: bool, timings: dict[str, 
         "topic": memory.content.topic if memory.content else None,
         **asdict(memory.metadata),
         "duplicate": duplicate,
+        "redactions": redactions(stores, item.task.redactions),
         "ingested_chars": item.ingested_chars,
         "timings_ms": timings,
     }

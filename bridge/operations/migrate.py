@@ -19,7 +19,7 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from .. import database, findings, listing, old_stores, receipts, rows
+from .. import database, findings, listing, old_stores, receipts, redaction, rows
 from ..effects import Effect
 from ..embedder import refuses_a_text
 from ..memory import Content, Memory
@@ -51,6 +51,7 @@ class Item:
     original_id: str | None = None
     reason: str | None = None
     error: JobError | None = None
+    redactions: dict[str, int] = field(default_factory=dict)
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
@@ -121,6 +122,7 @@ class Course:
     task: Task
     now: str
     left: int | None
+    redacts: bool
     seen: set[str] = field(default_factory=set)
     remaining: int = 0
 
@@ -129,7 +131,7 @@ class Course:
         try:
             words = old_stores.read(item.text)
             item.digest = sha256(words.encode()).hexdigest()
-            found = convert(words, item.text.added_at, self.task.asked_at, known.workspace_id, self.now)
+            found = self._converted(words, item, known)
         except Skipped as why:
             item.outcome, item.reason = "skipped", str(why)
             return None
@@ -140,6 +142,21 @@ class Course:
             item.outcome, item.reason, item.error = "failed", error.message, error
             return None
         return self._judge(item, found, known)
+
+    def _converted(self, words: str, item: Item, known: Known) -> Converted:
+        """What the text becomes, without secrets; what it became before these were looked for, where that is known."""
+
+        def become(words: str) -> Converted:
+            return convert(words, item.text.added_at, self.task.asked_at, known.workspace_id, self.now)
+
+        clean = redaction.redact(words) if self.redacts else redaction.Redacted(words)
+        if clean.counts:
+            before = become(words)
+            both = [memory for memory in (before.memory, before.original) if memory is not None]
+            if any(known.origin(memory.id) or known.is_forgotten(memory.id) for memory in both):
+                return before
+        item.redactions = clean.counts
+        return become(clean.text)
 
     def _judge(self, item: Item, found: Converted, known: Known) -> Converted | None:
         memory, original = found.memory, found.original
@@ -170,7 +187,7 @@ class Course:
 
 def _shown(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str, Any]:
     """What a migration would do. Nothing is changed, and no store is made for it."""
-    course = Course(task, now, task.payload.get("limit"))
+    course = Course(task, now, task.payload.get("limit"), stores.settings.redact_secrets)
     with database.reading(stores.workspace) as connection:
         ours = Known(connection).ours()
     found = old_stores.find(stores.workspace, ours)
@@ -190,7 +207,7 @@ def _shown(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str
 def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str, Any]:
     found = old_stores.find(stores.workspace, Known(stores.store.connection).ours())
     items = [Item(text) for text in found.texts]
-    course = Course(task, now, task.payload.get("limit"))
+    course = Course(task, now, task.payload.get("limit"), stores.settings.redact_secrets)
     receipt = {"receipt": task.job_id, "job_sha256": task.sha256, "begun_at": task.accepted_at}
     receipts.write(stores.workspace, receipt | {"finished_at": None, "items": [], "undone": None})
     slices = Slices(progress, "taking over the memories of earlier versions", len(items))
@@ -265,6 +282,7 @@ def _result(
 ) -> dict[str, Any]:
     counts = Counter(item.outcome for item in items)
     judged = [item for item in items if item.outcome is not None]
+    brought = [item.redactions for item in items if item.outcome == "migrated"]
     shown = sorted(judged, key=lambda item: _SHOWN_FIRST.index(item.outcome or "skipped"))[:MOST_ITEMS]
     return {
         "dry_run": dry_run,
@@ -278,6 +296,7 @@ def _result(
         "items": [_line(item) for item in shown],
         "items_omitted": len(judged) - len(shown),
         "receipt": receipt,
+        "redactions": redaction.total(*brought) if course.redacts else None,
         "warnings": list(problems),
     }
 

@@ -68,6 +68,7 @@ export interface Results {
   forget: ForgetResult;
   import: ImportResult;
   migrate: MigrateResult;
+  check: CheckResult;
   noop: NoopResult;
 }
 
@@ -89,7 +90,7 @@ export interface JobFields {
   /** Longest time of one attempt. */
   timeout_seconds?: number | null;
   submitted_by?: string | null;
-  /** Comes back in the record. */
+  /** Comes back in the record and in the log; the job's id where none is given. */
   correlation_id?: string | null;
 }
 
@@ -125,6 +126,7 @@ export interface JobRecord<Result = { [name: string]: unknown }> {
   expires_at: string | null;
   /** From the first start to the end. */
   elapsed_ms: number | null;
+  /** The job's own, or its id; null in records of earlier versions. */
   correlation_id: string | null;
   /** What the kind gives back; null unless the job succeeded. */
   result: Result | null;
@@ -193,6 +195,15 @@ export interface Attempt {
 /** The payload of kinds that take none. */
 export type CheckPayload = { [name: string]: never };
 
+/** What reading every store whole has found. Nothing was changed. */
+export interface CheckResult {
+  /** Whether there is no error among the findings. */
+  ok: boolean;
+  findings: FoundTrouble[];
+  memories: number;
+  seconds: number;
+}
+
 /** The process in which jobs run. */
 export interface ChildProcess {
   pid: number;
@@ -223,7 +234,11 @@ export interface CognifyResult {
   /** Of the language model, in all attempts. */
   calls: number;
   tokens: number;
+  /** Of those calls whose price LiteLLM's list knows, in US dollars; null where it knows none. */
+  cost_usd?: number | null;
   failures: NotLookedInto[];
+  /** Secrets that were replaced in texts and files before they were kept. Null where the setting is off. */
+  redactions: Redactions | null;
 }
 
 /** Merging a topic's summaries into a decision record, or showing what that would give. */
@@ -391,12 +406,12 @@ export type ErrorCode =
   | "HTTP_UNAUTHORIZED"
   | "IMPORT_INVALID"
   | "INTERNAL"
+  | "JOBS_FAILED"
   | "JOB_ID_CONFLICT"
   | "JOB_INVALID"
   | "JOB_NOT_FOUND"
   | "JOB_TIMEOUT"
   | "JSON_INVALID"
-  | "KIND_UNAVAILABLE"
   | "KIND_UNKNOWN"
   | "LLM_BUDGET_SPENT"
   | "LLM_CONFIG"
@@ -414,6 +429,8 @@ export type ErrorCode =
   | "NAME_INVALID"
   | "NOTHING_TO_COMPACT"
   | "NOT_CONFIRMED"
+  | "NOT_READY"
+  | "PARTLY_REFUSED"
   | "POISON"
   | "PREVIEW_NOT_FOUND"
   | "PREVIEW_STALE"
@@ -723,6 +740,24 @@ export interface FoundNode {
   properties: { [name: string]: unknown };
 }
 
+/** What a check found. */
+export interface FoundTrouble {
+  code: "BACKLOG_LARGE" | "BACKUPS_LEFT" | "CHECK_FAILED" | "CHECK_NOT_MADE" | "CHILD_LARGE" | "CLOCK_OF_DISK" | "CLOCK_WAS_AHEAD" | "CLOCK_WRONG" | "COGNEE_VARIABLE_IGNORED" | "CONFIG_CLOSED" | "CONFIG_OPEN" | "COPIES_ALONE" | "DISK_LOW" | "DISK_READ_ONLY" | "DISK_TIGHT" | "EMBEDDINGS_MISSIZED" | "EMBEDDING_MISFIT" | "ENV_FILE_IGNORED" | "EVENTS_FAILED" | "FORGETTING_UNFINISHED" | "FORGOTTEN_HERE" | "GRAPH_BEHIND" | "GRAPH_CUT_OFF" | "GRAPH_DAMAGED" | "GRAPH_DEADLY" | "GRAPH_GONE" | "GRAPH_HOLDS_FORGOTTEN" | "GRAPH_HOLDS_MORE" | "GRAPH_LACKS" | "GRAPH_OF_OTHER_MODEL" | "GRAPH_REFUSED" | "HEARTBEAT_DAMAGED" | "HEARTBEAT_FOREIGN" | "HEARTBEAT_LEFT" | "HTTP_PROBLEM" | "HTTP_SILENT" | "INBOX_NOT_TAKEN" | "INDEX_OF_OLDER_FORMAT" | "INODES_LOW" | "JOBS_FAILED" | "JOBS_REJECTED" | "JOBS_RETRYING" | "JOBS_WITHOUT_WORKER" | "LEAVING" | "LINKS_INSIDE" | "LLM_ABSENT" | "LLM_MISFIT" | "LLM_SET" | "LOCK_GONE" | "LOCK_UNSAFE" | "LOG_HAS_ERRORS" | "LOG_OF_STORE_LARGE" | "MEMORIES_INVALID" | "MODEL_ABSENT" | "MODEL_CHANGED" | "MODEL_WRONG" | "MOUNT_UNSAFE" | "MOUNT_UNSAFE_ALLOWED" | "MOUNT_WITHOUT_EVENTS" | "NAME_TAKEN" | "NOT_IGNORED" | "NOT_INSTALLED" | "OK" | "OLD_STORES" | "OPEN_FILES_FEW" | "OPEN_TO_OTHERS" | "ORPHANS" | "OTHER_OWNER" | "OUTBOX_INVALID" | "PACKAGE_MISSING" | "PACKAGE_OTHER_VERSION" | "PARTS_LEFT" | "PAUSED" | "PAUSED_FOR_LONG" | "PYTHON_UNSUPPORTED" | "QUEUE_FILE_DAMAGED" | "QUEUE_STUCK" | "RAM_LOW" | "RECORDS_DAMAGED" | "RECORDS_MANY" | "REDACTION_OFF" | "REQUESTS_NOT_OBEYED" | "SECRETS_STORED" | "SETTINGS_SET" | "SETTING_WRONG" | "SET_ASIDE" | "SOURCES_APART" | "SOURCES_MISSING" | "SQLITE_LACKING" | "STORE_CLOSED" | "STORE_DAMAGED" | "STORE_NOT_READ_WHOLE" | "STORE_OF_NEWER_FORMAT" | "STORE_OF_OLDER_FORMAT" | "SUCCESSOR_WAITS" | "TEST_JOBS_ON" | "TEXTS_STRAY" | "TOKEN_OPEN" | "VARIABLE_UNKNOWN" | "VECTORS_DAMAGED" | "VECTORS_DIFFER" | "VECTORS_LACKING" | "VECTORS_MISPLACED" | "WATCHES_FEW" | "WORDS_DAMAGED" | "WORDS_LACKING" | "WORKERS_MANY" | "WORKER_ABSENT" | "WORKER_DIED" | "WORKER_OF_OTHER_SETTINGS" | "WORKER_OF_OTHER_VERSION" | "WORKER_SILENT" | "WORKSPACE_ABSENT" | "WORKSPACE_CLOSED" | "WORKSPACE_FOREIGN" | "WORKSPACE_UNUSED";
+  level: "ok" | "note" | "warning" | "error";
+  /** What it is about. */
+  group: "machine" | "installation" | "settings" | "workspace" | "worker" | "queue" | "memory" | "graph" | "model";
+  subject: string;
+  /** What was found this time. No words of memories. */
+  message: string;
+  /** What to do about it. */
+  remedy: string;
+  /** What `cognee-memory doctor --fix` would do about it. */
+  fix: "close to others" | "add .gitignore" | "remove parts" | "remove what a dead worker left" | "end orphans" | "start a worker" | null;
+  count: number;
+  /** Some of the memories that are concerned. */
+  memory_ids: string[];
+}
+
 /** The payload of kinds that take none. */
 export type GraphPayload = { [name: string]: never };
 
@@ -818,6 +853,8 @@ export interface ImportResult {
   /** What cognee found in texts, added. */
   findings: number;
   details: ImportDetail[];
+  /** Secrets that were replaced in the memories that were added. Null where the setting is off. */
+  redactions: Redactions | null;
   warnings: string[];
   seconds: number;
 }
@@ -866,6 +903,8 @@ export interface IngestResult {
   topic: string | null;
   /** Whether the memory was there before, or came with another job. */
   duplicate: boolean;
+  /** Secrets that were replaced before anything was stored. Null where the setting is off. */
+  redactions: Redactions | null;
   ingested_chars: number;
   timings_ms: IngestTimings;
 }
@@ -1002,6 +1041,8 @@ export interface Migration {
   items_omitted: number;
   /** Its id, to take the migration back. Null in a dry run. */
   receipt: string | null;
+  /** Secrets that were replaced, or would be, in what was migrated. Null where the setting is off. */
+  redactions: Redactions | null;
   warnings: string[];
 }
 
@@ -1178,6 +1219,13 @@ export interface RecordTimeScope {
   turn_count: number | null;
 }
 
+/** Likely secrets that were replaced by `[REDACTED:kind]`. */
+export interface Redactions {
+  total: number;
+  /** How many of each kind. */
+  kinds: { [name: string]: unknown };
+}
+
 /** Why a file was moved to `rejected/`: `<name>.<n>.reason.json` beside it. */
 export interface RejectionReason {
   schema_version: 1;
@@ -1187,6 +1235,10 @@ export interface RejectionReason {
   kept_as: string;
   rejected_at: string;
   error: JobError;
+  /** Secrets that were taken out of what is kept. Null where it lies there as it was dropped. */
+  redactions: Redactions | null;
+  /** Bytes of the dropped file, where only its beginning is kept. Null where all of it is. */
+  cut_from: number | null;
 }
 
 /** Taking a compaction back. */

@@ -90,7 +90,18 @@ def test_imports_follow_the_arrows(package: str, may_not: tuple[str, ...]) -> No
             "cognee",
             {
                 f"bridge/cognee_{part}.py"
-                for part in ("cognify", "edges", "embeddings", "llm", "nodes", "picture", "process", "search", "store")
+                for part in (
+                    "audit",
+                    "cognify",
+                    "edges",
+                    "embeddings",
+                    "llm",
+                    "nodes",
+                    "picture",
+                    "process",
+                    "search",
+                    "store",
+                )
             },
         ),
         ("huey", {"worker/queue.py"}),
@@ -110,7 +121,10 @@ def test_each_outside_thing_has_one_owner(package: str, owner: set[str]) -> None
 def test_cognees_owner_is_imported_only_where_the_graph_is_needed() -> None:
     found = {name_of(p) for p in MODULES if any(n.startswith("bridge.cognee_store") for n in imported(p))}
     assert found == {"bridge/stores.py"}
-    others = {"bridge.cognee_nodes": {"bridge/cognee_picture.py"}, "bridge.cognee_embeddings": set[str]()}
+    others = {
+        "bridge.cognee_nodes": {"bridge/cognee_audit.py", "bridge/cognee_picture.py"},
+        "bridge.cognee_embeddings": set[str](),
+    }
     for part, and_by in others.items():
         importers = {name_of(p) for p in MODULES if any(n.startswith(part) for n in imported(p))}
         assert importers == {"bridge/cognee_store.py"} | and_by
@@ -166,7 +180,7 @@ def test_print_is_for_the_views_and_for_what_a_process_says_at_its_end() -> None
                 to = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
                 if to.get("file") != "sys.stderr":
                     printers.add(name_of(path))
-    assert printers == {"worker/display.py"}
+    assert printers == {"worker/terminal.py"}
 
 
 # --- names and packaging ---

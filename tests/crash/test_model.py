@@ -106,7 +106,7 @@ BAD = st.sampled_from([b"{", b"[]", encode({"kind": "noop"}), b""])
 ID = st.sampled_from(IDS)
 DELAYS = st.sampled_from([None, None, None, 30])
 GOOD = st.builds(Drop, ID, st.just("noop"), st.booleans(), st.sampled_from([0, 5]), DELAYS, DELAYS)
-OTHER = st.builds(Drop, ID, st.just("check"), expires=DELAYS)
+OTHER = st.builds(Drop, ID, st.just("ask"), expires=DELAYS)
 DROPS = st.one_of(GOOD, GOOD, GOOD, OTHER, OTHER, st.builds(Drop, ID, content=BAD))
 POINTS = [
     f"{side}:{step.name}"
@@ -444,7 +444,7 @@ class EngineMachine(RuleBasedStateMachine):
             self.place.dropped(job_id).write_bytes(drop.content)
             self._is_dropped(job_id, "nothing has this digest")
             return
-        payload = {"sleep_ms": 1} if drop.is_slow else {}
+        payload = {"question": "?"} if drop.kind == "ask" else {"sleep_ms": 1} if drop.is_slow else {}
         wishes = {"not_before": self._after(drop.not_before), "expires_at": self._after(drop.expires)}
         try:
             client.submit(self.place, drop.kind, payload, job_id=job_id, priority=drop.priority, **wishes)
@@ -523,9 +523,9 @@ TestAnythingInAnyOrder = EngineMachine.TestCase
 def test_a_kill_at_each_durable_step_of_the_worker_is_mended(point: str, is_pruned: bool) -> None:
     """The same walk, with the kill in each of its rounds; ``pruned``: by the command line, before the next worker."""
     rounds: list[tuple[list[Drop], list[tuple[str, str]], list[str]]] = [
-        ([Drop("job-0"), Drop("job-1", "check"), Drop("job-2", content=b"[]")], [], []),
+        ([Drop("job-0"), Drop("job-1", "ask"), Drop("job-2", content=b"[]")], [], []),
         ([Drop("job-0")], [], ["succeed", "give up"]),
-        ([Drop("job-2"), Drop("job-3", "check", expires=-1)], [("job-1", "retry")], ["retry", "succeed", "succeed"]),
+        ([Drop("job-2"), Drop("job-3", "ask", expires=-1)], [("job-1", "retry")], ["retry", "succeed", "succeed"]),
         ([], [("job-2", "cancel"), ("job-1", "cancel"), ("job-3", "retry")], ["commit and wait", "crash"]),
     ]
     hits = 0

@@ -217,13 +217,6 @@ def test_a_child_that_is_killed_from_outside_costs_no_job(shared: Place, running
     assert (record.state, outcomes(record)) in (("succeeded", ["crashed", "succeeded"]), ("succeeded", ["succeeded"]))
 
 
-def test_a_kind_that_cannot_run_yet_fails_with_what_to_do(shared: Place) -> None:
-    record = shared.ended(shared.submit("check", {}))
-    assert record.error is not None
-    assert (record.state, record.error["code"]) == ("failed", "KIND_UNAVAILABLE")
-    assert "jobs retry" in record.error["remediation"]
-
-
 # --- requests ---
 
 

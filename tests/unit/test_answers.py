@@ -148,9 +148,37 @@ def test_without_a_model_it_is_ready_once_a_question_was_answered(
         made.answers.warm()
         assert made.ask(query="x")["success"] is False
         assert not made.answers.is_ready
-    assert "MODEL_MISSING" in caplog.text
+        with pytest.raises(JobError, match="MODEL_MISSING") as caught:
+            made.answers.require_ready()
+        assert (caught.value.code, caught.value.details) == ("NOT_READY", {"reason": "model"})
+    (line,) = caplog.records
+    assert line.__dict__["fields"] == {"code": "MODEL_MISSING"}, "said once, however often it is tried"
     made.ask(query="x")
     assert (made.answers.is_ready, made.said) == (True, ["ready"])
+
+
+def test_what_was_missing_may_be_there_when_it_is_asked_again_whether_it_is_ready(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(JobError, match="still being loaded"):
+        made.answers.require_ready()
+    with monkeypatch.context() as missing:
+        missing.setattr(FakeReader, "problem", True)
+        made.answers.warm()
+    with pytest.raises(JobError, match="No worker"):
+        made.answers.require_ready()
+    assert made.answers.is_ready
+
+
+def test_questions_are_measured_and_the_one_that_warms_is_none(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    made.answers.warm()
+    made.ask(query="x")
+    monkeypatch.setattr(FakeReader, "problem", True)
+    made.ask(query="x")
+    found = made.answers.figures.as_dict()
+    ((verb, taken),) = found["histograms"]["question_seconds"]
+    assert (verb, sum(taken["counts"])) == ("retrieve", 2)
+    assert found["counters"] == {"question_errors": [["retrieve", "MODEL_MISSING", 1]]}
 
 
 def test_more_than_it_can_do_at_once_is_sent_away_and_nothing_is_forgotten(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from harness import Place, until
 
 from bridge import compact, migrate_summaries, submission, trust
+from bridge.arguments import EXAMPLES
 from bridge.settings import load
 from jobs import client, clock, lifecycle, spool
 from jobs.errors import JobError
@@ -58,9 +60,87 @@ def test_every_command_has_a_help_with_a_sentence(command: tuple[str, ...], caps
 
 
 def test_every_command_that_is_understood_can_be_carried_out() -> None:
-    verbs = ("run", "start", "stop", "restart", "status", "logs")
-    known = {" ".join(command) for command in EVERY if command != ("worker",)} | {f"worker {verb}" for verb in verbs}
-    assert known == set(commands._COMMANDS)
+    assert {"worker", *(" ".join(command) for command in EVERY)} == set(commands._COMMANDS)
+
+
+def helps() -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """Every help there is, with the command that shows it."""
+
+    def below(name: str, made: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+        yield name, made
+        for action in made._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for verb, nested in action.choices.items():
+                    yield from below(f"{name} {verb}", nested)
+
+    return below("cognee-memory", parser())
+
+
+HELPS = dict(helps())
+
+
+@pytest.mark.parametrize("command", list(HELPS)[1:])
+def test_every_help_has_examples_and_each_is_understood(command: str) -> None:
+    _, _, examples = HELPS[command].format_help().partition(f"{EXAMPLES}\n")
+    lines = examples.split("\n\n")[0].splitlines()
+    assert 1 <= len(lines) <= 3
+    for line in lines:
+        words = shlex.split(line.partition(" < ")[0], comments=True)
+        assert words[0] == "cognee-memory"
+        assert line.strip().startswith(command), "an example is of its own command"
+        parser().parse_args(words[1:])
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+@pytest.mark.parametrize("command", HELPS)
+def test_every_help_fits_the_terminal(command: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bridge.arguments._help_width", lambda: min(100, width) - 2)
+    longest = max(HELPS[command].format_help().splitlines(), key=len)
+    free = EXAMPLES in longest or longest.lstrip().startswith(
+        ("cognee-memory ", "bash ", "zsh ", "fish ", "powershell ")
+    )
+    assert free or len(longest) <= max(width, 80), longest
+
+
+def test_the_help_of_the_whole_names_every_command_and_the_exit_codes() -> None:
+    shown = HELPS["cognee-memory"].format_help()
+    commands_shown = {line.split()[0] for line in shown.splitlines() if line.startswith("  ") and line.strip()}
+    assert {name.split()[1] for name in HELPS if name.count(" ") == 1} <= commands_shown
+    assert "0 done, 1 failed, 2 wrong usage, 3 no worker, 4 rejected, 5 timed out" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "near"),
+    [
+        (["wroker"], "'worker'"),
+        (["list"], "'memories list' or 'jobs list'"),
+        (["retry", "x"], "'jobs retry'"),
+        (["jobs", "lst"], "'list'"),
+        (["jobs", "list", "--stat", "failed", "--limt", "3"], "'--limit'"),
+        (["retrieve", "x", "--max-result=3", "--hlf-life-days", "3"], "'--half-life-days'"),
+        (["worker", "logs", "--folow"], "'--follow'"),
+    ],
+)
+def test_wrong_usage_names_what_is_near(arguments: list[str], near: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    told = capsys.readouterr().err
+    assert f"did you mean {near}?" in told
+    assert "--help" in told
+
+
+def test_help_is_a_word_as_well(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, of in ((["help"], "COMMAND"), (["help", "jobs", "retry"], "jobs retry [options]")):
+        with pytest.raises(SystemExit):
+            main(arguments)
+        assert of in capsys.readouterr().out
+
+
+def test_what_was_said_before_a_verb_of_the_worker_holds_behind_it() -> None:
+    for given in (parsed("worker", "--workspace", "w", "--json", "status"), parsed("worker", "status", "--json",
+                                                                                      "--workspace", "w")):  # fmt: skip
+        assert (given.command, given.verb, given.workspace, given.json) == ("worker", "status", "w", True)
+    alone = parsed("worker", "--workspace", "w")
+    assert (alone.verb, alone.workspace, alone.json) == (None, "w", False)
 
 
 def test_without_a_command_the_help_is_shown_as_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
@@ -388,8 +468,9 @@ def test_stopping_where_no_worker_runs_is_told(place: Place) -> None:
 
 
 def test_lists_of_nothing_are_successes(place: Place) -> None:
-    assert place.json("jobs", "list") == {"success": True, "jobs": [], "total": 0}
-    assert place.json("memories", "list") == {"success": True, "memories": []}
+    listed = place.json("jobs", "list")
+    assert (listed["success"], listed["jobs"], listed["total"], listed["next"]) == (True, [], 0, None)
+    assert place.json("memories", "list") == {"success": True, "memories": [], "total": 0, "next": None}
     assert place.json("topics") == {"success": True, "topics": []}
     assert place.cli("memories", "list").stdout + place.cli("topics").stdout == "No memories.\nNo topics.\n"
     assert place.json("worker", "logs")["lines"] == []
@@ -445,7 +526,7 @@ def test_a_topic_is_named_once(place: Place) -> None:
 
 def test_an_error_of_a_waited_job_is_the_error_of_the_command(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """The job's own code, remedy and exit status, as its record has them."""
-    refused = JobError("KIND_UNAVAILABLE", "Not yet.")
+    refused = JobError("TEST_FAILURE", "Not yet.")
 
     def ended(spool_: object, job_id: str, *_: object, **__: object) -> Any:
         sha256 = job_digest("check", {})
@@ -454,7 +535,7 @@ def test_an_error_of_a_waited_job_is_the_error_of_the_command(place: Place, monk
     monkeypatch.setattr(client, "wait", ended)
     with pytest.raises(JobError) as caught:
         submission.submit(place.workspace, load(), "check", {}, start=False, wait=True)
-    assert (caught.value.code, caught.value.message) == ("KIND_UNAVAILABLE", "Not yet.")
+    assert (caught.value.code, caught.value.message) == ("TEST_FAILURE", "Not yet.")
     assert caught.value.details["state"] == "failed"
 
 

@@ -45,7 +45,7 @@ def test_what_a_restoring_left_is_shown_with_the_reason(capsys: pytest.CaptureFi
     skipped = [{"memory_id": "b", "reason": "forgotten"}, {"memory_id": "c", "reason": "status_changed"}]
     result = {"memory_number": None, "topic_id": "uploads", "restored": ["a"], "skipped": skipped}
     shown = view(capsys, "restore", result=result)
-    assert "The record of uploads is withdrawn; 1 memories are back." in shown
+    assert "The record of uploads is withdrawn; 1 memory is back." in shown
     assert "left  b: it was forgotten" in shown
     assert "left  c: its status was changed since" in shown
 

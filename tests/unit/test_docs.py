@@ -1,4 +1,4 @@
-"""The pages in docs/ and the two README.md: what they show is what the program has, takes and computes."""
+"""The pages in docs/, the README.md and the changelog: what they show is what the program has, takes and computes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from worker.cli import parser
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
-PAGES = [*DOCS, ROOT / "README.md", ROOT / "bridge" / "README.md"]
+OTHERS = ("README.md", "CHANGELOG.md", "bridge/README.md", "docs/schemas/README.md")
+PAGES = [*DOCS, *(ROOT / path for path in OTHERS)]
 
 _BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -52,10 +53,16 @@ def prose(page: Path) -> str:
 
 
 def commands(page: Path) -> list[str]:
-    """Every ``cognee-memory …`` in backticks and in the lines of a shell block."""
+    """Every ``cognee-memory …`` in backticks, in the lines of a shell block and behind the prompt of a session."""
     inline = re.findall(r"`(cognee-memory [^`]+)`", unescape(prose(page)))
-    lines = [line for _, block in blocks(page, "sh") for line in block.splitlines()]
-    return inline + [line for line in lines if line.startswith("cognee-memory ")]
+    return inline + [line for line in shell_lines(page) if line.startswith("cognee-memory ")]
+
+
+def shell_lines(page: Path) -> list[str]:
+    """What a reader would type: lines that are continued are one line."""
+    typed = [block for _, block in blocks(page, "sh")]
+    typed += ["\n".join(re.findall(r"^\$ (.*)$", block, re.MULTILINE)) for _, block in blocks(page, "console")]
+    return [line for block in typed for line in re.sub(r"\\\n\s*", " ", block).splitlines() if line.strip()]
 
 
 def anchors(page: Path) -> set[str]:
@@ -69,6 +76,10 @@ JSON_BLOCKS = [
     for page in DOCS
     for number, (kind, content) in enumerate(blocks(page, "json"))
 ]
+PROGRAMS = {
+    *("cd", "cp", "curl", "git", "loginctl", "mkdir", "node", "npx", "ssh", "systemctl", "umask"),
+    *(".", "claude", "cognee-memory", "make", "pip", "python", "python3"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("table", docs_tables.TABLES)
@@ -86,7 +97,10 @@ def test_a_page_without_the_markers_is_refused() -> None:
 def test_a_json_block_is_what_it_says(kind: str, content: str) -> None:
     """Behind ``json`` stands the name of a schema; a job also goes through the real parser, and so does a payload."""
     value = json.loads(content)
+    kind = kind.split(" ")[0]  # behind it may stand the name of a file, for the tutorial
     assert kind, "say behind ```json which of docs/schemas it is"
+    if kind == "summary":
+        kind, value = "payload.ingest", {"summary": value}
     schema = json.loads((ROOT / "docs" / "schemas" / f"{kind}.schema.json").read_text("utf-8"))
     jsonschema.validate(value, schema)
     job: dict[str, Any] | None = value if kind == "job" else None
@@ -103,15 +117,99 @@ def test_the_pages_hold_json_of_every_kind_that_an_asker_meets() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_every_command_is_one_that_the_program_has(page: Path) -> None:
+    program = parser()
     for command in commands(page):
         try:
-            parser().parse_args(shlex.split(command, comments=True)[1:])
+            program.parse_args(shlex.split(command, comments=True)[1:])
+        except SystemExit as done:
+            if done.code:  # --help ends well
+                pytest.fail(command)
         except JobError as error:
             pytest.fail(f"{command}: {error}")
 
 
 def test_commands_are_found_in_prose_and_in_blocks() -> None:
     assert len({command for page in PAGES for command in commands(page)}) > 25
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_line_of_a_shell_block_is_a_command_that_a_reader_has(page: Path) -> None:
+    """Ours are parsed by their own tests; a script, a module or a target that is named is there."""
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    for line in shell_lines(page):
+        words = shlex.split(line, comments=True)
+        if not words or re.match(r"\w+=", words[0]) or words[0] == "export":
+            continue
+        assert words[0].rpartition("/")[2] in PROGRAMS, line
+        if words[0] == "make" and len(words) > 1:
+            assert re.search(rf"^{words[1]}:", makefile, re.MULTILINE), line
+        if words[0].startswith("python") and words[1].endswith(".py"):
+            assert (ROOT / words[1]).is_file(), line
+        if words[0].startswith("python") and words[1] == "-m" and words[2] not in ("pip", "venv"):
+            assert (ROOT / words[2].replace(".", "/")).with_suffix(".py").is_file() or (ROOT / words[2]).is_dir(), line
+        if words[0].startswith("python") and words[1] == "-c":
+            compile(words[2], line, "exec")
+
+
+@pytest.mark.parametrize("script", ["ingest", "retrieve", "compact", "migrate_summaries"])
+def test_the_options_that_the_pages_give_a_script_are_those_that_it_takes(script: str) -> None:
+    lines = [line for page in PAGES for line in shell_lines(page) if line.startswith(f"python bridge/{script}.py")]
+    asked = {word.partition("=")[0] for line in lines for word in shlex.split(line) if word.startswith("--")}
+    help_text = subprocess.run(
+        [sys.executable, str(ROOT / "bridge" / f"{script}.py"), "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    assert asked <= set(re.findall(r"--[a-z-]+", help_text))
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    seen: set[Path] = set()
+    to_see = [ROOT / "README.md"]
+    while to_see:
+        page = to_see.pop()
+        if page not in seen:
+            seen.add(page)
+            links = [link.partition("#")[0] for link in _LINK.findall(prose(page)) if "://" not in link]
+            to_see += [(page.parent / link).resolve() for link in links if link.endswith(".md")]
+    assert set(PAGES) <= seen, sorted(name(page) for page in set(PAGES) - seen)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_route_that_a_page_names_is_served(page: Path) -> None:
+    """In backticks with its method, and in the addresses that curl is given."""
+    served = json.loads(text(ROOT / "worker" / "data" / "openapi.json"))["paths"]
+    known = {
+        (method.upper(), re.compile(re.sub(r"\{\w+\}", "[^/]+", path))) for path in served for method in served[path]
+    }
+    named = re.findall(r"`(GET|POST) (/[^\s`?]*)", prose(page))
+    for line in shell_lines(page):
+        if line.startswith("curl "):
+            words = shlex.split(line)
+            path = next(
+                re.sub(r"^(\$\w+|https?://[^/]+)|\?.*", "", word) for word in words if re.match(r"\$\w+/|http", word)
+            )
+            named.append(("POST" if "-d" in words or "POST" in words else "GET", path))
+    for method, path in named:
+        assert any(method == known_method and shape.fullmatch(path) for known_method, shape in known), (
+            f"{method} {path}"
+        )
+
+
+def test_what_is_shown_as_a_session_is_run() -> None:
+    """A block with a prompt shows output, and output has to be compared: these pages' tests do."""
+    run = {"README.md": "test_readme.py", "docs/tutorial.md": "integration/test_tutorial.py"}
+    assert {name(page) for page in PAGES if blocks(page, "console")} <= set(run)
+    assert all((ROOT / "tests" / test).is_file() for test in run.values())
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    version = re.search(r'^version = "(.+)"$', text(ROOT / "pyproject.toml"), re.MULTILINE)[1]  # type: ignore[index]
+    newest = re.search(r"^## (\S+)", text(ROOT / "CHANGELOG.md"), re.MULTILINE)
+    assert newest is not None
+    assert newest[1] == version
+    examples = (ROOT / "docs" / "schemas" / "examples").glob("*.json")
+    shown = [text(page) for page in (*PAGES, *examples)]
+    said = {found for one in shown for found in re.findall(r'"(?:program_)?version": "([\d.]+)"', one)}
+    assert said <= {version}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

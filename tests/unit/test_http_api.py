@@ -8,35 +8,42 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from harness import until
+from http_server import TOKEN, Reply, Running
 
 from bridge import answer
 from bridge.reader import Verb
 from jobs.errors import ERRORS, JobError
-from worker import http_api
+from jobs.layout import Workspace
+from worker import http_bodies, http_replies
 from worker import server as module
-from worker.answers import Answers
-from worker.endpoint import listen
-from worker.server import Server, server
-
-TOKEN = "a-token-that-is-right"
+from worker.figures import Figures
 
 
 class Told:
     """Answers with what it was asked, or as it is told; a question that is ``hold`` waits until it is released."""
 
     def __init__(self) -> None:
+        self.workspace = Workspace(Path("/nowhere"))
+        self.figures = Figures()
         self.is_ready = True
         self.in_flight = 0
         self.asked_at = time.monotonic()
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.found: dict[str, Any] | Exception | None = None
         self.released = asyncio.Event()
+
+    def require_ready(self) -> None:
+        if not self.is_ready:
+            raise JobError("NOT_READY", details={"reason": "model"})
+
+    async def run(self, do: Callable[[], Any], *, waits: bool = False) -> Any:
+        return do()
 
     async def ask(self, verb: Verb, arguments: dict[str, Any], *, whole: bool) -> tuple[dict[str, Any], bytes]:
         self.asked.append((verb, arguments))
@@ -52,73 +59,6 @@ class Told:
         return found, answer.encoded(found)
 
 
-class Running:
-    """The server in a thread."""
-
-    def __init__(self, idle_seconds: float = 3600.0) -> None:
-        self.told = Told()
-        self.listening = listen(0)
-        self.port = self.listening.getsockname()[1]
-        self.server: Server = server(self.listening, cast(Answers, self.told), TOKEN, idle_seconds)
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-        until(lambda: self.server.started, "the server runs")
-
-    def _run(self) -> None:
-        self.loop = asyncio.new_event_loop()
-        try:
-            self.loop.run_until_complete(self.server.serve(sockets=[self.listening.dup()]))
-        finally:
-            self.loop.close()
-
-    def close(self) -> None:
-        self.server.leave()
-        self._thread.join(20)
-        assert not self._thread.is_alive()
-        self.listening.close()
-
-    @property
-    def runs(self) -> bool:
-        return self._thread.is_alive()
-
-    def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), 20)
-
-    def raw(self, data: bytes) -> bytes:
-        """What comes back until the server closes."""
-        with self.connect() as connection:
-            connection.sendall(data)
-            return b"".join(iter(lambda: connection.recv(65536), b""))
-
-    def ask(
-        self,
-        path: str = "/v1/retrieve",
-        body: Any = None,
-        *,
-        method: str = "POST",
-        token: str | None = TOKEN,
-        **headers: str | None,
-    ) -> Reply:
-        """A well-formed request, but for what is given otherwise; a header that is None is left out."""
-        data = body if isinstance(body, bytes) else json.dumps({"query": "x"} if body is None else body).encode()
-        sent: dict[str, str | None] = {"Content-Type": "application/json"}
-        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        if token is not None:
-            sent["Authorization"] = f"Bearer {token}"
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-        try:
-            connection.putrequest(method, path, skip_host="Host" in sent, skip_accept_encoding=True)
-            for name, value in sent.items():
-                if value is not None:
-                    connection.putheader(name, value)
-            if method == "POST":
-                connection.putheader("Content-Length", str(len(data)))
-            connection.endheaders(data if method == "POST" else None)
-            return Reply(connection.getresponse())
-        finally:
-            connection.close()
-
-
 def send_on(connection: socket.socket, data: bytes) -> None:
     """Send the same again and again, for as long as it is taken."""
     began = time.monotonic()
@@ -127,24 +67,18 @@ def send_on(connection: socket.socket, data: bytes) -> None:
         time.sleep(0.01)
 
 
-class Reply:
-    def __init__(self, response: http.client.HTTPResponse) -> None:
-        self.status = response.status
-        self.headers = {name.lower(): value for name, value in response.getheaders()}
-        self.data = response.read()
-
-    @property
-    def code(self) -> str | None:
-        found = json.loads(self.data)
-        assert found["success"] is (self.status == 200)
-        return found.get("error_code")
+@pytest.fixture(scope="module")
+def server_for_all() -> Iterator[Running]:
+    """Ending one takes longer than most tests."""
+    made = Running(Told())
+    yield made
+    made.close()
 
 
 @pytest.fixture
-def running() -> Iterator[Running]:
-    made = Running()
-    yield made
-    made.close()
+def running(server_for_all: Running) -> Running:
+    Told.__init__(server_for_all.told)
+    return server_for_all
 
 
 def test_a_question_is_passed_on_and_its_answer_is_what_the_command_line_prints(running: Running) -> None:
@@ -157,9 +91,11 @@ def test_a_question_is_passed_on_and_its_answer_is_what_the_command_line_prints(
 
 
 def test_a_question_may_say_that_it_is_whole_without_the_settings_here(running: Running) -> None:
-    for query, whole in (("", False), ("?settings=none", True), ("?settings=", False), ("?other=none", False)):
+    for query, whole in (("", False), ("?settings=none", True)):
         assert running.ask(f"/v1/retrieve{query}").status == 200
         assert running.told.whole is whole
+    for query in ("?settings=", "?settings=all", "?setings=none", "?settings=none&settings=none"):
+        assert running.ask(f"/v1/retrieve{query}").code == "ARGUMENT_INVALID"
 
 
 @pytest.mark.parametrize("verb", ["retrieve", "explain", "context"])
@@ -202,7 +138,7 @@ def test_that_it_lives_is_told_without_the_token(running: Running) -> None:
 def test_that_it_is_ready_is_told_once_the_model_is_loaded(running: Running) -> None:
     running.told.is_ready = False
     reply = running.ask("/readyz", method="GET")
-    assert (reply.status, reply.code, reply.headers["retry-after"]) == (503, "HTTP_BUSY", "1")
+    assert (reply.status, reply.code, reply.headers["retry-after"]) == (503, "NOT_READY", "1")
     running.told.is_ready = True
     assert running.ask("/readyz", method="GET").status == 200
 
@@ -211,7 +147,7 @@ def test_that_it_is_ready_is_told_once_the_model_is_loaded(running: Running) -> 
     "host", ["example.com", "example.com:{port}", "127.0.0.1", "127.0.0.1:1", "localhost", "localhost.:{port}", "",
              "127.0.0.1:{port}.example.com", "0.0.0.0:{port}", "127.0.0.1:{port}@example.com"]
 )  # fmt: skip
-@pytest.mark.parametrize("path", ["/v1/retrieve", "/healthz"])
+@pytest.mark.parametrize("path", ["/v1/retrieve", "/healthz", "/", "/assets/app.js", "/v1/session"])
 def test_a_name_that_was_made_to_point_here_is_refused(running: Running, host: str, path: str) -> None:
     """DNS rebinding: a page of example.com that asks example.com, which now is this machine."""
     reply = running.ask(path, Host=host.format(port=running.port))
@@ -291,9 +227,9 @@ def test_a_body_of_a_megabyte_is_read_and_a_larger_one_refused(running: Running)
     def body(size: int) -> bytes:
         return b'{"query": "' + b"x" * (size - 13) + b'"}'
 
-    assert len(body(http_api.BODY_BYTES)) == http_api.BODY_BYTES
-    assert running.ask(body=body(http_api.BODY_BYTES)).status == 200
-    for size in (http_api.BODY_BYTES + 1, 4 * http_api.BODY_BYTES):
+    assert len(body(http_bodies.BODY_BYTES)) == http_bodies.BODY_BYTES
+    assert running.ask(body=body(http_bodies.BODY_BYTES)).status == 200
+    for size in (http_bodies.BODY_BYTES + 1, 4 * http_bodies.BODY_BYTES):
         reply = running.ask(body=body(size))
         assert (reply.status, reply.code) == (413, "HTTP_TOO_LARGE")
     assert running.ask().status == 200
@@ -318,13 +254,13 @@ def test_another_method_is_answered_with_those_that_there_are(running: Running, 
     assert {"GET", "POST"} & set(reply.headers["allow"].split(", "))
 
 
-@pytest.mark.parametrize("path", ["/", "/v1", "/v1/retrieve/", "/v1/../v1/retrieve", "/docs", "//", "/%00", "/v1/ü"])
+@pytest.mark.parametrize("path", ["/v1", "/v1/retrieve/", "/v1/../v1/retrieve", "/docs", "//", "/%00", "/v1/ü"])
 def test_nothing_else_is_there(running: Running, path: str) -> None:
     reply = running.ask(path.encode().decode("latin-1") if path.isascii() else "/v1/%C3%BC")
     assert (reply.status, reply.code) == (404, "HTTP_NO_ROUTE")
 
 
-@pytest.mark.parametrize("data", [b"\x16\x03\x01\x02\x00", b"GET\r\n\r\n", b"A" * 100_000 + b"\r\n"])
+@pytest.mark.parametrize("data", [b"\x16\x03\x01\x02\x00", b"GET\r\n\r\n", b"A" * 20_000 + b"\r\n"])
 def test_what_is_no_request_is_refused_and_the_others_are_answered(running: Running, data: bytes) -> None:
     assert running.raw(data).startswith(b"HTTP/1.1 400 ")
     assert running.ask().status == 200
@@ -350,7 +286,7 @@ def test_an_error_has_its_status_and_the_same_envelope(running: Running, code: s
 
 def test_every_error_has_a_status_of_an_error() -> None:
     for code in ERRORS:
-        assert 400 <= http_api.status_of(answer.failure(JobError(code))) < 600
+        assert 400 <= http_replies.status_of(answer.failure(JobError(code))) < 600
 
 
 def test_too_many_questions_are_sent_away_with_when_to_come_again(running: Running) -> None:
@@ -387,7 +323,7 @@ def test_a_connection_is_kept_for_the_next_question(running: Running) -> None:
 
 def test_whoever_hangs_holds_nobody_up_and_is_left_in_time(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_HEAD_SECONDS", 1.0)
-    monkeypatch.setattr(http_api, "_BODY_SECONDS", 1.0)
+    monkeypatch.setattr(http_bodies, "_BODY_SECONDS", 1.0)
     head = f"POST /v1/retrieve HTTP/1.1\r\nHost: 127.0.0.1:{running.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
     body = f"{head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{{"
     hanging = [running.connect() for _ in range(40)]
@@ -464,7 +400,7 @@ def test_a_slow_answer_outlives_the_time_for_a_head(running: Running, monkeypatc
 
 
 def test_it_leaves_when_nobody_asks_and_not_while_it_answers() -> None:
-    running = Running(idle_seconds=0.3)
+    running = Running(Told(), idle_seconds=0.3)
     try:
         found: list[Reply] = []
         asker = threading.Thread(target=lambda: found.append(running.ask(body={"query": "hold"})))
@@ -482,7 +418,7 @@ def test_it_leaves_when_nobody_asks_and_not_while_it_answers() -> None:
 
 def test_who_was_let_in_just_before_it_leaves_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_LEAVING_SECONDS", 10)
-    running = Running(idle_seconds=0.3)
+    running = Running(Told(), idle_seconds=0.3)
     try:
         with running.connect() as early:
             until(lambda: running.server.should_exit, "it is about to leave")
@@ -496,7 +432,7 @@ def test_who_was_let_in_just_before_it_leaves_is_answered(monkeypatch: pytest.Mo
 
 
 def test_who_comes_while_it_leaves_is_left_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    running = Running(idle_seconds=0.1)
+    running = Running(Told(), idle_seconds=0.1)
     until(lambda: not running.runs, "it has left")
     with running.connect() as late:  # our own socket listens on, as the worker's does
         late.sendall(b"x")
@@ -506,7 +442,8 @@ def test_who_comes_while_it_leaves_is_left_for_the_next(monkeypatch: pytest.Monk
     running.close()
 
 
-def test_told_to_leave_it_finishes_what_it_answers(running: Running) -> None:
+def test_told_to_leave_it_finishes_what_it_answers() -> None:
+    running = Running(Told())
     found: list[Reply] = []
     asker = threading.Thread(target=lambda: found.append(running.ask(body={"query": "hold"})))
     asker.start()
@@ -515,6 +452,7 @@ def test_told_to_leave_it_finishes_what_it_answers(running: Running) -> None:
     running.loop.call_soon_threadsafe(running.told.released.set)
     asker.join()
     assert found[0].status == 200
+    running.close()
 
 
 def test_the_token_is_compared_as_text_of_any_kind(tmp_path: Path, running: Running) -> None:

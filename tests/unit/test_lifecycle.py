@@ -146,6 +146,12 @@ def test_a_new_job_waits_until_it_may_start() -> None:
     assert is_due(record, at(5))
 
 
+def test_a_job_without_a_correlation_id_is_followed_by_its_own() -> None:
+    assert walked().correlation_id == walked().job_id
+    refused = lifecycle.refuse("a-name", JobError("JSON_INVALID"), NOON)
+    assert refused.correlation_id == "a-name"
+
+
 def test_a_running_job_is_neither_due_nor_expired() -> None:
     record = walked(Started(), expires_at="2026-11-20T12:00:00Z")
     assert not is_due(record, at(9))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bridge import database
-from bridge.llm_usage import Budget, LlmUsage, Meter, Spent
+from bridge.llm_usage import Budget, LlmUsage, Meter, Spent, today
 from bridge.settings import Settings
 from jobs.errors import JobError, Reaction
 from jobs.layout import Workspace
@@ -139,3 +139,27 @@ def test_old_days_are_forgotten(usage: LlmUsage) -> None:
         usage.begin("job", 10, PLENTY, NOW - timedelta(days=days))
     assert usage.drop_before(NOW - timedelta(days=90)) == 1
     assert usage.of_job("job").calls == 1
+
+
+def test_the_cost_is_of_the_calls_whose_price_is_known(connection: sqlite3.Connection, usage: LlmUsage) -> None:
+    asked = meter(usage)
+    asked.end(asked.begin(10), 100, 20)
+    assert asked.spent.cost_usd is usage.of_job("job").cost_usd is None
+    asked.end(asked.begin(10), 100, 20, 0.25)
+    asked.end(asked.begin(10), 100, 20)
+    asked.take_back(asked.begin(10))
+    asked.end(asked.begin(10), 100, 20, 0.5)
+    assert asked.spent == usage.of_job("job") == today(connection, NOW) == Spent(4, 400, 80, 0.75)
+    assert today(connection, NOW + timedelta(days=1)) == Spent()
+
+
+@pytest.mark.parametrize("older", range(1, database.FORMAT))
+def test_of_an_older_store_what_it_has_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, older: int) -> None:
+    workspace = Workspace(tmp_path)
+    workspace.memory.mkdir(mode=0o700)
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "FORMAT", older)
+        database.open_for_writing(workspace).close()
+    with database.reading(workspace) as connection:
+        assert connection is not None
+        assert today(connection, NOW) == Spent()

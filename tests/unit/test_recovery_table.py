@@ -459,8 +459,9 @@ def test_a_replay_cut_anywhere_has_begun_or_can_be_asked_for_again(
     every_cut(tmp_path, cut_after, prepare, lambda place: Ledger(place, []).replay(ID) and None, check)
 
 
+@pytest.mark.parametrize("secret", [b"", b"AKIAQ3EGXYZ7ABCDWXYZ"])
 def test_a_rejection_cut_anywhere_is_a_rejection_in_the_end(
-    tmp_path: Path, cut_after: Callable[[int | None], None]
+    tmp_path: Path, cut_after: Callable[[int | None], None], secret: bytes
 ) -> None:
     def check(place: Spool, live: list[Record]) -> None:
         assert live == []
@@ -471,8 +472,9 @@ def test_a_rejection_cut_anywhere_is_a_rejection_in_the_end(
         assert (record.state, record.error["code"]) == ("rejected", "KIND_UNKNOWN")
         assert not place.dropped(ID).exists()
         assert [p for p in place.rejected.iterdir() if b'"magic"' in p.read_bytes() and "reason" not in p.name]
+        assert not secret or not [p for p in place.root.rglob("*.json") if secret in p.read_bytes()]
 
-    file = FILE.replace(b"noop", b"magic")
+    file = FILE.replace(b"noop", b"magic").replace(b"{}", b'{"a":"%s"}' % secret)
     every_cut(
         tmp_path,
         cut_after,

@@ -154,7 +154,7 @@ def test_a_message_that_came_too_early_since_the_clock_was_set_back_is_repeated(
 
 def test_long_work_that_is_not_trusted_with_others_stops_with_the_worker_all_the_same(bench: Bench) -> None:
     bench.accept("long", "rebuild", {"what": "index"})
-    bench.accept("short", "check")
+    bench.accept("short", "ask", {"question": "?"})
     bench.ledger.apply({"long": lifecycle.Started()})
     bench.ledger.apply({"long": lifecycle.Crashed()})
     bench.now += timedelta(hours=1)
@@ -175,7 +175,7 @@ def test_long_work_that_is_not_trusted_with_others_stops_with_the_worker_all_the
 def test_a_long_comparison_lets_short_jobs_in_between_and_is_not_let_in_twice(bench: Bench) -> None:
     for job_id in ("long", "other"):
         bench.accept(job_id, "compact", {"topic_id": job_id})
-    bench.accept("short", "check")
+    bench.accept("short", "ask", {"question": "?"})
 
     def gives_way(request: Request, options: dict[str, Any]) -> dict[str, Any]:
         if request["jobs"][0]["job_id"] == "long":
@@ -246,7 +246,7 @@ def test_what_stands_is_asked_again_after_the_child_has_ended(bench: Bench) -> N
 @pytest.mark.parametrize("which", ["outer", "inner"])
 def test_cancelling_one_of_two_nested_jobs_costs_the_other_nothing(bench: Bench, which: str) -> None:
     bench.accept("outer", "rebuild", {"what": "index"})
-    bench.accept("inner", "check")
+    bench.accept("inner", "ask", {"question": "?"})
 
     def nested(request: Request, options: dict[str, Any]) -> dict[str, Any]:
         if request["kind"] == "rebuild":

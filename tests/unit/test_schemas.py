@@ -79,15 +79,17 @@ def test_files_that_are_missing_changed_or_too_many_are_found(tmp_path: Path) ->
 def test_the_tool_writes_what_is_stale_and_checks_without_writing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(tool, "FOLDER", tmp_path)
-    (tmp_path / "gone.schema.json").write_text("{}")
+    folder = tmp_path / "docs" / "schemas"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(tool, "FOLDER", folder)
+    (folder / "gone.schema.json").write_text("{}")
     monkeypatch.setattr("sys.argv", ["schemas", "--check"])
     assert tool.main() == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["gone.schema.json"]
+    assert [path.name for path in folder.iterdir()] == ["gone.schema.json"]
     monkeypatch.setattr("sys.argv", ["schemas"])
     assert tool.main() == 0
     assert "removed: docs/schemas/gone.schema.json" in capsys.readouterr().out
-    assert list(tool.stale(tmp_path, FILES)) == []
+    assert list(tool.stale(folder, FILES)) == []
     monkeypatch.setattr("sys.argv", ["schemas", "--check"])
     assert tool.main() == 0
 

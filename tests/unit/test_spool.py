@@ -237,6 +237,8 @@ def test_a_rejected_file_is_kept_with_the_reason_beside_it(place: Spool) -> None
         "kept_as": "a.1.json",
         "rejected_at": "2026-11-20T12:00:00Z",
         "error": ERROR.as_dict(),
+        "redactions": None,
+        "cut_from": None,
     }
     assert spool.inbox(place) == []
 

@@ -48,6 +48,8 @@ def test_a_task_says_all_that_an_operation_may_depend_on(place: Spool) -> None:
                 "payload": payload,
                 "submitted_at": "2026-11-20T11:59:00Z",
                 "accepted_at": "2026-11-20T12:00:00Z",
+                "correlation_id": "a",
+                "redactions": {},
             }
         ],
         None,

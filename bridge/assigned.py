@@ -1,0 +1,103 @@
+"""Values that are assigned to a name that says "secret": ``password=…``, ``"api_key": "…"``. Decides what is one.
+
+A name alone proves little: most of what stands behind it is code, prose or a placeholder. So the value has to look like
+what a machine made up, or like a password in a place where nothing else stands.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Kind, what a text with one holds in lower case, and the names as an expression. What stands before is of no matter.
+NAMES: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    (
+        "password",
+        ("passw", "passphrase", "pwd", "_pass", "pass="),
+        r"(?:passw(?:or)?d|passphrase|passwort|pwd|(?<=_)pass|\bpass(?==))",
+    ),
+    (
+        "api-key",
+        ("key",),
+        r"(?:api|access|account|auth|signing|encryption|encrypt|master|private|shared|service|storage|secret)"
+        r"[_-]?(?:access[_-]?)?key",
+    ),
+    ("secret", ("secret",), r"secret"),
+    ("token", ("token",), r"token"),
+)
+
+_SUFFIX = r"(?:[_-]?(?:prod|production|dev|test|staging|live|value|base64|b64|[0-9]{1,2}))?"
+# A quote may be escaped: JSON stands in JSON.
+_IS = r"\\{0,4}+[\"'\]]{0,2}+\s{0,8}+(?P<op>=>|:=|[:=])\s{0,8}+"
+_QUOTE = r"(?P<quote>\\{0,4}+[\"'`])?"
+_QUOTED = r"[^\"'`\\\n]{4,512}"
+_BARE = r"[^\s\"'`(){}\[\]<>,;&|\\]{6,}+"
+
+
+def expression(names: str) -> str:
+    """An assignment to one of the names; the value, without quotes around it, is ``secret``."""
+    return rf"{names}{_SUFFIX}{_IS}{_QUOTE}(?P<secret>(?(quote){_QUOTED}|{_BARE}))(?(quote)(?P=quote))"
+
+
+# Names that end like one of those above and hold no secret.
+_HARMLESS_BEFORE = re.compile(
+    r"(?:csrf|xsrf|page|next|prev|previous|continuation|sync|stop|start|end|eos|bos|pad|unk|mask|sep|cls|special|input"
+    r"|output|prompt|max|min|num|per|public|primary|foreign|cache|partition|sort|idempotency|cancellation|design"
+    r"|hashed?|public[_-]?key)[_-]?$|::[A-Za-z0-9]*$",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = re.compile(
+    r"\[REDACTED(?::[a-z-]+)?\]"
+    r"|^\$|^%[A-Za-z_(]|^\{|\{\{|^<|>$|^\*|^\.{2,}|^@|^:"
+    r"|^(?:your|my|the|some|any|this|insert|enter|put|replace)[ _-]"
+    r"|example|changeme|change[_-]me|placeholder|redacted|dummy|sample|x{4,}|\.{3}|…|\*{3}|1234567890?$|abcdef123456"
+    r"|^(?:null|none|true|false|undefined|password|passwd|pass|pwd|secret|token|user|test|foo|bar)[0-9]{0,3}$",
+    re.IGNORECASE,
+)
+# Letters, perhaps with a few digits behind: words, versions, names of algorithms, numbers.
+_WORD = re.compile(r"[A-Za-z]*[0-9]{0,6}[A-Za-z]{0,3}|[0-9]+")
+_PARTS = re.compile(r"[^A-Za-z0-9]+")
+_CODE = re.compile(
+    r"^(?:self|this|os|process|env|config|settings|args|request|ctx|vault|arn|sha\d+|md5|https?|file)[.:-]|::|->"
+)
+_ALGORITHM = re.compile(
+    r"argon2|bcrypt|scrypt|pbkdf|sha-?\d|md5|[hre]s(?:256|384|512)|oauth|base64|utf-?8|x509|ed25519|aes", re.IGNORECASE
+)
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value only stands for a secret: a variable, an example, a mark of ours."""
+    return _PLACEHOLDER.search(value) is not None or (len(value) >= 12 and len(set(value[8:])) < 4)
+
+
+def is_random(value: str) -> bool:
+    """Whether a value looks like what a machine made up: of letters and digits, and not of words and numbers."""
+    if not (re.search("[A-Za-z]", value) and re.search("[0-9]", value)):
+        return False
+    return len(value) >= 8 and not all(_WORD.fullmatch(part) for part in _PARTS.split(value))
+
+
+def is_secret(match: re.Match[str]) -> bool:
+    """Whether a match of ``expression`` is a secret."""
+    value, is_quoted = match["secret"], match["quote"] is not None
+    begins = match.start("quote" if is_quoted else "secret")
+    before, after = (
+        match.string[max(0, match.start() - 24) : match.start()],
+        match.string[match.end() : match.end() + 1],
+    )
+    if _HARMLESS_BEFORE.search(before) or _CODE.search(value) or value.startswith("-"):
+        return False
+    if match["op"] == ":" and before.endswith(":"):
+        return False  # a part of a name such as Amazon's
+    if not is_quoted and after in ("(", "[", "{"):
+        return False  # a call, or something out of a list
+    if is_random(value):
+        return True
+    is_tight = match["op"] == "=" and match.end("op") == begins
+    is_value = is_quoted or (is_tight and after in ("", " ", "\n", "\r", "\t", "&", ";", '"', "'"))
+    return match.re.pattern.startswith(NAMES[0][2]) and is_value and _is_chosen(value)
+
+
+def _is_chosen(value: str) -> bool:
+    """Whether a value looks like a password that somebody thought of."""
+    has_both = re.search("[A-Za-z]", value) and re.search("[0-9!#$%^*+@?]", value)
+    return bool(has_both) and not re.search(r"[ _/]|[a-z]\.[a-z]", value) and not _ALGORITHM.search(value)

@@ -1,0 +1,52 @@
+"""How much is remembered, and what it takes: numbers for whoever monitors, read without cognee and numpy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from jobs.layout import Workspace
+
+from .database import meta, reading
+from .llm_usage import Spent, today
+
+# Every memory has a passage_row of 0 or more: said so that an index is read, and not the memories themselves.
+BY_STATUS = (
+    "SELECT kind, coalesce(status, 'none'), count(*) FROM memories"
+    " WHERE hidden = 0 AND unlikely(passage_row >= 0) GROUP BY 1, 2"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """``memories`` by kind and status, a memory without one having "none"; sizes in bytes."""
+
+    memories: dict[tuple[str, str], int]
+    topics: int
+    passages: int
+    graph_lag: int
+    database_bytes: int
+    vector_bytes: int
+    llm_today: Spent
+
+
+def sizes(workspace: Workspace, now: datetime) -> Sizes:
+    """What memory.db says of itself. Raises STORE_NEWER, STORE_UNREADABLE, STORE_BUSY."""
+    vectors = sum(map(_size, workspace.vectors.glob("*")))
+    database = sum(_size(workspace.memory_db.with_name(workspace.memory_db.name + end)) for end in ("", "-wal"))
+    with reading(workspace) as connection:
+        if connection is None:
+            return Sizes({}, 0, 0, 0, database, vectors, Spent())
+        memories = {(kind, status): count for kind, status, count in connection.execute(BY_STATUS)}
+        topics = connection.execute("SELECT count(DISTINCT topic_id) FROM memories WHERE hidden = 0").fetchone()[0]
+        lag = connection.execute("SELECT count(*) FROM outbox").fetchone()[0]
+        passages = int(meta(connection, "vector_rows") or 0)
+        return Sizes(memories, topics, passages, lag, database, vectors, today(connection, now))
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

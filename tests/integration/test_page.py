@@ -1,0 +1,615 @@
+"""The page in a real browser, beside a real worker: what an operator sees and does, and what can never happen.
+
+One worker and one browser for all; each test has a tab of its own, signed in anew. A tab in which anything was reported
+to the console, or that asked another host, fails its test.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import Place, RealWorker, until
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, expect, sync_playwright
+
+from bridge import trust
+from worker import tickets
+
+CHROMIUM = shutil.which("chromium")
+AXE = Path(__file__).resolve().parent.parent / "data" / "axe-4.10.3.min.js"
+PHONE = {"width": 360, "height": 740}
+SCREENS = ("queue", "activity", "memories", "topics", "health")
+
+expect.set_options(timeout=30_000)  # a job may have to wait for its process
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+
+HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1;alert(1)</script>{{7*7}}${window.hacked=1}'
+
+
+def summary(topic: str, topic_id: str, *decisions: str, day: int = 1, **more: Any) -> dict[str, Any]:
+    return {
+        "summary": {
+            "topic": topic,
+            "topic_id": topic_id,
+            "context": f"How we came to it, on day {day}.",
+            "decisions": list(decisions),
+            "created_at": f"2026-11-{day:02}T12:00:00Z",
+            **more,
+        }
+    }
+
+
+MEMORIES = [
+    summary("Uploads that fail", "uploads", "Retry an upload five times.", "Give up at once on 4xx.", day=3),
+    summary("Uploads again", "uploads", "Retry an upload three times.", day=9),
+    summary("Storage of thumbnails", "thumbnails", "Keep thumbnails as files.", day=12),
+    summary("Sessions", "sessions", "A session ends after 30 minutes.", day=14),
+    summary(HOSTILE, "hostile", HOSTILE, day=15, rationale=[HOSTILE], session_id=HOSTILE[:200]),
+    summary(f"Again {HOSTILE}", "hostile", f"No {HOSTILE}", day=16),
+    {"conversation": {"user_message": f"What is {HOSTILE}?", "assistant_message": "Only text.", "importance": 0.4}},
+]
+
+
+class Site:
+    """A workspace with memories and a worker, and tabs that look at it."""
+
+    def __init__(self, place: Place, browser: Browser) -> None:
+        self.place = place
+        self.browser = browser
+
+    @property
+    def url(self) -> str:
+        found = until(lambda: self.place.heartbeat()["http"]["url"], "the worker listens")
+        return str(found)
+
+    @property
+    def token(self) -> str:
+        return self.place.spool.token.read_text("ascii")
+
+    def ticket(self) -> str:
+        with urllib.request.urlopen(f"{self.url}/healthz", timeout=30) as answer:
+            assert answer.status == 200
+        return tickets.issue(self.token)
+
+    def submit(self, *jobs: tuple[str, dict[str, Any]], **fields: Any) -> list[str]:
+        return [self.place.submit(kind, payload, **fields) for kind, payload in jobs]
+
+
+class Tab:
+    """A tab, and all that it reported. ``expected`` are words of what may be reported."""
+
+    def __init__(self, context: BrowserContext, site: Site) -> None:
+        self.site = site
+        self.page: Page = context.new_page()
+        self.page.set_default_timeout(20_000)
+        self.expected: list[str] = []
+        self.reported: list[str] = []
+        self.asked: set[str] = set()
+        self.home = site.url
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.reported.append(f"error: {error}"))
+        self.page.on("dialog", lambda dialog: self.reported.append(f"dialog: {dialog.message}"))
+        self.page.on("request", self._request)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        self.reported.append(f"{message.type}: {message.text} {message.location.get('url', '')}")
+
+    def _request(self, request: Request) -> None:
+        if not request.url.startswith("data:"):
+            self.asked.add(re.sub(r"^(\w+://[^/]+).*", r"\1", request.url))
+
+    def open(self, address: str = "#/") -> Page:
+        """Sign in, and go there."""
+        self.page.goto(f"{self.site.url}/#ticket={self.site.ticket()}")
+        expect(self.page.get_by_role("heading", level=1)).to_be_visible()
+        return self.go(address)
+
+    def go(self, address: str) -> Page:
+        self.page.evaluate("address => { location.hash = address }", address)
+        return self.page
+
+    def troubles(self) -> list[str]:
+        return [line for line in self.reported if not any(word in line for word in self.expected)]
+
+    def row(self, job_id: str) -> Locator:
+        return self.page.locator("tbody tr", has_text=job_id)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
+    place = Place(tmp_path_factory.mktemp("page"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    trust.adopt(place.workspace, place.config)
+    return place
+
+
+@pytest.fixture(scope="module")
+def worker(place: Place) -> Iterator[RealWorker]:
+    with place.worker() as worker:
+        for payload in MEMORIES:
+            place.submit("ingest", payload, submitted_by=HOSTILE[:200])
+        yield worker
+
+
+@pytest.fixture(scope="module")
+def site(place: Place, worker: RealWorker, browser: Browser) -> Site:
+    return Site(place, browser)
+
+
+@pytest.fixture(scope="module")
+def remembered(site: Site) -> list[str]:
+    """The jobs of the memories, once all of these are there."""
+    jobs = [path.stem for path in site.place.spool.results.glob("*.json")]
+    found = [job for job in jobs if (record := site.place.record(job)) is not None and record.kind == "ingest"]
+    assert len(found) >= len(MEMORIES)
+    for job in found:
+        assert site.place.ended(job).state == "succeeded"
+    return sorted(found)
+
+
+@pytest.fixture
+def tab(site: Site) -> Iterator[Tab]:
+    yield from _tab(site)
+
+
+@pytest.fixture
+def phone(site: Site) -> Iterator[Tab]:
+    yield from _tab(site, viewport=PHONE, has_touch=True)
+
+
+def _tab(site: Site, **options: Any) -> Iterator[Tab]:
+    with site.browser.new_context(**options) as context:
+        tab = Tab(context, site)
+        yield tab
+        assert tab.troubles() == []
+        assert tab.asked <= {tab.home}, "it asked another host"
+
+
+# --- signing in ---
+
+
+def test_signed_out_it_says_how_to_sign_in_and_shows_nothing(site: Site, tab: Tab) -> None:
+    site.ticket()
+    tab.page.goto(site.url)
+    expect(tab.page.get_by_role("heading", name="This page needs a key")).to_be_visible()
+    expect(tab.page.get_by_text("cognee-memory open")).to_be_visible()
+    assert not tab.page.locator("nav, table").count()
+
+
+def test_a_ticket_signs_in_once_and_leaves_the_address(site: Site, tab: Tab, browser: Browser) -> None:
+    address = f"{site.url}/#ticket={site.ticket()}"
+    tab.page.goto(address)
+    expect(tab.page.get_by_role("heading", name="Queue")).to_be_visible()
+    assert "ticket" not in tab.page.url
+    tab.page.reload()
+    expect(tab.page.get_by_role("heading", name="Queue")).to_be_visible()
+    tab.page.evaluate("sessionStorage.clear()")
+    tab.expected.append("401")
+    tab.page.goto("about:blank")
+    tab.page.goto(address)
+    expect(tab.page.get_by_role("heading", name="This page needs a key")).to_be_visible()
+
+
+def test_a_link_that_is_opened_in_another_tab_is_signed_in(tab: Tab) -> None:
+    page = tab.open()
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="Topics").click(modifiers=["Control"])
+    expect(opened.value.get_by_role("heading", name="Topics")).to_be_visible()
+
+
+def test_a_token_that_is_refused_leads_to_signing_in(tab: Tab) -> None:
+    page = tab.open()
+    tab.expected.append("401")
+    page.evaluate("for (const key of Object.keys(sessionStorage)) sessionStorage.setItem(key, 'of a former worker')")
+    expect(page.get_by_role("heading", name="This page needs a key")).to_be_visible()
+
+
+# --- the queue ---
+
+
+def test_what_happens_is_seen_without_a_reload_and_what_was_chosen_stays(site: Site, tab: Tab) -> None:
+    [first] = site.submit(("noop", {}))
+    page = tab.open("#/queue?kind=noop")
+    box = tab.row(first).get_by_role("checkbox")
+    box.check()
+    box.focus()
+    [second] = site.submit(("noop", {"outcome": "fail"}))
+    expect(tab.row(second)).to_contain_text("failed")
+    expect(tab.row(second)).to_contain_text("TEST_FAILURE")
+    expect(box).to_be_checked()
+    expect(box).to_be_focused()
+    expect(page.locator("main").get_by_text("1 job chosen")).to_be_visible()
+    expect(page.get_by_role("banner").get_by_text("Live")).to_be_visible()
+
+
+def test_failures_of_one_cause_are_found_understood_and_run_again_together(site: Site, tab: Tab) -> None:
+    jobs = site.submit(*[("compact", {"topic_id": "nowhere"})] * 4)
+    for job in jobs:
+        site.place.ended(job)
+    page = tab.open()
+    cause = page.locator(".cause", has_text="TOPIC_NOT_FOUND")
+    expect(cause).to_contain_text("There is no topic 'nowhere'.")
+    expect(cause.locator("code", has_text="cognee-memory topics")).to_be_visible()
+    cause.get_by_role("link", name="Show them").click()
+    expect(page).to_have_url(re.compile("state=failed&error=TOPIC_NOT_FOUND"))
+    expect(page.locator(".jobs tbody tr")).to_have_count(4)
+    cause.get_by_role("button", name="Run these 4 again").click()
+    expect(page.locator(".notice")).to_contain_text("4 jobs will run again.")
+    for job in jobs:
+        until(
+            lambda job=job: (found := site.place.record(job)) and found.generation == 2 and found.ended, "it ran again"
+        )
+
+
+def test_filters_make_an_address_and_the_back_button_works(site: Site, tab: Tab) -> None:
+    [job] = site.submit(("noop", {"outcome": "fail"}), correlation_id="night-42")
+    site.place.ended(job)
+    page = tab.open()
+    page.get_by_role("link", name=re.compile("^failed")).click()
+    page.get_by_label("Kind").select_option("noop")
+    page.get_by_label("Error").select_option("TEST_FAILURE")
+    page.keyboard.press("/")
+    page.keyboard.type("night-4")
+    expect(page.locator(".jobs tbody tr")).to_have_count(1)
+    assert "contains=night-4" in page.url
+    page.reload()
+    expect(page.locator(".jobs tbody tr")).to_have_count(1)
+    tab.row(job).get_by_role("link").click()
+    expect(page.get_by_role("heading", name="noop")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("searchbox")).to_have_value("night-4")
+    page.get_by_role("searchbox").fill("nothing is like this")
+    page.get_by_role("link", name="Show all jobs").click()
+    expect(page.locator(".jobs tbody tr").nth(1)).to_be_visible()
+
+
+def test_pages_of_the_list_go_older_and_newer(site: Site, tab: Tab) -> None:
+    jobs = site.submit(*[("noop", {})] * 60)
+    for job in jobs:
+        site.place.ended(job)
+    page = tab.open()
+    rows = page.locator(".jobs tbody tr")
+    expect(rows).to_have_count(50)
+    first = rows.first.locator("code").inner_text()
+    page.get_by_role("link", name="Older").click()
+    expect(page.get_by_role("link", name="Newer")).to_be_visible()
+    expect(rows.first.locator("code")).not_to_have_text(first)
+    page.get_by_role("link", name="Newer").click()
+    expect(rows.first.locator("code")).to_have_text(first)
+
+
+def test_a_pause_holds_the_queue_chosen_jobs_are_cancelled_and_work_goes_on(site: Site, tab: Tab) -> None:
+    page = tab.open("#/queue?kind=noop")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator("main").get_by_text("The worker is paused")).to_be_visible()
+    one, two, three = site.submit(*[("noop", {})] * 3)
+    for job in (one, two):
+        tab.row(job).get_by_role("checkbox").check()
+    chosen = page.get_by_role("region", name="Chosen jobs")
+    chosen.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    chosen.get_by_role("button", name="Cancel").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel them").click()
+    for job in (one, two):
+        expect(tab.row(job)).to_contain_text("cancelled")
+    expect(tab.row(three)).to_contain_text("queued")
+    page.get_by_role("button", name="Resume").click()
+    expect(tab.row(three)).to_contain_text("succeeded")
+
+
+def test_what_runs_shows_how_far_it_is_and_can_be_cancelled(site: Site, tab: Tab) -> None:
+    [job] = site.submit(("noop", {"sleep_ms": 600_000}))
+    page = tab.open()
+    work = page.get_by_role("region", name="Running now")
+    expect(work.get_by_text(re.compile(r"^[\d,]+ of 600,000$"))).to_be_visible()
+    work.get_by_role("link").click()
+    expect(page.locator("main").get_by_text("runs now")).to_be_visible()
+    page.get_by_role("button", name="Cancel…").click()
+    page.get_by_role("button", name="Cancel it").click()
+    expect(page.locator("main").get_by_text("Ended: cancelled")).to_be_visible()
+    assert site.place.ended(job).state == "cancelled"
+
+
+def test_a_rejected_file_says_why(site: Site, tab: Tab) -> None:
+    (site.place.spool.inbox / "broken.json").write_text("{ no json", "utf-8")
+    page = tab.open()
+    rejected = page.locator("details.rejected")
+    rejected.locator("summary").click()
+    expect(rejected).to_contain_text("broken.json")
+    expect(rejected).to_contain_text("JSON_INVALID")
+    [before] = _reasons(site)
+    rejected.get_by_role("button", name="Drop it again").click()
+    until(lambda: any(reason != before for reason in _reasons(site)), "it was dropped, and looked at again")
+
+
+def _reasons(site: Site) -> list[str]:
+    return [path.read_text("utf-8") for path in site.place.spool.rejected.glob("broken*.reason.json")]
+
+
+# --- a job ---
+
+
+def test_the_life_of_a_job_is_told_from_its_drop_to_its_end(site: Site, tab: Tab) -> None:
+    [job] = site.submit(("noop", {"outcome": "retry"}), max_attempts=2, correlation_id="story-1", submitted_by="ada")
+    site.place.ended(job)
+    page = tab.open(f"#/jobs/{job}")
+    life = page.locator(".life")
+    for event in ("Dropped into the inbox", "Accepted", "Attempt 1", "Attempt 2", "Ended: failed"):
+        expect(life).to_contain_text(event)
+    expect(life.locator("code", has_text="TEST_RETRY")).to_have_count(2)
+    for fact in ("story-1", "ada", "2 so far"):
+        expect(page.get_by_role("region", name="About it")).to_contain_text(fact)
+    assert json.loads(page.locator("details", has_text="What was asked").locator("pre").inner_text()) == {
+        "outcome": "retry"
+    }
+    page.get_by_role("link", name="story-1").click()
+    expect(page.locator(".jobs tbody tr")).to_have_count(1)
+
+
+def test_by_the_keyboard_alone_a_failed_job_is_found_and_run_again(site: Site, tab: Tab) -> None:
+    [job] = site.submit(("noop", {"outcome": "fail"}), correlation_id="keys")
+    site.place.ended(job)
+    page = tab.open()
+    expect(page.get_by_role("searchbox")).to_be_visible()
+    page.keyboard.press("/")
+    page.keyboard.type("keys")
+    expect(page.locator(".jobs tbody tr")).to_have_count(1)
+    _tab_to(page, job)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="noop")).to_be_focused()
+    _tab_to(page, "Run it again")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.keyboard.press("Enter")
+    expect(page.locator("main").get_by_text("It runs again.")).to_be_visible()
+    expect(page.locator("main").get_by_text("2: it was run again")).to_be_visible()
+
+
+def _tab_to(page: Page, text: str) -> None:
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if text in str(page.evaluate("document.activeElement.textContent")):
+            return
+    raise AssertionError(f"not reached by the keyboard: {text}")
+
+
+def test_the_skip_link_leads_past_what_stands_above(tab: Tab) -> None:
+    page = tab.open()
+    page.evaluate("document.activeElement.blur()")
+    page.reload()
+    expect(page.get_by_role("heading", name="Queue")).to_be_visible()
+    skip = page.get_by_role("link", name="Skip to the content")
+    skip.focus()
+    expect(skip).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Queue")).to_be_focused()
+
+
+# --- activity ---
+
+
+def test_activity_has_bars_lines_and_a_table(site: Site, tab: Tab) -> None:
+    page = tab.open("#/activity?hours=1")
+    expect(page.locator("rect.bar").first).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("Jobs that ended, per minute"))).to_be_visible()
+    expect(page.locator("circle.point").first).to_be_visible()
+    page.get_by_text("As a table").click()
+    expect(page.get_by_role("columnheader", name="succeeded")).to_be_visible()
+    page.get_by_role("link", name="Last 7 days").click()
+    expect(page.get_by_role("img", name=re.compile("per two hours"))).to_be_visible()
+
+
+# --- memories ---
+
+
+def test_a_question_shows_scores_whose_parts_add_up(site: Site, tab: Tab, remembered: list[str]) -> None:
+    page = tab.open("#/memories")
+    expect(page.get_by_role("heading", name="Memories")).to_be_visible()
+    page.keyboard.press("/")
+    page.keyboard.type("how often is an upload tried again?")
+    page.keyboard.press("Enter")
+    hit = page.locator(".hit").first
+    expect(hit).to_contain_text("Uploads")
+    shown = float(hit.locator(".total b").inner_text())
+    hit.get_by_role("button", name="Why?").click()
+    why = hit.locator(".why")
+    formula = why.locator(".formula").inner_text()
+    base, boost, recency, status, total = (float(number) for number in re.findall(r"\d+\.\d+", formula))
+    assert total == shown
+    assert (base + boost) * recency * status == pytest.approx(total, abs=0.002)
+    expect(why.locator(".term").first).to_be_visible()
+    assert why.locator("dd", has_text=re.compile(r"^1\.$")).count() == 1
+
+
+def test_the_browser_filters_and_opens_a_memory_and_sets_its_status(
+    site: Site, tab: Tab, remembered: list[str]
+) -> None:
+    page = tab.open("#/memories")
+    expect(page.locator(".memories tbody tr").first).to_be_visible()
+    page.get_by_label("Topic").select_option("sessions")
+    expect(page.locator(".memories tbody tr")).to_have_count(1)
+    page.get_by_role("link", name="Sessions", exact=True).click()
+    expect(page.get_by_role("heading", name="Sessions")).to_be_visible()
+    expect(page.locator(".text")).to_contain_text("A session ends after 30 minutes.")
+    page.get_by_label("Status").select_option("Draft")
+    page.get_by_role("button", name="Set", exact=True).click()
+    expect(page.locator("main").get_by_text("Done, by the job")).to_be_visible()
+    expect(page.locator(".heading .state")).to_have_text("Draft")
+
+
+def test_a_memory_is_forgotten_only_once_its_number_was_typed(site: Site, tab: Tab, remembered: list[str]) -> None:
+    [job] = site.submit(("ingest", summary("To be forgotten", "passing", "Nobody needs this.", day=18)))
+    number = str(site.place.ended(job).as_dict()["result"]["memory_number"])
+    page = tab.open(f"#/jobs/{job}")
+    page.get_by_role("link", name=f"Open the memory #{number}").click()
+    page.get_by_role("button", name="Forget…").click()
+    verb = page.get_by_role("button", name="Forget it for good")
+    expect(verb).to_be_disabled()
+    page.get_by_role("textbox").fill(number)
+    verb.click()
+    expect(page.locator("main").get_by_text("1 memory was forgotten")).to_be_visible()
+    tab.expected.append("404")
+    tab.go(f"#/memories/{number}")
+    expect(page.locator("main").get_by_text("There is no memory")).to_be_visible()
+
+
+# --- whatever a text says, it stays text ---
+
+
+def test_a_memory_full_of_markup_and_script_stays_text_everywhere(site: Site, tab: Tab, remembered: list[str]) -> None:
+    page = tab.open("#/memories")
+    row = page.locator(".memories tbody tr", has_text="<img src=x")
+    expect(row.first).to_be_visible()
+    [hostile] = [job for job in remembered if HOSTILE in str(site.place.record(job).as_dict()["result"]["topic"])][:1]  # type: ignore[union-attr]
+    memory = site.place.record(hostile).as_dict()["result"]["memory_id"]  # type: ignore[union-attr]
+    for address, shown in {
+        f"#/jobs/{hostile}": "Its life",
+        f"#/memories/{memory}": "What is known",
+        "#/memories?q=" + "img onerror script window hacked": "score",
+        "#/topics/hostile": "Its memories",
+        "#/jobs/" + "%3Cimg%20src=x%20onerror=window.hacked=1%3E": "is no job id",
+        "#/memories/" + "%3Cimg%20src=x%20onerror=window.hacked=1%3E": "There is no memory",
+        "#/queue?contains=%3Cscript%3Ealert(1)%3C%2Fscript%3E": "No job is like that.",
+    }.items():
+        tab.expected = ["404"]
+        tab.go(address)
+        expect(page.locator("main").get_by_text(shown).first).to_be_visible()
+    tab.go("#/topics/hostile")
+    page.get_by_role("button", name="Preview compaction").click()
+    expect(page.locator(".preview .record")).to_contain_text("<script>")
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("main img, main script, main iframe").count() == 0
+
+
+# --- topics ---
+
+
+def test_a_compaction_is_shown_first_done_as_it_was_shown_and_taken_back(
+    site: Site, tab: Tab, remembered: list[str]
+) -> None:
+    page = tab.open("#/topics")
+    page.get_by_role("link", name="uploads").click()
+    page.get_by_role("button", name="Preview compaction").click()
+    conflict = page.locator(".conflict").first
+    expect(conflict.locator("[data-side=earlier]")).to_contain_text("five times")
+    expect(conflict.locator("[data-side=later]")).to_contain_text("three times")
+    expect(page.locator(".preview")).to_contain_text("2 sources")
+
+    [job] = site.submit(("ingest", summary("Uploads, a third time", "uploads", "Log each retry.", day=17)))
+    site.place.ended(job)
+    page.get_by_role("button", name="Merge these 2 memories").click()
+    expect(page.locator("main").get_by_text("The topic has changed since this preview was made.")).to_be_visible()
+
+    page.get_by_role("button", name="New preview").click()
+    page.get_by_role("button", name="Merge these 3 memories").click()
+    expect(page.locator("main").get_by_text("3 memories were merged into")).to_be_visible()
+    expect(page.locator(".heading + .facts")).to_contain_text("Records1")
+    history = page.get_by_role("region", name="History")
+    history.get_by_role("button", name="Restore…").click()
+    page.get_by_role("dialog").get_by_role("button", name="Restore").click()
+    expect(history.get_by_text("3 memories are back.")).to_be_visible()
+    expect(history.get_by_text("taken back")).to_be_visible()
+
+
+# --- health ---
+
+
+def test_health_shows_findings_and_where_each_setting_came_from(site: Site, tab: Tab) -> None:
+    page = tab.open("#/health")
+    expect(page.get_by_role("region", name="Worker")).to_contain_text("ready")
+    page.get_by_role("button", name="Examine now").click()
+    expect(page.get_by_role("button", name="Look again")).to_be_enabled()
+    expect(page.locator("main").get_by_text(re.compile(r"\d+ checks? in"))).to_be_visible()
+    page.get_by_label("Find a setting").fill("COGNEE_MEMORY_TEST_JOBS")
+    row = page.locator(".settings tbody tr")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text("environment")
+
+
+# --- any screen, any device ---
+
+
+def test_on_a_phone_no_screen_is_wider_than_the_phone(site: Site, phone: Tab, remembered: list[str]) -> None:
+    phone.open()
+    for address in _addresses(site, remembered):
+        phone.go(address)
+        _settled(phone.page)
+        assert phone.page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0, address
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_screen_has_a_barrier_that_axe_finds(site: Site, remembered: list[str], scheme: Any) -> None:
+    """The policy is set aside here, since axe itself makes markup; everything else of the page is as always."""
+    with site.browser.new_context(color_scheme=scheme, bypass_csp=True, reduced_motion="reduce") as context:
+        tab = Tab(context, site)
+        tab.open()
+        tab.page.evaluate(AXE.read_text("utf-8"))
+        for address in _addresses(site, remembered):
+            tab.go(address)
+            _settled(tab.page)
+            found = tab.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+            troubles = [
+                (each["id"], [node["html"][:120] for node in each["nodes"][:3]]) for each in found["violations"]
+            ]
+            assert troubles == [], address
+
+
+def _addresses(site: Site, jobs: list[str]) -> list[str]:
+    return [
+        *(f"#/{screen}" for screen in SCREENS),
+        f"#/jobs/{jobs[0]}",
+        "#/memories/1",
+        "#/topics/uploads",
+        "#/memories?q=uploads",
+    ]
+
+
+def _settled(page: Page) -> None:
+    """Its first answers are there."""
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
+
+
+def test_light_and_dark_can_be_chosen_and_are_kept(tab: Tab) -> None:
+    page = tab.open()
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    switch = page.get_by_role("button", name=re.compile("^Colours"))
+    switch.click()
+    switch.click()
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert dark != light
+    page.reload()
+    expect(page.get_by_role("heading", name="Queue")).to_be_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+
+
+# --- the end; the last test, since it ends the worker ---
+
+
+def test_draining_ends_the_worker_and_the_page_keeps_what_it_shows(site: Site, tab: Tab, worker: RealWorker) -> None:
+    page = tab.open()
+    tab.expected.append("ERR_")
+    rows = page.locator(".jobs tbody tr")
+    expect(rows.first).to_be_visible()
+    shown = rows.count()
+    page.get_by_role("button", name="Drain…").click()
+    page.get_by_role("button", name="Drain and let it leave").click()
+    assert worker.process.wait(60) == 0
+    expect(page.get_by_text("The worker does not answer.").first).to_be_visible()
+    expect(page.get_by_role("banner").get_by_text("Not connected")).to_be_visible()
+    expect(rows).to_have_count(shown)

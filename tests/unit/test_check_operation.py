@@ -1,0 +1,231 @@
+"""The job ``check``, without cognee: memory.db and its index damaged in many ways are seen, and the remedy works."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from fake_graph import WithFakeGraph
+
+from bridge.memory import Content, Memory, Metadata
+from bridge.operations import Task, run
+from bridge.result_schema import CheckResult
+from jobs.layout import Workspace
+from jobs.lifecycle import Failed, Succeeded
+from jobs.scrub import emptied
+from jobs.troubles import TROUBLES, Finding
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+NOW = "2026-11-20T12:00:00Z"
+LATER = "2099-01-01T00:00:00Z"
+NAMES = [f"0000000{n}-0000-4000-8000-00000000000{n}" for n in range(6)]
+RECORD = NAMES[5]
+SECRET = "AKIA" + "QYLPMN5HFIQR7XYA"  # in two parts, so that no scanner takes it for one
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    workspace = Workspace(tmp_path / "workspace")
+    workspace.memory.mkdir(mode=0o700, parents=True)
+    with WithFakeGraph(workspace) as stores:
+        stores.store.add([(memory(n), "job") for n in range(5)], NOW)
+        stores.store.add([(memory(5, kind="decision_record", sources=(NAMES[0], NAMES[1])), "job")], NOW)
+        stores.pay_all()
+    return workspace
+
+
+def memory(n: int, kind: Any = "summary", sources: tuple[str, ...] = (), said: str = "") -> Memory:
+    content = Content(f"Topic {n}", f"quokka{n} swims in lake {n}. {said}", decisions=(f"Use {n}",))
+    status: Any = "DecisionRecord" if kind == "decision_record" else "Active"
+    metadata = Metadata(topic_id=f"topic-{n}", status=status, created_at=NOW, updated_at=NOW)
+    name = NAMES[0].replace("0", str(n)) if n >= len(NAMES) else NAMES[n]
+    return Memory(name, 0, kind, metadata, NOW, content, sources=sources)
+
+
+def outcome(stores: WithFakeGraph, kind: str, payload: dict[str, Any]) -> Succeeded | Failed:
+    task = Task(kind, "a" * 64, payload, NOW, NOW)
+    return run(kind, [task], stores, NOON, lambda _: None)[kind]
+
+
+def findings(workspace: Workspace) -> dict[str, dict[str, Any]]:
+    """What the job finds, by code; the model's files are not on every machine that runs the tests."""
+    with WithFakeGraph(workspace) as stores:
+        found = outcome(stores, "check", {})
+    assert isinstance(found, Succeeded)
+    jsonschema.validate(found.result, CheckResult.model_json_schema())
+    jsonschema.validate(emptied(found.result), CheckResult.model_json_schema())
+    assert "quokka" not in json.dumps(found.result), "no text of a memory is told"
+    return {each["code"]: each for each in found.result["findings"] if each["group"] != "model"}
+
+
+def sql(workspace: Workspace, *statements: str) -> None:
+    with closing(sqlite3.connect(workspace.memory_db, isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def by_sql(*statements: str) -> Callable[[Workspace], None]:
+    return lambda workspace: sql(workspace, *statements)
+
+
+def dump(workspace: Workspace) -> list[str]:
+    with closing(sqlite3.connect(workspace.memory_db)) as connection:
+        return list(connection.iterdump())
+
+
+def files_of(workspace: Workspace) -> Iterator[tuple[str, bytes]]:
+    for path in sorted(workspace.vectors.iterdir()):
+        yield path.name, path.read_bytes()
+
+
+def flip_a_vector(workspace: Workspace) -> None:
+    path = next(path for path in workspace.vectors.glob("*.f32") if ".wholes" not in path.name)
+    data = bytearray(path.read_bytes())
+    data[700] ^= 0x40
+    path.write_bytes(data)
+
+
+def cut_the_vectors(workspace: Workspace) -> None:
+    for path in workspace.vectors.glob("*.f32"):
+        path.write_bytes(b"")
+
+
+@dataclass(frozen=True)
+class Case:
+    harm: Callable[[Workspace], None]
+    code: str
+    is_rebuilt: bool = False  # by the remedy: rebuild --what index
+    memory_ids: tuple[str, ...] = ()
+
+
+CASES = {
+    "a word's row gone": Case(by_sql("DELETE FROM words WHERE rowid = 2"), "WORDS_DAMAGED", True, (NAMES[1],)),
+    "words of nobody": Case(
+        by_sql("INSERT INTO words (rowid, topic, body) VALUES (99, 'a', 'b')"), "WORDS_DAMAGED", True
+    ),
+    "words that differ": Case(
+        by_sql("UPDATE words SET body = 'x' WHERE rowid = 3"), "WORDS_DAMAGED", True, (NAMES[2],)
+    ),
+    "the index's own tables": Case(by_sql("DELETE FROM words_data WHERE id > 10"), "WORDS_DAMAGED", True),
+    "no index": Case(by_sql("DROP TABLE words"), "WORDS_DAMAGED", True),
+    "a flipped bit of a vector": Case(flip_a_vector, "VECTORS_DAMAGED", True),
+    "vectors cut short": Case(cut_the_vectors, "VECTORS_LACKING", True),
+    "rows of another": Case(
+        by_sql("UPDATE memories SET passage_row = 1 WHERE number = 2"), "VECTORS_MISPLACED", True, (NAMES[1],)
+    ),
+    "rows beyond the end": Case(
+        by_sql("UPDATE memories SET whole_row = 99 WHERE number = 2"), "VECTORS_MISPLACED", True, (NAMES[1],)
+    ),
+    "a passage too many": Case(
+        by_sql("UPDATE memories SET passage_count = 9 WHERE number = 1"), "VECTORS_MISPLACED", True, (NAMES[0],)
+    ),
+    "kept embeddings that differ": Case(by_sql("UPDATE embeddings SET vector = zeroblob(64)"), "VECTORS_DIFFER"),
+    "kept embeddings too short": Case(by_sql("UPDATE embeddings SET vector = zeroblob(60)"), "EMBEDDINGS_MISSIZED"),
+    "another model": Case(by_sql("UPDATE meta SET value = 'other/16' WHERE key = 'embedder'"), "MODEL_CHANGED"),
+    "a status that there is not": Case(
+        by_sql("UPDATE memories SET status = 'Great' WHERE number = 1"), "MEMORIES_INVALID", False, (NAMES[0],)
+    ),
+    "a record's status on a summary": Case(
+        by_sql("UPDATE memories SET status = 'DecisionRecord' WHERE number = 1"), "MEMORIES_INVALID", False, (NAMES[0],)
+    ),
+    "a body that is no JSON": Case(
+        by_sql("UPDATE memories SET body = '{' WHERE number = 1"), "MEMORIES_INVALID", False, (NAMES[0],)
+    ),
+    "a source that is nowhere": Case(
+        by_sql("DELETE FROM memories WHERE number = 1", "DELETE FROM words WHERE rowid = 1"),
+        "SOURCES_MISSING", False, (RECORD,),
+    ),
+    "forgotten and here": Case(
+        by_sql(f"INSERT INTO tombstones VALUES ('{NAMES[3]}', '{LATER}')"), "FORGOTTEN_HERE", False, (NAMES[3],)
+    ),
+    "owed for nobody": Case(
+        by_sql(f"INSERT INTO outbox (memory_id, action, added_at) VALUES ('nobody', 'write', '{LATER}')"),
+        "OUTBOX_INVALID",
+    ),
+    "an older format": Case(by_sql("PRAGMA user_version = 3"), "STORE_OF_OLDER_FORMAT"),
+}  # fmt: skip
+
+
+def test_a_store_that_is_whole_is_found_well(workspace: Workspace) -> None:
+    assert findings(workspace) == {}
+
+
+def test_where_nothing_was_ever_stored_there_is_nothing_to_find(tmp_path: Path) -> None:
+    empty = Workspace(tmp_path)
+    assert findings(empty) == {}
+    assert not empty.memory.exists()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_damage_is_seen_left_as_it_is_and_the_remedy_works(workspace: Workspace, name: str) -> None:
+    case = CASES[name]
+    case.harm(workspace)
+    before, files = dump(workspace), list(files_of(workspace))
+    found = findings(workspace)
+    assert case.code in found, found
+    assert set(case.memory_ids) <= set(found[case.code]["memory_ids"])
+    assert (dump(workspace), list(files_of(workspace))) == (before, files), "looking mends nothing"
+    if case.is_rebuilt:
+        assert "rebuild --what index" in found[case.code]["remedy"]
+        with WithFakeGraph(workspace) as stores:
+            assert isinstance(outcome(stores, "rebuild", {"what": "index"}), Succeeded)
+        assert findings(workspace) == {}
+
+
+def test_a_file_that_sqlite_cannot_read_is_the_jobs_error(workspace: Workspace) -> None:
+    with WithFakeGraph(workspace) as stores:
+        workspace.memory_db.write_bytes(b"no database" * 1000)
+        found = outcome(stores, "check", {})
+    assert isinstance(found, Failed)
+    assert found.error.code == "STORE_UNREADABLE"
+
+
+def test_a_damaged_page_is_seen_and_keeps_no_other_check_from_being_made(workspace: Workspace) -> None:
+    with closing(sqlite3.connect(workspace.memory_db)) as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'tombstones'").fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    data = bytearray(workspace.memory_db.read_bytes())
+    data[(page - 1) * size : page * size] = b"\xa5" * size
+    workspace.memory_db.write_bytes(data)
+    flip_a_vector(workspace)
+    found = findings(workspace)
+    assert {"STORE_DAMAGED", "VECTORS_DAMAGED"} <= set(found)
+
+
+def test_what_was_stored_anew_after_a_forgetting_is_well(workspace: Workspace) -> None:
+    sql(workspace, f"INSERT INTO tombstones VALUES ('{NAMES[3]}', '2026-11-19T12:00:00Z')")
+    assert findings(workspace) == {}
+
+
+def test_a_secret_in_a_memory_is_seen_and_not_told(workspace: Workspace) -> None:
+    with WithFakeGraph(workspace) as stores:
+        added = memory(7, said=f"the key is {SECRET} for the bucket")
+        stores.store.add([(added, "job")], NOW)
+    found = findings(workspace)
+    assert found["SECRETS_STORED"]["memory_ids"] == [added.id]
+    assert SECRET not in json.dumps(found)
+
+
+def test_a_finding_comes_back_from_a_record_as_it_was_and_from_one_without_texts_as_the_table_has_it(
+    workspace: Workspace,
+) -> None:
+    flip_a_vector(workspace)
+    (found,) = [each for code, each in findings(workspace).items() if code == "VECTORS_DAMAGED"]
+    assert Finding.from_dict(found).as_dict() == found
+    bare = Finding.from_dict(emptied(found))
+    assert (bare.message, bare.remedy) == (TROUBLES[bare.code].cause, TROUBLES[bare.code].remedy)
+
+
+def test_every_trouble_that_only_the_job_finds_is_shown_here_or_with_cognee() -> None:
+    shown = {case.code for case in CASES.values()} | {"SECRETS_STORED"}
+    with_cognee = {"GRAPH_LACKS", "GRAPH_DAMAGED", "GRAPH_HOLDS_MORE", "GRAPH_HOLDS_FORGOTTEN"}
+    of_the_command = {"CHECK_FAILED"}
+    assert {code for code, it in TROUBLES.items() if it.deep} - shown - with_cognee - of_the_command == {"TEXTS_STRAY"}

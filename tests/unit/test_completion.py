@@ -1,0 +1,90 @@
+"""What a real shell offers when Tab is pressed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from harness import PROJECT, Place
+
+from bridge import trust
+from jobs import spool
+from jobs.errors import JobError
+from jobs.model import Record
+from worker.cli import main
+
+# Asks bash's own machinery what it would offer behind each line of stdin.
+_ASK = """
+eval "$(cognee-memory completion bash)"
+while IFS= read -r line; do
+    COMP_LINE="$line" COMP_POINT=${#line} COMP_TYPE=9 COMPREPLY=()
+    _python_argcomplete cognee-memory
+    (IFS='|'; printf '%s\\n' "${COMPREPLY[*]}")
+done
+"""
+
+pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    base = tmp_path_factory.mktemp("completion")
+    place = Place(base)
+    trust.adopt(place.workspace, place.config)
+    error = JobError("TOPIC_NOT_FOUND").as_dict()
+    records = [
+        Record("done-1", "noop", "", "succeeded", accepted_at="2026-11-20T10:00:00Z"),
+        Record("wrong-1", "noop", "", "failed", accepted_at="2026-11-20T11:00:00Z", error=error),
+        Record("waits-1", "noop", "", "queued", accepted_at="2026-11-20T12:00:00Z"),
+    ]
+    spool.write_records(place.spool, records)
+    commands = base / "bin"
+    commands.mkdir()
+    program = commands / "cognee-memory"
+    program.write_text(f'#!/bin/sh\nPYTHONPATH="{PROJECT}" exec "{sys.executable}" -m worker.cli "$@"\n')
+    program.chmod(0o755)
+    place.environment["PATH"] = f"{commands}:{place.environment['PATH']}"
+    return place
+
+
+def test_a_shell_offers_what_may_follow(place: Place) -> None:
+    expected = {
+        "cognee-memory jo": {"jobs "},
+        "cognee-memory jobs re": {"retry", "resume"},
+        "cognee-memory jobs show ": {"waits-1", "wrong-1", "done-1"},
+        "cognee-memory jobs retry ": {"wrong-1 "},
+        "cognee-memory jobs cancel ": {"waits-1 "},
+        "cognee-memory jobs show do": {"done-1 "},
+        "cognee-memory jobs list --state fa": {"failed "},
+        "cognee-memory jobs list --state failed,re": {"failed,retrying", "failed,rejected"},
+        "cognee-memory jobs list --error NOTHING": {"NOTHING_TO_COMPACT "},
+        "cognee-memory jobs list --kind re": {"restore", "rebuild"},
+        "cognee-memory retrieve x --preset ": {"contract", "long-lived"},
+        "cognee-memory compact ": set(),
+        "cognee-memory memories show ": set(),
+        "cognee-memory worker lo": {"logs "},
+        "cognee-memory completion z": {"zsh "},
+    }
+    done = subprocess.run(
+        ["bash", "-c", _ASK],
+        input="".join(f"{line}\n" for line in expected),
+        env=place.environment, cwd=place.workspace.root, capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    offered = [set(line.split("|")) - {""} for line in done.stdout.splitlines()]
+    assert dict(zip(expected, offered, strict=True)) == expected
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_each_shell_has_a_script(shell: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["completion", shell]) == 0
+    assert "cognee-memory" in capsys.readouterr().out
+
+
+def test_nothing_of_completion_is_imported_by_a_command_that_runs() -> None:
+    code = "import sys, worker.cli; worker.cli.main(['jobs', 'list']); print('argcomplete' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"

@@ -1,0 +1,748 @@
+"""The quick look: what each check says of given facts, and that no state of a workspace makes the look itself fail."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_graph import WithFakeGraph
+
+from bridge import glance, mounts, trust
+from bridge.database import FORMAT
+from bridge.memory import Content, Memory, Metadata
+from bridge.setting_sources import survey
+from bridge.settings import Settings, load
+from jobs import clock, spool
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lock import Lock
+from jobs.model import Attempt, Record
+from jobs.troubles import GROUPS, LEVELS, TROUBLES, Finding
+from worker import (
+    doctor_bundle,
+    doctor_cleaning,
+    doctor_fixes,
+    doctor_installation,
+    doctor_machine,
+    doctor_queue,
+    doctor_stores,
+    doctor_view,
+    doctor_worker,
+)
+from worker.doctor import Report, examine
+from worker.version import VERSION
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+AT = clock.iso(NOW)
+LOCAL = mounts.Mount("/", "ext4", events=True, wal=True)
+NFS = mounts.Mount("/mnt", "nfs4", events=False, wal=False)
+MIB = 1024 * 1024
+
+
+def codes(findings: Iterator[Finding] | tuple[Finding, ...] | list[Finding]) -> set[str]:
+    """Of what is worth a person's time."""
+    return {finding.code for finding in findings if finding.level != "ok"}
+
+
+def judged(checks: Any, facts: Any) -> set[str]:
+    return {finding.code for check in checks for finding in check(facts)}
+
+
+# --- what each check says of given facts ---
+
+MACHINE = doctor_machine.Machine(
+    free=10**12, min_free=100 * MIB, free_inodes=10**6, read_only=False, mount=LOCAL, unsafe_is_allowed=False,
+    watches=65536, instances=128, open_files=1024, free_ram=4096 * MIB, now=NOW, latest=NOW, beat_at=NOW,
+    beat_file_at=NOW,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        ({}, set()),
+        ({"free": 50 * MIB}, {"DISK_LOW"}),
+        ({"free": 150 * MIB}, {"DISK_TIGHT"}),
+        ({"free_inodes": 10}, {"INODES_LOW"}),
+        ({"free_inodes": None, "watches": None, "instances": None, "open_files": None}, set()),
+        ({"read_only": True}, {"DISK_READ_ONLY"}),
+        ({"mount": NFS}, {"MOUNT_UNSAFE", "MOUNT_WITHOUT_EVENTS"}),
+        ({"mount": NFS, "unsafe_is_allowed": True}, {"MOUNT_UNSAFE_ALLOWED", "MOUNT_WITHOUT_EVENTS"}),
+        ({"watches": 8}, {"WATCHES_FEW"}),
+        ({"instances": 1}, {"WATCHES_FEW"}),
+        ({"open_files": 64}, {"OPEN_FILES_FEW"}),
+        ({"free_ram": 9 * MIB}, {"RAM_LOW"}),
+        ({"now": NOW.replace(year=1970)}, {"CLOCK_WRONG"}),
+        ({"latest": NOW + timedelta(hours=2)}, {"CLOCK_WAS_AHEAD"}),
+        ({"beat_file_at": NOW - timedelta(minutes=2)}, {"CLOCK_OF_DISK"}),
+    ],
+)
+def test_the_machine(change: dict[str, Any], wanted: set[str]) -> None:
+    assert judged(doctor_machine.CHECKS, replace(MACHINE, **change)) == wanted
+
+
+INSTALLATION = doctor_installation.Installation(
+    python=(3, 11), wanted_python=">=3.11,<3.14", installed=True,
+    packages={"huey": ("3.5.4", "3.5.4"), "rich": ("14", None)}, taken=(),
+    sqlite=(3, 40, 1), sqlite_lacks=(), config_folder=Path("/c"), config_is_writable=True, config_mode=0o600,
+    config_has_key=True,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        ({}, set()),
+        ({"python": (3, 10)}, {"PYTHON_UNSUPPORTED"}),
+        ({"python": (3, 14)}, {"PYTHON_UNSUPPORTED"}),
+        ({"packages": {"huey": (None, "3.5.4")}}, {"PACKAGE_MISSING"}),
+        ({"packages": {"huey": ("3.6.0", "3.5.4")}}, {"PACKAGE_OTHER_VERSION"}),
+        ({"taken": ("/site/jobs.py",)}, {"NAME_TAKEN"}),
+        ({"installed": False}, {"NOT_INSTALLED"}),
+        ({"sqlite": (3, 31, 0)}, {"SQLITE_LACKING"}),
+        ({"sqlite_lacks": ("FTS5",)}, {"SQLITE_LACKING"}),
+        ({"config_is_writable": False}, {"CONFIG_CLOSED"}),
+        ({"config_mode": 0o644}, {"CONFIG_OPEN"}),
+        ({"config_mode": 0o644, "config_has_key": False}, set()),
+    ],
+)
+def test_the_installation(change: dict[str, Any], wanted: set[str]) -> None:
+    assert judged(doctor_installation.CHECKS, replace(INSTALLATION, **change)) == wanted
+
+
+def test_a_package_that_brings_a_module_with_our_name_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = tmp_path / "stranger-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
+    (info / "RECORD").write_text("worker/__init__.py,,\nstranger/x.py,,\n")
+    (tmp_path / "jobs.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    found = doctor_installation.gather(Workspace(tmp_path), Settings())
+    assert set(found.taken) == {str(tmp_path / "jobs.py"), "the package stranger"}
+
+
+def beat(**change: Any) -> dict[str, Any]:
+    return {
+        "pid": 4, "state": "ready", "heartbeat_at": AT, "boot_id": "b", "version": VERSION, "embedder": "e",
+        "llm_configured": False, "watcher": "events", "http": None, "child": None, "in_flight": [], **change,
+    }  # fmt: skip
+
+
+def worker(**change: Any) -> doctor_worker.Worker:
+    it = doctor_worker.Worker(
+        NOW, beat=beat(), lock_is_there=True, is_alive=True, boot_id="b", beat_process=True, embedder="e",
+        child_limit=100, token_mode=0o600,
+    )  # fmt: skip
+    for name, value in change.items():
+        setattr(it, name, value)
+    return it
+
+
+OLD = clock.iso(NOW - timedelta(minutes=5))
+GONE: dict[str, Any] = {"is_alive": False, "beat_process": False, "token_mode": None}
+PROCESS = doctor_worker.Process
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        ({}, set()),
+        ({"beat": None, **GONE}, set()),
+        ({"beat": None, **GONE, "token_mode": 0o600}, {"HEARTBEAT_LEFT"}),
+        ({"beat": beat(state="stopped"), **GONE}, set()),
+        ({"beat": beat(heartbeat_at=OLD), **GONE, "note": "b"}, {"HEARTBEAT_LEFT", "WORKER_DIED"}),
+        ({"beat": beat(heartbeat_at=OLD)}, {"WORKER_SILENT"}),
+        ({"beat": beat(boot_id="another")}, {"HEARTBEAT_FOREIGN"}),
+        ({"beat_process": False}, {"HEARTBEAT_FOREIGN"}),
+        ({"is_alive": False}, {"LOCK_GONE"}),
+        ({"beat": None, "beat_is_damaged": True}, {"HEARTBEAT_DAMAGED"}),
+        ({"lock_is_safe": False}, {"LOCK_UNSAFE"}),
+        ({"successor": True}, {"SUCCESSOR_WAITS"}),
+        ({"processes": [PROCESS(1, "worker", None, True), PROCESS(2, "worker", None, True)]}, {"WORKERS_MANY"}),
+        ({"processes": [PROCESS(1, "worker", None, True), PROCESS(2, "worker", None, True, True)]}, set()),
+        ({"processes": [PROCESS(1, "child", 7, False)]}, {"ORPHANS"}),
+        ({"processes": [PROCESS(1, "child", 7, True)]}, set()),
+        ({"beat": beat(version="0.1.0")}, {"WORKER_OF_OTHER_VERSION"}),
+        ({"embedder": "another"}, {"WORKER_OF_OTHER_SETTINGS"}),
+        ({"llm_configured": True}, {"WORKER_OF_OTHER_SETTINGS"}),
+        ({"beat": beat(child={"pid": 5, "memory_bytes": 90})}, {"CHILD_LARGE"}),
+        ({"beat": beat(child={"pid": 5, "memory_bytes": None})}, set()),
+        ({"paused_since": NOW - timedelta(hours=1)}, {"PAUSED"}),
+        ({"paused_since": NOW - timedelta(days=3)}, {"PAUSED_FOR_LONG"}),
+        ({"beat": beat(state="draining")}, {"LEAVING"}),
+        ({"beat": beat(watcher="failed")}, {"EVENTS_FAILED"}),
+        ({"beat": beat(http={"url": None, "problem": "in use"})}, {"HTTP_PROBLEM"}),
+        ({"http": "nobody answers"}, {"HTTP_SILENT"}),
+        ({"token_mode": 0o644}, {"TOKEN_OPEN"}),
+        ({"log_errors": 3}, {"LOG_HAS_ERRORS"}),
+    ],
+)
+def test_the_worker(change: dict[str, Any], wanted: set[str]) -> None:
+    assert judged(doctor_worker.CHECKS, worker(**change)) == wanted
+
+
+def brief(state: str = "queued", minutes: float = 0, code: str | None = None, **change: Any) -> dict[str, Any]:
+    error = code and {"code": code, "message": "It went wrong.", "remediation": "Mend it."}
+    at = clock.iso(NOW - timedelta(minutes=minutes))
+    return {"job_id": "a", "kind": "ingest", "state": state, "accepted_at": at, "finished_at": None,
+            "next_attempt_at": None, "error": error, **change}  # fmt: skip
+
+
+def queue(*briefs: dict[str, Any], **change: Any) -> doctor_queue.Queue:
+    it = doctor_queue.Queue(NOW, True, False, False, list(briefs), most_active=10, most_ended=5)
+    for name, value in change.items():
+        setattr(it, name, value)
+    return it
+
+
+MINUTES = timedelta(minutes=1)
+LATER = clock.iso(NOW + timedelta(hours=1))
+
+
+@pytest.mark.parametrize(
+    ("facts", "wanted"),
+    [
+        (queue(), set()),
+        (queue(worker=False), {"WORKER_ABSENT"}),
+        (queue(brief(), worker=False), {"JOBS_WITHOUT_WORKER"}),
+        (queue(worker=False, inbox=[MINUTES]), {"JOBS_WITHOUT_WORKER"}),
+        (queue(brief(minutes=9)), {"QUEUE_STUCK"}),
+        (queue(brief(minutes=9), runs=True), set()),
+        (queue(brief(minutes=9), paused=True), set()),
+        (queue(brief(minutes=9, next_attempt_at=LATER)), set()),
+        (queue(inbox=[5 * MINUTES]), {"INBOX_NOT_TAKEN"}),
+        (queue(requests=[5 * MINUTES]), {"REQUESTS_NOT_OBEYED"}),
+        (queue(brief("failed", 5, "POISON")), {"JOBS_FAILED"}),
+        (queue(brief("rejected", 5, "JSON_INVALID"), rejected=1), {"JOBS_REJECTED"}),
+        (queue(rejected=2), {"JOBS_REJECTED"}),
+        (queue(brief("retrying", 90, "DISK_FULL"), runs=True), {"JOBS_RETRYING"}),
+        (queue(brief("retrying", 9, "DISK_FULL"), runs=True), set()),
+        (queue(*[brief()] * 9), {"BACKLOG_LARGE"}),
+        (queue(*[brief("succeeded")] * 6), {"RECORDS_MANY"}),
+        (queue(damaged=["a"]), {"RECORDS_DAMAGED"}),
+        (queue(copies_alone=["a"]), {"COPIES_ALONE"}),
+        (queue(queue_file="malformed"), {"QUEUE_FILE_DAMAGED"}),
+    ],
+)
+def test_the_queue(facts: doctor_queue.Queue, wanted: set[str]) -> None:
+    assert judged(doctor_queue.CHECKS, facts) == wanted
+
+
+def test_failures_are_one_finding_a_cause_with_the_cause_s_own_remedy() -> None:
+    facts = queue(*[brief("failed", 5, "POISON")] * 3, brief("failed", 5, "LLM_CONFIG"))
+    found = list(doctor_queue.troubled(facts))
+    assert [(each.subject, each.count, each.remedy) for each in found] == [
+        ("POISON", 3, "Mend it."), ("LLM_CONFIG", 1, "Mend it."),
+    ]  # fmt: skip
+
+
+def store(**change: Any) -> glance.Store:
+    it = glance.Store(is_there=True, size=9, format=FORMAT, whole=[], embedder="e", memories=2, words=2)
+    for name, value in change.items():
+        setattr(it, name, value)
+    return it
+
+
+LONG_AGO = clock.iso(NOW - timedelta(hours=1))
+WITH_GRAPH = {"graph_embedder": "e"}
+
+
+@pytest.mark.parametrize(
+    ("change", "files", "wanted"),
+    [
+        ({}, {}, set()),
+        ({"is_there": False, "format": 0}, {}, set()),
+        ({"problem": JobError("STORE_UNREADABLE")}, {}, {"STORE_CLOSED"}),
+        ({"problem": JobError("STORE_UNREADABLE", "file is not a database")}, {}, {"STORE_DAMAGED"}),
+        ({"problem": JobError("STORE_NEWER")}, {}, {"STORE_OF_NEWER_FORMAT"}),
+        ({"whole": None}, {}, {"STORE_NOT_READ_WHOLE"}),
+        ({"whole": ["row missing"]}, {}, {"STORE_DAMAGED"}),
+        ({"format": FORMAT - 1}, {}, {"STORE_OF_OLDER_FORMAT"}),
+        ({"log_size": 10**9}, {}, {"LOG_OF_STORE_LARGE"}),
+        ({"embedder": "other"}, {}, {"MODEL_CHANGED"}),
+        ({"vectors_lacking": ["1.f32"]}, {}, {"VECTORS_LACKING"}),
+        ({"words": 1}, {}, {"WORDS_LACKING"}),
+        ({"words": -1}, {}, {"WORDS_LACKING"}),
+        ({"words_of_old": True, "words": 0}, {}, {"INDEX_OF_OLDER_FORMAT"}),
+        ({"unfinished": 1, "unfinished_since": LONG_AGO}, {}, {"FORGETTING_UNFINISHED"}),
+        ({"unfinished": 1, "unfinished_since": AT}, {}, set()),
+        ({"owed": 1, "owed_since": LONG_AGO}, {}, {"GRAPH_BEHIND"}),
+        ({"owed": 1, "owed_since": AT}, {}, set()),
+        ({"refused": {"GRAPH_WRITE_FAILED": 2}}, {}, {"GRAPH_REFUSED"}),
+        ({"meta": WITH_GRAPH}, {}, {"GRAPH_GONE"}),
+        ({"meta": WITH_GRAPH}, {"graph": True, "vectors": True}, set()),
+        ({"meta": {"graph_embedder": "o"}}, {"graph": True, "vectors": True}, {"GRAPH_OF_OTHER_MODEL"}),
+        ({"meta": {**WITH_GRAPH, "graph_openings": "2"}}, {"graph": True, "vectors": True}, {"GRAPH_DEADLY"}),
+        ({}, {"cut_off": ["g.shadow"]}, {"GRAPH_CUT_OFF"}),
+        ({}, {"set_aside": 1, "set_aside_size": 9}, {"SET_ASIDE"}),
+        ({}, {"earlier": 1}, {"OLD_STORES"}),
+        ({}, {"cognee": True}, {"OLD_STORES"}),
+        ({}, {"backups": ["b"]}, {"BACKUPS_LEFT"}),
+    ],
+)
+def test_the_stores(change: dict[str, Any], files: dict[str, Any], wanted: set[str]) -> None:
+    facts = doctor_stores.Stores(NOW, store(**change), glance.Files(**files), "e", None)
+    assert judged(doctor_stores.CHECKS, facts) == wanted
+
+
+@pytest.mark.parametrize(("code", "wanted"), [("MODEL_MISSING", "MODEL_ABSENT"), ("MODEL_CORRUPT", "MODEL_WRONG")])
+def test_the_model(code: str, wanted: str) -> None:
+    facts = doctor_stores.Stores(NOW, glance.Store(), glance.Files(), "e", JobError(code))
+    assert judged(doctor_stores.CHECKS, facts) == {wanted}
+
+
+def test_what_of_the_settings_has_no_effect_is_named_without_a_value(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.mkdir()
+    (config / "config.toml").write_text('llm_endpoint = "https://elsewhere.example"\n')
+    dotenv = tmp_path / ".env"
+    dotenv.write_text("LLM_API_KEY=sk-in-the-file\nCOGNEE_MEMORY_MAX_RESULT=3\nCOGNEE_MEMORY_MAX_TOKENS=9\n")
+    env = {"COGNEE_MEMORY_CONFIG_DIR": str(config), "LLM_API_KEY": "sk-in-the-environment",
+           "COGNEE_MEMORY_HTP": "1", "SYSTEM_ROOT_DIRECTORY": "/elsewhere"}  # fmt: skip
+    settings = load(environment=env, workspace_env=dotenv, trusted=False)
+    said = survey(settings, env, dotenv, False)
+    assert [(each.variable, each.near) for each in said.unknown] == [
+        ("COGNEE_MEMORY_HTP", "COGNEE_MEMORY_HTTP"),
+        ("COGNEE_MEMORY_MAX_RESULT", "COGNEE_MEMORY_MAX_RESULTS"),
+    ]
+    assert said.ignored == ("LLM_API_KEY",)
+    assert said.apart == ("LLM_ENDPOINT",)
+    assert said.cognees == ("SYSTEM_ROOT_DIRECTORY",)
+    assert "sk-" not in repr(said)
+
+
+# --- the whole look ---
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    workspace = Workspace(tmp_path / "workspace")
+    workspace.root.mkdir()
+    monkeypatch.setenv("COGNEE_MEMORY_CACHE_DIR", str(tmp_path / "cache"))
+    return workspace
+
+
+@pytest.fixture
+def used(workspace: Workspace) -> Workspace:
+    """With a memory, and the job that brought it."""
+    trust.adopt(workspace, load().config_folder)
+    with WithFakeGraph(workspace) as stores:
+        content = Content("Geese", "They fly.", decisions=("Use geese",))
+        metadata = Metadata(topic_id="geese", status="Active", created_at=AT)
+        stores.store.add([(Memory("m" * 8, 0, "summary", metadata, AT, content), "job-a")], AT)
+        stores.pay_all()
+    spool.write_records(workspace.spool, [ended("job-a")])
+    return workspace
+
+
+def ended(job_id: str, **change: Any) -> Record:
+    attempt = Attempt(1, AT, AT, "succeeded")
+    found = Record(job_id, "ingest", "a" * 64, "succeeded", attempt=1, accepted_at=AT, started_at=AT, finished_at=AT,
+                   elapsed_ms=3, result={"memory_id": "m" * 8}, attempts=(attempt,))  # fmt: skip
+    return replace(found, **change)
+
+
+KNOWN = {"LLM_ABSENT", "SETTINGS_SET", "MODEL_ABSENT", "MODEL_CHANGED", "WORKER_ABSENT", "WORKSPACE_UNUSED",
+         "WATCHES_FEW", "RAM_LOW", "DISK_TIGHT", "MOUNT_WITHOUT_EVENTS", "MOUNT_UNSAFE"}  # fmt: skip
+
+
+def look(workspace: Workspace, **options: Any) -> Report:
+    report = examine(workspace, clock.now(), **options)
+    assert json.loads(json.dumps(report.as_dict())) == report.as_dict()
+    assert [LEVELS.index(each.level) for each in report.findings] == sorted(
+        (LEVELS.index(each.level) for each in report.findings), reverse=True
+    ), "the worst first"
+    assert {each.group for each in report.findings} <= set(GROUPS)
+    return report
+
+
+def seen(workspace: Workspace) -> set[str]:
+    return codes(look(workspace).findings) - KNOWN
+
+
+def test_a_workspace_that_is_well_is_found_well_and_left_as_it_is(used: Workspace) -> None:
+    before = {path: path.lstat().st_mtime_ns for path in used.root.rglob("*") if "-shm" not in path.name}
+    assert seen(used) == set()
+    after = {path: path.lstat().st_mtime_ns for path in used.root.rglob("*") if "-shm" not in path.name}
+    assert {path.name for path in after if path not in before} <= {"memory.db-wal"}
+    assert {path: at for path, at in after.items() if path in before and path.is_file()} == {
+        path: at for path, at in before.items() if path.is_file()
+    }
+
+
+def test_a_workspace_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
+    report = look(Workspace(tmp_path / "none"))
+    assert "WORKSPACE_ABSENT" in codes(report.findings)
+    assert not report.ok
+    assert not {each.group for each in report.findings} & {"queue", "memory", "graph"}, "these were not looked at"
+
+
+def test_of_a_workspace_of_somebody_else_nothing_is_read(used: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(used.root.parent / "another"))
+    used.memory_db.write_bytes(b"hostile")
+    used.env_file.write_text("COGNEE_MEMORY_MAX_RESULTS=nonsense\n")
+    report = look(used)
+    assert "WORKSPACE_FOREIGN" in codes(report.findings)
+    assert not {"STORE_DAMAGED", "SETTING_WRONG"} & codes(report.findings)
+
+
+def spoil_dotenv(workspace: Workspace) -> None:
+    workspace.env_file.write_text("COGNEE_MEMORY_MAX_RESULTS=many\n")
+
+
+def spoil_config(workspace: Workspace) -> None:
+    (load().config_folder / "config.toml").write_bytes(b"\xff\xfe nonsense")
+
+
+def spoil_heartbeat(workspace: Workspace) -> None:
+    workspace.spool.heartbeat.write_bytes(b'{"pid": []}')
+
+
+def deep_heartbeat(workspace: Workspace) -> None:
+    workspace.spool.heartbeat.write_bytes(b"[" * 100_000)
+
+
+def strange_heartbeat(workspace: Workspace) -> None:
+    value = beat(http={"url": 7, "serving": "x"}, child="x", in_flight=3, heartbeat_at="2999-01-01T00:00:00Z")
+    workspace.spool.heartbeat.write_text(json.dumps(value))
+
+
+def spoil_database(workspace: Workspace) -> None:
+    workspace.memory_db.write_bytes(b"no database" * 100)
+
+
+def no_tables(workspace: Workspace) -> None:
+    for table in ("outbox", "meta"):
+        with closing(sqlite3.connect(workspace.memory_db)) as connection:
+            connection.execute(f"DROP TABLE {table}")
+            connection.commit()
+
+
+def folder_for_database(workspace: Workspace) -> None:
+    workspace.memory_db.unlink()
+    workspace.memory_db.mkdir()
+
+
+def spoil_records(workspace: Workspace) -> None:
+    workspace.spool.record("broken").write_bytes(b"{")
+    workspace.spool.copy("alone").write_bytes(b"{}")
+    (workspace.spool.results / "folder.json").mkdir()
+
+
+def spoil_queue(workspace: Workspace) -> None:
+    workspace.spool.queue_db.write_bytes(b"no database" * 100)
+
+
+def open_up(workspace: Workspace) -> None:
+    workspace.memory.chmod(0o755)
+    workspace.spool.token.write_text("secret")
+    workspace.spool.token.chmod(0o644)
+
+
+def no_gitignore(workspace: Workspace) -> None:
+    (workspace.memory / ".gitignore").unlink()
+
+
+def old_part(workspace: Workspace) -> None:
+    part = workspace.spool.inbox / ".a.tmp"
+    part.write_bytes(b"x")
+    os.utime(part, (time.time() - 90_000,) * 2)
+
+
+def wait_for_nobody(workspace: Workspace) -> None:
+    spool.drop(workspace.spool, "b", b"{}")
+
+
+def folder_for_lock(workspace: Workspace) -> None:
+    workspace.spool.lock.mkdir()
+
+
+def newer(workspace: Workspace) -> None:
+    with closing(sqlite3.connect(workspace.memory_db)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+
+
+def link_inside(workspace: Workspace) -> None:
+    (workspace.spool.rejected / "link.1.json").symlink_to("/etc/hostname")
+
+
+AWFUL: dict[str, tuple[Callable[[Workspace], None], set[str]]] = {
+    "a .env that cannot be read": (spoil_dotenv, {"SETTING_WRONG"}),
+    "a config.toml that is none": (spoil_config, {"SETTING_WRONG"}),
+    "a heartbeat that is none": (spoil_heartbeat, {"HEARTBEAT_DAMAGED"}),
+    "a heartbeat without an end": (deep_heartbeat, {"HEARTBEAT_DAMAGED"}),
+    "a strange heartbeat": (strange_heartbeat, {"CLOCK_WAS_AHEAD", "CLOCK_OF_DISK"}),
+    "a memory.db that is none": (spoil_database, {"STORE_DAMAGED"}),
+    "tables that are gone": (no_tables, {"STORE_CLOSED"}),
+    "a folder in memory.db's place": (folder_for_database, {"STORE_CLOSED"}),
+    "a newer format": (newer, {"STORE_OF_NEWER_FORMAT"}),
+    "records and copies": (spoil_records, {"RECORDS_DAMAGED", "COPIES_ALONE"}),
+    "the queue's file": (spoil_queue, {"QUEUE_FILE_DAMAGED"}),
+    "open folders": (open_up, {"OPEN_TO_OTHERS", "HEARTBEAT_LEFT"}),
+    "no .gitignore": (no_gitignore, {"NOT_IGNORED"}),
+    "an old part": (old_part, {"PARTS_LEFT"}),
+    "jobs without a worker": (wait_for_nobody, {"JOBS_WITHOUT_WORKER"}),
+    "a folder in the lock's place": (folder_for_lock, {"LOCK_UNSAFE"}),
+    "a link": (link_inside, {"LINKS_INSIDE"}),
+}
+
+
+@pytest.mark.parametrize("name", AWFUL)
+def test_the_look_survives_and_tells(used: Workspace, name: str) -> None:
+    harm, wanted = AWFUL[name]
+    harm(used)
+    found = seen(used)
+    assert wanted <= found, found
+
+
+def test_a_check_that_fails_is_a_finding_and_the_others_are_made(
+    used: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise RuntimeError("never thought of")
+
+    monkeypatch.setattr(doctor_queue, "gather", fail)
+    no_gitignore(used)
+    assert {"CHECK_NOT_MADE", "NOT_IGNORED"} <= seen(used)
+
+
+def test_a_key_that_is_set_is_in_no_finding(used: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LLM_API_KEY", "sk-never-to-be-shown")
+    monkeypatch.setenv("LLM_PROVIDER", "sk-never-to-be-shown")
+    assert "sk-never" not in json.dumps(look(used).as_dict())
+
+
+def test_ten_thousand_jobs_are_looked_at_in_three_seconds(used: Workspace) -> None:
+    encoded = json.dumps(ended("job-x").as_dict())
+    for number in range(10_000):
+        name = f"job-{number}"
+        (used.spool.results / f"{name}.json").write_text(encoded.replace("job-x", name))
+    assert look(used).took_ms < 3000
+
+
+# --- mending ---
+
+
+def fixed(workspace: Workspace) -> dict[str, str]:
+    report = look(workspace)
+    done = doctor_fixes.mend(workspace, report.findings, load())
+    assert all(each.done for each in done), done
+    return {each.fix: each.message for each in done}
+
+
+@pytest.mark.parametrize(
+    ("harm", "fix"),
+    [(open_up, "close to others"), (no_gitignore, "add .gitignore"), (old_part, "remove parts")],
+)
+def test_what_is_safe_to_mend_is_mended_once(used: Workspace, harm: Callable[[Workspace], None], fix: str) -> None:
+    harm(used)
+    assert fix in fixed(used)
+    assert seen(used) == set()
+    assert fixed(used) == {}
+
+
+def test_what_a_dead_worker_left_goes_and_that_of_a_living_one_stays(used: Workspace) -> None:
+    place = used.spool
+    place.heartbeat.write_text(json.dumps(beat(heartbeat_at=OLD, pid=2**22 + 1)))
+    place.token.write_text("x")
+    place.token.chmod(0o600)
+    report = look(used)
+    assert "HEARTBEAT_LEFT" in codes(report.findings)
+    with Lock(place.lock) as lock:
+        assert lock.acquire()
+        left = [each for each in report.findings if each.code == "HEARTBEAT_LEFT"]
+        (done,) = doctor_fixes.mend(used, left, load())
+        assert "left alone" in done.message
+        assert place.heartbeat.exists()
+    fixed(used)
+    assert not place.heartbeat.exists()
+    assert not place.token.exists()
+
+
+def test_nothing_is_mended_in_a_workspace_of_somebody_else(used: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = look(used)
+    no_gitignore(used)
+    open_up(used)
+    report = look(used)
+    monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(used.root.parent / "another"))
+    doctor_fixes.mend(used, report.findings, load())
+    assert used.memory.stat().st_mode & 0o777 == 0o755
+    assert not (used.memory / ".gitignore").exists()
+
+
+@pytest.fixture
+def stray(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+    """Processes that look like ours by what they were started with, and sleep."""
+    package = tmp_path / "stray" / "worker"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "child_main.py").write_text("print('there', flush=True)\nimport time\ntime.sleep(600)\n")
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(*arguments: str) -> subprocess.Popen[bytes]:
+        line = [sys.executable, "-m", "worker.child_main", *arguments]
+        process = subprocess.Popen(line, cwd=package.parent, stdout=subprocess.PIPE)
+        started.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"there\n"
+        process.stdout.close()
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def test_an_orphan_of_this_workspace_is_ended_and_nobody_else(
+    used: Workspace, monkeypatch: pytest.MonkeyPatch, stray: Callable[..., subprocess.Popen[bytes]]
+) -> None:
+    monkeypatch.setattr(doctor_fixes, "_PATIENCE_SECONDS", 0.2)
+    gone = str(2**22 + 1)
+    orphan = stray(str(used.root), gone)
+    others = [stray(str(used.root), str(os.getpid())), stray(str(used.root) + "2", gone)]
+    (finding,) = [each for each in look(used).findings if each.code == "ORPHANS"]
+    assert f"{orphan.pid} (child)" in finding.message
+    assert finding.count == 1
+    assert "1 of them killed" in fixed(used)["end orphans"]
+    assert orphan.poll() is not None
+    assert [other.poll() for other in others] == [None, None]
+    assert "ORPHANS" not in seen(used)
+
+
+# --- the archive ---
+
+TEXT = "quokkazebra numbatfox"
+KEY = "sk-abcdefghijklmnop12345"
+
+
+def fill_with_secrets(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = workspace.spool
+    monkeypatch.setenv("LLM_API_KEY", KEY)
+    monkeypatch.setenv("LLM_ENDPOINT", f"https://user:{KEY}@host.example/{TEXT.replace(' ', '-')}?key={KEY}")
+    monkeypatch.setenv("LLM_MODEL", "openai/gpt-5-mini")
+    with WithFakeGraph(workspace) as stores:
+        content = Content(TEXT, TEXT, decisions=(TEXT, f"use {KEY}"))
+        metadata = Metadata(topic_id="quokkazebra", session_id="numbatfox", status="Active", created_at=AT)
+        stores.store.add([(Memory("n" * 8, 0, "summary", metadata, AT, content), "job-a")], AT)
+    error = JobError("INTERNAL", f"{TEXT} {KEY}", remediation=TEXT, details={"near": [TEXT]}).as_dict()
+    told = {"memory_id": "m" * 8, "topic": TEXT, "topic_id": "quokkazebra", "question": TEXT, "answer": f"{TEXT} {KEY}"}
+    spool.write_records(
+        place,
+        [
+            ended("job-b", result=told, correlation_id="quokkazebra"),
+            ended("job-c", state="failed", result=None, error=error),
+        ],
+    )
+    for folder in (
+        place.active,
+        place.ended,
+        place.rejected,
+        workspace.previews,
+        workspace.imports,
+        workspace.cognee_data,
+    ):
+        folder.mkdir(exist_ok=True)
+        (folder / "quokkazebra-numbatfox.json").write_text(f"{TEXT} {KEY}")
+    place.token.write_text(KEY)
+    place.heartbeat.write_text(
+        json.dumps(beat(in_flight=[{"progress": {"message": TEXT}}], http={"url": KEY, "x": TEXT}))
+    )
+    place.figures.write_text(json.dumps({"note": TEXT}))
+    lines = [
+        "2026-11-20 12:00:00,123 INFO    worker.runner succeeded job_id=job-b kind=ingest correlation_id=quokkazebra",
+        f"2026-11-20 12:00:00,123 WARNING worker.intake rejected file='{TEXT}' kept=quokkazebra.1.json job_id=job-d",
+        f"2026-11-20 12:00:00,123 WARNING worker.control request quokkazebra refused: JOB_INVALID: it is '{TEXT}'",
+        f"2026-11-20 12:00:00,123 INFO    child {TEXT} {KEY}",
+        "2026-11-20 12:00:00,123 ERROR   child operation ingest failed: ValueError",
+        f"  {workspace.root}/bridge/store.py:12 in add",
+        TEXT,
+        json.dumps({"at": AT, "level": "INFO", "logger": "child", "message": f"{TEXT} {KEY}", "pid": 3}),
+        json.dumps({"at": AT, "level": "INFO", "logger": "worker.runner", "message": "succeeded", "job_id": "job-b",
+                    "correlation_id": "quokkazebra", "trace": TEXT}),
+    ]  # fmt: skip
+    place.log.write_text("\n".join([*lines, ""]))
+
+
+def test_no_text_no_key_and_no_name_is_in_the_archive(
+    used: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor_cleaning.getpass, "getuser", lambda: "wilhelmina")
+    monkeypatch.setattr(doctor_cleaning.Path, "home", lambda: tmp_path)
+    fill_with_secrets(used, monkeypatch)
+    old_part(used)
+    (used.spool.inbox / ".quokkazebra.tmp").write_bytes(b"x")
+    (used.spool.rejected / "a.quokkazebra").write_bytes(b"x")
+    os.utime(used.spool.inbox / ".quokkazebra.tmp", (time.time() - 90_000,) * 2)
+    out = tmp_path / "out.zip"
+    report = examine(used, clock.now()).with_more([])
+    made = doctor_bundle.write(used, out, report, clock.now())
+    assert out.stat().st_mode & 0o777 == 0o600
+    with zipfile.ZipFile(out) as archive:
+        assert archive.namelist() == made["files"]
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    for name, content in parts.items():
+        for secret in ("quokkazebra", "numbatfox", KEY, "wilhelmina", str(tmp_path)):
+            assert secret not in content, name
+        assert "could not be made" not in content, (name, content)
+    assert set(parts) == {
+        "MANIFEST.txt", "report.json", "report.txt", "settings.json", "versions.json", "platform.json",
+        "worker.json",
+        "figures.json", "records.jsonl", "log.txt", "store.json", "folders.txt",
+    }  # fmt: skip
+    assert "job-b" in parts["records.jsonl"]
+    assert '"code": "INTERNAL"' in parts["records.jsonl"]
+    assert "worker.runner succeeded job_id=job-b" in parts["log.txt"]
+    assert "operation ingest failed: ValueError" in parts["log.txt"]
+    assert "bridge/store.py:12 in add" in parts["log.txt"]
+    assert '"memories": 2' in parts["store.json"]
+    assert "https://host.example/" in parts["settings.json"]
+    assert "memory.db" in parts["folders.txt"]
+    assert all(name in parts["MANIFEST.txt"] for name in parts if name != "MANIFEST.txt")
+
+
+def test_the_archive_of_a_broken_workspace_is_made_all_the_same(used: Workspace, tmp_path: Path) -> None:
+    spoil_database(used)
+    spoil_heartbeat(used)
+    made = doctor_bundle.write(used, tmp_path / "out.zip", examine(used, clock.now()), clock.now())
+    with zipfile.ZipFile(tmp_path / "out.zip") as archive:
+        assert "could not be made" in archive.read("store.json").decode()
+    assert "report.json" in made["files"]
+    with pytest.raises(JobError, match="no plain file"):
+        doctor_bundle.write(used, tmp_path, examine(used, clock.now()), clock.now())
+
+
+# --- the table, and what people see ---
+
+
+def test_each_trouble_says_what_it_is_and_what_to_do() -> None:
+    for code, trouble in TROUBLES.items():
+        assert trouble.code == code
+        assert re.fullmatch(r"[A-Z][A-Z_]*", code)
+        assert trouble.cause.endswith("."), code
+        assert trouble.remedy.endswith("."), code
+        assert trouble.group in GROUPS
+
+
+def test_the_troubles_come_first_and_each_says_what_to_do(used: Workspace, capsys: pytest.CaptureFixture[str]) -> None:
+    no_gitignore(used)
+    spoil_database(used)
+    doctor_view.show(
+        {**look(used).as_dict(), "fixed": [], "bundle": {"path": "x.zip", "bytes": 9, "files": [], "look_at": []}}
+    )
+    shown = capsys.readouterr().out
+    assert shown.index("STORE_DAMAGED") < shown.index("NOT_IGNORED") < shown.index("All is well")
+    assert "→ Add it: cognee-memory doctor --fix." in shown

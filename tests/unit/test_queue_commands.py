@@ -1,0 +1,305 @@
+"""The commands about the queue without a worker: what they show, what they ask for, and when they ask back."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import Place
+
+from bridge import trust
+from jobs import clock, lifecycle, spool
+from jobs.errors import JobError
+from jobs.model import encode
+from jobs.parse import parse_job
+from worker import overview
+from worker.cli import main
+
+NOW = clock.now()
+STARTED = lifecycle.Started()
+
+
+def failed(code: str, message: str = "") -> lifecycle.Failed:
+    return lifecycle.Failed(JobError(code, message))
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    place = Place(tmp_path)
+    monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(place.config))
+    trust.adopt(place.workspace, place.config)
+    return place
+
+
+def job(place: Place, job_id: str, *events: lifecycle.Event, ago: float = 0.0, **fields: Any) -> None:
+    at = NOW - timedelta(hours=ago)
+    file = {"schema_version": 1, "job_id": job_id, "kind": "compact", "payload": {"topic_id": "t"}, **fields}
+    accepted = parse_job(job_id, encode(file))
+    record = lifecycle.accept(accepted, at)
+    for event in events:
+        record = lifecycle.step(record, event, at)
+    spool.accept(place.spool, [(accepted, record)])
+    if record.ended:
+        spool.end(place.spool, job_id)
+
+
+def rejected(place: Place, name: str) -> None:
+    path = place.spool.inbox / name
+    path.write_text("{}")
+    error = JobError("NAME_INVALID", "'Bad Name.json' does not name a job.")
+    spool.reject(place.spool, spool.Entry(path, None), error, None, clock.iso(NOW))
+
+
+class Answers:
+    """Run commands in this process."""
+
+    def __init__(self, place: Place, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        self._place = place
+        self._capfd = capfd
+        monkeypatch.setattr("bridge.answer.claim_stdout", lambda: None)
+        monkeypatch.setattr("bridge.answer._claimed", 1)
+
+    def run(self, *arguments: str) -> tuple[int, str, str]:
+        status = main([*arguments, "--workspace", str(self._place.workspace.root)])
+        told = self._capfd.readouterr()
+        return status, told.out, told.err
+
+    def json(self, *arguments: str) -> dict[str, Any]:
+        _, out, _ = self.run(*arguments, "--json")
+        found: dict[str, Any] = json.loads(out)
+        return found
+
+
+@pytest.fixture
+def cli(place: Place, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Answers:
+    return Answers(place, capfd, monkeypatch)
+
+
+@pytest.fixture
+def night(place: Place) -> Place:
+    """Two failures of one cause, one of another, one success, one cancelled, one that waits, one rejected file."""
+    job(place, "topic-1", STARTED, failed("TOPIC_NOT_FOUND", "There is no topic 'x'."), ago=3)
+    job(place, "topic-2", STARTED, failed("TOPIC_NOT_FOUND", "There is no topic 'y'."), ago=1)
+    job(place, "model-1", STARTED, failed("LLM_NOT_CONFIGURED"), ago=2, correlation_id="nightly")
+    job(place, "done-1", STARTED, lifecycle.Succeeded({"odd": "result"}), ago=4)
+    job(place, "gone-1", lifecycle.Cancelled(), ago=5)
+    job(place, "waits-1")
+    rejected(place, "Bad Name.json")
+    place.submit("check", {}, job_id="dropped-1")
+    return place
+
+
+# --- seeing ---
+
+
+def test_the_list_shows_jobs_inbox_rejected_files_and_why_jobs_failed(night: Place, cli: Answers) -> None:
+    status, out, err = cli.run("jobs", "list")
+    lines = out.splitlines()
+    assert (status, err) == (0, "")
+    jobs = ["waits-1", "topic-2", "model-1", "topic-1", "done-1", "gone-1"]
+    assert [line.split()[0] for line in lines[:7]] == ["job", *jobs]
+    assert "1 file in the inbox: dropped-1.json" in lines
+    assert any(line.startswith("Bad Name.1.json") and "NAME_INVALID" in line for line in lines)
+    cause = lines.index(next(line for line in lines if line.startswith("2 jobs failed: TOPIC_NOT_FOUND")))
+    assert [line.split("  ")[-1].strip() for line in lines[cause + 1 : cause + 3]] == [
+        "1 × There is no topic 'x'.",
+        "1 × There is no topic 'y'.",
+    ]
+    assert "cognee-memory jobs retry --error TOPIC_NOT_FOUND" in out
+    assert "<job_id>" not in out
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--state", "failed,cancelled"], ["topic-2", "model-1", "topic-1", "gone-1"]),
+        (["--state", "failed", "--error", "topic_not_found"], ["topic-2", "topic-1"]),
+        (["--contains", "night"], ["model-1"]),
+        (["--kind", "check"], []),
+        (["--since", "150min"], ["waits-1", "topic-2", "model-1"]),
+    ],
+)
+def test_filters_narrow_the_list(night: Place, cli: Answers, options: list[str], expected: list[str]) -> None:
+    found = cli.json("jobs", "list", *options)
+    assert [brief["job_id"] for brief in found["jobs"]] == expected
+    assert (found["total"], found["next"], found["in_inbox"]) == (len(expected), None, [])
+
+
+def test_a_list_goes_on_where_the_former_one_ended(night: Place, cli: Answers) -> None:
+    first = cli.json("jobs", "list", "--limit", "4")
+    second = cli.json("jobs", "list", "--limit", "4", "--after", first["next"])
+    assert [brief["job_id"] for brief in second["jobs"]] == ["done-1", "gone-1"]
+    assert (first["total"], second["next"]) == (6, None)
+    assert "2 more jobs: --limit 6" in cli.run("jobs", "list", "--limit", "4")[1]
+
+
+def test_the_counts_and_causes_are_of_all_that_fit_not_of_the_page_alone(night: Place, cli: Answers) -> None:
+    found = cli.json("jobs", "list", "--limit", "1")
+    assert found["counts"] == {"queued": 1, "failed": 3, "succeeded": 1, "cancelled": 1}
+    assert [(cause["code"], cause["count"]) for cause in found["causes"]] == [
+        ("TOPIC_NOT_FOUND", 2),
+        ("LLM_NOT_CONFIGURED", 1),
+    ]
+    assert cli.json("jobs", "causes")["causes"] == found["causes"]
+
+
+@pytest.mark.parametrize("option", [["--state", "odd"], ["--kind", "odd"], ["--error", "odd"], ["--since", "odd"]])
+def test_a_filter_that_means_nothing_is_wrong_usage(place: Place, cli: Answers, option: list[str]) -> None:
+    assert cli.run("jobs", "list", *option)[0] == 2
+
+
+def test_a_job_is_shown_with_what_was_asked_its_attempts_and_the_way_out(night: Place, cli: Answers) -> None:
+    night.spool.log.write_text("one\n2026 failed job_id=model-1 code=X\nthree\n")
+    status, out, _ = cli.run("jobs", "show", "model", "--log")
+    shown = {line.split("  ")[0]: line.split("  ", 1)[-1].strip() for line in out.splitlines() if line.strip()}
+    assert status == 0
+    assert (shown["job"], shown["kind"], shown["asked"]) == ("model-1", "compact", "topic_id: t")
+    assert shown["state"] == "failed, 2 h ago"
+    assert shown["why"].startswith("LLM_NOT_CONFIGURED: ")
+    assert "cognee-memory jobs retry model-1" in shown["remedy"]
+    assert shown["correlation"] == "nightly"
+    assert "1  failed LLM_NOT_CONFIGURED" in out
+    assert "  2026 failed job_id=model-1 code=X" in out
+    assert "three" not in out
+
+
+def test_a_job_as_an_object_has_its_record_and_its_kept_copy(night: Place, cli: Answers) -> None:
+    found = cli.json("jobs", "show", "model-1", "--log")
+    assert (found["job"]["state"], found["asked"]["payload"], found["in_flight"]) == ("failed", {"topic_id": "t"}, None)
+    assert found["log"] == []
+    night.spool.ended_copy("model-1").unlink()
+    assert cli.json("jobs", "show", "model-1")["asked"] is None
+    assert "Its copy is gone: submit it anew." in cli.run("jobs", "show", "model-1")[1]
+    assert cli.json("jobs", "show", "dropped")["job"] == {"job_id": "dropped-1", "state": "in the inbox"}
+
+
+def test_lines_of_rotated_logs_are_found_the_oldest_first(night: Place, cli: Answers) -> None:
+    for name, text in (("worker.log.2", "a model-1\n"), ("worker.log.1", "b model-1\n"), ("worker.log", "c model-1\n")):
+        (night.spool.worker / name).write_text(text)
+    assert cli.json("jobs", "show", "model-1", "--log")["log"] == ["a model-1", "b model-1", "c model-1"]
+
+
+# --- asking ---
+
+
+def test_filters_ask_back_and_without_a_person_nothing_is_done(night: Place, cli: Answers) -> None:
+    for options in (["--json"], []):
+        status, out, err = cli.run("jobs", "retry", "--state", "failed", *options)
+        assert status == 1
+        assert "NOT_CONFIRMED" in out + err
+        assert "3 jobs would be meant" in out + err
+    assert not night.spool.control.is_dir() or list(night.spool.control.iterdir()) == []
+
+
+def test_with_yes_all_that_fit_are_asked_for_and_what_was_cancelled_is_not_among_them(
+    night: Place, cli: Answers
+) -> None:
+    found = cli.json("jobs", "retry", "--kind", "compact", "--yes", "--no-start")
+    assert (found["success"], found["requested"], found["skipped"]) == (True, 3, [])
+    assert [job["job_id"] for job in found["jobs"]] == ["topic-1", "model-1", "topic-2"]
+    assert sorted(path.name for path in night.spool.control.iterdir()) == [
+        "retry-model-1.json", "retry-topic-1.json", "retry-topic-2.json"
+    ]  # fmt: skip
+    found = cli.json("jobs", "retry", "--state", "cancelled", "--yes", "--no-start")
+    assert [job["job_id"] for job in found["jobs"]] == ["gone-1"]
+
+
+def test_several_are_named_and_one_that_is_refused_makes_the_exit_status(night: Place, cli: Answers) -> None:
+    status, out, err = cli.run("jobs", "retry", "topic-1", "done-1", "model", "--no-start")
+    assert status == 1
+    assert "PARTLY_REFUSED: 1 job of 3 refused." in err
+    assert "left done-1: ARGUMENT_INVALID" in out
+    assert "2 jobs run again, 1 left." in out
+    assert night.spool.retry("topic-1").exists()
+
+
+def test_one_that_is_named_answers_for_itself(night: Place, cli: Answers) -> None:
+    found = cli.json("jobs", "retry", "topic-1", "--no-start")
+    assert found == {
+        "success": True, "job_id": "topic-1", "requested": True, "obeyed": False, "state": "failed",
+        "worker_started": False,
+    }  # fmt: skip
+    assert cli.json("jobs", "retry", "done-1", "--no-start")["error_code"] == "ARGUMENT_INVALID"
+    assert cli.json("jobs", "cancel", "done-1") == {
+        "success": True, "job_id": "done-1", "requested": False, "obeyed": True, "state": "succeeded"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["retry"],
+        ["retry", "topic-1", "--state", "failed"],
+        ["retry", "--state", "succeeded", "--yes"],
+        ["cancel"],
+        ["cancel", "--state", "failed", "--yes"],
+    ],
+)
+def test_what_cannot_be_meant_is_wrong_usage(night: Place, cli: Answers, arguments: list[str]) -> None:
+    assert cli.run("jobs", *arguments)[0] == 2
+
+
+def test_cancelling_by_filter_means_what_waits_or_runs(night: Place, cli: Answers) -> None:
+    found = cli.json("jobs", "cancel", "--kind", "compact", "--yes")
+    assert [job["job_id"] for job in found["jobs"]] == ["waits-1"]
+    assert cli.json("jobs", "cancel", "--kind", "ask", "--yes")["jobs"] == []
+    assert "No job fits." in cli.run("jobs", "cancel", "--kind", "ask")[1]
+
+
+# --- at a glance ---
+
+
+def test_the_status_says_how_all_stands_and_what_to_do_next(night: Place, cli: Answers) -> None:
+    found = cli.json("status")
+    assert found["jobs"]["counts"] == {"queued": 1, "failed": 3, "succeeded": 1, "cancelled": 1}
+    assert (found["waiting_in_inbox"], found["rejected_files"], found["paused"]) == (1, 1, False)
+    assert [line.partition(":")[0] for line in found["advice"]] == [
+        "cognee-memory worker start",
+        "cognee-memory jobs causes",
+        "cognee-memory jobs list --state rejected",
+    ]
+    out = cli.run("status")[1]
+    assert "queue      1 queued, 1 succeeded, 3 failed, 1 cancelled" in out
+    assert "2 jobs failed: TOPIC_NOT_FOUND" in out
+    assert "next: cognee-memory worker start: 2 jobs wait, and no worker runs" in out
+
+
+def standing(**other: Any) -> dict[str, Any]:
+    beat = {"heartbeat_at": clock.iso(NOW), "state": "ready"}
+    whole: dict[str, Any] = {
+        "worker": {"alive": True, "heartbeat": beat},
+        "paused": False,
+        "jobs": {"counts": {"succeeded": 3}, "causes": [], "oldest_waiting_seconds": None},
+        "waiting_in_inbox": 0,
+        "rejected_files": 0,
+        "memory": {"memories": 3},
+        "disk": {"free_bytes": 10, "min_free_bytes": 5},
+    }
+    return {**whole, **other}
+
+
+def test_where_all_is_well_nothing_is_advised() -> None:
+    assert overview.advice(standing(), NOW) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "command"),
+    [
+        ({"disk": {"free_bytes": 1, "min_free_bytes": 5}}, "free some disk space"),
+        ({"paused": True}, "cognee-memory jobs resume"),
+        (
+            {"worker": {"alive": True, "heartbeat": {"heartbeat_at": clock.iso(NOW - timedelta(minutes=5))}}},
+            "cognee-memory doctor",
+        ),
+        ({"worker": {"alive": False, "heartbeat": None}, "waiting_in_inbox": 1}, "cognee-memory worker start"),
+        ({"jobs": {"counts": {"expired": 1}}}, "cognee-memory jobs causes"),
+        ({"rejected_files": 1}, "cognee-memory jobs list --state rejected"),
+        ({"jobs": {"counts": {}}, "memory": {"memories": 0}}, "cognee-memory ingest"),
+    ],
+)
+def test_each_thing_that_is_wrong_has_its_advice(wrong: dict[str, Any], command: str) -> None:
+    [line] = overview.advice(standing(**wrong), NOW)
+    assert line.startswith(command)

@@ -1,0 +1,72 @@
+"""How much is remembered, as numbers: of every format that there was, and without reading the memories themselves."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from fake_embedder import FakeEmbedder
+
+from bridge import database
+from bridge.llm_usage import Spent
+from bridge.memory import Content, Memory, Metadata
+from bridge.sizes import BY_STATUS, Sizes, sizes
+from bridge.store import Store
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
+STORED = "2026-11-20T12:00:00Z"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    found = Workspace(tmp_path)
+    found.memory.mkdir(mode=0o700)
+    return found
+
+
+def test_memories_are_counted_by_kind_and_status_with_what_they_take(workspace: Workspace) -> None:
+    store = Store(workspace, FakeEmbedder())
+    for number, status in enumerate(("Active", "Active", "Superseded")):
+        about = Metadata(topic_id=f"topic-{number % 2}", status=status)  # type: ignore[arg-type]
+        store.add([(Memory(f"s{number}", 0, "summary", about, STORED, Content("Topic", "Told.")), None)], STORED)
+    store.add([(Memory("old", 0, "legacy", Metadata(), STORED, text="Of old."), None)], STORED)
+    store.close()
+    found = sizes(workspace, NOW)
+    assert found.memories == {("summary", "Active"): 2, ("summary", "Superseded"): 1, ("legacy", "none"): 1}
+    assert (found.topics, found.graph_lag) == (2, 4)
+    assert found.passages >= 4
+    assert found.vector_bytes > 0
+    assert found.database_bytes >= workspace.memory_db.stat().st_size
+
+
+def test_memories_are_counted_by_an_index(workspace: Workspace) -> None:
+    with closing(database.open_for_writing(workspace)) as connection:
+        plan = [str(row[3]) for row in connection.execute(f"EXPLAIN QUERY PLAN {BY_STATUS}")]
+    assert any("memories_catalogue" in line for line in plan), plan
+
+
+@pytest.mark.parametrize("older", range(1, database.FORMAT))
+def test_a_store_of_an_older_format_has_sizes_too(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, older: int
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "MIGRATIONS", database.MIGRATIONS[:older])
+        patch.setattr(database, "FORMAT", older)
+        with closing(database.open_for_writing(workspace)) as connection:
+            connection.execute(
+                "INSERT INTO memories (number, id, kind, stored_at, body, sources, passage_row, passage_count)"
+                " VALUES (1, 'a', 'legacy', ?, '{\"text\": \"Of old.\"}', '[]', 0, 0)", (STORED,)
+            )  # fmt: skip
+    found = sizes(workspace, NOW)
+    assert (found.memories, found.llm_today) == ({("legacy", "none"): 1}, Spent())
+
+
+def test_a_workspace_that_was_never_used_has_none_and_a_damaged_store_is_an_error(workspace: Workspace) -> None:
+    assert sizes(workspace, NOW) == Sizes({}, 0, 0, 0, 0, 0, Spent())
+    workspace.memory_db.write_bytes(b"no database" * 1000)
+    with pytest.raises(JobError, match="STORE_UNREADABLE"):
+        sizes(workspace, NOW)

@@ -1,0 +1,156 @@
+"""What people see: plain in a pipe, fitted to a terminal, and never a control sequence that is not ours."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from worker import terminal
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+CODE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def on_screen(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Print on a terminal that is so wide; what it was sent."""
+
+    def shown(print_it: Callable[[], None], width: int = 80, **environment: str) -> str:
+        screen = Screen()
+        monkeypatch.setattr("sys.stdout", screen)
+        for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "COLORTERM"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in {"TERM": "xterm-256color", "COLUMNS": str(width), **environment}.items():
+            monkeypatch.setenv(name, value)
+        print_it()
+        return screen.getvalue()
+
+    return shown
+
+
+def rows() -> None:
+    terminal.table(
+        ("job", "kind", "state", "age", "why"),
+        [("job-1", "compact", "failed", "2 min", "There is no topic of that name in this workspace."),
+         ("job-2", "ingest", "succeeded", "1 h", "")],
+        right=("age",), wraps=("why",), spare=("age", "kind"),
+    )  # fmt: skip
+
+
+def test_a_pipe_gets_a_line_for_each_row_and_no_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    rows()
+    terminal.say("state ", terminal.state("failed"))
+    terminal.facts([("state", [terminal.state("failed"), ", now"]), ("empty", ""), ("long name", "x")])
+    assert capsys.readouterr().out.splitlines() == [
+        "job    kind     state        age  why",
+        "job-1  compact  failed     2 min  There is no topic of that name in this workspace.",
+        "job-2  ingest   succeeded    1 h",
+        "state failed",
+        "state      failed, now",
+        "long name  x",
+    ]
+
+
+def test_a_terminal_gets_colours_beside_the_words(on_screen: Callable[..., str]) -> None:
+    shown = on_screen(rows, 100)
+    assert CODE.search(shown)
+    assert {"failed", "succeeded", "2 min"} <= set(re.split(r"\s{2,}|\n", CODE.sub("", shown)))
+
+
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_colours_are_left_out_where_they_are_not_wanted(
+    on_screen: Callable[..., str], environment: dict[str, str]
+) -> None:
+    shown = on_screen(lambda: terminal.say(terminal.state("failed")), **environment)
+    assert not re.search(r"\x1b\[[0-9;]*3[0-7]", shown)
+    assert "failed" in shown
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_no_line_is_wider_than_the_terminal(on_screen: Callable[..., str], width: int) -> None:
+    def all_of_it() -> None:
+        rows()
+        terminal.facts([("why", "word " * 40), ("id", "0" * 120)])
+        terminal.say(("next: ", "bold"), "cognee-memory jobs causes " * 5)
+
+    lines = CODE.sub("", on_screen(all_of_it, width)).splitlines()
+    assert max(map(len, lines)) <= width
+    assert {"job-1", "failed"} <= set(" ".join(lines).split()), "what matters stays"
+
+
+def test_a_narrow_terminal_loses_the_spare_columns_first(on_screen: Callable[..., str]) -> None:
+    heads = [CODE.sub("", on_screen(rows, width)).split("\n")[0].split() for width in (100, 50, 40)]
+    assert heads == [["job", "kind", "state", "age", "why"], ["job", "state", "why"], ["job", "state", "why"]]
+
+
+@pytest.mark.parametrize("text", ["\x1b[2J", "a\x07b", "\x9b31m", "\r", "\u202eabc", "\u2066x", "\x00"])
+def test_what_a_memory_says_is_never_obeyed_by_the_terminal(
+    on_screen: Callable[..., str], capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    def all_of_it() -> None:
+        terminal.say(text)
+        terminal.say((text, "bold"))
+        terminal.facts([("name", text)])
+        terminal.table(("a",), [(text,)])
+
+    assert not set(text) & set(CODE.sub("", on_screen(all_of_it))) - set("[2Jab31mcx")
+    terminal.warn(text)
+    assert "�" in capsys.readouterr().err
+
+
+def test_markup_of_a_memory_is_text(on_screen: Callable[..., str]) -> None:
+    shown = CODE.sub("", on_screen(lambda: terminal.table(("a",), [("[bold]x[/bold] :smile:",)])))
+    assert "[bold]x[/bold] :smile:" in shown
+
+
+def test_wide_characters_keep_the_columns_of_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.table(("topic", "n"), [("日本", "1"), ("cafe\u0301", "2"), ("abcd", "3")])
+    assert capsys.readouterr().out.splitlines() == ["topic  n", "日本   1", "cafe\u0301   2", "abcd   3"]
+
+
+@pytest.mark.parametrize(
+    ("count", "noun", "text"),
+    [
+        (1, "memory", "1 memory"),
+        (2, "memory", "2 memories"),
+        (0, "job", "0 jobs"),
+        (12_000, "key", "12,000 keys"),
+        (1, "other text", "1 other text"),
+    ],
+)
+def test_counts_bend(count: int, noun: str, text: str) -> None:
+    assert terminal.counted(count, noun) == text
+
+
+def test_times_and_sizes_are_in_the_largest_unit_that_gives_one() -> None:
+    assert [terminal.span(seconds) for seconds in (0, 59, 60, 7200, 200_000)] == ["0 s", "59 s", "1 min", "2 h", "2 d"]
+    assert [terminal.size(count) for count in (5, 2048, 3 << 30, 5 << 40)] == ["5 bytes", "2 KiB", "3 GiB", "5.0 TiB"]
+    assert terminal.age(None, NOW) == "-"
+    assert terminal.local("2026-11-20T11:59:00Z", NOW).endswith("(1 min ago)")
+    assert terminal.local("2026-11-20T12:00:30Z", NOW).endswith("(in 30 s)")
+
+
+def test_a_long_value_is_cut_to_a_line() -> None:
+    assert terminal.shortened("a\nb  c", 10) == "a b c"
+    assert terminal.shortened("x" * 20, 10) == "x" * 9 + "…"
+
+
+@pytest.mark.parametrize(("said", "agreed"), [("yes\n", True), ("Y\n", True), ("no\n", False), ("", False)])
+def test_a_person_is_asked_beside_the_answer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str, agreed: bool
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(said))
+    assert terminal.agrees([f"job {number}" for number in range(30)], "job", "Run again?") is agreed
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "… and 10 more" in told.err
+    assert told.err.endswith("30 jobs. Run again? [yes/no] ")

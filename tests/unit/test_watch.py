@@ -1,0 +1,193 @@
+"""Looking on: what counts as a change, when there is nothing more to see, and a log that is rotated."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs import clock, spool
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lock import Lock
+from jobs.model import Record, encode
+from worker import terminal, watch
+from worker.watch import Look, Tail
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+NO_FILTERS: dict[str, Any] = {"states": (), "kind": None, "error": None, "contains": None, "since": None}
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    workspace = Workspace(tmp_path)
+    spool.prepare(workspace.spool)
+    return workspace
+
+
+def record(workspace: Workspace, job_id: str, state: Any, **fields: Any) -> None:
+    at = clock.iso(NOW)
+    ended = at if state in ("succeeded", "failed") else None
+    values = {"kind": "noop", "job_sha256": "", "accepted_at": at, "finished_at": ended, **fields}
+    spool.write_records(workspace.spool, [Record(job_id=job_id, state=state, **values)])
+
+
+def changes(look: Look) -> list[tuple[str, str]]:
+    return [(brief["job_id"], brief["state"]) for brief in look.again()]
+
+
+def test_a_change_is_another_state_attempt_or_generation_and_the_first_look_has_none(workspace: Workspace) -> None:
+    look = Look(workspace, NO_FILTERS)
+    record(workspace, "a", "queued")
+    assert changes(look) == []
+    record(workspace, "a", "running", attempt=1)
+    record(workspace, "b", "queued")
+    assert changes(look) == [("a", "running"), ("b", "queued")]
+    assert changes(look) == []
+    record(workspace, "a", "running", attempt=2)
+    assert changes(look) == [("a", "running")]
+    record(workspace, "a", "running", attempt=2, generation=2)
+    assert changes(look) == [("a", "running")]
+
+
+def test_filters_say_which_changes_are_shown_and_states_do_not_hide_that_work_goes_on(workspace: Workspace) -> None:
+    look = Look(workspace, {**NO_FILTERS, "states": ("failed",), "kind": "noop"})
+    look.again()
+    record(workspace, "a", "running")
+    record(workspace, "b", "failed")
+    record(workspace, "c", "failed", kind="ask")
+    assert changes(look) == [("b", "failed")]
+    assert not look.is_idle
+    record(workspace, "a", "succeeded")
+    look.again()
+    assert look.is_idle
+
+
+def test_what_is_on_its_way_in_or_asked_for_is_not_idle(workspace: Workspace) -> None:
+    look = Look(workspace, NO_FILTERS)
+    look.again()
+    assert look.is_idle
+    for path in (workspace.spool.dropped("x"), workspace.spool.retry("x")):
+        path.write_text("{}")
+        assert not look.is_idle
+        path.unlink()
+    (workspace.spool.control / ".part.json").write_text("{}")
+    assert look.is_idle
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    found: list[bytes] = []
+    monkeypatch.setattr("bridge.answer.put", found.append)
+    return found
+
+
+def test_in_a_pipe_each_change_is_an_object_a_line_and_the_answer_sums_up(
+    workspace: Workspace, printed: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record(workspace, "a", "running")
+
+    def time_passes(_: float) -> None:
+        record(workspace, "a", "succeeded", attempt=1)
+
+    monkeypatch.setattr("worker.watch.time.sleep", time_passes)
+    found = watch.watch(workspace, NO_FILTERS, 1.0, until_idle=True, as_json=True)
+    events = [json.loads(line) for line in printed]
+    assert [event["event"] for event in events] == ["start", "job"]
+    assert (events[0]["counts"], events[1]["job"]["state"]) == ({"running": 1}, "succeeded")
+    assert (found["success"], found["ended"]) == (True, {"succeeded": 1})
+
+
+def test_a_failure_meanwhile_is_the_answers_failure(
+    workspace: Workspace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record(workspace, "old", "failed")
+    record(workspace, "a", "running")
+    error = JobError("TOPIC_NOT_FOUND").as_dict()
+    monkeypatch.setattr("worker.watch.time.sleep", lambda _: record(workspace, "a", "failed", error=error))
+    found = watch.watch(workspace, NO_FILTERS, 1.0, until_idle=True, as_json=False)
+    assert (found["success"], found["error_code"], found["ended"]) == (False, "JOBS_FAILED", {"failed": 1})
+    assert capsys.readouterr().out.splitlines() == [
+        "worker not running; 1 running, 1 failed",
+        "failed     noop  a  TOPIC_NOT_FOUND",
+    ]
+
+
+def test_it_does_not_wait_for_ever_for_work_that_nobody_does(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record(workspace, "a", "queued")
+    now = iter(range(0, 1000, 3))
+    monkeypatch.setattr("worker.watch.time.monotonic", lambda: next(now))
+    monkeypatch.setattr("worker.watch.time.sleep", lambda _: None)
+    with pytest.raises(JobError, match="WORKER_NOT_RUNNING"):
+        watch.watch(workspace, NO_FILTERS, 1.0, until_idle=True, as_json=False)
+
+
+def test_ctrl_c_ends_it_well_whatever_failed(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("worker.watch.time.sleep", interrupted)
+    assert watch.watch(workspace, NO_FILTERS, 1.0, until_idle=False, as_json=False)["success"] is True
+
+
+def test_the_screen_shows_worker_counts_running_causes_and_ends(
+    workspace: Workspace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "70")
+    record(workspace, "done", "succeeded")
+    record(workspace, "wrong", "failed", error=JobError("LLM_NOT_CONFIGURED").as_dict())
+    record(workspace, "now", "running")
+    workspace.spool.dropped("new").write_text("{}")
+    running = {"job_id": "now", "kind": "rebuild", "jobs": 3, "seconds": 65.0,
+               "progress": {"done": 30, "total": 120, "message": "embedding"}}  # fmt: skip
+    beat = {"state": "ready", "heartbeat_at": clock.iso(NOW), "in_flight": [running]}
+    workspace.spool.heartbeat.write_bytes(encode(beat))
+    with Lock(workspace.spool.lock) as lock:
+        assert lock.acquire()
+        look = Look(workspace, NO_FILTERS)
+        look.again()
+        screen = terminal.console()
+        screen.print(watch.picture(look, screen))
+    shown = capsys.readouterr().out
+    assert "worker  ready" in shown
+    assert "queue   1 running, 1 succeeded, 1 failed, 1 file in the inbox" in shown
+    assert re.search(r"running rebuild now and 2 more .*embedding,", shown)
+    assert "30 of 120, for 1 min" in " ".join(shown.split())
+    assert "1 job failed: LLM_NOT_CONFIGURED" in shown
+    assert [line.split()[0] for line in shown.splitlines()[-2:]] == ["wrong", "done"]
+    assert max(map(len, shown.splitlines())) <= 70
+
+
+# --- a log ---
+
+
+def test_new_lines_are_whole_lines_of_what_came_since(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("old\n")
+    tail = Tail(path)
+    assert list(tail.new_lines()) == []
+    with path.open("a") as log:
+        log.write("one\nhal")
+        log.flush()
+        assert list(tail.new_lines()) == ["one"]
+        log.write("f\n")
+    assert list(tail.new_lines()) == ["half"]
+
+
+def test_a_log_that_is_rotated_or_cut_is_followed_from_its_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("old\n")
+    tail = Tail(path)
+    path.rename(tmp_path / "log.1")
+    assert list(tail.new_lines()) == []
+    path.write_text("new\n")
+    assert list(tail.new_lines()) == ["new"]
+    path.write_text("")
+    path.write_text("a\n")
+    assert list(tail.new_lines()) == ["a"]

@@ -1,0 +1,124 @@
+"""Everything works with the worker down as far as it can, and says what needs it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import Place
+
+from bridge import trust
+from jobs import clock, lifecycle, spool
+from jobs.errors import JobError
+from jobs.model import encode
+from jobs.parse import parse_job
+from worker.cli import made, main
+
+NEEDS = made().needs
+# They are no command about a workspace, end with it, or fetch something.
+NOT_HERE = {"demo", "setup", "mcp", "open", "doctor", "worker", "worker run", "worker start", "worker restart"}
+
+# What else is to be said, so that the command could do its work.
+ARGUMENTS = {
+    "ask": "question",
+    "cognify": "text",
+    "compact": "topic",
+    "completion": "bash",
+    "context": "question",
+    "explain": "question",
+    "export": "--out out.jsonl",
+    "forget": "--topic-id t --yes",
+    "import": "in.jsonl",
+    "ingest": "question answer",
+    "jobs cancel": "waits",
+    "jobs retry": "wrong",
+    "jobs show": "wrong",
+    "jobs wait": "waits --timeout 20",
+    "jobs watch": "--state failed --until-idle --kind ask",
+    "memories set-status": "m Active",
+    "memories show": "1",
+    "restore": "m",
+    "retrieve": "question",
+    "submit": "job.json",
+}
+FINDS_NOTHING = {"memories show": "MEMORY_NOT_FOUND"}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    place = Place(tmp_path)
+    trust.adopt(place.workspace, place.config)
+    monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(place.config))
+    monkeypatch.chdir(place.workspace.root)
+    monkeypatch.setattr("bridge.answer.claim_stdout", lambda: None)
+    monkeypatch.setattr("bridge.answer._claimed", 1)
+    monkeypatch.setattr("jobs.launch.subprocess.Popen", lambda *_, **__: pytest.fail("a worker was started"))
+    monkeypatch.setattr("jobs.client.time.sleep", lambda _: None)
+    (place.workspace.root / "in.jsonl").write_text("{}\n")
+    (place.workspace.root / "job.json").write_text('{"kind": "check", "payload": {}}')
+    for job_id, events in (
+        ("waits", []),
+        ("wrong", [lifecycle.Started(), lifecycle.Failed(JobError("TOPIC_NOT_FOUND"))]),
+    ):
+        file = {"schema_version": 1, "job_id": job_id, "kind": "check", "payload": {}}
+        accepted = parse_job(job_id, encode(file))
+        record = lifecycle.accept(accepted, clock.now())
+        for event in events:
+            record = lifecycle.step(record, event, clock.now())
+        spool.accept(place.spool, [(accepted, record)])
+        if record.ended:
+            spool.end(place.spool, job_id)
+    return place
+
+
+def answered(command: str, capfd: pytest.CaptureFixture[str], *options: str) -> tuple[int, dict[str, Any]]:
+    status = main([*command.split(), *shlex.split(ARGUMENTS.get(command, "")), *options, "--json"])
+    found: dict[str, Any] = json.loads(capfd.readouterr().out.splitlines()[-1])
+    return status, found
+
+
+def those(needs: str) -> list[str]:
+    return sorted(command for command, what in NEEDS.items() if what == needs and command not in NOT_HERE)
+
+
+@pytest.mark.parametrize("command", those("none"))
+def test_what_needs_no_worker_is_answered_and_starts_none(
+    command: str, place: Place, capfd: pytest.CaptureFixture[str]
+) -> None:
+    status, found = answered(command, capfd)
+    assert found.get("error_code") == FINDS_NOTHING.get(command), found
+    assert status == (1 if command in FINDS_NOTHING else 0)
+
+
+@pytest.mark.parametrize("command", those("starts"))
+def test_a_job_is_safe_and_waits_for_the_next_worker(
+    command: str, place: Place, capfd: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--no-start"] if command == "jobs retry" else ["--no-start", "--no-wait"]
+    status, found = answered(command, capfd, *options)
+    assert status == 0, found
+    job_id = found["job_id"]
+    assert place.spool.dropped(job_id).exists() or place.spool.retry(job_id).exists()
+
+
+@pytest.mark.parametrize("command", those("asks"))
+def test_a_request_waits_for_the_next_worker(command: str, place: Place, capfd: pytest.CaptureFixture[str]) -> None:
+    status, found = answered(command, capfd)
+    assert (status, found["obeyed"]) == (0, False)
+    assert len(list(place.spool.control.iterdir())) == 1
+
+
+@pytest.mark.parametrize("command", those("worker"))
+def test_what_needs_a_worker_says_so(command: str, place: Place, capfd: pytest.CaptureFixture[str]) -> None:
+    status, found = answered(command, capfd)
+    assert (status, found["error_code"]) == (3, "WORKER_NOT_RUNNING")
+    assert found["remediation"]
+
+
+def test_every_command_says_what_it_does_without_a_worker() -> None:
+    assert {command for needs in ("none", "starts", "asks", "worker") for command in those(needs)} == (
+        set(NEEDS) - NOT_HERE
+    )

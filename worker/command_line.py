@@ -1,0 +1,134 @@
+"""A command line while it is being made: what each command's parser and help have in common."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from bridge.arguments import EVERYWHERE, EXAMPLES, Parser, add_workspace
+
+Needs = Literal["none", "starts", "asks", "worker", "is"]
+
+# What a command does where no worker runs.
+WITHOUT_A_WORKER: dict[Needs, str] = {
+    "none": "Needs no worker.",
+    "starts": "Starts a worker unless one runs; with --no-start the job waits for the next one.",
+    "asks": "Without a worker, the request waits for the next one.",
+    "worker": "Needs a worker: exit code 3 without one.",
+    "is": "",
+}
+
+
+class Making:
+    """The commands that were added so far; ``texts`` and ``needs`` are by command, a verb's under ``command verb``."""
+
+    def __init__(self) -> None:
+        self.top = Parser(
+            prog="cognee-memory",
+            usage="cognee-memory [-h] [--version] COMMAND ...",
+            description="Long-term memory for a chat assistant: jobs dropped as files, worked off in the background.",
+        )
+        self.top.add_argument("--version", action="store_true", help="print the version")
+        self.commands = self.top.add_subparsers(dest="command", prog="cognee-memory", help=argparse.SUPPRESS)
+        self.texts: dict[str, str] = {}
+        self.needs: dict[str, Needs] = {}
+
+    def add(
+        self,
+        name: str,
+        text: str,
+        examples: Sequence[str] = (),
+        *,
+        more: str = "",
+        needs: Needs = "none",
+        of: Any = None,
+        json: bool = True,
+        again: bool = False,
+    ) -> argparse.ArgumentParser:
+        """A command, or with ``of`` a verb of that one. ``more`` goes on where the one line ends. ``again``: the
+        command itself takes the options of every command, too, and a verb must not undo what was said there."""
+        whole = name if of is None else f"{of.dest_name} {name}"
+        self.texts[whole] = text
+        self.needs[whole] = needs
+        parent = self.commands if of is None else of
+        made: argparse.ArgumentParser = parent.add_parser(
+            name,
+            add_help=False,
+            help=text if of is not None else None,
+            description=_sentence(text) + (f"\n\n{more}" if more else ""),
+            epilog=_epilog(examples, WITHOUT_A_WORKER[needs]),
+        )
+        group = made.add_argument_group(EVERYWHERE)
+        kept: dict[str, Any] = {"default": argparse.SUPPRESS} if again else {}
+        add_workspace(group, **kept)
+        if json:
+            group.add_argument("--json", action="store_true", help="print one JSON object", **kept)
+        group.add_argument("-h", "--help", action="help", help="show this help")
+        return made
+
+    def nested(self, name: str, text: str, examples: Sequence[str] = ()) -> Any:
+        """A command that has verbs, to add them to."""
+        self.texts[name] = text
+        made = self.commands.add_parser(name, description=_sentence(text), epilog=_epilog(examples, ""))
+        return self.verbs(made, name, required=True)
+
+    @staticmethod
+    def verbs(made: argparse.ArgumentParser, name: str, *, required: bool) -> Any:
+        verbs = made.add_subparsers(
+            dest="verb", metavar="VERB", required=required, title="verbs", prog=f"cognee-memory {name}"
+        )
+        verbs.dest_name = name  # type: ignore[attr-defined]
+        return verbs
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _epilog(examples: Sequence[str], without_a_worker: str) -> str:
+    shown = "\n".join([EXAMPLES, *(f"  {example}" for example in examples)]) if examples else ""
+    return "\n\n".join(part for part in (shown, without_a_worker) if part)
+
+
+def waiting(made: argparse.ArgumentParser, *, default: bool, start: bool = True) -> None:
+    """The options of a command that submits a job."""
+    made.add_argument(
+        "--correlation-id",
+        metavar="ID",
+        help="comes back in the record and every line of the log (default: the job's id)",
+    )
+    group = made.add_argument_group("waiting for the job")
+    either = group.add_mutually_exclusive_group()
+    either.add_argument(
+        "--wait", dest="wait", action="store_true", default=default, help="wait for the end" + _default(default)
+    )
+    either.add_argument("--no-wait", dest="wait", action="store_false", help="return at once" + _default(not default))
+    group.add_argument("--timeout", type=float, metavar="SECONDS", help="how long to wait (default: until it ends)")
+    if start:
+        no_start(group)
+
+
+def _default(is_default: bool) -> str:
+    return " (the default)" if is_default else ""
+
+
+def no_start(made: argparse._ActionsContainer) -> None:
+    made.add_argument("--no-start", action="store_true", help="do not start a worker")
+
+
+def limit(made: argparse._ActionsContainer, what: str) -> None:
+    made.add_argument("--limit", type=int, default=50, metavar="N", help=f"most {what} shown (default 50)")
+
+
+def which_jobs(made: argparse.ArgumentParser) -> None:
+    """The filters of jobs. Their values are checked where they are used."""
+    group = made.add_argument_group("which jobs")
+    for flag, metavar, text in (
+        ("--state", "STATE[,STATE]", "in one of these states: queued, running, retrying, succeeded, failed, ..."),
+        ("--kind", "KIND", "of this kind: ingest, compact, cognify, ..."),
+        ("--error", "CODE", "with this error"),
+        ("--contains", "TEXT", "whose id or correlation id contains this"),
+        ("--since", "TIME", "that came or ended since then: 90min, 2h, 3d, or a date"),
+    ):
+        group.add_argument(flag, metavar=metavar, help=text)

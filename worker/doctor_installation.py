@@ -1,0 +1,167 @@
+"""The installation: Python, the packages, whose the names of our own are, and the user's configuration folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+import jobs
+from bridge.settings import Settings, user_file
+from jobs.layout import Workspace
+from jobs.troubles import Finding, found
+
+NAME = "cognee-memory"
+_OURS = ("jobs", "bridge", "worker")
+_LEAST_SQLITE = (3, 35, 0)  # RETURNING
+_PINNED = re.compile(r"([\w.-]+)==([\w.]+)")
+_REQUIRED = re.compile(r"[\w.-]+")
+_PYTHON = re.compile(r"(>=|<)\s*(\d+)\.(\d+)")
+_LIST = re.compile(rf"^({'|'.join(_OURS)})(?:\.py)?[/,]", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """``packages`` has the version of each that we need, None where it is missing, and the one that is wanted, if just
+    one will do. ``taken`` are the places of others' modules with our names."""
+
+    python: tuple[int, int]
+    wanted_python: str
+    installed: bool
+    packages: dict[str, tuple[str | None, str | None]]
+    taken: tuple[str, ...]
+    sqlite: tuple[int, ...]
+    sqlite_lacks: tuple[str, ...]
+    config_folder: Path
+    config_is_writable: bool
+    config_mode: int | None
+    config_has_key: bool
+
+
+def gather(workspace: Workspace, settings: Settings) -> Installation:
+    """Raises OSError."""
+    try:
+        ours = metadata.metadata(NAME)
+        required, wanted_python, installed = metadata.requires(NAME) or [], ours["Requires-Python"] or "", True
+    except metadata.PackageNotFoundError:
+        required, wanted_python, installed = [], "", False
+    folder, file = settings.config_folder, user_file(settings)
+    return Installation(
+        python=sys.version_info[:2],
+        wanted_python=wanted_python,
+        installed=installed,
+        packages=dict(_packages(required)),
+        taken=tuple(dict.fromkeys([*_shadows(workspace), *_owners()])),
+        sqlite=sqlite3.sqlite_version_info,
+        sqlite_lacks=tuple(_sqlite_lacks()),
+        config_folder=folder,
+        config_is_writable=_is_writable(folder),
+        config_mode=file.stat().st_mode & 0o777 if file.is_file() and sys.platform != "win32" else None,
+        config_has_key=any(settings.sources.get(name) == file.name for name in ("llm_api_key", "embedding_api_key")),
+    )
+
+
+def _packages(required: list[str]) -> Iterator[tuple[str, tuple[str | None, str | None]]]:
+    for line in required:
+        if ";" in line:  # of an extra
+            continue
+        pinned = _PINNED.match(line)
+        name = _REQUIRED.match(line)
+        if name is not None:
+            yield name[0], (version_of(name[0]), pinned[2] if pinned else None)
+
+
+def version_of(name: str) -> str | None:
+    """The version of an installed distribution."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _shadows(workspace: Workspace) -> Iterator[str]:
+    """Modules with our names elsewhere on the path; a worker is started with the root of the disk on it as well."""
+    own = Path(jobs.__file__).parent.parent
+    for entry in dict.fromkeys((*sys.path, workspace.root.anchor)):
+        folder = Path(entry or ".")
+        if folder.resolve() == own.resolve():
+            continue
+        for name in _OURS:
+            for path in (folder / name / "__init__.py", folder / f"{name}.py"):
+                if path.is_file():
+                    yield str(path)
+
+
+def _owners() -> Iterator[str]:
+    """Other distributions that brought a module with one of our names, into our own folder even."""
+    for each in metadata.distributions():
+        listed = each.read_text("RECORD") or each.read_text("SOURCES.txt") or ""
+        if _LIST.search(listed) and (name := each.metadata["Name"]) != NAME:
+            yield f"the package {name}"
+
+
+def _sqlite_lacks() -> Iterator[str]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for what, statement in (
+            ("FTS5", "CREATE VIRTUAL TABLE t USING fts5 (a)"),
+            ("JSON", "SELECT value FROM json_each('[1]')"),
+        ):
+            try:
+                connection.execute(statement)
+            except sqlite3.OperationalError:
+                yield what
+
+
+def _is_writable(folder: Path) -> bool:
+    """Whether it may be written, or made where it is not there yet."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+
+
+# --- what is judged ---
+
+
+def python(it: Installation) -> Iterator[Finding]:
+    bounds = [(sign, (int(major), int(minor))) for sign, major, minor in _PYTHON.findall(it.wanted_python)]
+    if any(it.python < bound if sign == ">=" else it.python >= bound for sign, bound in bounds):
+        said = f"It is {it.python[0]}.{it.python[1]}; wanted is {it.wanted_python}."
+        yield found("PYTHON_UNSUPPORTED", "Python", said)
+    if not it.installed:
+        yield found("NOT_INSTALLED", NAME)
+
+
+def packages(it: Installation) -> Iterator[Finding]:
+    for name, (version, wanted) in it.packages.items():
+        if version is None:
+            yield found("PACKAGE_MISSING", name)
+        elif wanted not in (None, version):
+            yield found("PACKAGE_OTHER_VERSION", name, f"It is {version}; {wanted} is wanted.")
+
+
+def our_names(it: Installation) -> Iterator[Finding]:
+    for place in it.taken:
+        yield found("NAME_TAKEN", "jobs, bridge, worker", f"There is {place}.")
+
+
+def sqlite(it: Installation) -> Iterator[Finding]:
+    version = ".".join(map(str, it.sqlite))
+    if it.sqlite < _LEAST_SQLITE:
+        yield found("SQLITE_LACKING", "SQLite", f"It is {version}.")
+    for what in it.sqlite_lacks:
+        yield found("SQLITE_LACKING", "SQLite", f"{version} comes without {what}.")
+
+
+def config(it: Installation) -> Iterator[Finding]:
+    if not it.config_is_writable:
+        yield found("CONFIG_CLOSED", str(it.config_folder))
+    if it.config_has_key and it.config_mode is not None and it.config_mode & 0o077:
+        yield found("CONFIG_OPEN", str(it.config_folder / "config.toml"), f"Its mode is {it.config_mode:04o}.")
+
+
+CHECKS = (python, packages, our_names, sqlite, config)

@@ -1,0 +1,160 @@
+"""The machine: disk, mount, clock, and the limits that the system sets."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psutil
+
+from bridge import mounts
+from bridge.settings import Settings
+from jobs import clock
+from jobs.layout import Workspace
+from jobs.troubles import Finding, found
+
+MIB = 1024 * 1024
+_FEW_INODES = 2_000
+_FEW_WATCHES = 1_024  # folders of one user; an editor takes thousands, we take two
+_FEW_INSTANCES = 32
+_FEW_FILES = 512
+_LITTLE_RAM = 512 * MIB
+_EARLIEST_YEAR = 2024
+_AHEAD = timedelta(minutes=1)
+_DISK_CLOCK = timedelta(seconds=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """``None`` is what this system does not say. Sizes in bytes; ``latest`` is the latest time in our files."""
+
+    free: int
+    min_free: int
+    free_inodes: int | None
+    read_only: bool
+    mount: mounts.Mount
+    unsafe_is_allowed: bool
+    watches: int | None
+    instances: int | None
+    open_files: int | None
+    free_ram: int
+    now: datetime
+    latest: datetime | None
+    beat_at: datetime | None
+    beat_file_at: datetime | None
+
+
+def gather(
+    workspace: Workspace, settings: Settings, now: datetime, beat: dict[str, object] | None, latest: str | None
+) -> Machine:
+    """``latest`` is the latest time in the records. Raises OSError."""
+    folder = next(path for path in (workspace.root, *workspace.root.parents) if path.exists())
+    inodes, read_only = _file_system(folder)
+    beat_at = _time(beat and beat.get("heartbeat_at"))
+    times = [at for at in (beat_at, _time(latest)) if at is not None]
+    return Machine(
+        free=shutil.disk_usage(folder).free,
+        min_free=settings.min_free_bytes,
+        free_inodes=inodes,
+        read_only=read_only,
+        mount=mounts.describe(workspace.memory),
+        unsafe_is_allowed=settings.allow_unsafe_mount,
+        watches=_number("/proc/sys/fs/inotify/max_user_watches"),
+        instances=_number("/proc/sys/fs/inotify/max_user_instances"),
+        open_files=_open_files(),
+        free_ram=int(psutil.virtual_memory().available),
+        now=now,
+        latest=max(times, default=None),
+        beat_at=beat_at,
+        beat_file_at=_changed(workspace.spool.heartbeat),
+    )
+
+
+def _file_system(folder: Path) -> tuple[int | None, bool]:
+    """Free inodes, None where they are made as needed; and whether nothing can be written."""
+    if sys.platform == "win32":
+        return None, False
+    said = os.statvfs(folder)
+    return (said.f_favail if said.f_files else None), bool(said.f_flag & os.ST_RDONLY)
+
+
+def _open_files() -> int | None:
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+def _number(path: str) -> int | None:
+    try:
+        return int(Path(path).read_text("ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def _time(text: object) -> datetime | None:
+    try:
+        return clock.parse(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+def _changed(path: Path) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except (OSError, ValueError, OverflowError):
+        return None
+
+
+# --- what is judged ---
+
+
+def disk(it: Machine) -> Iterator[Finding]:
+    room = f"{it.free / MIB:,.0f} MiB are free; {it.min_free / MIB:,.0f} MiB are needed."
+    if it.read_only:
+        yield found("DISK_READ_ONLY", "disk")
+    if it.free < it.min_free:
+        yield found("DISK_LOW", "disk", room)
+    elif it.free < 3 * it.min_free:
+        yield found("DISK_TIGHT", "disk", room)
+    if it.free_inodes is not None and it.free_inodes < _FEW_INODES:
+        yield found("INODES_LOW", "disk", f"There is room for {it.free_inodes:,} more.")
+
+
+def mount(it: Machine) -> Iterator[Finding]:
+    where = f"It is of type {it.mount.fstype}, at {it.mount.point}{', a disk of Windows' if it.mount.wsl else ''}."
+    if not it.mount.wal:
+        yield found("MOUNT_UNSAFE_ALLOWED" if it.unsafe_is_allowed else "MOUNT_UNSAFE", "mount", where)
+    if not it.mount.events:
+        yield found("MOUNT_WITHOUT_EVENTS", "mount", where)
+
+
+def limits(it: Machine) -> Iterator[Finding]:
+    if it.mount.events and it.watches is not None and it.watches < _FEW_WATCHES:
+        yield found("WATCHES_FEW", "fs.inotify.max_user_watches", f"It is {it.watches:,}.")
+    if it.mount.events and it.instances is not None and it.instances < _FEW_INSTANCES:
+        yield found("WATCHES_FEW", "fs.inotify.max_user_instances", f"It is {it.instances:,}.")
+    if it.open_files is not None and it.open_files < _FEW_FILES:
+        yield found("OPEN_FILES_FEW", "open files", f"The limit is {it.open_files:,}.")
+    if it.free_ram < _LITTLE_RAM:
+        yield found("RAM_LOW", "memory", f"{it.free_ram / MIB:,.0f} MiB are free.")
+
+
+def times(it: Machine) -> Iterator[Finding]:
+    if not _EARLIEST_YEAR <= it.now.year < _EARLIEST_YEAR + 100:
+        yield found("CLOCK_WRONG", "clock", f"It says {clock.iso(it.now)}.")
+    elif it.latest is not None and it.latest > it.now + _AHEAD:
+        yield found("CLOCK_WAS_AHEAD", "clock", f"It says {clock.iso(it.now)}; there is {clock.iso(it.latest)}.")
+    if it.beat_at and it.beat_file_at and abs(it.beat_at - it.beat_file_at) > _DISK_CLOCK:
+        said = f"A file written at {clock.iso(it.beat_at)} is of {clock.iso(it.beat_file_at)}."
+        yield found("CLOCK_OF_DISK", "clock", said)
+
+
+CHECKS = (disk, mount, limits, times)

@@ -1,0 +1,226 @@
+"""The queue: what waits too long, what failed and why, and whether records, copies and requests fit together."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from bridge.settings import Settings
+from jobs import briefs, clock, spool
+from jobs.briefs import Brief, Briefs
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lock import is_held
+from jobs.troubles import Finding, found
+
+_STUCK = timedelta(minutes=5)
+_LONG_RETRYING = timedelta(hours=1)
+_NOT_TAKEN = timedelta(minutes=1)
+_LARGE_SHARE = 0.8
+_QUEUE_SECONDS = 500  # milliseconds of waiting for the queue's own file
+_SHOWN = 3
+
+
+@dataclass(slots=True)
+class Queue:
+    """``inbox`` and ``requests`` are the ages of what waits there."""
+
+    now: datetime
+    worker: bool
+    runs: bool
+    paused: bool
+    briefs: list[Brief] = field(default_factory=list)
+    inbox: list[timedelta] = field(default_factory=list)
+    requests: list[timedelta] = field(default_factory=list)
+    rejected: int = 0
+    damaged: list[str] = field(default_factory=list)
+    copies_alone: list[str] = field(default_factory=list)
+    without_copy: list[str] = field(default_factory=list)
+    queue_file: str | None = None
+    most_active: int = 0
+    most_ended: int = 0
+
+
+def latest(known: list[Brief]) -> str | None:
+    """The latest time in the records."""
+    names = ("accepted_at", "finished_at")
+    return max((brief[name] for brief in known for name in names if brief[name]), default=None)
+
+
+def known(workspace: Workspace) -> list[Brief]:
+    """The briefs of all records. Raises OSError."""
+    looker = Briefs(workspace.spool)
+    looker.look()
+    return looker.all()
+
+
+def gather(
+    workspace: Workspace, settings: Settings, now: datetime, beat: dict[str, Any] | None, known: list[Brief]
+) -> Queue:
+    """Raises OSError."""
+    place = workspace.spool
+    it = Queue(now, is_held(place.lock), bool(beat and beat.get("in_flight")), place.paused.exists(), known)
+    it.most_active, it.most_ended = settings.max_active_jobs, settings.keep_ended_jobs
+    if not place.root.is_dir():
+        return it
+    it.inbox = [age for entry in spool.inbox(place) if (age := _age(entry.path, now)) is not None]
+    it.requests = [age for path in _files(place.control) if (age := _age(path, now)) is not None]
+    it.rejected = sum(1 for path in _files(place.rejected) if path.name.endswith(".reason.json"))
+    by_id = {brief["job_id"]: brief for brief in known}
+    active = set(spool.job_ids(place.active))
+    live = {job_id for job_id, brief in by_id.items() if not _has_ended(brief)}
+    # What was looked at first may have changed since: only what is so at a second look counts.
+    it.damaged = [
+        job_id for job_id in spool.job_ids(place.results) if job_id not in by_id and _is_damaged(place, job_id)
+    ]
+    it.copies_alone = [i for i in active - by_id.keys() if place.copy(i).exists() and not place.record(i).exists()]
+    it.without_copy = [i for i in live - active if not _has_copy_or_end(place, i)]
+    it.queue_file = _queue_problem(place.queue_db)
+    return it
+
+
+def _has_ended(brief: Brief) -> bool:
+    return brief["state"] not in ("queued", "running", "retrying")
+
+
+def _is_damaged(place: Any, job_id: str) -> bool:
+    try:
+        spool.read_record(place, job_id)
+    except (ValueError, JobError):
+        return True
+    return False
+
+
+def _has_copy_or_end(place: Any, job_id: str) -> bool:
+    """Whether a job has a copy, or has ended since it was looked at."""
+    if place.copy(job_id).exists():
+        return True
+    try:
+        record = spool.read_record(place, job_id)
+    except (ValueError, JobError):
+        return True
+    return record is None or record.ended or place.copy(job_id).exists()
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return [path for path in folder.iterdir() if path.suffix == ".json" and not path.name.startswith(".")]
+    except FileNotFoundError:
+        return []
+
+
+def _age(path: Path, now: datetime) -> timedelta | None:
+    try:
+        return now - datetime.fromtimestamp(path.lstat().st_mtime, UTC)
+    except (OSError, ValueError, OverflowError):
+        return None  # it has just been taken
+
+
+def _queue_problem(path: Path) -> str | None:
+    if not path.exists():
+        return None
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=_QUEUE_SECONDS / 1000)) as queue:
+            said: str = queue.execute("PRAGMA quick_check(1)").fetchone()[0]
+            return None if said == "ok" else said
+    except sqlite3.OperationalError as error:
+        busy = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+        return None if busy or not os.access(path.parent, os.W_OK) else str(error)
+    except sqlite3.DatabaseError as error:
+        return str(error)
+
+
+# --- what is judged ---
+
+
+def waiting(it: Queue) -> Iterator[Finding]:
+    queued = [brief for brief in it.briefs if brief["state"] == "queued"]
+    live = [brief for brief in it.briefs if not _has_ended(brief)]
+    ages = [it.now - clock.parse(brief["accepted_at"]) for brief in queued if _is_due(brief, it.now)]
+    waits = len(live) + len(it.inbox)
+    if not it.worker:
+        if waits:
+            said = f"In the queue {len(live)}, in the inbox {len(it.inbox)}."
+            yield found("JOBS_WITHOUT_WORKER", "worker", said, count=waits)
+        else:
+            yield found("WORKER_ABSENT", "worker")
+        return
+    if not it.paused and not it.runs and ages and max(ages) > _STUCK:
+        said = f"{len(ages)} wait, one for {_shown(max(ages))}."
+        yield found("QUEUE_STUCK", "queue", said, count=len(ages))
+    old = [age for age in it.inbox if age > _NOT_TAKEN]
+    if old:
+        yield found("INBOX_NOT_TAKEN", "inbox", f"{len(old)} wait, one for {_shown(max(old))}.", count=len(old))
+    old = [age for age in it.requests if age > _NOT_TAKEN]
+    if old:
+        yield found("REQUESTS_NOT_OBEYED", "control", f"{len(old)} wait, one for {_shown(max(old))}.", count=len(old))
+
+
+def _is_due(brief: Brief, now: datetime) -> bool:
+    return brief["next_attempt_at"] is None or clock.parse(brief["next_attempt_at"]) <= now
+
+
+def troubled(it: Queue) -> Iterator[Finding]:
+    for cause in briefs.causes(it.briefs):
+        said = f"{cause['count']} with {cause['code']}; the newest is {cause['newest_job_id']}: {cause['message']}"
+        if cause["state"] == "failed":
+            yield found("JOBS_FAILED", cause["code"], said, remedy=cause["remediation"], count=cause["count"])
+        elif cause["state"] == "rejected":
+            yield found("JOBS_REJECTED", cause["code"], said, remedy=cause["remediation"], count=cause["count"])
+    retrying = [brief for brief in it.briefs if brief["state"] == "retrying" and brief["error"] is not None]
+    for code in sorted({brief["error"]["code"] for brief in retrying}):
+        old = [b for b in retrying if b["error"]["code"] == code and _age_of(b, it.now) > _LONG_RETRYING]
+        if old:
+            error = old[0]["error"]
+            said = f"{len(old)} with {code}, one for {_shown(max(_age_of(b, it.now) for b in old))}: {error['message']}"
+            yield found("JOBS_RETRYING", code, said, remedy=error["remediation"], count=len(old))
+    unnamed = it.rejected - sum(1 for brief in it.briefs if brief["state"] == "rejected")
+    if unnamed > 0:
+        said = f"{unnamed} are kept that have no record of their own."
+        yield found("JOBS_REJECTED", "rejected", said, count=unnamed)
+
+
+def _age_of(brief: Brief, now: datetime) -> timedelta:
+    return now - clock.parse(brief["accepted_at"])
+
+
+def room(it: Queue) -> Iterator[Finding]:
+    live = sum(1 for brief in it.briefs if not _has_ended(brief))
+    if it.most_active and live > _LARGE_SHARE * it.most_active:
+        yield found("BACKLOG_LARGE", "queue", f"{live:,} of {it.most_active:,}.", count=live)
+    ended = len(it.briefs) - live
+    if ended > it.most_ended:
+        yield found("RECORDS_MANY", "results", f"{ended:,}; {it.most_ended:,} are meant.", count=ended)
+
+
+def files_fit(it: Queue) -> Iterator[Finding]:
+    if it.damaged:
+        yield found("RECORDS_DAMAGED", "results", f"{_named(it.damaged)}.", count=len(it.damaged))
+    if not it.worker or it.copies_alone:
+        lone = sorted({*it.copies_alone, *it.without_copy})
+        if lone:
+            yield found("COPIES_ALONE", "active", f"{_named(lone)}.", count=len(lone))
+    if it.queue_file is not None:
+        yield found("QUEUE_FILE_DAMAGED", "queue", f"SQLite says: {it.queue_file}.")
+
+
+def _named(ids: list[str]) -> str:
+    shown = ", ".join(sorted(ids)[:_SHOWN])
+    return shown + (f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else "")
+
+
+def _shown(age: timedelta) -> str:
+    seconds = age.total_seconds()
+    for unit, length in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} seconds"
+
+
+CHECKS = (waiting, troubled, room, files_fit)

@@ -1,0 +1,115 @@
+"""The stores at a glance, judged: memory.db and its index, the graph, and the embedding model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bridge import database, glance, model
+from bridge.settings import Settings
+from jobs import clock
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.troubles import Finding, found
+
+MIB = 1024 * 1024
+_LARGE_LOG = 256 * MIB
+_BEHIND = timedelta(minutes=15)
+_UNFINISHED = timedelta(minutes=15)
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """``model`` is what is wrong with the embedding model's files, which only the local one has."""
+
+    now: datetime
+    store: glance.Store
+    files: glance.Files
+    embedder: str
+    model: JobError | None
+
+
+def gather(workspace: Workspace, settings: Settings, now: datetime, seconds: float) -> Stores:
+    """memory.db is read whole for so many seconds at most. Raises OSError."""
+    problem = None
+    if settings.embedding.is_local:
+        try:
+            model.find(settings.cache_folder)
+        except JobError as error:
+            problem = error
+    return Stores(now, glance.store(workspace, seconds), glance.beside(workspace), settings.embedder_identity, problem)
+
+
+def database_file(it: Stores) -> Iterator[Finding]:
+    store = it.store
+    if store.problem is not None:
+        code = "STORE_OF_NEWER_FORMAT" if store.problem.code == "STORE_NEWER" else "STORE_CLOSED"
+        damaged = "malformed" in store.problem.message or "not a database" in store.problem.message
+        yield found("STORE_DAMAGED" if damaged else code, "store", store.problem.message)
+        return
+    if not store.is_there or store.format == 0:
+        return
+    if store.whole is None:
+        yield found("STORE_NOT_READ_WHOLE", "store", f"It has {store.size / MIB:,.0f} MiB.")
+    elif store.whole:
+        yield found("STORE_DAMAGED", "store", f"SQLite says: {store.whole[0]}.")
+    if store.format < database.FORMAT:
+        yield found("STORE_OF_OLDER_FORMAT", "store", f"It is {store.format}; {database.FORMAT} is the present one.")
+    if store.log_size > _LARGE_LOG:
+        yield found("LOG_OF_STORE_LARGE", "store", f"It has {store.log_size / MIB:,.0f} MiB.")
+    if it.files.backups:
+        yield found("BACKUPS_LEFT", "backups", f"There is {', '.join(it.files.backups)}.", count=len(it.files.backups))
+
+
+def index(it: Stores) -> Iterator[Finding]:
+    store = it.store
+    if not store.is_present or store.whole:
+        return
+    if store.embedder is not None and store.embedder != it.embedder:
+        said = f"They have {store.embedder}; the settings name {it.embedder}."
+        yield found("MODEL_CHANGED", "embedding", said)
+    if store.vectors_of_old or store.words_of_old:
+        yield found("INDEX_OF_OLDER_FORMAT", "index")
+    if store.vectors_lacking:
+        yield found("VECTORS_LACKING", "vectors", f"It is about {', '.join(store.vectors_lacking)}.")
+    if store.words != store.memories and not store.words_of_old:
+        has = "There is no index" if store.words < 0 else f"It has {store.words:,}"
+        yield found("WORDS_LACKING", "words", f"{has}; there are {store.memories:,} memories.")
+    if store.unfinished_since and it.now - clock.parse(store.unfinished_since) > _UNFINISHED:
+        said = f"It began at {store.unfinished_since}."
+        yield found("FORGETTING_UNFINISHED", "forgetting", said, count=store.unfinished)
+
+
+def graph(it: Stores) -> Iterator[Finding]:
+    store = it.store
+    if store.owed_since and it.now - clock.parse(store.owed_since) > _BEHIND:
+        said = f"{store.owed:,} changes wait, one since {store.owed_since}."
+        yield found("GRAPH_BEHIND", "outbox", said, count=store.owed)
+    for code, count in store.refused.items():
+        yield found("GRAPH_REFUSED", "outbox", f"{count} with {code}.", count=count)
+    graph_model = store.meta.get("graph_embedder")
+    if graph_model is not None and not (it.files.graph and it.files.vectors):
+        yield found("GRAPH_GONE", "graph")
+    if graph_model is not None and store.embedder is not None and graph_model != store.embedder:
+        yield found("GRAPH_OF_OTHER_MODEL", "graph", f"They have {graph_model}; the memories have {store.embedder}.")
+    if it.files.cut_off:
+        yield found("GRAPH_CUT_OFF", "graph", f"There is {', '.join(it.files.cut_off)}.")
+    openings = store.meta.get("graph_openings", "0")
+    if openings.isdecimal() and int(openings) > 1:
+        yield found("GRAPH_DEADLY", "graph", f"It did so {openings} times in a row.", count=int(openings))
+    if it.files.set_aside:
+        said = f"{it.files.set_aside} of {it.files.set_aside_size / MIB:,.1f} MiB."
+        yield found("SET_ASIDE", "set-aside", said, count=it.files.set_aside)
+    ours = graph_model is not None or store.meta.get("cognee_is_ours") == "yes"
+    if it.files.earlier or (it.files.cognee and store.problem is None and not ours):
+        yield found("OLD_STORES", "cognee", count=max(1, it.files.earlier))
+
+
+def embedding_model(it: Stores) -> Iterator[Finding]:
+    if it.model is not None:
+        code = "MODEL_ABSENT" if it.model.code == "MODEL_MISSING" else "MODEL_WRONG"
+        yield found(code, "model", it.model.message)
+
+
+CHECKS = (database_file, index, graph, embedding_model)

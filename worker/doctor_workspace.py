@@ -1,0 +1,131 @@
+"""The workspace: whose it is, and who may read what lies in it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from bridge.trust import Standing
+from jobs import files
+from jobs.layout import Workspace
+from jobs.troubles import Finding, found
+
+_MOST_ENTRIES = 100_000
+_PART = re.compile(r"\..*\.tmp")
+_OLD_PART = timedelta(days=1)
+_SHOWN = 3
+
+
+@dataclass(slots=True)
+class Kept:
+    """What lies in our folders. Paths are as they are; ``parts`` are old ones."""
+
+    root: Path
+    exists: bool
+    standing: Standing
+    folders: list[Path] = field(default_factory=list)
+    open: list[Path] = field(default_factory=list)
+    others: list[Path] = field(default_factory=list)
+    links: list[Path] = field(default_factory=list)
+    closed: list[Path] = field(default_factory=list)
+    parts: list[Path] = field(default_factory=list)
+    not_ignored: list[Path] = field(default_factory=list)
+
+
+def gather(workspace: Workspace, standing: Standing, now: datetime) -> Kept:
+    kept = Kept(workspace.root, workspace.root.is_dir(), standing)
+    kept.folders = [folder for folder in workspace.kept if folder.is_dir() and not folder.is_symlink()]
+    if standing.foreign is not None:
+        return kept  # not even its modes are ours to judge
+    left = _MOST_ENTRIES
+    written_by_name = {workspace.memory, workspace.spool.worker}
+    for folder in kept.folders:
+        if not (folder / ".gitignore").is_file():
+            kept.not_ignored.append(folder)
+        is_closed = not _is_open(folder.lstat())
+        for path, status in _walk(folder, kept.closed):
+            left -= 1
+            if left < 0:
+                return kept
+            # Below a folder that nobody else may enter, the mode of a file that somebody dropped does no harm.
+            matters = not is_closed or stat.S_ISDIR(status.st_mode) or path.parent in written_by_name
+            _sort(kept, path, status, (now - _OLD_PART).timestamp(), matters=matters)
+    return kept
+
+
+def _is_open(status: os.stat_result) -> bool:
+    """Whether other users may do anything there."""
+    return sys.platform != "win32" and bool(status.st_mode & 0o077)
+
+
+def _walk(folder: Path, closed: list[Path]) -> Iterator[tuple[Path, os.stat_result]]:
+    """The folder and everything below it; links are not followed."""
+    with contextlib.suppress(OSError):
+        yield folder, folder.lstat()
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                with contextlib.suppress(FileNotFoundError):  # it has just gone
+                    if entry.is_dir(follow_symlinks=False):
+                        yield from _walk(Path(entry.path), closed)
+                    else:
+                        yield Path(entry.path), entry.stat(follow_symlinks=False)
+    except OSError:
+        closed.append(folder)
+
+
+def _sort(kept: Kept, path: Path, status: os.stat_result, parts_before: float, *, matters: bool) -> None:
+    if stat.S_ISLNK(status.st_mode):
+        kept.links.append(path)
+        return
+    if not files.is_users(status):
+        kept.others.append(path)
+    elif sys.platform != "win32":
+        if matters and _is_open(status):
+            kept.open.append(path)
+        wanted = 0o700 if stat.S_ISDIR(status.st_mode) else 0o400
+        if status.st_mode & wanted != wanted:
+            kept.closed.append(path)
+    is_part = _PART.fullmatch(path.name) and stat.S_ISREG(status.st_mode)
+    if is_part and status.st_mtime < parts_before:
+        kept.parts.append(path)
+
+
+# --- what is judged ---
+
+
+def standing(it: Kept) -> Iterator[Finding]:
+    if not it.exists:
+        yield found("WORKSPACE_ABSENT", str(it.root))
+    elif it.standing.foreign is not None:
+        yield found("WORKSPACE_FOREIGN", "workspace", it.standing.foreign)
+    elif not it.folders:
+        yield found("WORKSPACE_UNUSED", "workspace")
+
+
+def access(it: Kept) -> Iterator[Finding]:
+    for code, paths in (
+        ("OTHER_OWNER", it.others),
+        ("WORKSPACE_CLOSED", it.closed),
+        ("OPEN_TO_OTHERS", it.open),
+        ("LINKS_INSIDE", it.links),
+        ("NOT_IGNORED", it.not_ignored),
+        ("PARTS_LEFT", it.parts),
+    ):
+        if paths:
+            yield found(code, _named(it.root, paths), count=len(paths))
+
+
+def _named(root: Path, paths: list[Path]) -> str:
+    shown = [path.relative_to(root).as_posix() for path in sorted(paths)[:_SHOWN]]
+    return ", ".join(shown) + (f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else "")
+
+
+CHECKS = (standing, access)

@@ -1,0 +1,146 @@
+"""What a process counts since its start: how often something happened, and how long it took.
+
+A counter and a histogram have a name and the values of its labels; ``metrics`` says what they mean. The worker's are
+written to a file now and then; a process that answers over HTTP keeps its own.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from jobs import clock, files
+from jobs.errors import JobError
+from jobs.layout import Spool
+from jobs.model import Record, encode
+
+Labels = tuple[str, ...]
+
+# Upper bounds, each bucket's in; what is above the last has a bucket of its own.
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 7200.0)
+COUNTS = (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+
+_WRITE_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class Histogram:
+    """How many values fell into each bucket, the one above the last bound included, and their sum."""
+
+    bounds: Sequence[float]
+    counts: list[int] = field(default_factory=list)
+    sum: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.counts = self.counts or [0] * (len(self.bounds) + 1)
+
+    def add(self, value: float) -> None:
+        self.counts[bisect_left(self.bounds, value)] += 1
+        self.sum += value
+
+
+class Figures:
+    """Thread-safe, and cheap enough to be fed at every step of a job."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counters: dict[str, Counter[Labels]] = {}
+        self._histograms: dict[str, dict[Labels, Histogram]] = {}
+        self.version = 0
+
+    def count(self, name: str, *labels: str, by: int = 1) -> None:
+        with self._lock:
+            self._counters.setdefault(name, Counter())[labels] += by
+            self.version += 1
+
+    def observe(self, name: str, value: float, *labels: str, bounds: Sequence[float] = SECONDS) -> None:
+        with self._lock:
+            known = self._histograms.setdefault(name, {})
+            if labels not in known:
+                known[labels] = Histogram(bounds)
+            known[labels].add(value)
+            self.version += 1
+
+    def stepped(self, before: Record | None, after: Record) -> None:
+        """A job's record became another one; None before it was ours."""
+        if before is not None and before.state == "retrying":
+            self.count("jobs_retrying", _code(before), by=-1)
+        if after.state == "retrying":
+            self.count("jobs_retrying", _code(after))
+        if before is None:
+            return
+        kind = str(after.kind)
+        if before.state == "running" and after.attempts and before.attempts:
+            last, began = after.attempts[-1], before.attempts[-1].started_at
+            self.count("job_attempts", kind, str(last.outcome))
+            self.observe("job_attempt_seconds", _seconds(began, last.finished_at), kind)
+        elif after.state == "running" and before.attempt == 0 and before.generation == 1:
+            # One that was to wait for a time of its own has waited since then.
+            since = max(before.accepted_at or "", before.next_attempt_at or "", key=_moment)
+            self.observe("job_wait_seconds", _seconds(since, after.started_at), kind)
+        if after.ended:
+            self.count("jobs_ended", kind, after.state)
+
+    def as_dict(self) -> dict[str, Any]:
+        """``{"counters": {name: [[label, …, count], …]}, "histograms": {name: [[label, …, histogram], …]}}``."""
+        with self._lock:
+            counters = {name: [[*labels, n] for labels, n in found.items()] for name, found in self._counters.items()}
+            histograms = {
+                name: [
+                    [*labels, {"bounds": [*h.bounds], "counts": [*h.counts], "sum": h.sum}]
+                    for labels, h in found.items()
+                ]
+                for name, found in self._histograms.items()
+            }
+        return {"counters": counters, "histograms": histograms}
+
+
+def _code(record: Record) -> str:
+    return str(record.error["code"]) if record.error else "-"
+
+
+def _moment(text: str | None) -> datetime:
+    return clock.parse(text) if text else datetime.min.replace(tzinfo=clock.now().tzinfo)
+
+
+def _seconds(since: str | None, until: str | None) -> float:
+    """Never below 0: the clock may have been set back."""
+    return max(0.0, (clock.parse(until) - clock.parse(since)).total_seconds()) if since and until else 0.0
+
+
+class FiguresFile:
+    """The file of the worker's figures, rewritten where they have changed, but not at every change."""
+
+    def __init__(self, place: Spool, figures: Figures, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._path = place.figures
+        self._figures = figures
+        self._monotonic = monotonic
+        self._written = -1
+        self._next = 0.0
+
+    def write(self, *, at_once: bool = False) -> None:
+        """Nobody misses it on a full disk."""
+        version = self._figures.version
+        if version == self._written or (not at_once and self._monotonic() < self._next):
+            return
+        try:
+            files.replace_loosely(self._path, encode({"schema_version": 1, **self._figures.as_dict()}))
+        except OSError:
+            return
+        self._written, self._next = version, self._monotonic() + _WRITE_SECONDS
+
+
+def read(place: Spool) -> dict[str, Any]:
+    """What the worker has counted; empty where it has not written it, or it cannot be read."""
+    try:
+        found = json.loads(files.read_own(place.figures, 4 * 1024 * 1024))
+    except (OSError, ValueError, JobError):
+        return {}
+    return found if isinstance(found, dict) else {}

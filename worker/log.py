@@ -1,0 +1,120 @@
+"""The worker's log: its file, the two forms of a line, and how the lines of its processes come into it."""
+
+from __future__ import annotations
+
+import io
+import logging
+import logging.handlers
+import os
+import sys
+import time
+from collections.abc import Collection
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import IO, Any, Literal, cast
+
+from bridge import log_lines
+from bridge.masking import masked
+from jobs.model import Record
+
+from .flood import Flood
+
+_FILE_BYTES, _FILES = 5 * 1024 * 1024, 3
+_LINE_BYTES = 32 * 1024  # of one of our own processes' lines; JSON may take four bytes for a character
+_TEXT_CHARACTERS = 2000  # of a line that somebody else wrote
+
+
+def of_job(record: Record, **more: Any) -> dict[str, Any]:
+    """The fields of a line about a job, as logging's ``extra``."""
+    return log_lines.fields(**(_known(record) | more))
+
+
+def about(records: Collection[Record]) -> AbstractContextManager[None]:
+    """Every line that this thread logs inside is about these jobs: of one the ids, of several how many they are."""
+    if len(records) == 1:
+        return log_lines.about(**_known(next(iter(records))))
+    return log_lines.about(jobs=len(records))
+
+
+def _known(record: Record) -> dict[str, Any]:
+    return {
+        "job_id": record.job_id,
+        "correlation_id": record.correlation_id or record.job_id,
+        "kind": record.kind,
+        "attempt": record.attempt or None,
+    }
+
+
+def set_up(path: Path, level: str, form: Literal["human", "json"], *, foreground: bool) -> None:
+    """Log to the file, and in the foreground to stderr as well."""
+    handlers: list[logging.Handler] = [_PrivateFile(path)]
+    if foreground:
+        handlers.append(logging.StreamHandler(sys.stderr))
+    for handler in handlers:
+        handler.setFormatter(log_lines.JsonLines() if form == "json" else _HumanLines())
+    logging.basicConfig(level=level, handlers=handlers, force=True)
+    logging.getLogger("huey").setLevel(logging.WARNING)
+    logging.raiseExceptions = False  # a log that cannot be written is no reason to write elsewhere
+
+
+class _PrivateFile(logging.handlers.RotatingFileHandler):
+    """Rotated by size; nobody but its owner may read any of the files."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, maxBytes=_FILE_BYTES, backupCount=_FILES, encoding="utf-8", errors="backslashreplace")
+
+    def _open(self) -> io.TextIOWrapper:
+        stream = cast(
+            io.TextIOWrapper,
+            open(  # noqa: SIM115 - logging closes it; Path.open takes no opener
+                self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=_open_private
+            ),
+        )
+        if sys.platform != "win32":
+            os.fchmod(stream.fileno(), 0o600)  # it may have been there
+        return stream
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+class _HumanLines(logging.Formatter):
+    """``2026-11-20 20:00:00,123 INFO    worker.runner succeeded job_id=… kind=ingest``. A correlation id that is the
+    job's own id is not repeated."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)-7s %(name)s %(message)s")
+
+    def format(self, record: logging.LogRecord) -> str:
+        first, *rest = super().format(record).split("\n", 1)
+        known = log_lines.fields_of(record)
+        if known.get("correlation_id") == known.get("job_id"):
+            known.pop("correlation_id", None)
+        told = "".join(f" {name}={known[name]}" for name in log_lines.FIELDS if name in known)
+        return masked("\n".join([first + told, *rest]))
+
+
+def pump(stream: IO[bytes], to: logging.Logger) -> None:
+    """Move a process's stderr into the log until it closes; a flood of it is cut.
+
+    What the process logs arrives as it was logged; whatever else is written there is a text of that logger.
+    """
+    flood = Flood()
+    with io.BufferedReader(cast(io.RawIOBase, stream)) as buffered:
+        while line := buffered.readline(_LINE_BYTES):
+            text = line.decode("utf-8", "replace").rstrip()
+            if not text:
+                continue
+            passes, missed = flood.passes(time.monotonic())
+            if missed:
+                to.warning("%d lines of output were left out", missed)
+            if not passes:
+                continue
+            said = log_lines.parsed(text)
+            if said is None:
+                to.info("%s", text[:_TEXT_CHARACTERS])
+            elif to.isEnabledFor(said.levelno):
+                if said.name != to.name:
+                    said.name = f"{to.name}.{said.name}"
+                to.handle(said)

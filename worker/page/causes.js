@@ -1,0 +1,51 @@
+// Why jobs failed or wait: one entry for each cause, with what to do and the way to do it for all of them.
+import { post } from "./api.js";
+import { html, useState } from "./html.js";
+import { outcome } from "./notice.js";
+import { Confirm, Problem, Remedy, State, Time, useAction } from "./parts.js";
+import { to } from "./route.js";
+import { count, many } from "./words.js";
+
+const SHOWN = 6;
+const RUN_AGAIN = new Set(["failed", "expired"]);
+
+export function Causes({ causes, tell }) {
+  const [all, setAll] = useState(false);
+  const found = causes.filter((cause) => cause.state !== "rejected");
+  if (!found.length) return null;
+  const shown = all ? found : found.slice(0, SHOWN);
+  return html`<section class="panel" aria-labelledby="causes">
+    <h2 id="causes">What went wrong</h2>
+    <ul class="causes">${shown.map((cause) => html`<${Cause} key=${`${cause.state} ${cause.code}`} cause=${cause} tell=${tell} />`)}</ul>
+    ${found.length > SHOWN && html`<button class="quiet" onClick=${() => setAll(!all)}>${all ? "Show fewer" : `Show ${count(found.length - SHOWN)} more`}</button>`}
+  </section>`;
+}
+
+function Cause({ cause, tell }) {
+  const action = useAction();
+  const [asking, setAsking] = useState(false);
+  const chosen = { state: cause.state, error: cause.code };
+  const verb = RUN_AGAIN.has(cause.state) ? "retry" : "cancel";
+  const act = async () => tell(outcome(verb, await post(`/v1/jobs/${verb}`, chosen)));
+  const kinds = Object.entries(cause.kinds).map(([kind, number]) => `${count(number)} ${kind}`).join(", ");
+  return html`<li class="cause">
+    <div class="cause-count" data-state=${cause.state}><b>${count(cause.count)}</b> <${State} state=${cause.state} /></div>
+    <div class="cause-text">
+      <p><strong>${cause.message}</strong></p>
+      <p><${Remedy} text=${cause.remediation} /></p>
+      <p class="faint small"><code>${cause.code}</code> · ${kinds} · newest <${Time} at=${cause.newest} /></p>
+      ${!asking && html`<${Problem} error=${action.error} />`}
+    </div>
+    <div class="cause-act">
+      <a class="button" data-scroll="jobs" href=${to(["queue"], chosen)}>Show ${cause.count === 1 ? "it" : "them"}</a>
+      ${verb === "retry"
+        ? html`<button data-tone="soft" disabled=${action.busy} onClick=${() => action.run(act)}>
+            ${action.busy ? "Asking…" : cause.count === 1 ? "Run it again" : `Run these ${count(cause.count)} again`}</button>`
+        : html`<button disabled=${action.busy} onClick=${() => setAsking(true)}>Cancel…</button>`}
+    </div>
+    ${asking && html`<${Confirm} title=${`Cancel ${many(cause.count, "job")}?`} verb=${`Cancel ${count(cause.count)}`} action=${action}
+      act=${act} close=${() => setAsking(false)}>
+      <p>They wait for another attempt, and would not run any more. A cancelled job can be run again by hand.</p>
+    <//>`}
+  </li>`;
+}

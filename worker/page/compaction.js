@@ -1,0 +1,52 @@
+// What a compaction would give: the sources, the record they become, and what contradicts what.
+import { html } from "./html.js";
+import { Status, Time } from "./parts.js";
+import { to } from "./route.js";
+import { day, many } from "./words.js";
+
+export function Preview({ preview, children }) {
+  const { summaries, decision_record: record, conflicts, warnings } = preview;
+  return html`<div class="preview">
+    ${warnings.length > 0 && html`<div class="warnings"><h3>Look at this first</h3><ul>${warnings.map((warning) => html`<li key=${warning}>${warning}</li>`)}</ul></div>`}
+    <${Conflicts} conflicts=${conflicts} />
+    <h3>${many(summaries.length, "source")}</h3>
+    <ol class="lines">${summaries.map((source) => html`<li key=${source.memory_id}>
+      <p class="row"><span class="faint">#${source.memory_number}</span> <a href=${to(["memories", source.memory_id])}><strong>${source.topic}</strong></a>
+        <${Status} status=${source.status} /> <span class="faint"><${Time} at=${source.source_created_at ?? source.created_at} /></span></p>
+      <ul class="lines-plain small">${source.decisions.map((text, place) => html`<li key=${place}>${text}</li>`)}</ul>
+    </li>`)}</ol>
+    <h3>The record they become</h3>
+    <div class="record">
+      <p><strong>${record.topic}</strong> <span class="faint">${record.time_scope.text}</span></p>
+      <p class="text">${record.summary_text}</p>
+      <${Listed} title="Decisions" lines=${record.consolidated_decisions} />
+      <${Listed} title="Why" lines=${record.consolidated_rationale} />
+      <${Listed} title="Open questions" lines=${record.key_open_questions} />
+      <${Listed} title="Next steps" lines=${record.next_steps} />
+      <${Listed} title="References" lines=${[...record.key_references_files, ...record.key_references_plans, ...record.key_references_branches, ...record.key_references_issues]} />
+      <p class="faint small">The narrative was written by ${record.narrative_source === "llm" ? "the language model" : "a template"}.</p>
+    </div>
+    <div class="row">${children}</div>
+  </div>`;
+}
+
+function Listed({ title, lines }) {
+  if (!lines.length) return null;
+  return html`<h4>${title}</h4><ul class="lines-plain">${lines.map((line, place) => html`<li key=${place}>${line}</li>`)}</ul>`;
+}
+
+export function Conflicts({ conflicts }) {
+  if (!conflicts.length) return html`<p class="faint">No two decisions contradict each other.</p>`;
+  return html`<h3>${many(conflicts.length, "conflict")}: decisions that cannot both hold</h3>
+    <ul class="conflicts">${conflicts.map((conflict, place) => html`<li key=${place} class="conflict">
+      <p class="small"><span class="tag">${conflict.kind}</span> <span class="faint">${Math.round(conflict.confidence * 100)} % sure, judged by ${conflict.judged_by === "llm" ? "the language model" : "rules"}</span></p>
+      <div class="sides"><${Side} title="Earlier" side=${conflict.earlier} /><${Side} title="Later" side=${conflict.later} /></div>
+    </li>`)}</ul>`;
+}
+
+function Side({ title, side }) {
+  return html`<div class="side" data-side=${title.toLowerCase()}>
+    <p class="small"><b>${title}</b> <span class="faint">${day(side.date)} · <a href=${to(["memories", side.memory_id])}>#${side.memory_number}</a></span></p>
+    <p>${side.text}</p>
+  </div>`;
+}

@@ -1,0 +1,55 @@
+// Why a memory is found: the parts of its score, adding up, as the worker explains them.
+import { post } from "./api.js";
+import { html, useEffect, useState } from "./html.js";
+import { Facts, Meter, Problem, Waiting } from "./parts.js";
+import { exact, score } from "./words.js";
+
+/** `answer` is the one that the hit stands in: its `as_of` and filters give the same digits again. */
+export function Explanation({ hit, query, answer }) {
+  const [found, set] = useState(null);
+  useEffect(() => {
+    let over = false;
+    const { topic_id, status } = query;
+    const asked = {
+      query: query.q, ids: [hit.memory_number], limit: Math.max(1, answer.result_count), as_of: answer.as_of,
+      include_superseded: answer.include_superseded, ...(topic_id && { topic_id }), ...(status && { status }),
+    };
+    post("/v1/explain", asked).then((data) => { if (!over) set({ data }); }, (error) => { if (!over) set({ error }); });
+    return () => { over = true; };
+  }, []);
+  if (found?.error) return html`<div class="why"><${Problem} error=${found.error} /></div>`;
+  if (!found) return html`<div class="why"><${Waiting} what="the explanation" /></div>`;
+  const item = found.data.items.find((each) => each.id === hit.memory_number);
+  if (!item) return html`<div class="why"><p>It is not there any more.</p></div>`;
+  return html`<${Parts} item=${item} ranking=${found.data.metadata.ranking} />`;
+}
+
+function Parts({ item, ranking }) {
+  const { total, components } = item.score;
+  const { base, semantic_boost, recency, kind_bonus } = components;
+  const relevance = base + semantic_boost;
+  const status = 1 + kind_bonus;
+  const blend = ranking.mode === "blend";
+  return html`<div class="why" aria-label="Explanation">
+    <div class="why-parts">
+      <${Meter} label=${`words (at most ${ranking.weights.base})`} value=${base} text=${score(base)} tone="part" />
+      <${Meter} label=${`+ meaning (at most ${ranking.weights.semantic_boost})`} value=${semantic_boost} text=${score(semantic_boost)} tone="part" />
+      <${Meter} label="= relevance" value=${relevance} text=${score(relevance)} />
+      <${Meter} label=${blend ? "and recency" : "× recency"} value=${recency} text=${score(recency)} tone="recency" />
+      <${Meter} label="× status" value=${status / 1.1} text=${score(status)} tone="status" />
+      <${Meter} label="= score" value=${total} text=${score(total)} tone="total" />
+    </div>
+    <p class="formula"><code>${blend
+      ? `(${ranking.alpha} × (${score(base)} + ${score(semantic_boost)}) + ${(1 - ranking.alpha).toFixed(2)} × ${score(recency)}) × ${score(status)} = ${score(total)}`
+      : `(${score(base)} + ${score(semantic_boost)}) × ${score(recency)} × ${score(status)} = ${score(total)}`}</code></p>
+    <${Facts} facts=${[
+      ["Place", item.retrieval.rank === null ? "not among the hits" : `${item.retrieval.rank}.`],
+      ["Terms that match", item.matches.query_terms.length
+        ? item.matches.query_terms.map((term) => html`<span key=${term} class="term">${term}</span> `) : "none: it was found by meaning alone"],
+      ["Half-life", `${ranking.half_life_days} days${ranking.recency_floor ? `, not below ${ranking.recency_floor}` : ""}`],
+      ["Ranking", `${ranking.mode}, preset ${ranking.preset}`],
+      ["Ages measured at", exact(ranking.as_of)],
+      ["All digits", html`<code>${String(total)}</code>`],
+    ]} />
+  </div>`;
+}

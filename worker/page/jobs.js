@@ -1,0 +1,126 @@
+// The table of jobs: newest first, in pages; several can be chosen, to be run again or cancelled.
+import { hasEnded, post, RUN_AGAIN } from "./api.js";
+import { html, useRef, useState } from "./html.js";
+import { outcome } from "./notice.js";
+import { Confirm, Empty, Problem, State, Time, useAction, Waiting } from "./parts.js";
+import { to } from "./route.js";
+import { count, many, plain, span } from "./words.js";
+
+export function Jobs({ list, query, tell }) {
+  const [chosen, setChosen] = useState(new Map());
+  const before = useRef(new Map());
+  const { data, error, stale } = list;
+  if (!data) return html`<${Waiting} error=${error} what="jobs" />`;
+  if (data.next && !stale) before.current.set(data.next, query.after ?? "");
+  const turn = (job, on) => {
+    const now = new Map(chosen);
+    if (on) now.set(job.job_id, job);
+    else now.delete(job.job_id);
+    setChosen(now);
+  };
+  const all = data.jobs.length > 0 && data.jobs.every((job) => chosen.has(job.job_id));
+  const turnAll = () => {
+    const now = new Map(chosen);
+    for (const job of data.jobs) all ? now.delete(job.job_id) : now.set(job.job_id, job);
+    setChosen(now);
+  };
+  return html`
+    ${error && error.status > 0 && html`<${Problem} error=${error} />`}
+    <${ForAll} query=${query} total=${data.total} tell=${tell} />
+    ${data.jobs.length === 0
+      ? html`<${Nothing} query=${query} />`
+      : html`<div class="scrolling"><table class="cards jobs">
+          <caption class="unseen">Jobs, newest first</caption>
+          <thead><tr>
+            <th class="pick"><input type="checkbox" aria-label="Choose all on this page" checked=${all} onChange=${turnAll} /></th>
+            <th>State</th><th>Job</th><th>What happened</th><th>Came</th><th class="number">Took</th>
+          </tr></thead>
+          <tbody>${data.jobs.map((job) => html`<${Row} key=${job.job_id} job=${job} chosen=${chosen.has(job.job_id)} turn=${turn} />`)}</tbody>
+        </table></div>`}
+    <nav class="row pages" aria-label="Pages">
+      <span class="faint">${many(data.total, "job")}</span>
+      <span class="grow"></span>
+      ${query.after && html`<a class="button" data-scroll="jobs" href=${to(["queue"], { ...query, after: before.current.get(query.after) ?? "" })}>Newer</a>`}
+      ${data.next && html`<a class="button" data-scroll="jobs" href=${to(["queue"], { ...query, after: data.next })}>Older</a>`}
+    </nav>
+    ${chosen.size > 0 && html`<${Chosen} chosen=${chosen} clear=${() => setChosen(new Map())} tell=${tell} />`}
+  `;
+}
+
+function Row({ job, chosen, turn }) {
+  return html`<tr data-chosen=${chosen}>
+    <td class="pick"><input type="checkbox" aria-label=${`Choose ${job.job_id}`} checked=${chosen} onChange=${(event) => turn(job, event.target.checked)} /></td>
+    <td><${State} state=${job.state} /></td>
+    <td class="job"><a href=${to(["jobs", job.job_id])}><strong>${plain(job.kind ?? "unknown")}</strong> <code>${job.job_id}</code></a></td>
+    <td class="what"><${What} job=${job} /></td>
+    <td class="when"><${Time} at=${job.accepted_at ?? job.finished_at} /></td>
+    <td class="number">${job.elapsed_ms === null ? html`<span class="faint">–</span>` : span(job.elapsed_ms)}</td>
+  </tr>`;
+}
+
+function What({ job }) {
+  const attempts = job.attempt > 1 ? html`<span class="faint nowrap">attempt ${job.attempt}</span>` : "";
+  if (job.error) {
+    const next = job.state === "retrying" && job.next_attempt_at
+      ? html`<span class="nowrap">next <${Time} at=${job.next_attempt_at} every=${1} /></span>` : "";
+    return html`<div class="line">${next}<span class="message" title=${job.error.message}>${job.error.message}</span><code class="faint small">${job.error.code}</code>${attempts}</div>`;
+  }
+  if (job.state === "queued" && job.next_attempt_at) return html`<span class="faint">starts <${Time} at=${job.next_attempt_at} every=${1} /></span>`;
+  return job.attempt > 1 ? html`<span class="faint">attempt ${job.attempt}</span>` : "";
+}
+
+function Nothing({ query }) {
+  if (Object.values(query).some(Boolean)) {
+    return html`<${Empty} title="No job is like that."><p><a href="#/queue">Show all jobs</a></p><//>`;
+  }
+  return html`<${Empty} title="No jobs yet.">
+    <p>Drop a job file into <code>.cognee_jobs/</code> by rename, or run one of these:</p>
+    <pre>cognee-memory ingest --summary "What we decided, and why"${"\n"}cognee-memory demo --keep</pre>
+  <//>`;
+}
+
+const CANCEL = new Set(["queued", "retrying"]);
+
+/** The same for all that the filters let through, where that is one state and no text. */
+function ForAll({ query, total, tell }) {
+  const action = useAction();
+  const [asking, setAsking] = useState(false);
+  const { state, kind, error, contains } = query;
+  const verb = RUN_AGAIN.has(state) ? "retry" : CANCEL.has(state) ? "cancel" : null;
+  if (contains || !verb || !total) return null;
+  const act = async () => tell(outcome(verb, await post(`/v1/jobs/${verb}`, { state, ...(kind && { kind }), ...(error && { error }) })));
+  const words = verb === "retry" ? "Run all again" : "Cancel all";
+  return html`<div class="row for-all">
+    <button onClick=${() => setAsking(true)}>${words} (${count(total)})…</button>
+    ${asking && html`<${Confirm} title=${`${words}: ${many(total, "job")}?`} verb=${`${words.replace(" all", "")} ${count(total)}`} tone=${verb === "retry" ? "accent" : "danger"}
+      action=${action} act=${act} close=${() => setAsking(false)}>
+      <p>${verb === "retry"
+        ? "Each runs as it was sent, as its next generation. If the cause is still there they fail again."
+        : "They will not run. A cancelled job can be run again by hand."}</p>
+    <//>`}
+  </div>`;
+}
+
+function Chosen({ chosen, clear, tell }) {
+  const action = useAction();
+  const [asking, setAsking] = useState(false);
+  const job_ids = [...chosen.keys()];
+  const ended = [...chosen.values()].filter((job) => hasEnded(job.state)).length;
+  const again = [...chosen.values()].filter((job) => RUN_AGAIN.has(job.state)).length;
+  const act = (verb) => async () => {
+    tell(outcome(verb, await post(`/v1/jobs/${verb}`, { job_ids })));
+    clear();
+  };
+  return html`<section class="chosen" aria-label="Chosen jobs">
+    <div class="row">
+      <strong>${many(chosen.size, "job")} chosen</strong>
+      <button data-tone="accent" disabled=${action.busy || !again} onClick=${() => action.run(act("retry"))}>Run again</button>
+      <button disabled=${action.busy || ended === chosen.size} onClick=${() => setAsking(true)}>Cancel…</button>
+      <button class="quiet" onClick=${clear}>Clear</button>
+    </div>
+    ${!asking && html`<${Problem} error=${action.error} />`}
+    ${asking && html`<${Confirm} title=${`Cancel ${many(chosen.size - ended, "job")}?`} verb="Cancel them" action=${action} act=${act("cancel")} close=${() => setAsking(false)}>
+      <p>What waits will not run. What runs is stopped, unless its effect is stored already.</p>
+    <//>`}
+  </section>`;
+}

@@ -1,0 +1,29 @@
+// What came of asking for many jobs: said aloud, and shown at the foot of the screen until it is put away.
+import { html } from "./html.js";
+import { announce } from "./parts.js";
+import { to } from "./route.js";
+import { many } from "./words.js";
+
+const MOST_SHOWN = 50;
+
+/** What the worker answered, as a notice: `{text, skipped}`. */
+export function outcome(verb, found) {
+  const text = [
+    `${many(found.requested, "job")} ${verb === "retry" ? "will run again" : "will not run"}.`,
+    found.obeyed < found.requested ? "The worker has not taken up all of them yet." : "",
+  ].filter(Boolean).join(" ");
+  announce(text);
+  return { text, skipped: found.skipped };
+}
+
+export function Notice({ notice, close }) {
+  if (!notice) return null;
+  const { text, skipped } = notice;
+  return html`<div class="notice">
+    <div class="row"><strong class="grow">${text}</strong><button class="quiet" onClick=${close}>Close</button></div>
+    ${skipped.length > 0 && html`<details>
+      <summary>${many(skipped.length, "job")} left out</summary>
+      <ul class="small">${skipped.slice(0, MOST_SHOWN).map((job) => html`<li key=${job.job_id}><a href=${to(["jobs", job.job_id])}><code>${job.job_id}</code></a> ${job.error}</li>`)}</ul>
+    </details>`}
+  </div>`;
+}

@@ -1,0 +1,69 @@
+// How the worker is, in a line, with what can be asked of it; and what runs now.
+import { post } from "./api.js";
+import { html, useState } from "./html.js";
+import { Confirm, Meter, Problem, useAction } from "./parts.js";
+import { to } from "./route.js";
+import { count, many, plain, span } from "./words.js";
+
+const SAID = {
+  starting: "The worker is starting.",
+  ready: "The worker is running.",
+  paused: "The worker is paused: what runs finishes, nothing more begins.",
+  draining: "The worker is draining: it works off what is due, takes nothing more in, and leaves.",
+  exiting: "The worker is leaving.",
+  stopped: "The worker has stopped.",
+};
+
+export function WorkerLine({ worker, again }) {
+  const action = useAction();
+  const [asking, setAsking] = useState(false);
+  const beat = worker.heartbeat;
+  const state = worker.alive ? beat?.state ?? "starting" : "gone";
+  const ask = (request) => action.run(async () => {
+    const found = await post("/v1/control", { request });
+    again();
+    return found;
+  });
+  return html`<section class="worker" data-worker=${state} aria-label="Worker">
+    <p class="worker-said">
+      <span class="dot" aria-hidden="true"></span>
+      <strong>${SAID[state] ?? "There is no worker."}</strong>
+      ${worker.alive && beat?.oldest_waiting_seconds != null && html` <span class="faint">The oldest job waits for ${span(beat.oldest_waiting_seconds * 1000)}.</span>`}
+      ${!worker.alive && html` <span>Jobs wait until one is started: <code>cognee-memory worker start</code></span>`}
+    </p>
+    ${worker.alive && html`<div class="row">
+      ${state === "paused"
+        ? html`<button data-tone="accent" disabled=${action.busy} onClick=${() => ask("resume")}>Resume</button>`
+        : html`<button disabled=${action.busy || state !== "ready"} onClick=${() => ask("pause")}>Pause</button>`}
+      <button disabled=${action.busy || !["ready", "paused"].includes(state)} onClick=${() => setAsking(true)}>Drain…</button>
+    </div>`}
+    ${action.done?.obeyed === false && html`<p class="note">Asked: ${action.done.request}. The worker has not obeyed yet.</p>`}
+    ${!asking && html`<${Problem} error=${action.error} />`}
+    ${asking && html`<${Confirm} title="Drain the queue?" verb="Drain and let it leave" action=${action}
+      act=${async () => { const found = await post("/v1/control", { request: "drain" }); again(); return found; }} close=${() => setAsking(false)}>
+      <p>The worker works off what is due, takes nothing more in, and leaves. This page then has nobody to ask.
+        New jobs wait in the inbox until a worker is started.</p>
+    <//>`}
+  </section>`;
+}
+
+export function Running({ heartbeat, waiting }) {
+  const running = heartbeat?.in_flight ?? [];
+  return html`<section class="running" aria-label="Running now">
+    ${running.length === 0 && html`<p class="work idle faint">Nothing runs at the moment.${waiting > 0 ? ` ${many(waiting, "file")} in the inbox.` : ""}</p>`}
+    ${running.map((work) => html`<${Work} key=${work.job_id} work=${work} />`)}
+  </section>`;
+}
+
+function Work({ work }) {
+  const { progress } = work;
+  const others = work.jobs > 1 ? ` and ${many(work.jobs - 1, "other")}` : "";
+  return html`<div class="work">
+    <p><a href=${to(["jobs", work.job_id])}><strong>${plain(work.kind)}</strong> <code>${work.job_id}</code></a>${others}
+      <span class="faint"> for ${span(work.seconds * 1000)}</span></p>
+    ${progress
+      ? html`<${Meter} label=${progress.message || "done"} value=${progress.total ? progress.done / progress.total : 0}
+          text=${`${count(progress.done)} of ${count(progress.total)}`} />`
+      : html`<div class="moving" aria-hidden="true"></div>`}
+  </div>`;
+}

@@ -1,0 +1,252 @@
+"""What people see, as text: lines and tables, with colours on a terminal and plain in a pipe.
+
+Colours follow NO_COLOR and TERM, and never tell anything that a word does not. Nothing that a memory or a job holds
+reaches a terminal as a control sequence.
+"""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from jobs import clock
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+# A terminal would obey control characters, and turn a line around at marks of direction.
+_CONTROLS = dict.fromkeys(
+    (*range(9), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "�"
+)
+
+STYLES = {
+    "queued": "blue",
+    "running": "cyan",
+    "retrying": "yellow",
+    "succeeded": "green",
+    "failed": "bold red",
+    "rejected": "bold red",
+    "expired": "magenta",
+    "cancelled": "dim",
+    "ready": "green",
+    "paused": "yellow",
+    "draining": "yellow",
+    "exiting": "yellow",
+}
+_COLOURED = ("state", "outcome")
+_MOST_SHOWN = 20  # lines
+_COMFORT = 30  # columns that a cell of several lines should have
+
+Part = str | tuple[str, str]  # a text, or a text and its style
+
+
+def console(*, stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+
+def on_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def columns() -> int | None:
+    """How wide the terminal is; None in a pipe, where nothing is too wide."""
+    return console().width if on_terminal() else None
+
+
+def clean(text: str) -> str:
+    return text.translate(_CONTROLS)
+
+
+def say(*parts: Part) -> None:
+    """A line on stdout."""
+    if on_terminal() and any(isinstance(part, tuple) for part in parts):
+        console().print(styled(*parts))
+    else:
+        print(clean(plain(parts)))  # noqa: T201
+
+
+def styled(*parts: Part) -> Text:
+    from rich.text import Text
+
+    return Text.assemble(*(clean(p) if isinstance(p, str) else (clean(p[0]), p[1]) for p in parts))
+
+
+def plain(parts: Sequence[Part]) -> str:
+    """The words of parts alone."""
+    return "".join(part if isinstance(part, str) else part[0] for part in parts)
+
+
+def state(word: str) -> Part:
+    """A state in its colour."""
+    return (word, STYLES[word]) if word in STYLES else word
+
+
+def hint(text: str) -> None:
+    """A line beside the answer, for a person who waits: on stderr, and only where somebody sees it."""
+    if sys.stderr.isatty():
+        print(clean(text), file=sys.stderr, flush=True)  # noqa: T201
+
+
+def warn(text: str) -> None:
+    """A line on stderr, whoever reads it."""
+    if sys.stderr.isatty():
+        console(stderr=True).print(styled(text))
+    else:
+        print(clean(text), file=sys.stderr)  # noqa: T201
+
+
+def table(
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Sequence[str] = (),
+    wraps: Sequence[str] = (),
+    spare: Sequence[str] = (),
+) -> None:
+    """A table. On a terminal that is too narrow the ``spare`` columns go one by one, the first first, and the cells of
+    those in ``wraps`` take several lines; in a pipe everything is there, a line each, two spaces apart."""
+    rows = [[clean(cell).replace("\n", " ") for cell in row] for row in rows]
+    if not on_terminal():
+        widths = [max(map(_cells, cells)) for cells in zip(names, *rows, strict=True)]
+        for row in (names, *rows):
+            cells = zip(names, row, widths, strict=True)
+            print("  ".join(_padded(cell, width, name in right) for name, cell, width in cells).rstrip())  # noqa: T201
+        return
+    screen = console()
+    screen.print(fitted(screen, names, rows, right=right, wraps=wraps, spare=spare))
+
+
+def fitted(
+    screen: Console,
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Sequence[str] = (),
+    wraps: Sequence[str] = (),
+    spare: Sequence[str] = (),
+) -> Table:
+    """The table as it fits the screen."""
+    natural = [max(map(_cells, cells)) for cells in zip(names, *rows, strict=True)]
+    widths = {place: min(width, _COMFORT) if names[place] in wraps else width for place, width in enumerate(natural)}
+    for name in spare:
+        if sum(widths.values()) + 2 * len(widths) <= screen.width:
+            break
+        widths.pop(list(names).index(name))
+    return _table([names[p] for p in widths], [[row[p] for p in widths] for row in rows], right, wraps)
+
+
+def _table(names: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str], wraps: Sequence[str]) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)
+    for name in names:
+        side: Literal["left", "right"] = "right" if name in right else "left"
+        made.add_column(name, justify=side, no_wrap=name not in wraps, overflow="fold" if name in wraps else "ellipsis")
+    for row in rows:
+        cells = [Text(c, STYLES.get(c, "") if name in _COLOURED else "") for name, c in zip(names, row, strict=True)]
+        made.add_row(*cells)
+    return made
+
+
+def _cells(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _padded(cell: str, width: int, right: bool) -> str:
+    gap = " " * (width - _cells(cell))
+    return gap + cell if right else cell + gap
+
+
+Value = str | Sequence[Part]
+
+
+def facts(pairs: Sequence[tuple[str, Value]], indent: int = 0) -> None:
+    """Names and values, a line each; a value may be made of parts. What is empty is left out."""
+    shown = [(name, [value] if isinstance(value, str) else value) for name, value in pairs if value]
+    width = max((len(name) for name, _ in shown), default=0) + 2
+    if not on_terminal():
+        for name, parts in shown:
+            say(" " * indent, name.ljust(width), *parts)
+        return
+    from rich.padding import Padding
+    from rich.table import Table
+
+    made = Table.grid(padding=(0, 2, 0, 0))
+    made.add_column(no_wrap=True, style="dim", min_width=width - 2)
+    made.add_column(overflow="fold")
+    for name, parts in shown:
+        made.add_row(name, styled(*parts))
+    console().print(Padding(made, (0, 0, 0, indent)))
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 memory``, ``2 memories``, ``12,000 jobs``."""
+    if count != 1:
+        noun = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
+    return f"{count:,} {noun}"
+
+
+def agrees(lines: Sequence[str], noun: str, question: str) -> bool:
+    """Ask a person, who sees what it is about; beside the answer, which goes to stdout."""
+    shown = [*lines[:_MOST_SHOWN], *([f"… and {len(lines) - _MOST_SHOWN} more"] if len(lines) > _MOST_SHOWN else [])]
+    for line in shown:
+        warn(f"  {line}")
+    asked = f"{counted(len(lines), noun)}. {question} [yes/no] "
+    print(asked, end="", file=sys.stderr, flush=True)  # noqa: T201
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def can_ask(as_json: bool) -> bool:
+    """Whether there is a person to be asked."""
+    return not as_json and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+# --- times and sizes ---
+
+
+def age(text: str | None, now: datetime) -> str:
+    """How long ago a time was, in the largest unit that gives at least one."""
+    return "-" if text is None else span(max(0.0, (now - clock.parse(text)).total_seconds()))
+
+
+def span(seconds: float) -> str:
+    """A length of time in the largest unit that gives at least one."""
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def local(text: str, now: datetime) -> str:
+    """A time as the clock on the wall has it, and how long ago that was."""
+    moment = clock.parse(text)
+    ahead = (moment - now).total_seconds()
+    when = f"in {span(ahead)}" if ahead > 0 else f"{span(-ahead)} ago"
+    return f"{moment.astimezone():%Y-%m-%d %H:%M:%S} ({when})"
+
+
+def size(count: float) -> str:
+    """A number of bytes in the largest unit that gives at least one."""
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}"
+        count /= 1024
+    return f"{count:.1f} TiB"
+
+
+def shortened(value: Any, length: int) -> str:
+    """A value in a line, cut where it is too long."""
+    text = " ".join(str(value).split())
+    return text if len(text) <= length else f"{text[: length - 1]}…"
