@@ -26,7 +26,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from jobs import client, clock, spool
 from jobs.layout import Workspace
 from jobs.model import Attempt, Record, encode
-from worker import tickets
+from worker.http import tickets
 
 from . import retrieve_http, table
 from .workspace import new_workspace

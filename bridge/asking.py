@@ -23,8 +23,7 @@ from .defaults import with_settings
 
 if TYPE_CHECKING:
     from .embedder import EmbeddingConfig
-    from .reader import Reader
-    from .reader import Verb as Verb
+    from .reader import Reader, Verb as Verb
     from .settings import Settings
 
 # What a person does not notice beside the time that answering ourselves takes. From the first byte to the last.

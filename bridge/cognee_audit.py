@@ -14,8 +14,7 @@ from cognee.infrastructure.databases.graph import get_graph_engine
 from cognee.infrastructure.databases.vector import get_vector_engine_async
 
 from . import lance_tables
-from .cognee_nodes import MEMORIES as MODELS
-from .cognee_nodes import NODES, SHARED_TYPES, SUPERSEDES, TYPES, collections, decision_ids, points
+from .cognee_nodes import MEMORIES as MODELS, NODES, SHARED_TYPES, SUPERSEDES, TYPES, collections, decision_ids, points
 from .memory import Memory
 from .traces import trace
 

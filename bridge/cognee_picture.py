@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cognee.modules.visualization import cognee_network_visualization as page
-from cognee.modules.visualization import preprocessor
+from cognee.modules.visualization import cognee_network_visualization as page, preprocessor
 
 from .cognee_nodes import SUPERSEDES, TYPES
 

@@ -20,8 +20,10 @@ from pydantic import BaseModel, BeforeValidator, Field
 from jobs import clock
 
 from .memory import Content, Memory, plan_key, slug
-from .payload import as_payload as as_payload  # it lives there, and is part of this module's interface
-from .payload import bounds_of
+from .payload import (
+    as_payload as as_payload,  # it lives there, and is part of this module's interface
+    bounds_of,
+)
 from .plain_summary import render_plain
 from .sections import scope_text
 

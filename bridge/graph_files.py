@@ -21,8 +21,7 @@ from jobs import clock, files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from . import critical
-from . import set_aside as aside
+from . import critical, set_aside as aside
 
 log = logging.getLogger(__name__)
 

@@ -26,9 +26,9 @@ from mcp.types import (
     ListToolsResult,
     PaginatedRequestParams,
     TextContent,
+    Tool as ListedTool,
     ToolAnnotations,
 )
-from mcp.types import Tool as ListedTool
 
 from jobs.errors import JobError
 from jobs.layout import Workspace

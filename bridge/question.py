@@ -12,8 +12,7 @@ from jobs import clock
 from jobs.errors import JobError
 
 from .catalogue import Filters
-from .defaults import ARGUMENTS as ARGUMENTS
-from .defaults import with_settings as with_settings
+from .defaults import ARGUMENTS as ARGUMENTS, with_settings as with_settings
 from .memory import STATUS_WORDS, is_topic_id
 from .ranking import ALPHA_RANGE, BLEND_HALF_LIFE, HALF_LIFE_RANGE, PRESETS, Ranking, clamp
 

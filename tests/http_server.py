@@ -18,7 +18,7 @@ from harness import until
 from jsonschema import Draft202012Validator
 
 from worker.endpoint import listen
-from worker.http_state import DESCRIPTION
+from worker.http.state import DESCRIPTION
 from worker.server import Server, server
 
 TOKEN = "a-token-that-is-right"

@@ -25,8 +25,7 @@ from bridge.settings import Settings
 from bridge.stores import Stores
 from bridge.template import render, render_record
 from bridge.tokens import Estimate
-from jobs import client, clock, lifecycle, spool
-from jobs import files as disk
+from jobs import client, clock, files as disk, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import Spool, Workspace
 from jobs.lifecycle import Failed, Started, Succeeded

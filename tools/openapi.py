@@ -7,8 +7,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from bridge import inquiry
-from bridge import schema as answers
+from bridge import inquiry, schema as answers
 from bridge.memory import STATUS_WORDS, MemoryKind, Status
 from bridge.question import MAX_RESULTS_RANGE, MAX_TOKENS_RANGE
 from jobs.client import Verb as ControlVerb
@@ -16,9 +15,8 @@ from jobs.errors import ERRORS
 from jobs.ids import _FORM as JOB_ID
 from jobs.model import KINDS, State
 from jobs.payloads import PAYLOADS, JobFile
-from worker import http_jobs, http_queue, http_state
-from worker import http_schema as shapes
-from worker.http_bodies import BODY_BYTES, LARGEST_PAGE
+from worker.http import jobs as http_jobs, queue as http_queue, schema as shapes, state as http_state
+from worker.http.bodies import BODY_BYTES, LARGEST_PAGE
 from worker.version import VERSION
 
 from .schemas import definition, payload_name

@@ -16,8 +16,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
-from bridge import export_file, result_schema
-from bridge import schema as answers
+from bridge import export_file, result_schema, schema as answers
 from bridge.memory import MemoryKind, Status
 from jobs import schema as shapes
 from jobs.model import ENDS, KINDS, AttemptOutcome, State

@@ -25,7 +25,7 @@ from bridge import trust
 from bridge.settings import load
 from jobs import client, clock
 from jobs.layout import Workspace
-from worker import tickets
+from worker.http import tickets
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "images" / "page.png"
 SIZE = {"width": 1180, "height": 940}

@@ -17,9 +17,9 @@ from typing import Any
 from bridge import answer
 from jobs.errors import JobError
 
-from .command_line import Making
-from .memory_parsers import LOOK, RECALL, REMEMBER, TIDY
-from .queue_parsers import QUEUE, START
+from .terminal.command_line import Making
+from .terminal.memory_parsers import LOOK, RECALL, REMEMBER, TIDY
+from .terminal.queue_parsers import QUEUE, START
 
 GROUPS = {
     "start and see": START,
@@ -79,10 +79,10 @@ def _stdout_is_gone() -> None:
 
 def _run(given: argparse.Namespace) -> dict[str, Any]:
     if given.command in _QUESTIONS:
-        from . import questions
+        from .terminal import questions
 
         return questions.COMMANDS[given.command](given)
-    from . import commands
+    from .terminal import commands
 
     return commands.run(given)
 
@@ -90,7 +90,7 @@ def _run(given: argparse.Namespace) -> dict[str, Any]:
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else list(argv)
     if not arguments and _is_completing():
-        from .completion import complete
+        from .terminal.completion import complete
 
         complete(parser())
     if arguments[:1] == ["help"]:
@@ -127,7 +127,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if as_json:
         answer.send(found)
     else:
-        from . import display
+        from .terminal import display
 
         if isinstance(sys.stdout, io.TextIOWrapper):  # a memory may hold what a console or a file's encoding has not
             sys.stdout.reconfigure(errors="replace")

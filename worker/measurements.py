@@ -21,7 +21,8 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.model import ENDS, KINDS
 
-from . import figures, readiness
+from . import figures
+from .http import readiness
 from .metrics import BY_NAME, Samples
 from .version import VERSION
 

@@ -14,7 +14,7 @@ from jobs.briefs import Brief, Briefs
 from jobs.layout import Workspace
 
 from .queue_requests import LIVE, rejections, waiting, worker_of
-from .terminal import counted, size, span
+from .terminal.output import counted, size, span
 from .version import VERSION
 
 _SILENT_SECONDS = 30.0  # without a heartbeat, of a worker that lives

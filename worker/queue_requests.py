@@ -22,8 +22,7 @@ from jobs.ids import is_job_id
 from jobs.layout import Spool, Workspace
 from jobs.model import KINDS, Record, State
 
-from .rejections import drop_anew, kept_file
-from .rejections import rejections as rejections
+from .rejections import drop_anew, kept_file, rejections as rejections
 
 CANCEL_SECONDS = 15.0  # a running job stops within 2 s, or 10 in a critical section
 REQUEST_SECONDS = 5.0

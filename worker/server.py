@@ -27,8 +27,8 @@ from bridge.traces import trace
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from . import http_api
-from .answers import Answers
+from .http import api as http_api
+from .http.answers import Answers
 from .leash import Leash
 from .server_process import READY
 

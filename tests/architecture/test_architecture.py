@@ -180,7 +180,7 @@ def test_print_is_for_the_views_and_for_what_a_process_says_at_its_end() -> None
                 to = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
                 if to.get("file") != "sys.stderr":
                     printers.add(name_of(path))
-    assert printers == {"worker/terminal.py"}
+    assert printers == {"worker/terminal/output.py"}
 
 
 # --- names and packaging ---

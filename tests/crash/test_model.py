@@ -20,8 +20,7 @@ from unittest import mock
 
 import pytest
 from harness import SOAK
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from jobs import client, files, spool, steps

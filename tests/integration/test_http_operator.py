@@ -16,8 +16,8 @@ from harness import PROJECT, SOAK, Place, RealWorker, until
 
 from jobs import files
 from jobs.model import encode
-from worker import tickets
-from worker.http_state import DESCRIPTION
+from worker.http import tickets
+from worker.http.state import DESCRIPTION
 
 NOOP = {"kind": "noop", "payload": {}}
 

@@ -19,7 +19,7 @@ from harness import Place, RealWorker, until
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, expect, sync_playwright
 
 from bridge import trust
-from worker import tickets
+from worker.http import tickets
 
 CHROMIUM = shutil.which("chromium")
 AXE = Path(__file__).resolve().parent.parent / "data" / "axe-4.10.3.min.js"

@@ -14,8 +14,8 @@ from harness import until
 from bridge import answer, trust
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from worker import answers as module
-from worker.answers import Answers
+from worker.http import answers as module
+from worker.http.answers import Answers
 
 
 class FakeReader:

@@ -22,8 +22,8 @@ from jobs.errors import JobError
 from jobs.lock import Lock
 from jobs.model import Record, encode, job_digest
 from jobs.parse import parse_job
-from worker import commands
 from worker.cli import main, parser
+from worker.terminal import commands
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from bridge import compact
 from bridge.arguments import compact_arguments
 from jobs.errors import JobError
-from worker import display
+from worker.terminal import display
 
 SIDES = {
     "earlier": {"memory_id": "a", "memory_number": 1, "text": "Retry five times", "date": "2026-10-02T12:00:00Z"},

@@ -9,8 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from shelf import NOW, Shelf, legacy, record, summary
 
 from bridge import schema

@@ -31,18 +31,18 @@ from jobs.layout import Workspace
 from jobs.lock import Lock
 from jobs.model import Attempt, Record
 from jobs.troubles import GROUPS, LEVELS, TROUBLES, Finding
-from worker import (
-    doctor_bundle,
-    doctor_cleaning,
-    doctor_fixes,
-    doctor_installation,
-    doctor_machine,
-    doctor_queue,
-    doctor_stores,
-    doctor_view,
-    doctor_worker,
+from worker.doctor import (
+    bundle as doctor_bundle,
+    cleaning as doctor_cleaning,
+    fixes as doctor_fixes,
+    installation as doctor_installation,
+    machine as doctor_machine,
+    queue as doctor_queue,
+    stores as doctor_stores,
+    view as doctor_view,
+    worker as doctor_worker,
 )
-from worker.doctor import Report, examine
+from worker.doctor.examination import Report, examine
 from worker.version import VERSION
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from questions import answer_to
 from shelf import EVERYTHING, NOW, Shelf, legacy, record, summary
 

@@ -20,8 +20,7 @@ from uuid import UUID, uuid5
 import jsonschema
 import pytest
 from fake_embedder import FakeEmbedder
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from questions import answer_to
 
 from bridge import export, export_file, findings, imports, lineage, numbering, slices
@@ -41,9 +40,9 @@ from jobs.layout import Workspace
 from jobs.lifecycle import Failed
 from jobs.model import Record
 from tools.schemas import schemas
-from worker import commands, job_commands
 from worker.cli import main, parser
 from worker.retention import Keep, prune
+from worker.terminal import commands, job_commands
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
 EARLIER, LATER = "2026-11-01T10:00:00Z", "2026-11-19T10:00:00Z"

@@ -20,9 +20,9 @@ from bridge import answer
 from bridge.reader import Verb
 from jobs.errors import ERRORS, JobError
 from jobs.layout import Workspace
-from worker import http_bodies, http_replies
 from worker import server as module
 from worker.figures import Figures
+from worker.http import bodies as http_bodies, replies as http_replies
 
 
 class Told:

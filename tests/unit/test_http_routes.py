@@ -18,8 +18,8 @@ from jobs import clock, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.model import Attempt, Record, encode
-from worker import http_page, tickets
-from worker.answers import Answers
+from worker.http import page as http_page, tickets
+from worker.http.answers import Answers
 
 NOW = datetime.now(UTC)
 
@@ -192,7 +192,7 @@ def test_who_has_the_list_already_is_told_that_nothing_has_changed(own: Operated
 def test_another_process_gives_other_tags(own: Operated, monkeypatch: pytest.MonkeyPatch) -> None:
     """It counts versions from the start again."""
     tag = own.get("/v1/jobs").headers["etag"]
-    monkeypatch.setattr("worker.http_replies._HERE", "another")
+    monkeypatch.setattr("worker.http.replies._HERE", "another")
     assert own.get("/v1/jobs", If_None_Match=tag).status == 200
 
 
@@ -235,7 +235,7 @@ def test_what_is_no_job_is_not_found_wherever_it_leads(place: Operated, job_id: 
 
 @pytest.fixture
 def _no_worker_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("worker.http_jobs", "worker.queue_requests"):
+    for module in ("worker.http.jobs", "worker.queue_requests"):
         monkeypatch.setattr(f"{module}.launch.start", lambda workspace, **more: False)
 
 
@@ -495,7 +495,7 @@ def test_the_page_is_there_without_a_token_and_holds_no_data(place: Operated) ->
 
 
 def test_every_file_of_the_page_is_served_by_its_name_with_its_type(place: Operated) -> None:
-    folder = Path(http_page.__file__).with_name("page")
+    folder = Path(http_page.__file__).parent.with_name("page")
     for path in folder.iterdir():
         if path.name == "index.html" or not path.is_file():
             continue

@@ -7,8 +7,7 @@ import time
 import uuid
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from jobs.ids import is_job_id, new_job_id
 

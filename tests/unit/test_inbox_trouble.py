@@ -12,8 +12,7 @@ import pytest
 from jobs import clock, files, spool
 from jobs.layout import Spool
 from jobs.model import encode
-from worker import intake as intake_module
-from worker import recovery
+from worker import intake as intake_module, recovery
 from worker.control import Control
 from worker.intake import Intake, Limits
 from worker.ledger import Ledger

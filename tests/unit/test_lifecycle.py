@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from jobs import clock, lifecycle
 from jobs.errors import ERRORS, JobError, Reaction

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from old_workspace import BROKEN, CONVERSATION, ENRICHED, NOTE, PLAIN, OldWorkspace
 
 from bridge import database, effects, findings, listing, slices
@@ -27,7 +26,7 @@ from jobs import steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
-from worker import display
+from worker.terminal import display
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 AT, LATER, LATER_STILL = "2026-01-05T12:00:00Z", "2026-01-06T12:00:00Z", "2026-01-07T12:00:00Z"

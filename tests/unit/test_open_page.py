@@ -18,8 +18,8 @@ from jobs import clock, files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.model import encode
-from worker import open_page
-from worker.answers import Answers
+from worker.http.answers import Answers
+from worker.terminal import open_page
 
 
 class Opening:

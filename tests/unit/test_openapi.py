@@ -17,8 +17,8 @@ from jobs.errors import ERRORS
 from jobs.layout import Workspace
 from jobs.payloads import PAYLOADS
 from tools import openapi
-from worker import http_api
-from worker.answers import Answers
+from worker.http import api as http_api
+from worker.http.answers import Answers
 
 PAGE = (openapi.FILE.parents[2] / "docs" / "http.md").read_text("utf-8")
 

@@ -14,8 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from jobs.errors import ERRORS, JobError, Reaction
 from jobs.model import KINDS, Job, canonical_json, encode, job_digest

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bridge.memory import Content, Memory, Metadata
 from bridge.passages import MOST_PASSAGES, Passage, passages, sentences, whole_text

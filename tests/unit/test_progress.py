@@ -13,8 +13,8 @@ from jobs import spool
 from jobs.errors import JobError
 from jobs.layout import Spool, Workspace
 from jobs.model import Record, encode
-from worker import progress
-from worker.progress import Progress
+from worker.terminal import progress
+from worker.terminal.progress import Progress
 
 CODE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 

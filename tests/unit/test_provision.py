@@ -18,8 +18,7 @@ from typing import Any
 
 import pytest
 
-from bridge import download as downloading
-from bridge import model, provision, registry
+from bridge import download as downloading, model, provision, registry
 from bridge.download import DownloadFailed, download
 from bridge.provision import Progress
 from jobs.errors import JobError

@@ -14,7 +14,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock
 from jobs.model import encode
-from worker import readiness
+from worker.http import readiness
 
 NOW = clock.now()
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from jobs import files, lifecycle, spool
 from jobs.errors import JobError

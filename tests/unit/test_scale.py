@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bridge import catalogue, database, retrieval, search, vectors
 from bridge.catalogue import Filters

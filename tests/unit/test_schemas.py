@@ -23,8 +23,7 @@ from bridge.operations import Task, ingest, noop, rebuild, set_status
 from bridge.question import ask
 from bridge.settings import Settings
 from bridge.stores import Stores
-from jobs import client, clock, lifecycle, spool
-from jobs import schema as shapes
+from jobs import client, clock, lifecycle, schema as shapes, spool
 from jobs.check import check
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -32,8 +31,7 @@ from jobs.lifecycle import Started, Succeeded
 from jobs.model import Kind, Record, canonical_json, encode, job_digest
 from jobs.parse import parse_job
 from jobs.payloads import PAYLOADS
-from tools import examples
-from tools import schemas as tool
+from tools import examples, schemas as tool
 from worker.process import Worker
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from questions import answer_to
 
 from bridge.catalogue import Filters

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge import database, slices, vectors
-from bridge import store as store_module
+from bridge import database, slices, store as store_module, vectors
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.passages import passages
 from bridge.settings import Settings

@@ -11,8 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from bridge.conversation import Conversation, parse_conversation, render_conversation
 from bridge.memory import Content, Metadata, References, TimeScope

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from worker import terminal
+from worker.terminal import output as terminal
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 CODE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

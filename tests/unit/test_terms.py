@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bridge import database
 from bridge.terms import MOST_TERMS, STOP_WORDS, indexed, query_terms

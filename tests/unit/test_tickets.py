@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jobs.errors import JobError
-from worker.tickets import SECONDS, Tickets, issue
+from worker.http.tickets import SECONDS, Tickets, issue
 
 TOKEN = "the-token-of-this-worker"
 NOON = 1_795_262_400.0

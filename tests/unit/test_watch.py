@@ -15,8 +15,8 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock
 from jobs.model import Record, encode
-from worker import terminal, watch
-from worker.watch import Look, Tail
+from worker.terminal import output as terminal, watch
+from worker.terminal.watch import Look, Tail
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 NO_FILTERS: dict[str, Any] = {"states": (), "kind": None, "error": None, "contains": None, "since": None}
@@ -94,7 +94,7 @@ def test_in_a_pipe_each_change_is_an_object_a_line_and_the_answer_sums_up(
     def time_passes(_: float) -> None:
         record(workspace, "a", "succeeded", attempt=1)
 
-    monkeypatch.setattr("worker.watch.time.sleep", time_passes)
+    monkeypatch.setattr("worker.terminal.watch.time.sleep", time_passes)
     found = watch.watch(workspace, NO_FILTERS, 1.0, until_idle=True, as_json=True)
     events = [json.loads(line) for line in printed]
     assert [event["event"] for event in events] == ["start", "job"]
@@ -108,7 +108,7 @@ def test_a_failure_meanwhile_is_the_answers_failure(
     record(workspace, "old", "failed")
     record(workspace, "a", "running")
     error = JobError("TOPIC_NOT_FOUND").as_dict()
-    monkeypatch.setattr("worker.watch.time.sleep", lambda _: record(workspace, "a", "failed", error=error))
+    monkeypatch.setattr("worker.terminal.watch.time.sleep", lambda _: record(workspace, "a", "failed", error=error))
     found = watch.watch(workspace, NO_FILTERS, 1.0, until_idle=True, as_json=False)
     assert (found["success"], found["error_code"], found["ended"]) == (False, "JOBS_FAILED", {"failed": 1})
     assert capsys.readouterr().out.splitlines() == [
@@ -122,8 +122,8 @@ def test_it_does_not_wait_for_ever_for_work_that_nobody_does(
 ) -> None:
     record(workspace, "a", "queued")
     now = iter(range(0, 1000, 3))
-    monkeypatch.setattr("worker.watch.time.monotonic", lambda: next(now))
-    monkeypatch.setattr("worker.watch.time.sleep", lambda _: None)
+    monkeypatch.setattr("worker.terminal.watch.time.monotonic", lambda: next(now))
+    monkeypatch.setattr("worker.terminal.watch.time.sleep", lambda _: None)
     with pytest.raises(JobError, match="WORKER_NOT_RUNNING"):
         watch.watch(workspace, NO_FILTERS, 1.0, until_idle=True, as_json=False)
 
@@ -132,7 +132,7 @@ def test_ctrl_c_ends_it_well_whatever_failed(workspace: Workspace, monkeypatch: 
     def interrupted(_: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("worker.watch.time.sleep", interrupted)
+    monkeypatch.setattr("worker.terminal.watch.time.sleep", interrupted)
     assert watch.watch(workspace, NO_FILTERS, 1.0, until_idle=False, as_json=False)["success"] is True
 
 

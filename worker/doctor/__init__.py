@@ -1,0 +1,1 @@
+"""What may be wrong with a workspace or a machine: looked at, explained, mended."""

@@ -1,0 +1,265 @@
+"""The archive for support: how things stand, without a text of a memory or a job, without keys, names or homes.
+
+What goes in is made anew of what is known to be harmless, rather than copied and cleaned.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import platform
+import sqlite3
+import stat
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from bridge.database import open_for_reading
+from bridge.settings import Settings, table
+from jobs import clock, files, spool
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.scrub import emptied
+from jobs.troubles import TROUBLES
+
+from ..version import VERSION
+from . import (
+    cleaning as doctor_cleaning,
+    installation as doctor_installation,
+    machine as doctor_machine,
+    worker as doctor_worker,
+)
+from .examination import Report, surroundings
+
+_LOG_BYTES = 512 * 1024
+_MOST_RECORDS = 20_000
+_MOST_ENTRIES = 5_000
+
+LOOK_AT = (
+    "report.txt and log.txt: the only files with sentences in them.",
+    "settings.json: which providers and models are named, without keys.",
+    "records.jsonl: the ids of jobs, which may have been chosen by you.",
+)
+_LEFT_OUT = (
+    "Texts: of memories, jobs, results, rejected files, previews, questions; titles, topics, and names of files.",
+    "Keys and tokens; the values of settings that are secret; addresses beyond the host.",
+    "The name of this user and the paths of the home and of the workspace.",
+    "The stores themselves: memory.db, the vectors, the knowledge graph.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file of the archive: its name, what it is, and what makes it."""
+
+    name: str
+    what: str
+    make: Callable[[], str]
+
+
+def write(workspace: Workspace, path: Path, report: Report, now: datetime) -> dict[str, Any]:
+    """Write the archive, readable by this user alone. Raises ARGUMENT_INVALID."""
+    if path.exists() and not path.is_file():
+        raise JobError("ARGUMENT_INVALID", f"{path} is no plain file.")
+    settings, standing, _ = surroundings(workspace)
+    known = doctor_cleaning.places(workspace)
+    parts = list(_Bundle(workspace, settings).parts(report, now, is_ours=standing.foreign is None))
+    made = {part.name: doctor_cleaning.cleaned(_made(part), known).encode("utf-8", "replace") for part in parts}
+    made["MANIFEST.txt"] = _manifest(parts, made, now).encode()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in sorted(made.items()):
+            archive.writestr(name, data)
+    try:
+        files.replace(path, packed.getvalue())
+    except OSError as error:
+        raise JobError("ARGUMENT_INVALID", f"{path} cannot be written: {error.strerror}.") from error
+    size = len(packed.getvalue())
+    return {"path": str(path), "bytes": size, "files": sorted(made), "look_at": list(LOOK_AT)}
+
+
+def _made(part: Part) -> str:
+    """A part that cannot be made says so, and keeps no other from being made."""
+    try:
+        return part.make()
+    except Exception as error:
+        return f"This could not be made: {type(error).__name__}.\n"
+
+
+def _manifest(parts: list[Part], made: dict[str, bytes], now: datetime) -> str:
+    lines = [f"cognee-memory {VERSION}, {clock.iso(now)}", "", "What is in here:"]
+    lines += [f"  {part.name:16} {len(made[part.name]):>9,}  {part.what}" for part in parts]
+    lines += ["", "What is not:", *(f"  {line}" for line in _LEFT_OUT)]
+    lines += ["", "What to look at before you send it:", *(f"  {line}" for line in LOOK_AT), ""]
+    return "\n".join(lines)
+
+
+class _Bundle:
+    def __init__(self, workspace: Workspace, settings: Settings) -> None:
+        self._workspace = workspace
+        self._settings = settings
+        self._names = doctor_cleaning.Names(workspace)
+
+    def parts(self, report: Report, now: datetime, *, is_ours: bool) -> Iterator[Part]:
+        """Of a workspace that is somebody else's nothing is read."""
+        yield Part("report.json", "what was found", lambda: _json(self._report(report)))
+        yield Part("report.txt", "the same to read", lambda: self._report_text(report))
+        yield Part("settings.json", "each setting, its value and source; secrets say (set)", self._settings_table)
+        yield Part("versions.json", "the packages that are installed", _versions)
+        yield Part("platform.json", "the machine: system, Python, limits, free room", lambda: self._platform(now))
+        if is_ours:
+            yield Part("worker.json", "how the worker is", self._heartbeat)
+            yield Part("figures.json", "what the worker has counted", self._figures)
+            yield Part("records.jsonl", "the jobs' records, without texts", self._records)
+            yield Part("log.txt", "the end of the log, our own lines", self._log)
+            yield Part("store.json", "memory.db: its tables, and how much is in each", self._store)
+            yield Part("folders.txt", "what lies in our folders: modes, sizes, ages", lambda: self._folders(now))
+
+    def _report(self, report: Report) -> dict[str, Any]:
+        found = report.as_dict()
+        for finding in found["findings"]:
+            if finding["group"] == "workspace":
+                finding["subject"] = self._names.listed(finding["subject"])
+            trouble = TROUBLES[finding["code"]]
+            is_of_jobs = finding["group"] == "queue"  # whose errors may quote what somebody wrote
+            finding["message"] = trouble.cause if is_of_jobs else doctor_cleaning.without_quotes(finding["message"])
+            finding["remedy"] = trouble.remedy
+        return found
+
+    def _report_text(self, report: Report) -> str:
+        lines = []
+        for finding in self._report(report)["findings"]:
+            lines += [f"{finding['level']:8} {finding['code']}  {finding['subject']}", f"         {finding['message']}"]
+        return "\n".join([*lines, ""])
+
+    def _settings_table(self) -> str:
+        rows = table(self._settings)
+        return _json(
+            [{"name": row.name, "value": doctor_cleaning.address(row.value), "source": row.source} for row in rows]
+        )
+
+    def _platform(self, now: datetime) -> str:
+        machine = doctor_machine.gather(self._workspace, self._settings, now, None, None)
+        installation = doctor_installation.gather(self._workspace, self._settings)
+        return _json(
+            {
+                "system": platform.platform(),
+                "machine": platform.machine(),
+                "processors": os.cpu_count(),
+                "python": f"{platform.python_implementation()} {platform.python_version()}",
+                "sqlite": sqlite3.sqlite_version,
+                "sqlite_lacks": installation.sqlite_lacks,
+                "clock": clock.iso(now),
+                "free_bytes": machine.free,
+                "free_inodes": machine.free_inodes,
+                "free_ram": machine.free_ram,
+                "read_only": machine.read_only,
+                "mount_type": machine.mount.fstype,
+                "file_events": machine.mount.events,
+                "max_user_watches": machine.watches,
+                "max_user_instances": machine.instances,
+                "open_files": machine.open_files,
+            }
+        )
+
+    def _heartbeat(self) -> str:
+        beat, damaged = doctor_worker.heartbeat(self._workspace)
+        if beat is None:
+            return _json({"there": False, "damaged": damaged})
+        kept = ("version", "embedder", "state", "watcher")
+        return _json({**emptied(beat), **{name: beat[name] for name in kept if isinstance(beat.get(name), str)}})
+
+    def _figures(self) -> str:
+        try:
+            return _json(emptied(json.loads(self._workspace.spool.figures.read_bytes())))
+        except FileNotFoundError:
+            return _json({"there": False})
+
+    def _records(self) -> str:
+        lines = []
+        for found in spool.records(self._workspace.spool):
+            lines.append(json.dumps(doctor_cleaning.record(found)))
+            if len(lines) == _MOST_RECORDS:
+                break
+        return "\n".join([*lines, ""])
+
+    def _log(self) -> str:
+        path = self._workspace.spool.log
+        try:
+            with path.open("rb") as file:
+                whole = path.stat().st_size <= _LOG_BYTES
+                file.seek(0 if whole else path.stat().st_size - _LOG_BYTES)
+                lines = file.read(_LOG_BYTES).decode("utf-8", "replace").splitlines()
+        except FileNotFoundError:
+            return "There is no log.\n"
+        kept = map(doctor_cleaning.log_line, lines if whole else lines[1:])
+        return "\n".join([*filter(None, kept), ""])
+
+    def _store(self) -> str:
+        connection = open_for_reading(self._workspace)
+        if connection is None:
+            return _json({"there": False})
+        with closing(connection):
+            tables = connection.execute(
+                "SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY 1"
+            ).fetchall()
+            meta = dict(connection.execute("SELECT key, value FROM meta"))
+            kinds = connection.execute(
+                "SELECT kind, status, hidden, count(*) FROM memories GROUP BY 1, 2, 3"
+            ).fetchall()
+            found = {
+                "format": connection.execute("PRAGMA user_version").fetchone()[0],
+                "pages": connection.execute("PRAGMA page_count").fetchone()[0],
+                "rows": {name: _count(connection, name) for name, _ in tables},
+                "memories": [
+                    emptied(dict(zip(("kind", "status", "hidden", "count"), row, strict=True))) for row in kinds
+                ],
+                "meta": {**emptied(meta), "embedder": meta.get("embedder")},
+                "schema": [sql for _, sql in tables],
+            }
+        return _json(found)
+
+    def _folders(self, now: datetime) -> str:
+        lines: list[str] = []
+        for folder in self._workspace.kept:
+            for path, status in _walk(folder):
+                if len(lines) == _MOST_ENTRIES:
+                    return "\n".join([*lines, "and more", ""])
+                shown = self._names.shown(path.relative_to(self._workspace.root).as_posix())
+                age = now.timestamp() - status.st_mtime
+                lines.append(f"{stat.filemode(status.st_mode)} {status.st_size:>12} {age:>12.0f} s  {shown}")
+        return "\n".join([*lines, ""])
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+
+def _versions() -> str:
+    named = {each.metadata["Name"]: each.version for each in metadata.distributions() if each.metadata["Name"]}
+    return _json({"cognee-memory": VERSION, "python": sys.version, "packages": dict(sorted(named.items()))})
+
+
+def _count(connection: sqlite3.Connection, name: str) -> int | str:
+    try:
+        return int(connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0])  # noqa: S608 - as the file has it
+    except sqlite3.Error as error:
+        return type(error).__name__
+
+
+def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """A folder and all below it; no link is followed."""
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for path in (Path(place), *(Path(place, name) for name in sorted(names))):
+            try:
+                yield path, path.lstat()
+            except OSError:
+                continue

@@ -1,0 +1,76 @@
+"""``cognee-memory doctor``: the quick look, with what was asked for besides: mending, the deep look, an archive."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from bridge import answer, submission
+from jobs import clock, launch
+from jobs.errors import JobError
+from jobs.ids import new_job_id
+from jobs.layout import Workspace, find_workspace
+from jobs.troubles import Finding, found
+
+from ..terminal.progress import Progress
+from . import fixes as doctor_fixes
+from .examination import examine, surroundings
+
+Envelope = dict[str, Any]
+
+
+def doctor(given: argparse.Namespace) -> Envelope:
+    """The envelope has the findings whether or not there is an error among them: then it says PROBLEMS_FOUND."""
+    workspace = _workspace(given)
+    report = examine(workspace, clock.now())
+    more: Envelope = {"workspace": str(workspace.root)}
+    if given.fix:
+        more["fixed"] = [
+            done.as_dict() for done in doctor_fixes.mend(workspace, report.findings, surroundings(workspace)[0])
+        ]
+        report = examine(workspace, clock.now())
+    if given.deep:
+        began = time.monotonic()
+        findings = _deep(workspace, start=not given.no_start)
+        report = report.with_more(findings, round((time.monotonic() - began) * 1000))
+        more["deep"] = True
+    if given.bundle:
+        from . import bundle as doctor_bundle
+
+        more["bundle"] = doctor_bundle.write(workspace, Path(given.bundle).expanduser(), report, clock.now())
+    found_here = {**report.as_dict(), **more}
+    if report.ok:
+        return answer.success(**found_here)
+    count = report.counts["error"]
+    error = JobError("PROBLEMS_FOUND", f"{count} error{'s' if count > 1 else ''} found.")
+    return answer.failure(error, **found_here)
+
+
+def _workspace(given: argparse.Namespace) -> Workspace:
+    """As every command finds it; where there is none, the doctor says so itself."""
+    try:
+        return find_workspace(given.workspace, Path.cwd())
+    except JobError:
+        return Workspace(Path(given.workspace).expanduser().absolute())
+
+
+def _deep(workspace: Workspace, *, start: bool) -> list[Finding]:
+    """What the job ``check`` finds, which reads the stores whole."""
+    settings, standing, problems = surroundings(workspace)
+    if problems or standing.foreign is not None or not workspace.root.is_dir():
+        return [found("CHECK_FAILED", "stores", "The workspace or the settings do not let anything be read.")]
+    if not workspace.memory_db.exists():
+        return []
+    if not start and not launch.is_alive(workspace):
+        return [found("CHECK_FAILED", "stores", "There is no worker to read them, and none was to be started.")]
+    try:
+        job_id = new_job_id()
+        with Progress(workspace.spool, job_id) as seen:
+            ended = submission.submit(
+                workspace, settings, "check", {}, start=start, wait=True, seen=seen, job_id=job_id, submitted_by="cli"
+            )
+    except JobError as error:
+        return [found("CHECK_FAILED", "stores", f"{error.code}: {error.message}", remedy=error.remediation)]
+    return [Finding.from_dict(each) for each in ended["result"]["findings"]]

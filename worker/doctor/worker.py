@@ -1,0 +1,301 @@
+"""The worker: its lock against its heartbeat, its processes, its address, and what it says of itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+import psutil
+
+from bridge import llm
+from bridge.settings import Settings
+from jobs import clock, files
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lock import NOTE_LIMIT, is_held
+from jobs.troubles import Finding, found
+
+from .. import boot
+from ..version import VERSION
+
+Role = Literal["worker", "child", "server"]
+Beat = dict[str, Any]
+
+_BEAT_LIMIT = 1024 * 1024
+_SILENT = timedelta(seconds=30)
+_LONG_PAUSE = timedelta(hours=12)
+_HTTP_SECONDS = 1.0
+_LOG_TAIL_BYTES = 256 * 1024
+_MODULES: dict[str, Role] = {"worker.child_main": "child", "worker.server": "server", "worker": "worker"}
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process of ours on this workspace. ``parent`` is the worker that it says it was started by."""
+
+    pid: int
+    role: Role
+    parent: int | None
+    has_parent: bool
+    is_successor: bool = False
+
+
+@dataclass(slots=True)
+class Worker:
+    now: datetime
+    beat: Beat | None = None
+    beat_is_damaged: bool = False
+    lock_is_there: bool = False
+    lock_is_safe: bool = True
+    is_alive: bool = False
+    note: str = ""
+    boot_id: str | None = None
+    successor: bool = False
+    beat_process: bool | None = None  # whether its process is there; None where nobody can say
+    processes: list[Process] = field(default_factory=list)
+    token_mode: int | None = None
+    paused_since: datetime | None = None
+    http: str | None = None  # what is wrong with its address
+    log_errors: int = 0
+    embedder: str = ""
+    llm_configured: bool = False
+    child_limit: int = 0
+
+
+def heartbeat(workspace: Workspace) -> tuple[Beat | None, bool]:
+    """The heartbeat, and whether there is one that cannot be read."""
+    try:
+        value = json.loads(files.read_plain(workspace.spool.heartbeat, _BEAT_LIMIT)[0])
+        if isinstance(value, dict) and isinstance(value.get("pid"), int) and isinstance(value.get("state"), str):
+            clock.parse(value["heartbeat_at"])
+            return value, False
+    except FileNotFoundError:
+        return None, False
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, JobError):
+        pass
+    return None, os.path.lexists(workspace.spool.heartbeat)
+
+
+def gather(workspace: Workspace, settings: Settings, now: datetime, *, probe_http: bool) -> Worker:
+    """Raises OSError, psutil.Error."""
+    place = workspace.spool
+    it = Worker(now, boot_id=boot.boot_id(), embedder=settings.embedder_identity)
+    it.beat, it.beat_is_damaged = heartbeat(workspace)
+    it.lock_is_there = os.path.lexists(place.lock)
+    it.lock_is_safe = not it.lock_is_there or files.is_own_file(place.lock)
+    it.is_alive = is_held(place.lock)
+    it.note = _note(place.lock) if it.lock_is_safe else ""
+    it.successor = is_held(place.successor_lock)
+    it.processes = list(processes(workspace))
+    it.token_mode = _mode(place.token)
+    it.paused_since = _changed(place.paused)
+    it.log_errors = _errors_within_a_day(place.log, now)
+    it.llm_configured = llm.is_configured(settings)
+    it.child_limit = settings.child_memory_mib * 1024 * 1024
+    if it.beat is not None:
+        same_run = it.beat.get("boot_id") in (None, it.boot_id)
+        it.beat_process = same_run and _is_python(it.beat["pid"])
+        if it.is_alive and probe_http:
+            it.http = _http_problem(it.beat)
+    return it
+
+
+def processes(workspace: Workspace) -> Iterator[Process]:
+    """Our processes of this user that work on the workspace, by what they were started with."""
+    for process in psutil.process_iter(["pid", "ppid", "cmdline", "uids"]):
+        known = process.info
+        words = known["cmdline"] or []
+        if len(words) < 4 or words[1] != "-m" or words[2] not in _MODULES or _is_anothers(known["uids"]):
+            continue
+        role = _MODULES[words[2]]
+        if role == "worker":
+            if workspace_of(words) == str(workspace.root):
+                yield Process(known["pid"], role, None, True, "--successor" in words)
+        elif words[3] == str(workspace.root) and len(words) > 4 and words[4].isdecimal():
+            parent = int(words[4])
+            yield Process(known["pid"], role, parent, known["ppid"] == parent)
+
+
+def workspace_of(words: list[str]) -> str | None:
+    """The workspace that a worker was started for."""
+    place = words.index("--workspace") + 1 if "--workspace" in words else len(words)
+    return words[place] if place < len(words) else None
+
+
+def _is_anothers(uids: Any) -> bool:
+    return sys.platform != "win32" and (uids is None or uids.real != os.getuid())
+
+
+def _is_python(pid: int) -> bool | None:
+    """Whether a process with that id is there, and may be a worker: an id is anybody's once its process is gone."""
+    try:
+        said = " ".join(psutil.Process(pid).cmdline())
+    except psutil.NoSuchProcess:
+        return False
+    except psutil.Error:
+        return None
+    return "worker" in said or "cognee-memory" in said or "cli" in said
+
+
+def _note(path: Path) -> str:
+    """What the lock's last holder wrote into it. Windows lets nobody read what is locked."""
+    try:
+        return files.read_own(path, NOTE_LIMIT).decode("ascii", "replace").strip()
+    except (OSError, JobError):
+        return ""
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return stat.S_IMODE(path.lstat().st_mode) if sys.platform != "win32" else None
+    except OSError:
+        return None
+
+
+def _changed(path: Path) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(path.lstat().st_mtime, UTC)
+    except (OSError, ValueError, OverflowError):
+        return None
+
+
+def _http_problem(beat: Beat) -> str | None:
+    """Whether the worker listens where it says. Nothing is sent unless a process is there to answer: a connection
+    would start one."""
+    said = beat.get("http")
+    url = said.get("url") if isinstance(said, dict) else None
+    if not isinstance(said, dict) or not isinstance(url, str):
+        return None
+    if not said.get("serving"):
+        return None if _listens(beat["pid"], url) else f"Nobody listens on {url}."
+    from http.client import HTTPConnection, HTTPException
+
+    host, _, port = url.removeprefix("http://").partition(":")
+    connection = HTTPConnection(host, int(port or 80), timeout=_HTTP_SECONDS)
+    try:
+        connection.request("GET", "/healthz")
+        status = connection.getresponse().status
+        return None if status == 200 else f"{url}/healthz answers {status}."
+    except (OSError, HTTPException) as error:
+        return f"{url}/healthz does not answer: {error}."
+    finally:
+        connection.close()
+
+
+def _listens(pid: int, url: str) -> bool:
+    port = url.rpartition(":")[2]
+    try:
+        sockets = psutil.Process(pid).net_connections("tcp")
+    except psutil.Error:
+        return True  # nobody can say
+    return any(each.status == psutil.CONN_LISTEN and str(each.laddr.port) == port for each in sockets)
+
+
+def _errors_within_a_day(path: Path, now: datetime) -> int:
+    """Lines of the log's end that tell of an error, in either form."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _LOG_TAIL_BYTES))
+            lines = file.read(_LOG_TAIL_BYTES).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return 0
+    days = {f"{day:%Y-%m-%d}" for day in (now, now - timedelta(days=1))}
+    return sum(1 for line in lines if any(day in line[:40] for day in days) and _is_error(line))
+
+
+def _is_error(line: str) -> bool:
+    return " ERROR " in line[:40] or '"level":"ERROR"' in line.replace(" ", "") or " CRITICAL " in line[:40]
+
+
+# --- what is judged ---
+
+
+def lock(it: Worker) -> Iterator[Finding]:
+    beat = it.beat
+    if not it.lock_is_safe:
+        yield found("LOCK_UNSAFE", "lock")
+    if it.beat_is_damaged:
+        yield found("HEARTBEAT_DAMAGED", "heartbeat")
+    if beat is None:
+        if not it.is_alive and it.token_mode is not None:
+            yield found("HEARTBEAT_LEFT", "token", "There is a token of a worker that is gone.")
+        return
+    age = it.now - clock.parse(beat["heartbeat_at"])
+    who = f"Its process id is {beat['pid']}; it wrote last at {beat['heartbeat_at']}."
+    ended = beat["state"] == "stopped"
+    if it.is_alive:
+        if beat.get("boot_id") not in (None, it.boot_id) or (it.beat_process is False and not ended):
+            yield found("HEARTBEAT_FOREIGN", "heartbeat", who)
+        elif age > _SILENT and not ended:
+            yield found("WORKER_SILENT", "worker", who)
+    elif it.beat_process and not ended and age < _SILENT:
+        yield found("LOCK_GONE", "lock", who)
+    elif not ended:
+        yield found("HEARTBEAT_LEFT", "heartbeat, token", who)
+    if not it.is_alive and it.note and not ended:
+        yield found("WORKER_DIED", "worker", who)
+
+
+def several(it: Worker) -> Iterator[Finding]:
+    workers = [process for process in it.processes if process.role == "worker" and not process.is_successor]
+    if len(workers) > 1:
+        ids = ", ".join(str(process.pid) for process in workers)
+        yield found("WORKERS_MANY", "worker", f"Their process ids are {ids}.", count=len(workers))
+    if it.successor:
+        yield found("SUCCESSOR_WAITS", "worker")
+    orphans = [process for process in it.processes if is_orphan(process)]
+    if orphans:
+        ids = ", ".join(f"{process.pid} ({process.role})" for process in orphans)
+        yield found("ORPHANS", "processes", f"Their process ids are {ids}.", count=len(orphans))
+
+
+def is_orphan(process: Process) -> bool:
+    return process.role != "worker" and not process.has_parent
+
+
+def what_it_runs(it: Worker) -> Iterator[Finding]:
+    beat = it.beat
+    if beat is None or not it.is_alive:
+        return
+    if beat.get("version") != VERSION:
+        yield found("WORKER_OF_OTHER_VERSION", "worker", f"It runs {beat.get('version')}; installed is {VERSION}.")
+    if beat.get("embedder") != it.embedder:
+        said = f"It embeds with {beat.get('embedder')}; the settings name {it.embedder}."
+        yield found("WORKER_OF_OTHER_SETTINGS", "embedding", said)
+    if bool(beat.get("llm_configured")) != it.llm_configured:
+        has, names = ("has one", "name none") if beat.get("llm_configured") else ("has none", "name one")
+        yield found("WORKER_OF_OTHER_SETTINGS", "language model", f"It {has}; the settings {names}.")
+    child = beat.get("child")
+    size = child.get("memory_bytes") if isinstance(child, dict) else None
+    if isinstance(size, int) and it.child_limit and size > 0.8 * it.child_limit:
+        yield found("CHILD_LARGE", "child", f"It takes {size >> 20:,} of {it.child_limit >> 20:,} MiB.")
+
+
+def what_it_says(it: Worker) -> Iterator[Finding]:
+    if it.paused_since is not None:
+        long = it.now - it.paused_since > _LONG_PAUSE
+        yield found("PAUSED_FOR_LONG" if long else "PAUSED", "worker", f"Since {clock.iso(it.paused_since)}.")
+    if it.beat is not None and it.is_alive:
+        if it.beat["state"] in ("draining", "exiting"):
+            yield found("LEAVING", "worker", f"It is {it.beat['state']}.")
+        if it.beat.get("watcher") == "failed":
+            yield found("EVENTS_FAILED", "watcher")
+        http = it.beat.get("http")
+        if isinstance(http, dict) and http.get("problem"):
+            yield found("HTTP_PROBLEM", "http", f"{http['problem']}.")
+    if it.http is not None:
+        yield found("HTTP_SILENT", "http", it.http)
+    if it.is_alive and it.token_mode is not None and it.token_mode & 0o077:
+        yield found("TOKEN_OPEN", "token", f"Its mode is {it.token_mode:04o}.")
+    if it.log_errors:
+        yield found("LOG_HAS_ERRORS", "log", f"There are {it.log_errors}.", count=it.log_errors)
+
+
+CHECKS = (lock, several, what_it_runs, what_it_says)

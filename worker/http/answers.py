@@ -1,0 +1,164 @@
+"""What the server answers with: one Reader for all requests, the settings as they are now, threads, and a bound."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from bridge import answer, trust
+from bridge.defaults import with_settings
+from bridge.log_lines import fields
+from bridge.reader import Reader, Verb, failure
+from bridge.settings import Settings
+from jobs import clock
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from ..figures import COUNTS, Figures
+from . import readiness
+
+log = logging.getLogger("server")
+
+# Embedding and search leave the interpreter's lock: as many at once as there are processors.
+_THREADS = max(2, min(8, os.cpu_count() or 2))
+_WAITING_THREADS = 4  # for what waits for the worker; nobody's question waits behind it
+_MOST_AT_ONCE = 64  # answered or waiting for a thread; more are sent away, and come again
+
+T = TypeVar("T")
+
+
+class Answers:
+    """``ask``, ``work`` and ``run`` are for the event loop."""
+
+    def __init__(self, workspace: Workspace, ready: Callable[[], None], *, most_at_once: int = _MOST_AT_ONCE) -> None:
+        """``ready`` is called once, when the model is loaded."""
+        self.workspace = workspace
+        self._in_use: _InUse | None = None
+        self._ready = ready
+        self._is_ready = threading.Event()
+        self._renewing = threading.Lock()
+        self._most = most_at_once
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="answer")
+        self._waiting = ThreadPoolExecutor(_WAITING_THREADS, thread_name_prefix="waiting")
+        self.figures = Figures()
+        self._why_not_warm: str | None = None
+        self.in_flight = 0
+        self.asked_at = time.monotonic()
+
+    @property
+    def is_ready(self) -> bool:
+        return self._is_ready.is_set()
+
+    def warm(self) -> None:
+        """Load what answering needs, by a question of our own. What is missing is each question's error, not ours."""
+        found, _ = self._answer("retrieve", {"query": "warm"})
+        why = None if found["success"] else f"The model is not loaded ({found['error_code']}): {found['error']}"
+        if why not in (None, self._why_not_warm):
+            log.warning("not warm", extra=fields(code=found["error_code"]))
+        self._why_not_warm = why
+
+    def require_ready(self) -> None:
+        """Raises NOT_READY with the reason: the model, the worker or the store."""
+        if self._why_not_warm is not None and not self.is_ready:
+            self.warm()  # what was missing may be there now
+        if not self.is_ready:
+            message = self._why_not_warm or "The model is still being loaded."
+            raise JobError("NOT_READY", message, details={"reason": "model"})
+        readiness.require(self.workspace, clock.now())
+
+    def _set_ready(self) -> None:
+        if not self._is_ready.is_set():
+            self._is_ready.set()
+            self._ready()
+
+    async def ask(self, verb: Verb, arguments: dict[str, Any], *, whole: bool = False) -> tuple[dict[str, Any], bytes]:
+        """The answer, and the bytes that the command line would print. Of a ``whole`` question nothing comes from the
+        settings. Raises HTTP_BUSY."""
+        return await self.run(lambda: self._measured(verb, arguments, whole))
+
+    async def work(self, do: Callable[[Settings], T], *, waits: bool = False) -> T:
+        """What needs the workspace, done in a thread, with the settings as they are now. ``waits``: it takes seconds,
+        most of them spent waiting. Raises HTTP_BUSY, WORKSPACE_NOT_TRUSTED, SETTING_INVALID."""
+        return await self.run(lambda: do(self._now_in_use().settings), waits=waits)
+
+    async def run(self, do: Callable[[], T], *, waits: bool = False) -> T:
+        """What needs no trust in the workspace, done in a thread. Raises HTTP_BUSY."""
+        if self.in_flight >= self._most:
+            raise JobError("HTTP_BUSY")
+        self.in_flight += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._waiting if waits else self._pool, do)
+        finally:
+            self.in_flight -= 1
+            self.asked_at = time.monotonic()
+
+    def _measured(self, verb: Verb, arguments: dict[str, Any], whole: bool) -> tuple[dict[str, Any], bytes]:
+        began = time.perf_counter()
+        found, data = self._answer(verb, arguments, whole)
+        self.figures.observe("question_seconds", time.perf_counter() - began, verb)
+        if not found["success"]:
+            self.figures.count("question_errors", verb, found["error_code"])
+        elif (considered := found.get("considered", found.get("total_results"))) is not None:
+            self.figures.observe("question_candidates", considered, verb, bounds=COUNTS)
+        return found, data
+
+    def _answer(self, verb: Verb, arguments: dict[str, Any], whole: bool = False) -> tuple[dict[str, Any], bytes]:
+        try:
+            now = self._now_in_use()
+            asked = with_settings(arguments, None if whole else now.settings)
+        except JobError as error:
+            found = failure(verb, error, arguments, self.workspace)
+        else:
+            found = now.reader.answer(verb, asked, clock.now())
+        if found["success"]:
+            self._set_ready()
+        return found, answer.encoded(found)
+
+    def _now_in_use(self) -> _InUse:
+        """The settings as the files say now; another embedder needs another Reader.
+
+        Raises WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
+        """
+        with self._renewing:
+            found = self._in_use
+            # At first nobody knows where the files lie: the second question looks once more.
+            stamp = None if found is None else _stamp(self.workspace, found.settings)
+            if found is None or found.stamp != stamp:
+                settings = trust.settings_of(self.workspace)
+                same = found is not None and found.settings.embedding == settings.embedding
+                reader = found.reader if found and same else Reader(self.workspace, settings.embedding)
+                found = self._in_use = _InUse(settings, stamp, reader)
+            return found
+
+
+_Stamp = tuple[bool, list[tuple[int, int] | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _InUse:
+    settings: Settings
+    stamp: _Stamp | None
+    reader: Reader
+
+
+def _stamp(workspace: Workspace, settings: Settings) -> _Stamp:
+    """What tells whether other settings hold now. Raises WORKSPACE_NOT_TRUSTED."""
+    folder = settings.config_folder
+    files = (workspace.env_file, folder / "config.toml")
+    return trust.require(workspace, folder).trusted, [_written(path) for path in files]
+
+
+def _written(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size

@@ -1,0 +1,39 @@
+"""Everything that is answered on the port: the routes of all modules behind one gate."""
+
+from __future__ import annotations
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
+
+from jobs.briefs import Briefs
+
+from . import (
+    jobs as http_jobs,
+    memories as http_memories,
+    metrics as http_metrics,
+    page as http_page,
+    questions as http_questions,
+    queue as http_queue,
+    state as http_state,
+)
+from .answers import Answers
+from .gate import Gate
+from .replies import no_route
+
+
+def app(answers: Answers, token: str, port: int) -> ASGIApp:
+    """What a server answers with that listens on the port, to whoever knows the token."""
+    known = Briefs(answers.workspace.spool)
+    routes = [
+        *http_state.routes(answers),
+        *http_questions.routes(answers),
+        *http_queue.routes(answers, known),
+        *http_jobs.routes(answers, known),
+        *http_memories.routes(answers),
+        *http_metrics.routes(answers),
+        *http_page.routes(answers, token),
+    ]
+    inner = Starlette(routes=routes, exception_handlers={HTTPException: no_route})
+    inner.router.redirect_slashes = False
+    return http_metrics.Counted(Gate(inner, token, port), answers.figures)

@@ -1,0 +1,241 @@
+"""The routes about jobs: all of them at a glance, one whole, a new one, and those that are to end or to run again."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import Any, get_args
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bridge.settings import Settings
+from jobs import briefs, client, files, launch, spool
+from jobs.briefs import Briefs
+from jobs.errors import ERRORS, JobError
+from jobs.ids import is_job_id, new_job_id
+from jobs.layout import Spool, Workspace
+from jobs.model import ENDS, KINDS, SCHEMA_VERSION, Record, State, encode
+
+from .. import queue_requests
+from .answers import Answers
+from .bodies import Query, bytes_of, object_of, only
+from .replies import refusal, route, unless_known, worked
+
+CANCEL_SECONDS = 5.0
+MOST_IDS = 1000
+CANCELLABLE: tuple[State, ...] = ("queued", "running", "retrying")
+RETRIABLE: tuple[State, ...] = ("failed", "expired", "cancelled", "rejected")
+
+Many = Callable[[Workspace, Sequence[str], float], queue_requests.Outcome]
+
+
+def routes(answers: Answers, known: Briefs) -> list[Route]:
+    workspace = answers.workspace
+
+    async def listed(request: Request) -> Response:
+        query = Query(request, "state", "kind", "error", "contains", "limit", "after")
+        wanted: dict[str, Any] = {
+            "states": query.words("state", get_args(State)),
+            "kind": query.word("kind", KINDS),
+            "error": query.word("error", tuple(ERRORS)),
+            "contains": query.text("contains"),
+        }
+        limit, after = query.whole("limit", 50), query.text("after")
+
+        def find() -> dict[str, Any]:
+            found = briefs.page(briefs.matching(known.all(), **wanted), limit, after)
+            return {"jobs": found.jobs, "total": found.total, "next": found.next, "version": known.look()}
+
+        asked = sha256(query.canonical.encode()).hexdigest()[:16]
+        return await unless_known(answers, request, lambda: f"{known.look()}-{asked}", find)
+
+    async def shown(request: Request) -> Response:
+        Query(request)
+        job_id = _job_id(request)
+        return await worked(answers, lambda _: _whole(workspace, job_id))
+
+    async def submitted(request: Request) -> Response:
+        Query(request)
+        body = await bytes_of(request)
+        correlation_id = request.headers.get("x-correlation-id")
+        if correlation_id is not None and not re.fullmatch("[!-~]{1,256}", correlation_id):
+            raise JobError("ARGUMENT_INVALID", "X-Correlation-Id has 1 to 256 visible ASCII characters.")
+        return await worked(
+            answers, lambda settings: _drop(workspace, settings, known, body, correlation_id), status=202
+        )
+
+    def one(ask: Many) -> Callable[[Request], Any]:
+        async def asked(request: Request) -> Response:
+            Query(request)
+            job_id = _job_id(request)
+            only(await object_of(request))
+            try:
+                return await worked(answers, lambda _: _alone(ask(workspace, [job_id], CANCEL_SECONDS)), waits=True)
+            except JobError as error:
+                response = refusal(error)
+                if response.status_code in (400, 422):  # what is wrong is the job, not the request
+                    response.status_code = 409
+                return response
+
+        return asked
+
+    def many(ask: Many, states: tuple[State, ...], default: Sequence[str]) -> Callable[[Request], Any]:
+        async def asked(request: Request) -> Response:
+            Query(request)
+            choose = _chosen(await object_of(request), states, default)
+
+            def do(_: Settings) -> dict[str, Any]:
+                known.look()
+                return _together(ask(workspace, choose(known.all()), CANCEL_SECONDS))
+
+            return await worked(answers, do, waits=True)
+
+        return asked
+
+    return [
+        route("/v1/jobs", get=listed, post=submitted),
+        route("/v1/jobs/cancel", post=many(queue_requests.cancel_many, CANCELLABLE, CANCELLABLE)),
+        route("/v1/jobs/retry", post=many(queue_requests.retry_many, RETRIABLE, queue_requests.GONE_WRONG)),
+        route("/v1/jobs/{job_id}", get=shown),
+        route("/v1/jobs/{job_id}/cancel", post=one(queue_requests.cancel_many)),
+        route("/v1/jobs/{job_id}/retry", post=one(queue_requests.retry_many)),
+    ]
+
+
+def _job_id(request: Request) -> str:
+    """Raises JOB_NOT_FOUND for what cannot be one: no path is ever made of it."""
+    found = str(request.path_params["job_id"])
+    if not is_job_id(found):
+        raise JobError("JOB_NOT_FOUND", f"{found[:80]!r} is no job id.")
+    return found
+
+
+# --- one job ---
+
+
+def _whole(workspace: Workspace, job_id: str) -> dict[str, Any]:
+    place = workspace.spool
+    try:
+        record = client.status(place, job_id)
+    except ValueError as error:
+        raise JobError("JOB_NOT_FOUND", f"The record of job {job_id!r} cannot be read.") from error
+    if record is None:
+        return {"job": {"job_id": job_id, "state": "in the inbox"}, "asked": None, "in_flight": None}
+    heartbeat = queue_requests.worker_of(workspace)["heartbeat"] if record.state == "running" else None
+    running = [each for each in (heartbeat or {}).get("in_flight", []) if each["job_id"] == job_id]
+    return {"job": record.as_dict(), "asked": _asked(place, record), "in_flight": running[0] if running else None}
+
+
+def _asked(place: Spool, record: Record) -> dict[str, Any] | None:
+    """The worker's own copy of the job; None where it is gone."""
+    paths = [place.copy(record.job_id), place.ended_copy(record.job_id)]
+    for path in reversed(paths) if record.state in ENDS else paths:
+        try:
+            found = json.loads(files.read_own(path, spool.RECORD_LIMIT))
+        except (OSError, ValueError, RecursionError, JobError):
+            continue
+        if isinstance(found, dict):
+            return found
+    return None
+
+
+# --- a new job ---
+
+
+def _drop(
+    workspace: Workspace, settings: Settings, known: Briefs, body: bytes, correlation_id: str | None
+) -> dict[str, Any]:
+    """Check a job as the worker will, so that whoever sent it is told at once, and drop it. Raises what intake does."""
+    from jobs.check import check  # pydantic: only who submits pays for it
+    from jobs.parse import parse_job, read_json
+    from jobs.payloads import JobFile
+
+    value = read_json(body)
+    if not isinstance(value, dict):
+        raise JobError("JOB_INVALID", "The body holds JSON, but not an object.")
+    if value.keys().isdisjoint(("job_id", "jobId")):
+        value["job_id"] = new_job_id()
+    if value.keys().isdisjoint(("schema_version", "schemaVersion")):
+        value["schema_version"] = SCHEMA_VERSION
+    if correlation_id is not None and value.keys().isdisjoint(("correlation_id", "correlationId")):
+        value["correlation_id"] = correlation_id
+    data = encode(value)
+    if len(data) > settings.max_job_bytes:
+        raise JobError("FILE_TOO_LARGE")
+    name = str(value.get("job_id", value.get("jobId")))
+    job = parse_job(name, data, max_attempts=settings.max_attempts, test_jobs=settings.test_jobs)
+    _check_room(workspace.spool, settings, known, job)
+    fields = check(JobFile, value).model_dump(
+        exclude_none=True, exclude={"schema_version", "job_id", "kind", "payload"}
+    )
+    dropped = client.submit(workspace.spool, job.kind, job.sent, job_id=name, **{"submitted_by": "http", **fields})
+    launch.start(workspace, leave_when_idle=True)  # the one beside us may just be leaving
+    return {"job_id": dropped.job_id, "job_sha256": dropped.sha256, "kind": job.kind}
+
+
+def _check_room(place: Spool, settings: Settings, known: Briefs, job: Any) -> None:
+    """What intake asks beside the job's form. Raises METADATA_BROKEN, JOB_ID_CONFLICT, BACKLOG_FULL, DISK_FULL."""
+    from bridge.template import parse
+
+    from ..intake import Reject, decide
+
+    if job.kind == "ingest" and "summary_text" in job.payload:
+        parse(job.payload["summary_text"])
+    try:
+        earlier = spool.read_record(place, job.job_id)
+    except ValueError as error:
+        raise JobError("JOB_ID_CONFLICT", f"The record under the id {job.job_id!r} is damaged.") from error
+    known.look()
+    waiting = sum(1 for brief in known.all() if brief["state"] not in ENDS)
+    free = shutil.disk_usage(place.root).free
+    verdict = decide(job, earlier, settings.max_active_jobs - waiting, free, settings.min_free_bytes)
+    if isinstance(verdict, Reject):
+        raise verdict.error
+
+
+# --- ending, and running again ---
+
+
+def _alone(outcome: queue_requests.Outcome) -> dict[str, Any]:
+    """Raises why the one job was passed over."""
+    for refused in outcome.skipped:
+        raise refused.error
+    return outcome.asked[0].as_dict()
+
+
+def _together(outcome: queue_requests.Outcome) -> dict[str, Any]:
+    asked = [each for each in outcome.asked if each.requested]
+    return {
+        "job_ids": [each.job_id for each in asked],
+        "requested": len(asked),
+        "obeyed": sum(1 for each in asked if each.obeyed),
+        "skipped": [refused.as_dict() for refused in outcome.skipped],
+    }
+
+
+def _chosen(
+    given: dict[str, Any], states: tuple[State, ...], default: Sequence[str]
+) -> Callable[[list[briefs.Brief]], Sequence[str]]:
+    """Which jobs are meant: by their ids, or by what they have in common. Raises ARGUMENT_INVALID."""
+    only(given, "job_ids", "state", "kind", "error")
+    if "job_ids" in given:
+        ids = given["job_ids"]
+        if len(given) > 1 or not isinstance(ids, list) or not 1 <= len(ids) <= MOST_IDS:
+            raise JobError("ARGUMENT_INVALID", f"job_ids is a list of 1 to {MOST_IDS} ids, and stands alone.")
+        if not all(isinstance(each, str) and 1 <= len(each) <= 255 for each in ids):
+            raise JobError("ARGUMENT_INVALID", "job_ids is a list of texts.")
+        return lambda _: ids
+    if not given:
+        raise JobError("ARGUMENT_INVALID", "Name the jobs: by job_ids, or by state, kind or error.")
+    for name, words in (("state", states), ("kind", KINDS), ("error", tuple(ERRORS))):
+        if name in given and given[name] not in words:
+            raise JobError("ARGUMENT_INVALID", f"{name} is one of {', '.join(words)}.")
+    wanted = (given["state"],) if "state" in given else ()
+    return lambda found: queue_requests.selected(
+        found, default, states=wanted, kind=given.get("kind"), error=given.get("error")
+    )

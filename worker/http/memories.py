@@ -1,0 +1,59 @@
+"""The routes about what is remembered: memories, one of them whole, topics, what was compacted."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bridge import lineage, listing
+from bridge.memory import MemoryKind, Status
+
+from .answers import Answers
+from .bodies import Query
+from .replies import route, worked
+
+
+def routes(answers: Answers) -> list[Route]:
+    workspace = answers.workspace
+
+    async def listed(request: Request) -> Response:
+        query = Query(request, "topic_id", "status", "type", "limit", "after")
+        wanted: dict[str, Any] = {
+            "topic_id": query.text("topic_id"),
+            "status": query.word("status", get_args(Status)),
+            "kind": query.word("type", get_args(MemoryKind)),
+            "before": query.whole("after", 2**53, most=2**53),
+        }
+        limit = query.whole("limit", 50)
+
+        def find(_: object) -> dict[str, Any]:
+            found, total = listing.page(workspace, limit, **wanted)
+            more = len(found) > limit
+            shown = found[:limit]
+            return {"memories": shown, "total": total, "next": str(shown[-1]["memory_number"]) if more else None}
+
+        return await worked(answers, find)
+
+    async def shown(request: Request) -> Response:
+        Query(request)
+        wanted = str(request.path_params["memory"])
+        return await worked(answers, lambda _: {"memory": listing.memory(workspace, wanted)})
+
+    async def topics(request: Request) -> Response:
+        Query(request)
+        return await worked(answers, lambda _: {"topics": listing.topics(workspace)})
+
+    async def history(request: Request) -> Response:
+        query = Query(request, "topic_id", "limit")
+        topic_id, limit = query.text("topic_id"), query.whole("limit", 50)
+        return await worked(answers, lambda _: {"compactions": lineage.history(workspace, limit, topic_id)})
+
+    return [
+        route("/v1/memories", get=listed),
+        route("/v1/memories/{memory}", get=shown),
+        route("/v1/topics", get=topics),
+        route("/v1/history", get=history),
+    ]

@@ -1,0 +1,59 @@
+"""The route that Prometheus asks, and the counting of all requests."""
+
+from __future__ import annotations
+
+import time
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from jobs import clock
+
+from ..figures import Figures
+from ..measurements import measure
+from ..metrics import render
+from .answers import Answers
+from .bodies import Query
+from .replies import route
+
+_METHODS = ("GET", "HEAD", "POST")
+
+
+def routes(answers: Answers) -> list[Route]:
+    async def scrape(request: Request) -> Response:
+        Query(request)
+        accept = request.headers.get("accept", "")
+        data, content_type = await answers.work(
+            lambda settings: render(measure(answers.workspace, settings, answers.figures, clock.now()), accept)
+        )
+        return Response(data, headers={"content-type": content_type})
+
+    return [route("/metrics", get=scrape)]
+
+
+class Counted:
+    """Counts what is asked by routes' templates: what is no route of ours has one name, whatever was asked for."""
+
+    def __init__(self, inner: ASGIApp, figures: Figures) -> None:
+        self._inner = inner
+        self._figures = figures
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        began = time.perf_counter()
+        status = "none"  # whoever asked has gone before we answered
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = str(message["status"])
+            await send(message)
+
+        try:
+            await self._inner(scope, receive, noting)
+        finally:
+            template = getattr(scope.get("route"), "path", "other")
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            self._figures.count("http_requests", template, method, status)
+            self._figures.observe("http_request_seconds", time.perf_counter() - began, template)

@@ -1,0 +1,82 @@
+"""The routes of the page: its own few files, by name, and signing in. They hold no data of the workspace."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bridge.settings import Settings
+from jobs.errors import JobError
+
+from .answers import Answers
+from .bodies import Query, object_of, only
+from .replies import envelope, knows, route
+from .tickets import Tickets
+
+_FOLDER = Path(__file__).parent.with_name("page")
+_INDEX = "index.html"
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".ico": "image/x-icon",
+    ".js": "text/javascript; charset=utf-8",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+}
+_TICKET_BYTES = 4096
+
+# Nothing but our own files is loaded or asked, nothing is made a script or a style of that was no file, and no text
+# becomes markup.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;"
+    " base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
+    " require-trusted-types-for 'script'; trusted-types 'none'"
+)
+
+
+def routes(answers: Answers, token: str) -> list[Route]:
+    tickets = Tickets(token)
+    there = {path.name: path for path in _FOLDER.glob("*.*") if path.suffix in _TYPES}
+
+    async def index(request: Request) -> Response:
+        return _file(request, there.get(_INDEX))
+
+    async def asset(request: Request) -> Response:
+        name = request.path_params["name"]
+        return _file(request, there.get(name) if name != _INDEX else None)
+
+    async def session(request: Request) -> Response:
+        Query(request)
+        ticket = only(await object_of(request, _TICKET_BYTES), "ticket").get("ticket")
+        tickets.redeem(ticket if isinstance(ticket, str) else "")
+
+        def workspace(_: Settings) -> str:
+            return str(answers.workspace.root)
+
+        return envelope(token=token, workspace=await answers.work(workspace))
+
+    return [route("/", get=index), route("/assets/{name}", get=asset), route("/v1/session", post=session)]
+
+
+def _file(request: Request, path: Path | None) -> Response:
+    """A file of the page, unless the browser has it already. Raises HTTP_NO_ROUTE.
+
+    It is read here and now: it is small, and who needs no token takes nobody's thread.
+    """
+    try:
+        data = None if path is None else path.read_bytes()
+    except OSError:
+        data = None
+    if path is None or data is None:
+        raise JobError("HTTP_NO_ROUTE", "The page has no such file.")
+    tag = f'"{sha256(data).hexdigest()[:32]}"'
+    response = Response(status_code=304) if knows(request, tag) else Response(data, media_type=_TYPES[path.suffix])
+    response.headers["etag"] = tag
+    response.headers["cache-control"] = "no-cache"
+    response.headers["content-security-policy"] = POLICY
+    return response

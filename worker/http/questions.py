@@ -1,0 +1,44 @@
+"""The routes that answer a question: the same envelope that the command line prints, byte for byte."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bridge import inquiry
+from bridge.defaults import ARGUMENTS, snake_case
+from bridge.reader import Verb, failure
+from jobs.errors import JobError
+
+from .answers import Answers
+from .bodies import Query, object_of, require_known
+from .replies import refusal, reply, route, status_of
+
+
+def routes(answers: Answers) -> list[Route]:
+    return [_question(answers, verb) for verb in get_args(Verb)]
+
+
+def _question(answers: Answers, verb: Verb) -> Route:
+    async def ask(request: Request) -> Response:
+        try:
+            whole = Query(request, "settings").word("settings", ["none"]) == "none"
+            arguments = checked(verb, await object_of(request))
+            found, data = await answers.ask(verb, arguments, whole=whole)
+        except JobError as error:
+            return refusal(error, failure(verb, error))
+        return reply(data, 200 if found["success"] else status_of(found))
+
+    return route(f"/v1/{verb}", post=ask)
+
+
+def checked(verb: Verb, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments, if there are such; what they may be is checked where they are used. Raises ARGUMENT_INVALID."""
+    known = (*ARGUMENTS, *inquiry.ARGUMENTS) if verb == "explain" else ARGUMENTS
+    for name in arguments:
+        if snake_case(name) not in known:
+            require_known(name, known)
+    return arguments

@@ -1,0 +1,132 @@
+"""The routes about the queue as a whole: how it stands, what was done and rejected, what the worker is asked to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, get_args
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bridge import listing
+from jobs import briefs, client, clock, spool
+from jobs.briefs import Briefs
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from .. import queue_requests
+from ..version import VERSION
+from .answers import Answers
+from .bodies import Query, object_of, only
+from .replies import route, unless_known, worked
+
+MOST_HOURS = 24 * 366
+
+
+def routes(answers: Answers, known: Briefs) -> list[Route]:
+    workspace = answers.workspace
+    status = _Status(workspace, known)
+
+    async def stands(request: Request) -> Response:
+        Query(request)
+        return await unless_known(answers, request, status.version, status.now)
+
+    async def activity(request: Request) -> Response:
+        query = Query(request, "hours", "buckets")
+        hours, buckets = query.number("hours", 24, 0.01, MOST_HOURS), query.whole("buckets", 48)
+        return await worked(answers, lambda _: _activity(known, hours, buckets))
+
+    async def rejected(request: Request) -> Response:
+        limit = Query(request, "limit").whole("limit", 50)
+
+        def find(_: object) -> dict[str, Any]:
+            found, total = queue_requests.rejections(workspace.spool, limit)
+            return {"files": found, "total": total}
+
+        return await worked(answers, find)
+
+    async def control(request: Request) -> Response:
+        Query(request)
+        asked = only(await object_of(request), "request").get("request")
+        verb = next((each for each in get_args(client.Verb) if each == asked), None)
+        if verb is None:
+            raise JobError("ARGUMENT_INVALID", f"request is one of {', '.join(get_args(client.Verb))}.")
+        return await worked(answers, lambda _: queue_requests.ask_worker(workspace, verb), waits=True)
+
+    return [
+        route("/v1/status", get=stands),
+        route("/v1/activity", get=activity),
+        route("/v1/rejected", get=rejected),
+        route("/v1/control", post=control),
+    ]
+
+
+def _activity(known: Briefs, hours: float, buckets: int) -> dict[str, Any]:
+    known.look()
+    now = clock.now()
+    found = briefs.activity(known.all(), now, hours, buckets)
+    width = hours * 3600 / buckets
+    return {"from": found[0]["at"], "to": clock.iso(now), "bucket_seconds": width, "buckets": found}
+
+
+_Stamp = tuple[int, int] | None
+
+
+class _Status:
+    """How the workspace stands. What it is made of is kept, and made anew where the files have changed."""
+
+    def __init__(self, workspace: Workspace, known: Briefs) -> None:
+        self._workspace = workspace
+        self._known = known
+        self._jobs: tuple[int, dict[str, Any]] | None = None
+        self._memory: tuple[tuple[_Stamp, ...], dict[str, Any]] | None = None
+
+    def version(self) -> str:
+        """Another one once anything of it has changed."""
+        place = self._workspace.spool
+        files = [_stamp(path) for path in (place.heartbeat, place.inbox)]
+        return f"{self._known.look()}-{hash((*files, *self._stores())) & 0xFFFFFFFFFFFFFFFF:x}"
+
+    def now(self) -> dict[str, Any]:
+        place = self._workspace.spool
+        return {
+            "workspace": str(self._workspace.root),
+            "version": VERSION,
+            "now": clock.iso(clock.now()),
+            "worker": queue_requests.worker_of(self._workspace),
+            "jobs": self._of_jobs(),
+            "waiting_in_inbox": len(spool.inbox(place)) if place.root.is_dir() else 0,
+            **self._of_memory(),
+        }
+
+    def _of_jobs(self) -> dict[str, Any]:
+        version = self._known.look()
+        if self._jobs is None or self._jobs[0] != version:
+            found = self._known.all()
+            values = {"counts": briefs.counts(found), "causes": briefs.causes(found), "version": version}
+            self._jobs = version, values
+        return self._jobs[1]
+
+    def _of_memory(self) -> dict[str, Any]:
+        """A store that cannot be read keeps nobody from seeing the queue."""
+        stores = self._stores()
+        if self._memory is None or self._memory[0] != stores:
+            try:
+                values = {"memory": listing.counts(self._workspace), "memory_error": None}
+            except JobError as error:
+                values = {"memory": None, "memory_error": error.as_dict()}
+            self._memory = stores, values
+        return self._memory[1]
+
+    def _stores(self) -> tuple[_Stamp, ...]:
+        path = self._workspace.memory_db
+        return _stamp(path), _stamp(path.with_name(path.name + "-wal"))
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size

@@ -1,0 +1,59 @@
+"""The routes about the program itself: whether it lives, its settings, its findings, and what there is to ask."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bridge.settings import table
+from jobs import clock
+
+from .answers import Answers
+from .bodies import Query
+from .replies import envelope, reply, route, worked
+
+DESCRIPTION = Path(__file__).parent.with_name("data") / "openapi.json"
+
+
+def routes(answers: Answers) -> list[Route]:
+    async def health(request: Request) -> Response:
+        Query(request)
+        return envelope(status="alive")
+
+    async def readiness(request: Request) -> Response:
+        Query(request)
+        await answers.run(answers.require_ready)
+        return envelope(status="ready")
+
+    async def settings(request: Request) -> Response:
+        Query(request)
+        return await worked(answers, lambda found: {"settings": [row.__dict__ for row in table(found)]})
+
+    async def findings(request: Request) -> Response:
+        Query(request)
+        return envelope(**await answers.run(lambda: _findings(answers), waits=True))
+
+    async def description(request: Request) -> Response:
+        Query(request)
+        return reply(await answers.run(DESCRIPTION.read_bytes))
+
+    return [
+        route("/healthz", get=health),
+        route("/readyz", get=readiness),
+        route("/v1/settings", get=settings),
+        route("/v1/doctor", get=findings),
+        route("/openapi.json", get=description),
+    ]
+
+
+def _findings(answers: Answers) -> dict[str, Any]:
+    """It looks at a workspace that is not trusted as well, and says so."""
+    from ..doctor.examination import examine
+
+    # Whether we answer is known to whoever has asked us.
+    found: dict[str, Any] = examine(answers.workspace, clock.now(), probe_http=False).as_dict()
+    return found

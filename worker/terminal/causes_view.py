@@ -1,0 +1,69 @@
+"""Why jobs failed, for people: each cause with what was said, what to do, and the command that runs its jobs again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from .output import Part, age, counted, facts, say
+
+FOR_WANT_OF_ROOM = ("BACKLOG_FULL", "DISK_FULL")  # what was rejected was good
+
+
+def causes(found: Sequence[Mapping[str, Any]], now: datetime, at_most: int) -> None:
+    """What went wrong, how often, and what to do about it."""
+    for place, cause in enumerate(found[:at_most]):
+        if place:
+            say()
+        kinds = "".join(f"{count:,} {kind}, " for kind, count in cause["kinds"].items() if kind != "?")
+        say(*_heading(cause), f"  ({kinds}the last {_ago(cause, now)})")
+        command = again(cause)
+        why = [("" if place else "why", line) for place, line in enumerate(_messages(cause))]
+        remedy = of_all(cause["remediation"], cause)
+        facts([*why, ("remedy", remedy), ("then", [(command, "bold")] if command else "")], indent=2)
+    if len(found) > at_most:
+        say()
+        say(f"{counted(len(found) - at_most, 'more cause')}: cognee-memory jobs causes")
+
+
+def _messages(cause: Mapping[str, Any]) -> list[str]:
+    """What was said, and of how many of the jobs where that was not the same of all."""
+    said: Mapping[str, int] = cause["messages"]
+    if len(said) == 1:
+        return list(said)
+    left = cause["count"] - sum(said.values())
+    more = [f"{left:,} × something else"] if left else []
+    return [f"{count:,} × {message}" for message, count in said.items()] + more
+
+
+def _heading(cause: Mapping[str, Any]) -> list[Part]:
+    colour = "yellow" if cause["state"] == "retrying" else "bold red"
+    return [(f"{counted(cause['count'], 'job')} {cause['state']}: ", "bold"), (cause["code"], colour)]
+
+
+def summary(cause: Mapping[str, Any]) -> list[list[Part]]:
+    """A cause in two lines."""
+    return [_heading(cause), [f"  {of_all(cause['remediation'], cause)}"]]
+
+
+def _ago(cause: Mapping[str, Any], now: datetime) -> str:
+    return f"{age(cause['newest'], now)} ago" if cause["newest"] else "-"
+
+
+def of_all(remedy: str, cause: Mapping[str, Any]) -> str:
+    """A remedy that speaks of one job, for all of a cause."""
+    return remedy.replace("jobs retry <job_id>", f"jobs retry --error {cause['code']}").replace(
+        "<job_id>", str(cause["newest_job_id"])
+    )
+
+
+def again(cause: Mapping[str, Any]) -> str | None:
+    """The command that runs all jobs of a cause again; None where they do so by themselves, where the remedy has it,
+    and where it would not help."""
+    if cause["state"] == "retrying" or "jobs retry" in cause["remediation"]:
+        return None
+    if cause["state"] == "rejected" and cause["code"] not in FOR_WANT_OF_ROOM:
+        return None  # the same file would be rejected once more
+    where = " --state rejected" if cause["state"] == "rejected" else ""
+    return f"cognee-memory jobs retry{where} --error {cause['code']}"

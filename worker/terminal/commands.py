@@ -1,0 +1,178 @@
+"""What each command does: from parsed arguments to an envelope. Nothing is printed here."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args
+
+from bridge import answer, lineage, listing, trust
+from bridge.memory import STATUS_WORDS, Status
+from bridge.settings import load, table
+from jobs import clock, files
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from . import job_commands, process_commands, questions, queue_commands
+from .process_commands import Envelope, opened, workspace_of
+
+
+def run(given: argparse.Namespace) -> Envelope:
+    """Carry a command out. Raises JobError."""
+    verb = getattr(given, "verb", None)
+    return _COMMANDS[given.command if verb is None else f"{given.command} {verb}"](given)
+
+
+# --- start and see ---
+
+
+def demo(given: argparse.Namespace) -> Envelope:
+    from .demo import demo as play
+
+    return play(load(), keep=given.keep, quiet=given.json)
+
+
+def setup(given: argparse.Namespace) -> Envelope:
+    from .setup_view import provision_with_bar
+
+    folder = provision_with_bar(load().cache_folder, Path(given.source) if given.source else None)
+    return answer.success(model_folder=str(folder))
+
+
+def settings(given: argparse.Namespace) -> Envelope:
+    _, found = opened(given)
+    return answer.success(settings=[row.__dict__ for row in table(found)])
+
+
+def trust_workspace(given: argparse.Namespace) -> Envelope:
+    workspace = workspace_of(given)
+    trust.adopt(workspace, load().config_folder, trusted=True)
+    return answer.success(workspace=str(workspace.root), trusted=True)
+
+
+def status(given: argparse.Namespace) -> Envelope:
+    from ..overview import overview
+
+    return answer.success(**overview(*opened(given)))
+
+
+def completion(given: argparse.Namespace) -> Envelope:
+    from .completion import script
+
+    return answer.success(shell=given.shell, script=script(given.shell))
+
+
+def doctor(given: argparse.Namespace) -> Envelope:
+    from ..doctor.command import doctor as examine
+
+    return examine(given)
+
+
+def open_page(given: argparse.Namespace) -> Envelope:
+    from .open_page import open_page as show
+
+    return show(given)
+
+
+# --- memories ---
+
+
+def mcp(given: argparse.Namespace) -> Envelope:
+    """Serve an agent until it goes; the process ends there."""
+    from bridge.mcp_server import serve
+
+    from ..version import VERSION
+
+    serve(workspace_of(given), VERSION)
+
+
+def memories_list(given: argparse.Namespace) -> Envelope:
+    """A page: ``next`` goes back in as ``--after``."""
+    workspace, _ = opened(given)
+    if given.limit < 1:
+        raise JobError("ARGUMENT_INVALID", "--limit must be at least 1.")
+    words = {word.lower(): status for word, status in STATUS_WORDS.items()}
+    status = None if given.status is None else words.get(given.status.lower())
+    if given.status is not None and status is None:
+        raise JobError(
+            "ARGUMENT_INVALID", f"There is no status {given.status!r}; one of {', '.join(get_args(Status))}."
+        )
+    found, total = listing.page(workspace, given.limit, before=given.after, topic_id=given.topic_id, status=status)
+    shown = found[: given.limit]
+    follows = shown[-1]["memory_number"] if len(found) > given.limit else None
+    return answer.success(memories=shown, total=total, next=follows)
+
+
+def memories_show(given: argparse.Namespace) -> Envelope:
+    workspace, _ = opened(given)
+    return answer.success(memory=listing.memory(workspace, given.memory))
+
+
+def topics(given: argparse.Namespace) -> Envelope:
+    workspace, _ = opened(given)
+    return answer.success(topics=listing.topics(workspace))
+
+
+def history(given: argparse.Namespace) -> Envelope:
+    workspace, _ = opened(given)
+    return answer.success(compactions=lineage.history(workspace, given.limit, given.topic_id))
+
+
+def export(given: argparse.Namespace) -> Envelope:
+    """Without ``--out`` the lines are the answer, on stdout; what a person is told goes to stderr."""
+    from bridge import export as exports
+
+    from ..version import VERSION
+
+    workspace, _ = opened(given)
+    now = clock.iso(clock.now())
+    if given.out in (None, "-"):
+        if given.json:
+            raise JobError("ARGUMENT_INVALID", "--json goes with --out: without it, the export itself is on stdout.")
+        answer.claim_stdout()
+        try:
+            return answer.success(out=None, counts=exports.write(workspace, VERSION, now, answer.put))
+        except BrokenPipeError:  # "| head" has seen enough
+            return answer.success(out=None, counts=None)
+    out = _target(workspace, given.out)
+    try:
+        with files.replacing(out) as file:
+            counts = exports.write(workspace, VERSION, now, file.write)
+            size = file.tell()
+    except OSError as error:
+        raise JobError("ARGUMENT_INVALID", f"{out} cannot be written: {error.strerror}.") from error
+    return answer.success(out=str(out), counts=counts, bytes=size)
+
+
+def _target(workspace: Workspace, given: str) -> Path:
+    """The path of a file to be written or replaced. Raises ARGUMENT_INVALID."""
+    out = Path(given).expanduser().absolute()
+    if out.exists() and not out.is_file():
+        raise JobError("ARGUMENT_INVALID", f"{out} is no plain file.")
+    names = {folder.name for folder in workspace.kept}
+    if names & set(out.resolve().parts):
+        raise JobError("ARGUMENT_INVALID", f"{out} lies in a folder that is cognee-memory's own; name another one.")
+    return out
+
+
+_COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
+    "demo": demo,
+    "setup": setup,
+    "open": open_page,
+    "doctor": doctor,
+    "settings": settings,
+    "trust": trust_workspace,
+    "status": status,
+    "completion": completion,
+    **process_commands.COMMANDS,
+    **job_commands.COMMANDS,
+    **queue_commands.COMMANDS,
+    **questions.COMMANDS,
+    "mcp": mcp,
+    "memories list": memories_list,
+    "memories show": memories_show,
+    "topics": topics,
+    "export": export,
+    "history": history,
+}

@@ -1,0 +1,138 @@
+"""What a shell offers when Tab is pressed: ids of jobs and topics, numbers of memories, states, kinds, error codes.
+
+Imported only when a shell asks. What cannot be read, a workspace of somebody else's among it, offers nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NoReturn, get_args
+
+import argcomplete
+from argcomplete.shell_integration import shellcode
+
+from bridge import listing, trust
+from bridge.memory import Status
+from jobs import briefs, clock
+from jobs.briefs import Briefs
+from jobs.errors import ERRORS, JobError
+from jobs.layout import Workspace, find_workspace
+from jobs.model import KINDS, State
+
+from ..queue_requests import LIVE, REPLAYABLE, rejections
+from .output import age, clean
+
+_MOST = 200  # of what grows without end
+_OF_VERB: dict[str, tuple[str, ...]] = {"cancel": LIVE, "wait": LIVE, "retry": (*REPLAYABLE, "rejected")}
+
+Found = dict[str, str] | list[str]
+Completer = Callable[..., Found]
+
+
+def script(shell: str) -> str:
+    """What makes the shell ask us."""
+    return str(shellcode(["cognee-memory"], shell=shell)).strip() + "\n"
+
+
+def complete(parser: argparse.ArgumentParser) -> NoReturn:
+    """Answer the shell that has started us for that; the process ends here."""
+    for each in _every(parser):
+        for action in each._actions:
+            completer = _BY_OPTION.get(action.dest)
+            if completer is not None and action.choices is None:
+                action.completer = completer  # type: ignore[attr-defined]
+    argcomplete.autocomplete(parser, always_complete_options=False)
+    raise SystemExit(0)
+
+
+def _every(parser: argparse.ArgumentParser) -> Iterable[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for nested in action.choices.values():
+                yield from _every(nested)
+
+
+def _workspace(given: argparse.Namespace) -> Workspace:
+    """Raises WORKSPACE_NOT_TRUSTED, WORKSPACE_MISSING."""
+    workspace = find_workspace(getattr(given, "workspace", None), Path.cwd())
+    trust.settings_of(workspace)
+    return workspace
+
+
+def _reading(look: Callable[[Workspace, argparse.Namespace], Found]) -> Completer:
+    def completer(parsed_args: argparse.Namespace, **_: Any) -> Found:
+        try:
+            return look(_workspace(parsed_args), parsed_args)
+        except (JobError, OSError, ValueError):
+            return []
+
+    return completer
+
+
+@_reading
+def job_ids(workspace: Workspace, given: argparse.Namespace) -> Found:
+    """The newest first, each with its state; of those that the verb can do something about."""
+    found = Briefs(workspace.spool)
+    found.look()
+    verb = getattr(given, "verb", None)
+    states = _OF_VERB.get(str(verb), get_args(State))
+    now = clock.now()
+    newest = briefs.page((brief for brief in found.all() if brief["state"] in states), _MOST).jobs
+    shown = {
+        b["job_id"]: f"{b['state']} {b['kind'] or ''}, {age(b['finished_at'] or b['accepted_at'], now)} ago"
+        for b in newest
+    }
+    if verb == "retry":
+        shown |= {item["kept_as"]: item["error"]["code"] for item in rejections(workspace.spool, _MOST)[0]}
+    return shown
+
+
+@_reading
+def topics(workspace: Workspace, _: argparse.Namespace) -> Found:
+    return {topic["topic_id"]: f"{topic['memories']} memories" for topic in listing.topics(workspace)[:_MOST]}
+
+
+@_reading
+def memories(workspace: Workspace, _: argparse.Namespace) -> Found:
+    return {str(m["memory_number"]): clean(m["title"])[:40] for m in listing.memories(workspace, _MOST)}
+
+
+@_reading
+def records(workspace: Workspace, _: argparse.Namespace) -> Found:
+    found = listing.memories(workspace, 10 * _MOST)
+    return {str(m["memory_number"]): clean(m["title"])[:40] for m in found if m["memory_type"] == "decision_record"}
+
+
+def states(prefix: str, **_: Any) -> Found:
+    """Several may be given, with commas."""
+    before = prefix.rpartition(",")[0]
+    taken = before.split(",")
+    return [f"{before},{state}" if before else state for state in get_args(State) if state not in taken]
+
+
+def _words(*known: str) -> Completer:
+    return lambda **_: list(known)
+
+
+_BY_OPTION: dict[str, Completer] = {
+    "job_id": job_ids,
+    "job_ids": job_ids,
+    "state": states,
+    "kind": _words(*KINDS),
+    "error": _words(*ERRORS),
+    "topic_id": topics,
+    "named_topic": topics,
+    "memory": memories,
+    "memory_id": memories,
+    "memory_ids": memories,
+    "ids": memories,
+    "decision_record_id": records,
+    "status": _words(*get_args(Status)),
+    "preset": _words("contract", "long-lived"),
+    "ranking_mode": _words("product", "blend"),
+    "legacy": _words("mixed", "append"),
+    "include_superseded": _words("true", "false"),
+}

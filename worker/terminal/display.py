@@ -1,0 +1,251 @@
+"""Answers for people, by command: tables and lines. Those about the queue are in ``queue_views``, those of jobs that
+have ended in ``job_views``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from jobs import clock
+
+from .job_views import notes, sides, told
+from .output import age as age, counted, facts, say as say, shortened, table, warn
+
+Envelope = dict[str, Any]
+
+_OF_THE_QUEUE = ("jobs", "worker", "status")
+
+
+def show(given: argparse.Namespace, found: Envelope) -> None:
+    """Print an answer; an error goes to stderr with what to do next."""
+    verb = getattr(given, "verb", None)
+    name = str(given.command) if verb is None else f"{given.command} {verb}"
+    if "findings" in found:
+        from ..doctor.view import show as show_findings
+
+        show_findings(found)  # an error among them is told of below
+    if not found["success"]:
+        _failed(name, found)
+    elif "findings" in found:
+        return
+    elif given.command in _OF_THE_QUEUE:
+        from .queue_views import VIEWS
+
+        VIEWS.get(name, _plain)(found)
+    elif found.get("result") is not None:
+        told(found, name)
+    else:
+        _VIEWS.get(name, _plain)(found)
+
+
+def _failed(name: str, found: Envelope) -> None:
+    warn(f"{found['error_code']}: {found['error']}")
+    if found["remediation"]:
+        warn(f"What to do: {found['remediation']}")
+    if "skipped" in found or "ended" in found:  # it was done in part
+        from .queue_views import VIEWS
+
+        VIEWS[name](found)
+
+
+def hits(found: Envelope, now: datetime) -> None:
+    """Rank, score and its three factors, topic, status and age of each hit."""
+    rows = [
+        (
+            str(rank),
+            f"{hit['score']:.3f}",
+            f"{hit['semantic_score']:.3f}",
+            f"{hit['recency_multiplier']:.3f}",
+            f"{hit['status_multiplier']:.1f}",
+            shortened(hit["topic"] or hit["summary_text"], 48),
+            hit["status"] or "[Legacy]",
+            age(hit["source_created_at"] or hit["created_at"], now),
+        )
+        for rank, hit in enumerate(found["results"], 1)
+    ]
+    columns = ("#", "score", "relevance", "recency", "status ×", "topic", "status", "age")
+    table(columns, rows, right=(*columns[:5], "age"), wraps=("topic",), spare=(*columns[2:5], "age"))
+
+
+def _retrieve(found: Envelope) -> None:
+    if not found["results"]:
+        say("No memory fits the question.")
+    else:
+        hits(found, clock.parse(found["as_of"]))
+    notes(found["warnings"])
+
+
+def _explain(found: Envelope) -> None:
+    """The parts of each score: relevance is of words (base) and of meaning (semantic boost)."""
+    rows = []
+    for item in found["items"]:
+        parts = item["score"]["components"]
+        numbers = (item["score"]["total"], parts["base"], parts["semantic_boost"], parts["recency"])
+        place = item["retrieval"]["rank"]
+        rows.append(
+            (
+                f"#{item['id']}",
+                "-" if place is None else str(place),
+                *("-" if number is None else f"{number:.3f}" for number in numbers),
+                f"{1 + parts['kind_bonus']:.1f}",
+                item["kind"],
+                shortened(item["title"], 48),
+                " ".join(item["matches"]["query_terms"])[:40],
+            )
+        )
+    columns = ("memory", "rank", "score", "words", "meaning", "recency", "status ×", "kind", "title", "terms")
+    if rows:
+        table(columns, rows, right=columns[1:7], wraps=("title", "terms"), spare=("terms", *columns[3:7], "kind"))
+    elif not found["errors"]:
+        say("No memory fits the question.")
+    for error in found["errors"]:
+        say(f"{error['code']}: {error['message']}.")
+    notes(found["metadata"]["warnings"])
+
+
+def _context(found: Envelope) -> None:
+    """The block alone, to be pasted; what is to be said of it must not get into it."""
+    if found["context"]:
+        say(found["context"].rstrip("\n"))
+    for warning in found["warnings"]:
+        warn(f"Note: {warning.rstrip('.')}.")
+
+
+def _memories(found: Envelope) -> None:
+    if not found["memories"]:
+        say("No memories." if not found["total"] else "No more memories.")
+        return
+    now = clock.now()
+    rows = [
+        (str(m["memory_number"]), shortened(m["title"], 60), m["topic_id"] or "-", m["status"] or "[Legacy]",
+         age(m["created_at"] or m["stored_at"], now), m["memory_id"])
+        for m in found["memories"]
+    ]  # fmt: skip
+    columns = ("#", "title", "topic", "status", "age", "id")
+    table(columns, rows, right=("#", "age"), wraps=("title", "topic"), spare=("id", "age"))
+    if found["next"] is not None:
+        say(f"{counted(found['total'], 'memory')} in all; older ones: --after {found['next']}")
+
+
+def _memory(found: Envelope) -> None:
+    memory = found["memory"]
+    facts(
+        [
+            ("memory", f"#{memory['memory_number']} {memory['memory_id']}"),
+            ("status", memory["status"] or "[Legacy]"),
+            ("topic", memory["topic_id"] or ""),
+            ("plan", memory["plan_id"] or ""),
+            ("hidden", "It is kept, and not found." if memory["hidden"] else ""),
+            ("made of", memory["migrated_from"] or ""),
+            ("became", ", ".join(memory["migrated_to"])),
+            ("merged", counted(len(memory["sources"]), "memory") if memory["sources"] else ""),
+        ]
+    )
+    say()
+    say(memory["summary_text"])
+
+
+def _topics(found: Envelope) -> None:
+    if not found["topics"]:
+        say("No topics.")
+        return
+    now = clock.now()
+    rows = [
+        (t["topic_id"], str(t["active"]), str(t["decision_records"]), str(t["superseded"]), str(t["drafts"]),
+         f"{t['characters']:,}", age(t["oldest"], now), age(t["newest"], now), "yes" if t["worth_compacting"] else "")
+        for t in found["topics"]
+    ]  # fmt: skip
+    columns = ("topic", "active", "records", "superseded", "drafts", "characters", "oldest", "newest", "compact")
+    spare = ("drafts", "characters", "superseded", "oldest", "records")
+    table(columns, rows, right=columns[1:8], wraps=("topic",), spare=spare)
+    full = [t["topic_id"] for t in found["topics"] if t["worth_compacting"]]
+    if full:
+        say(f"{counted(len(full), 'topic')} worth compacting: cognee-memory compact {full[0]} --preview")
+
+
+def _history(found: Envelope) -> None:
+    if not found["compactions"]:
+        say("Nothing was compacted yet.")
+        return
+    now = clock.now()
+    rows = [
+        (
+            "-" if made["memory_number"] is None else f"#{made['memory_number']}",
+            made["topic_id"],
+            age(made["applied_at"], now),
+            str(len(made["superseded"])),
+            str(len(made["conflicts"])),
+            made["narrative_source"],
+            f"taken back {age(made['restored_at'], now)} ago" if made["restored_at"] else "",
+            made["decision_record_id"],
+        )
+        for made in found["compactions"]
+    ]
+    columns = ("record", "topic", "age", "memories", "conflicts", "narrative", "", "id")
+    right = ("record", "age", "memories", "conflicts")
+    table(columns, rows, right=right, wraps=("topic", ""), spare=("id", "narrative", "age"))
+    for made in found["compactions"]:
+        for conflict in made["conflicts"]:
+            earlier, later = (side["memory_id"] for side in sides(conflict))
+            say(f"{conflict['kind']} {conflict['confidence']:.2f} by {conflict['judged_by']}: {earlier} and {later}")
+
+
+def _settings(found: Envelope) -> None:
+    rows = [(row["variable"], row["value"], row["source"], row["help"]) for row in found["settings"]]
+    table(("variable", "value", "from", "meaning"), rows, wraps=("value", "meaning"), spare=("meaning",))
+
+
+def _submitted(found: Envelope) -> None:
+    """A job that nobody waited for."""
+    say(f"submitted {found['job_id']}")
+
+
+def _export(found: Envelope) -> None:
+    counts = found["counts"]
+    if counts is not None:
+        where = f" in {found['out']}" if found["out"] else ""
+        parts = (("memory", "memory"), ("compaction", "compaction"), ("cognified", "finding"))
+        say(f"{', '.join(counted(counts[name], noun) for name, noun in parts)}{where}")
+
+
+def _plain(found: Envelope) -> None:
+    for name, value in found.items():
+        if name != "success":
+            say(f"{name}: {value}")
+
+
+def _page(found: Envelope) -> None:
+    from .open_page import tell
+
+    tell(found)
+
+
+_VIEWS: dict[str, Callable[[Envelope], None]] = {
+    "demo": lambda found: None,
+    "completion": lambda found: say(found["script"].rstrip("\n")),
+    "open": _page,
+    "setup": lambda found: say(f"The embedding model lies in {found['model_folder']}."),
+    "retrieve": _retrieve,
+    "explain": _explain,
+    "context": _context,
+    "memories list": _memories,
+    "memories show": _memory,
+    "memories set-status": _submitted,
+    "topics": _topics,
+    "export": _export,
+    "import": _submitted,
+    "migrate": _submitted,
+    "compact": _submitted,
+    "restore": _submitted,
+    "history": _history,
+    "settings": _settings,
+    "ingest": _submitted,
+    "submit": _submitted,
+    "rebuild": _submitted,
+    "forget": _submitted,
+    "cognify": _submitted,
+    "ask": _submitted,
+    "graph": _submitted,
+}

@@ -1,0 +1,116 @@
+"""The life of one job, for people: what was asked, its times and attempts, its error with the way out, its result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from jobs import clock
+
+from .causes_view import FOR_WANT_OF_ROOM
+from .job_views import told
+from .output import Part, age, counted, facts, local, say, shortened, span, state
+
+Envelope = dict[str, Any]
+
+
+def show(found: Envelope) -> None:
+    job = found["job"]
+    now = clock.now()
+    if job["state"] == "in the inbox":
+        facts([("job", job["job_id"]), ("state", "in the inbox: it waits for a worker to take it up")])
+        return
+    error = job["error"]
+    facts(
+        [
+            ("job", job["job_id"]),
+            ("kind", job["kind"] or ""),
+            ("state", [state(job["state"]), _since(job, now)]),
+            *_asked(found.get("asked")),
+            *_times(job, now),
+            ("attempts", _attempts_line(job)),
+            *[("", line) for line in _attempts(job, now)],
+            ("doing", _doing(found.get("in_flight"))),
+            ("why", [(error["code"], "bold red"), f": {error['message']}"] if error else ""),
+            ("remedy", error["remediation"].replace("<job_id>", job["job_id"]) if error else ""),
+            ("again", _again(job, found.get("asked"))),
+        ]
+    )
+    if job["result"]:
+        say()
+        told({"job_id": job["job_id"], "kind": job["kind"], "state": job["state"], "result": job["result"]}, "")
+    if "log" in found:
+        say()
+        say("Of the worker's log:" if found["log"] else "The worker's log says nothing of it.")
+        for line in found["log"]:
+            say(f"  {line}")
+
+
+def _since(job: Mapping[str, Any], now: datetime) -> str:
+    if job["state"] == "retrying" and job["next_attempt_at"]:
+        return f", the next attempt {local(job['next_attempt_at'], now)}"
+    at = job["finished_at"] or job["started_at"] or job["accepted_at"]
+    generation = f", run again {counted(job['generation'] - 1, 'time')}" if job["generation"] > 1 else ""
+    return (f", {age(at, now)} ago" if at else "") + generation
+
+
+def _asked(asked: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    if asked is None:
+        return []
+    lines = [f"{name}: {shortened(value, 160)}" for name, value in asked["payload"].items() if value is not None]
+    rows = [("" if place else "asked", line) for place, line in enumerate(lines)]
+    return [*rows, ("by", asked.get("submitted_by") or "")]
+
+
+def _times(job: Mapping[str, Any], now: datetime) -> list[tuple[str, str]]:
+    took = f", after {job['elapsed_ms'] / 1000:,.1f} s" if job["elapsed_ms"] is not None else ""
+    names = {"submitted": "submitted_at", "accepted": "accepted_at", "started": "started_at", "ended": "finished_at"}
+    rows = [(name, local(job[field], now) if job[field] else "") for name, field in names.items()]
+    return [
+        *((name, value + took if name == "ended" and value else value) for name, value in rows),
+        ("expires", local(job["expires_at"], now) if job["expires_at"] else ""),
+        ("priority", str(job["priority"]) if job["priority"] else ""),
+        ("correlation", job["correlation_id"] if job["correlation_id"] not in (None, job["job_id"]) else ""),
+    ]
+
+
+def _attempts_line(job: Mapping[str, Any]) -> str:
+    if not job["attempts"]:
+        return "" if job["finished_at"] else "none yet"
+    return f"{job['attempt']} of up to {job['max_attempts']}"
+
+
+def _attempts(job: Mapping[str, Any], now: datetime) -> list[list[Part]]:
+    lines = []
+    for attempt in job["attempts"]:
+        outcome = attempt["outcome"] or "running"
+        times = f", {counted(attempt['repeats'], 'time')}" if attempt["repeats"] > 1 else ""
+        beside = f", beside {counted(attempt['together'] - 1, 'other job')}" if attempt["together"] > 1 else ""
+        code = f" {attempt['error_code']}" if attempt["error_code"] else ""
+        lines.append(
+            [f"{attempt['number']}  ", state(outcome), f"{code}{times}, {local(attempt['started_at'], now)}{beside}"]
+        )
+    return lines
+
+
+def _doing(in_flight: Mapping[str, Any] | None) -> str:
+    return progress(in_flight) if in_flight else ""
+
+
+def progress(running: Mapping[str, Any]) -> str:
+    """What a running job has come to, by the heartbeat."""
+    found = running["progress"] or {}
+    done = f", {found['done']:,} of {found['total']:,}" if found.get("total") else ""
+    return f"{found.get('message') or 'started'}{done}, for {span(running['seconds'])}"
+
+
+def _again(job: Mapping[str, Any], asked: Mapping[str, Any] | None) -> str:
+    if job["state"] == "rejected":
+        again = job["error"]["code"] in FOR_WANT_OF_ROOM
+        return f"cognee-memory jobs retry {job['job_id']}" if again else ""
+    if job["state"] not in ("failed", "expired", "cancelled"):
+        return ""
+    if asked is None:
+        return "Its copy is gone: submit it anew."
+    return f"cognee-memory jobs retry {job['job_id']}"

@@ -1,0 +1,133 @@
+"""The command that opens the page in the browser, signed in.
+
+The address holds a ticket, so it is no program's argument, which every user of the machine could read: the browser is
+given a private file that leads there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import sys
+import time
+import webbrowser
+from collections.abc import Mapping
+from html import escape
+
+from bridge import answer
+from bridge.asking import port_of
+from bridge.settings import inherited_environment
+from jobs import files, launch
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from ..http import tickets
+from ..queue_requests import worker_of
+from .display import Envelope, say
+from .process_commands import opened
+
+_LISTENING_SECONDS = 10.0
+_ANSWER_SECONDS = 30.0  # the first request starts the process that answers
+_TOKEN_BYTES = 256
+
+_LEADING_THERE = """\
+<!doctype html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url={address}">
+<title>cognee-memory</title>
+<p><a href="{address}">Open the page</a></p>
+"""
+
+
+def open_page(given: argparse.Namespace) -> Envelope:
+    """Raises WORKER_NOT_RUNNING with ``--no-start``, WORKER_START_FAILED, HTTP_OFF."""
+    workspace, settings = opened(given)
+    if not settings.http:
+        raise JobError("HTTP_OFF", "The worker does not serve over HTTP: COGNEE_MEMORY_HTTP is off.")
+    if not launch.is_alive(workspace) and given.no_start:
+        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
+    if not given.no_start:
+        launch.start(workspace, leave_when_idle=True)
+    port = _port(workspace)
+    token = files.read_plain(workspace.spool.token, _TOKEN_BYTES)[0].decode("ascii")
+    _wake(port, token)
+    url = f"http://127.0.0.1:{port}/#ticket={tickets.issue(token)}"
+    shown = not given.only_print and has_browser(inherited_environment(), sys.platform) and _show(workspace, url)
+    return answer.success(url=url, opened=shown)
+
+
+def _port(workspace: Workspace) -> int:
+    """Where the worker listens, as soon as it does. Raises HTTP_OFF."""
+    deadline = time.monotonic() + _LISTENING_SECONDS
+    while True:
+        found = worker_of(workspace)
+        said = found["heartbeat"] if found["alive"] and isinstance(found["heartbeat"], dict) else {"http": {}}
+        http = said.get("http")
+        if http is None:
+            raise JobError("HTTP_OFF", "The running worker was started with COGNEE_MEMORY_HTTP off.")
+        if http.get("url"):
+            try:
+                return port_of(str(http["url"]))
+            except ValueError:
+                raise JobError("HTTP_OFF", "The heartbeat names no address of this machine.") from None
+        if http.get("problem") or time.monotonic() > deadline:
+            raise JobError("HTTP_OFF", http.get("problem") or "The worker does not listen.")
+        time.sleep(0.02)
+
+
+def _wake(port: int, token: str) -> None:
+    """Have the process that answers started: it takes no ticket that is older than itself. Raises HTTP_OFF."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ANSWER_SECONDS)
+    try:
+        connection.request("GET", "/v1/settings", headers={"Authorization": f"Bearer {token}"})
+        response = connection.getresponse()
+        said = response.read()
+    except (OSError, http.client.HTTPException) as error:
+        raise JobError("HTTP_OFF", f"The worker does not answer over HTTP: {error}.") from error
+    finally:
+        connection.close()
+    if response.status != 200:
+        try:
+            found = json.loads(said)
+            raise JobError(found["error_code"], found["error"], remediation=found["remediation"])
+        except (ValueError, KeyError, TypeError):
+            raise JobError("HTTP_OFF", f"The worker answers over HTTP with status {response.status}.") from None
+
+
+def is_remote(environment: Mapping[str, str]) -> bool:
+    """Whether who types sits at another machine."""
+    return bool(environment.get("SSH_CONNECTION") or environment.get("SSH_TTY"))
+
+
+def has_browser(environment: Mapping[str, str], platform: str) -> bool:
+    """Whether a browser would be seen by who types. One in this very terminal would take it over."""
+    if is_remote(environment):
+        return False
+    if environment.get("BROWSER"):
+        return True
+    if platform in ("win32", "darwin"):
+        return True
+    return bool(environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
+
+
+def _show(workspace: Workspace, url: str) -> bool:
+    page = workspace.spool.opening
+    try:
+        files.replace_loosely(page, _LEADING_THERE.format(address=escape(url)).encode())
+        return webbrowser.open(page.as_uri())
+    except (OSError, webbrowser.Error):
+        return False
+
+
+def tell(found: Envelope) -> None:
+    """What a person is told."""
+    if found["opened"]:
+        say("The page opens in your browser. If it does not: cognee-memory open --print")
+        return
+    say(found["url"])
+    say(f"It signs one browser in, within {tickets.SECONDS} s.")
+    if is_remote(inherited_environment()):
+        port = port_of(found["url"].partition("/#")[0])
+        say(f"From your own machine, first:  ssh -N -L {port}:127.0.0.1:{port} <this machine>")

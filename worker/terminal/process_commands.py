@@ -1,0 +1,123 @@
+"""The commands that start, stop and show the worker's process; and how a command finds its workspace."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bridge import answer, trust
+from bridge.settings import Settings
+from jobs import launch
+from jobs.errors import JobError
+from jobs.layout import Workspace, find_workspace
+
+from ..queue_requests import worker_of
+from .progress import saying_what_is_waited_for
+
+Envelope = dict[str, Any]
+
+
+def workspace_of(given: argparse.Namespace) -> Workspace:
+    return find_workspace(given.workspace, Path.cwd())
+
+
+def opened(given: argparse.Namespace) -> tuple[Workspace, Settings]:
+    workspace = workspace_of(given)
+    return workspace, trust.settings_of(workspace)
+
+
+def run(given: argparse.Namespace) -> Envelope:
+    """Work in the foreground. What ``cognee-memory worker`` does without a verb, too."""
+    from ..daemon import serve
+
+    workspace, found = opened(given)
+    serve(workspace, found, foreground=True)
+    return answer.success(stopped=True)
+
+
+def start(given: argparse.Namespace) -> Envelope:
+    workspace, _ = opened(given)
+    started = launch.start(workspace)
+    return answer.success(started=started, worker=worker_of(workspace))
+
+
+def stop(given: argparse.Namespace) -> Envelope:
+    """SIGTERM to the process that holds the lock; it finishes what runs. Returns when it has gone."""
+    workspace, _ = opened(given)
+    told: int | None = None
+    with saying_what_is_waited_for(workspace, "the worker to finish what runs"):
+        while launch.is_alive(workspace):
+            heartbeat = worker_of(workspace)["heartbeat"]  # absent while a worker starts
+            if heartbeat is not None and told is None:
+                told = int(heartbeat["pid"])
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(told, signal.SIGTERM)
+            elif heartbeat is not None and heartbeat["pid"] != told:
+                break  # somebody has started another one since
+            time.sleep(0.05)
+    if told is None:
+        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
+    return answer.success(stopped=True)
+
+
+def restart(given: argparse.Namespace) -> Envelope:
+    if launch.is_alive(workspace_of(given)):
+        stop(given)
+    return start(given)
+
+
+def status(given: argparse.Namespace) -> Envelope:
+    workspace, _ = opened(given)
+    found = worker_of(workspace)
+    if not found["alive"]:
+        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
+    return answer.success(worker=found)
+
+
+def logs(given: argparse.Namespace) -> Envelope:
+    workspace, _ = opened(given)
+    path = workspace.spool.log
+    if given.lines < 0:
+        raise JobError("ARGUMENT_INVALID", "--lines must be at least 0.")
+    if given.follow:
+        return _follow(path, given)
+    return answer.success(log=str(path), lines=last_lines(path, given.lines))
+
+
+def last_lines(path: Path, count: int) -> list[str]:
+    if not path.exists() or not count:
+        return []
+    return path.read_text("utf-8", "replace").splitlines()[-count:]
+
+
+def _follow(path: Path, given: argparse.Namespace) -> Envelope:
+    """Print what is written, a line each, until Ctrl-C; with ``--json`` an object a line."""
+    from .watch import Tail, emit
+
+    tail = Tail(path)
+    try:
+        for line in last_lines(path, given.lines):
+            emit({"line": line}, line, as_json=given.json)
+        while True:
+            for line in tail.new_lines():
+                emit({"line": line}, line, as_json=given.json)
+            time.sleep(0.2)
+    except KeyboardInterrupt:
+        return answer.success(log=str(path), lines=[])
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
+    "worker": run,
+    "worker run": run,
+    "worker start": start,
+    "worker stop": stop,
+    "worker restart": restart,
+    "worker status": status,
+    "worker logs": logs,
+}

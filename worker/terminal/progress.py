@@ -1,0 +1,125 @@
+"""What a person sees who waits: a line on stderr that moves, by the worker's heartbeat. Without a terminal, silence."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from bridge.submission import Notes
+from jobs import files, spool
+from jobs.errors import JobError
+from jobs.layout import Spool, Workspace
+from jobs.model import Record
+
+from .output import clean, console
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar, TaskID
+
+_QUIET_SECONDS = 0.3  # what is done by then needs no bar
+_LOOK_SECONDS = 0.2
+
+_WAITING = {
+    "queued": "waits for its turn",
+    "retrying": "waits for its next attempt",
+    "running": "runs",
+}
+
+
+class Progress:
+    """A context, to be called with each state that is read of the job.
+
+    It says why a job waits on any stderr; the moving line is for terminals.
+    """
+
+    def __init__(self, place: Spool, job_id: str) -> None:
+        self._place = place
+        self._job_id = job_id
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._next_look = time.monotonic() + _QUIET_SECONDS
+        self._notes = Notes(self._note)
+        self._wanted = sys.stderr.isatty()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, record: Record | None) -> None:
+        self._notes(record)
+        if not self._wanted or time.monotonic() < self._next_look or (record is not None and record.ended):
+            return
+        self._next_look = time.monotonic() + _LOOK_SECONDS
+        running = in_flight(self._place, self._job_id) if record is not None and record.state == "running" else None
+        found = (running or {}).get("progress") or {}
+        doing = found.get("message") or _WAITING["queued" if record is None else record.state]
+        kind = record.kind if record is not None and record.kind else "job"
+        self._show(clean(f"{kind}: {doing}"), found.get("done"), found.get("total"))
+
+    def _show(self, text: str, done: int | None, total: int | None) -> None:
+        if self._bar is None or self._task is None:
+            self._bar = bar()
+            self._task = self._bar.add_task("", total=None, count="")
+            self._bar.start()
+        count = f"{done or 0:,} of {total:,}" if total else ""
+        self._bar.update(self._task, description=text, completed=done or 0, total=total or None, count=count)
+
+    def _note(self, text: str) -> None:
+        if self._bar is not None:
+            self._bar.console.print(clean(text))
+        else:
+            print(clean(text), file=sys.stderr)  # noqa: T201
+
+
+def bar() -> Bar:
+    """A line that is gone when it ends: what is done, how much of it, for how long."""
+    from rich.progress import BarColumn, Progress as Bar, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(20),
+        TextColumn("{task.fields[count]}", markup=False),
+        TimeElapsedColumn(),
+    )
+    return Bar(*columns, console=console(stderr=True), transient=True)
+
+
+@contextmanager
+def saying_what_is_waited_for(workspace: Workspace, what: str) -> Iterator[None]:
+    """A moving line, where a terminal is, that names what is waited for and what runs at the time."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    screen = console(stderr=True)
+    running = [f"{each['kind']} {each['job_id']}" for each in heartbeat(workspace.spool).get("in_flight", ())]
+    more = f" ({', '.join(running[:3])})" if running else ""
+    with screen.status(clean(f"waiting for {what}{more}")):
+        yield
+
+
+def in_flight(place: Spool, job_id: str) -> dict[str, Any] | None:
+    """What the worker says that it is doing with the job."""
+    for each in heartbeat(place).get("in_flight", ()):
+        if each["job_id"] == job_id:
+            found: dict[str, Any] = each
+            return found
+    return None
+
+
+def heartbeat(place: Spool) -> dict[str, Any]:
+    try:
+        found = json.loads(files.read_plain(place.heartbeat, spool.RECORD_LIMIT)[0])
+    except (OSError, ValueError, JobError):
+        return {}
+    return found if isinstance(found, dict) else {}

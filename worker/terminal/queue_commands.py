@@ -1,0 +1,280 @@
+"""The commands about the queue: seeing jobs, ending and repeating them, and what the worker is asked to do with all."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from bridge import answer
+from bridge.submission import require_success
+from jobs import briefs, client, clock, files, launch, spool
+from jobs.briefs import Brief, Briefs
+from jobs.errors import JobError
+from jobs.layout import Spool
+from jobs.lock import Lock
+
+from .. import queue_requests as requests
+from ..queue_requests import GONE_WRONG, LIVE, REPLAYABLE, worker_of
+from . import output as terminal
+from .process_commands import Envelope, opened
+from .progress import Progress, saying_what_is_waited_for
+
+_MOST_REJECTED = 5  # shown where nobody asked for them
+_LOG_FILES = 9  # more than are kept
+
+
+# --- seeing ---
+
+
+def list_jobs(given: argparse.Namespace) -> Envelope:
+    """A page of jobs, newest first; what waits in the inbox, what was rejected, and why jobs failed."""
+    workspace, _ = opened(given)
+    _at_least_one(given.limit)
+    place, filters = workspace.spool, filters_of(given)
+    found = matching(place, filters)
+    page = briefs.page(found, given.limit, given.after)
+    wants_rejected = "rejected" in filters["states"]
+    rejected: list[dict[str, Any]] = []
+    total = 0
+    if wants_rejected or not any(filters.values()):
+        rejected, total = requests.rejections(place, given.limit if wants_rejected else _MOST_REJECTED)
+    return answer.success(
+        jobs=page.jobs,
+        total=page.total,
+        next=page.next,
+        counts=briefs.counts(found),
+        causes=briefs.causes(found),
+        in_inbox=[] if any(filters.values()) else [item["file"] for item in requests.waiting(place)],
+        rejected={"files": rejected, "total": total},
+        filtered=any(filters.values()),
+    )
+
+
+def causes(given: argparse.Namespace) -> Envelope:
+    workspace, _ = opened(given)
+    return answer.success(causes=briefs.causes(matching(workspace.spool, filters_of(given))))
+
+
+def filters_of(given: argparse.Namespace) -> dict[str, Any]:
+    """Raises ARGUMENT_INVALID."""
+    return {
+        "states": requests.states_of(given.state),
+        "kind": requests.kind_of(given.kind),
+        "error": requests.error_of(given.error),
+        "contains": given.contains,
+        "since": requests.moment(given.since, clock.now()),
+    }
+
+
+def matching(place: Spool, filters: dict[str, Any]) -> list[Brief]:
+    found = Briefs(place)
+    found.look()
+    return requests.fitting(found.all(), **filters)
+
+
+def _at_least_one(limit: int) -> None:
+    if limit < 1:
+        raise JobError("ARGUMENT_INVALID", "--limit must be at least 1.")
+
+
+def show(given: argparse.Namespace) -> Envelope:
+    """The record, what was asked as far as its copy is kept, what the worker says that it is doing; its log lines."""
+    workspace, _ = opened(given)
+    place = workspace.spool
+    job_id = requests.resolved(place, given.job_id)
+    record = client.status(place, job_id)
+    if record is None:
+        return answer.success(job={"job_id": job_id, "state": "in the inbox"}, asked=None, in_flight=None)
+    worker = worker_of(workspace)
+    running = (worker["heartbeat"] or {}).get("in_flight", ()) if worker["alive"] else ()
+    return answer.success(
+        job=record.as_dict(),
+        asked=kept_copy(place, job_id),
+        in_flight=next((each for each in running if each["job_id"] == job_id), None),
+        **({"log": list(log_lines(place, job_id))} if given.log else {}),
+    )
+
+
+def kept_copy(place: Spool, job_id: str) -> dict[str, Any] | None:
+    """The worker's copy of a job file; None where its time is over."""
+    for path in (place.copy(job_id), place.ended_copy(job_id)):
+        try:
+            found: dict[str, Any] = json.loads(files.read_own(path, spool.RECORD_LIMIT))
+            return found
+        except (OSError, ValueError, JobError):
+            continue
+    return None
+
+
+def log_lines(place: Spool, job_id: str) -> Iterator[str]:
+    """What the worker's log says of a job, the oldest first; of what was rotated away as well."""
+    rotated = [Path(f"{place.log}.{number}") for number in range(_LOG_FILES, 0, -1)]
+    for path in (*rotated, place.log):
+        try:
+            with path.open(encoding="utf-8", errors="replace") as lines:
+                yield from (line.rstrip("\n") for line in lines if job_id in line)
+        except OSError:
+            continue
+
+
+def wait(given: argparse.Namespace) -> Envelope:
+    """Ends as a command that waits for its own job does: with the job's error, unless it succeeded."""
+    workspace, _ = opened(given)
+    place = workspace.spool
+    job_id = requests.resolved(place, given.job_id)
+    with Progress(place, job_id) as seen:
+        record = client.wait(place, job_id, given.timeout, seen)
+    require_success(record)
+    return answer.success(job=record.as_dict(), asked=kept_copy(place, job_id), in_flight=None)
+
+
+def watch(given: argparse.Namespace) -> Envelope:
+    from .watch import watch as look_on
+
+    workspace, _ = opened(given)
+    return look_on(workspace, filters_of(given), given.interval, until_idle=given.until_idle, as_json=given.json)
+
+
+# --- asking ---
+
+
+def cancel(given: argparse.Namespace) -> Envelope:
+    """Returns when the worker has dealt with the request: the jobs are cancelled, or it was too late."""
+    workspace, _ = opened(given)
+    job_ids = _meant(given, workspace.spool, LIVE, LIVE, "Cancel")
+    with saying_what_is_waited_for(workspace, "the worker to end what runs"):
+        outcome = requests.cancel_many(workspace, job_ids)
+    return _told(given, outcome)
+
+
+def retry(given: argparse.Namespace) -> Envelope:
+    workspace, _ = opened(given)
+    job_ids = _meant(given, workspace.spool, GONE_WRONG, (*REPLAYABLE, "rejected"), "Run again")
+    outcome = requests.retry_many(workspace, job_ids, start=not given.no_start)
+    return _told(given, outcome, worker_started=outcome.worker_started)
+
+
+def _meant(
+    given: argparse.Namespace, place: Spool, default: Sequence[str], allowed: Sequence[str], what: str
+) -> list[str]:
+    """The ids that were given, or those of the jobs that fit the filters, once somebody has agreed.
+
+    Raises ARGUMENT_INVALID, JOB_NOT_FOUND, NOT_CONFIRMED.
+    """
+    filters = filters_of(given)
+    if bool(given.job_ids) == any(filters.values()):
+        raise JobError(
+            "ARGUMENT_INVALID",
+            "Name jobs, or say which with --state, --kind, --error, --contains or --since; not both.",
+            remediation="See cognee-memory jobs list.",
+        )
+    if given.job_ids:
+        return [each if each.endswith(".json") else requests.resolved(place, each) for each in given.job_ids]
+    if wrong := [state for state in filters["states"] if state not in allowed]:
+        possible = f"only {', '.join(allowed)} ones"
+        raise JobError("ARGUMENT_INVALID", f"{what}: jobs that are {wrong[0]} are not for that, {possible} are.")
+    found = Briefs(place)
+    found.look()
+    job_ids = requests.selected(found.all(), default, **filters)
+    if job_ids and not given.yes:
+        known = {brief["job_id"]: brief for brief in found.all()}
+        _ask_back(given, [_line(known[job_id]) for job_id in job_ids], f"{what}?")
+    return job_ids
+
+
+def _line(brief: Brief) -> str:
+    error = f"  {brief['error']['code']}" if brief["error"] else ""
+    return f"{brief['job_id']}  {brief['kind'] or '-'}  {brief['state']}{error}"
+
+
+def _ask_back(given: argparse.Namespace, lines: list[str], question: str) -> None:
+    if not (terminal.can_ask(given.json) and terminal.agrees(lines, "job", question)):
+        raise JobError(
+            "NOT_CONFIRMED",
+            f"{terminal.counted(len(lines), 'job')} would be meant, and nobody has said yes.",
+            remediation="Nothing was done. Answer yes; where nobody can be asked, say --yes.",
+        )
+
+
+def _told(given: argparse.Namespace, outcome: requests.Outcome, **more: bool) -> Envelope:
+    """Of the one job that was named, in its own words; of several, each, and a failure if one was refused."""
+    if len(given.job_ids) == 1:
+        if outcome.skipped:
+            raise outcome.skipped[0].error
+        return answer.success(**outcome.asked[0].as_dict(), **more)
+    found: dict[str, Any] = {
+        "jobs": [asked.as_dict() for asked in outcome.asked],
+        "requested": sum(asked.requested for asked in outcome.asked),
+        "skipped": [refused.as_dict() for refused in outcome.skipped],
+        **more,
+    }
+    if outcome.skipped:
+        many = terminal.counted(len(outcome.skipped), "job")
+        of = len(outcome.asked) + len(outcome.skipped)
+        return answer.failure(JobError("PARTLY_REFUSED", f"{many} of {of} refused."), **found)
+    return answer.success(**found)
+
+
+def pause(given: argparse.Namespace) -> Envelope:
+    """Let what runs finish and begin nothing more, until resume; also across restarts of the worker."""
+    return answer.success(**requests.ask_worker(opened(given)[0], "pause"))
+
+
+def resume(given: argparse.Namespace) -> Envelope:
+    return answer.success(**requests.ask_worker(opened(given)[0], "resume"))
+
+
+def drain(given: argparse.Namespace) -> Envelope:
+    """Work off what is due, take nothing more in, and leave. Returns when the worker has gone."""
+    workspace, _ = opened(given)
+    if not launch.is_alive(workspace):
+        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
+    deadline = None if given.timeout is None else time.monotonic() + given.timeout
+    requests.ask_worker(workspace, "drain")
+    with saying_what_is_waited_for(workspace, "what is due to be worked off"):
+        while launch.is_alive(workspace) and launch.is_leaving(workspace):
+            if deadline is not None and time.monotonic() > deadline:
+                raise JobError("WAIT_TIMEOUT", f"The worker still drains after {given.timeout:g} s; it goes on.")
+            time.sleep(0.05)
+    return answer.success(drained=True, worker=worker_of(workspace))
+
+
+def prune(given: argparse.Namespace) -> Envelope:
+    """Remove what has ended and is over by the settings; with no worker, here and now."""
+    from .. import retention
+
+    workspace, found = opened(given)
+    place = workspace.spool
+    if not place.root.is_dir():
+        return answer.success(pruned=0)
+    files.make_folder(place.worker)
+    with Lock(place.lock) as lock:
+        if not lock.acquire():
+            return answer.success(**requests.ask_worker(workspace, "prune"))
+        keep = retention.Keep(
+            found.keep_succeeded_days, found.keep_failed_days, found.keep_ended_jobs, found.keep_rejected_files
+        )
+        live = {record.job_id for record in spool.records(place) if not record.ended}
+        count = 0
+        while gone := retention.prune(workspace, keep, lambda job_id: job_id in live, time.time()):
+            count += gone
+    return answer.success(pruned=count)
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
+    "jobs list": list_jobs,
+    "jobs causes": causes,
+    "jobs show": show,
+    "jobs watch": watch,
+    "jobs wait": wait,
+    "jobs cancel": cancel,
+    "jobs retry": retry,
+    "jobs pause": pause,
+    "jobs resume": resume,
+    "jobs drain": drain,
+    "jobs prune": prune,
+}

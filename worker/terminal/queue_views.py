@@ -1,0 +1,269 @@
+"""The worker and its queue, for people: lists of jobs, what became of a request, the state of all at a glance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from jobs import clock
+
+from .causes_view import causes
+from .life_view import progress, show
+from .output import Part, Value, age, columns, counted, facts, local, say, shortened, size, span, state, table
+
+Envelope = dict[str, Any]
+
+_MOST_CAUSES = 5
+_MOST_NAMED = 5
+_ID = 36  # the length of an id as we make them
+_ORDER = ("in the inbox", "queued", "running", "retrying", "succeeded", "failed", "rejected", "expired", "cancelled")
+
+
+# --- several jobs ---
+
+
+def _list(found: Envelope) -> None:
+    now = clock.now()
+    if found["jobs"]:
+        jobs(found["jobs"], now)
+    elif not found["in_inbox"]:
+        say("No jobs." if not found["filtered"] else "No job fits.")
+    left = found["total"] - len(found["jobs"])
+    if found["next"] is not None:
+        say(f"{counted(left, 'more job')}: --limit {found['total']}")
+    _inbox(found["in_inbox"])
+    _rejected(found["rejected"], now)
+    if found["causes"]:
+        say()
+        causes(found["causes"], now, _MOST_CAUSES)
+
+
+def jobs(briefs: Sequence[Mapping[str, Any]], now: datetime) -> None:
+    ids = shown_ids([brief["job_id"] for brief in briefs], columns())
+    table(JOB_COLUMNS, rows_of(ids, briefs, now), right=("tries", "age"), spare=("tries", "age", "kind"))
+
+
+JOB_COLUMNS = ("job", "kind", "state", "tries", "age", "error")
+
+
+def rows_of(ids: Sequence[str], briefs: Sequence[Mapping[str, Any]], now: datetime) -> list[tuple[str, ...]]:
+    return [_row(job_id, brief, now) for job_id, brief in zip(ids, briefs, strict=True)]
+
+
+def _row(job_id: str, brief: Mapping[str, Any], now: datetime) -> tuple[str, ...]:
+    waits = brief["state"] == "retrying" and brief["next_attempt_at"]
+    again = f", again {local(waits, now).partition('(')[2].rstrip(')')}" if waits else ""
+    return (
+        job_id,
+        brief["kind"] or "-",
+        brief["state"],
+        str(brief["attempt"]),
+        age(brief["finished_at"] or brief["accepted_at"], now),
+        (brief["error"]["code"] if brief["error"] else "") + again,
+    )
+
+
+def shown_ids(ids: Sequence[str], width: int | None) -> list[str]:
+    """On a narrow terminal the beginnings of ids that tell them apart, which is what a command needs."""
+    if width is None or width >= _ID + 52 or max(map(len, ids), default=0) < 24:
+        return list(ids)
+    length = 13
+    while length < _ID and len({job_id[:length] for job_id in ids}) < len(set(ids)):
+        length += 1
+    return [job_id if len(job_id) <= length + 1 else job_id[:length] for job_id in ids]
+
+
+def _inbox(files: Sequence[str]) -> None:
+    if files:
+        shown = ", ".join(files[:3]) + (f" and {len(files) - 3:,} more" if len(files) > 3 else "")
+        say(f"{counted(len(files), 'file')} in the inbox: {shown}")
+
+
+def _rejected(found: Mapping[str, Any], now: datetime) -> None:
+    if not found["files"]:
+        return
+    say()
+    say("Files that could not become jobs (cognee-memory jobs retry NAME drops one anew):")
+    rows = [
+        (
+            item["kept_as"],
+            age(item["rejected_at"], now),
+            item["error"]["code"],
+            shortened(item["error"]["message"], 200),
+        )
+        for item in found["files"]
+    ]
+    table(("rejected", "age", "error", "why"), rows, right=("age",), wraps=("why",), spare=("age", "error"))
+    if found["total"] > len(rows):
+        say(f"{found['total'] - len(rows):,} more: cognee-memory jobs list --state rejected --limit {found['total']}")
+
+
+def _causes(found: Envelope) -> None:
+    if found["causes"]:
+        causes(found["causes"], clock.now(), len(found["causes"]))
+    else:
+        say("No job failed.")
+
+
+# --- what was asked for ---
+
+
+def _cancelled(found: Envelope) -> None:
+    _each(found, "is cancelled")
+    _skipped(found, "cancelled")
+
+
+def _retried(found: Envelope) -> None:
+    _each(found, "runs again")
+    _skipped(found, "run again")
+
+
+def _each(found: Envelope, then: str) -> None:
+    """How each stands now; of many, how many there are of each."""
+    jobs = [found] if "job_id" in found else list(found["jobs"])
+    late = [job for job in jobs if not job["obeyed"]]
+    if len(jobs) <= _MOST_NAMED:
+        for job in jobs:
+            say(state(job["state"]), f" {job['job_id']}")
+    else:
+        say(*by_state(Counter(job["state"] for job in jobs)))
+    if late:
+        say(f"The worker has not read {counted(len(late), 'request')} yet: each {then} as soon as one does.")
+
+
+def _skipped(found: Envelope, done: str) -> None:
+    if "jobs" not in found:
+        return
+    for refused in found["skipped"]:
+        say(("left ", "bold red"), f"{refused['job_id']}: {refused['error_code']}: {refused['error']}")
+    left = f", {len(found['skipped']):,} left" if found["skipped"] else ""
+    say(f"{counted(len(found['jobs']), 'job')} {done}{left}." if found["jobs"] or left else "No job fits.")
+
+
+def _requested(found: Envelope) -> None:
+    if found["obeyed"]:
+        say(f"{found['request']}: done; the worker is ", state(found["worker"]["heartbeat"]["state"]))
+    else:
+        say(f"{found['request']}: asked for; it takes effect as soon as a worker reads the request")
+
+
+def _pruned(found: Envelope) -> None:
+    if "pruned" in found:
+        say(f"{counted(found['pruned'], 'thing')} removed whose time was over: records, rejected files, old copies.")
+    else:
+        _requested(found)
+
+
+def _watched(found: Envelope) -> None:
+    many = counted(sum(found["ended"].values()), "job")
+    states = by_state(found["ended"])
+    say(f"{many} ended in {span(found['seconds'])}{': ' if states else '.'}", *states)
+
+
+# --- the whole at a glance ---
+
+
+def _status(found: Envelope) -> None:
+    counts, memory, disk = found["jobs"]["counts"], found["memory"], found["disk"]
+    waits = found["jobs"]["oldest_waiting_seconds"]
+    beat = (found["worker"]["heartbeat"] if found["worker"]["alive"] else None) or {}
+    lag = memory["graph_lag"]
+    facts(
+        [
+            ("workspace", found["workspace"]),
+            *_worker_facts(found["worker"]),
+            ("queue", by_state(counts) or "empty"),
+            ("oldest", f"waiting job came {span(waits)} ago" if waits is not None else ""),
+            *[("running", line) for line in _in_flight(beat)],
+            ("inbox", counted(found["waiting_in_inbox"], "file") if found["waiting_in_inbox"] else ""),
+            ("rejected", counted(found["rejected_files"], "file") if found["rejected_files"] else ""),
+            ("memory", counted(memory["memories"], "memory") + (f"; the graph lacks {lag:,}" if lag else "")),
+            ("disk", f"{size(disk['free_bytes'])} free"),
+            *_http(beat),
+        ]
+    )
+    if found["jobs"]["causes"]:
+        say()
+        causes(found["jobs"]["causes"], clock.now(), _MOST_CAUSES)
+    say()
+    for line in found["advice"]:
+        say(("next: ", "bold"), line)
+    if not found["advice"]:
+        say("Nothing is to be done.")
+
+
+def by_state(counts: Mapping[str, int]) -> list[Part]:
+    """``3 queued, 1 running``, each in its colour."""
+    parts: list[Part] = []
+    for name in _ORDER:
+        if counts.get(name):
+            parts += [", " if parts else "", f"{counts[name]:,} ", state(name)]
+    return parts
+
+
+def _worker(found: Envelope) -> None:
+    worker = found["worker"]
+    beat = (worker["heartbeat"] if worker["alive"] else None) or {}
+    queue = ("queue", by_state(beat.get("counts", {})) or "empty") if beat else ("", "")
+    facts([*_worker_facts(worker), queue, *[("running", line) for line in _in_flight(beat)], *_http(beat)])
+
+
+def _worker_facts(worker: Mapping[str, Any]) -> list[tuple[str, Value]]:
+    if not worker["alive"]:
+        return [("worker", "not running")]
+    beat = worker["heartbeat"] or {}
+    rows: list[tuple[str, Value]] = [
+        (
+            "worker",
+            [
+                state(beat.get("state", "starting")),
+                f", pid {beat.get('pid')}, up {span(beat.get('uptime_seconds', 0))}",
+            ],
+        )
+    ]
+    if beat.get("watcher") in ("polling", "failed"):
+        rows.append(("watching", "looks at the inbox twice a second: file events do not work here"))
+    return rows
+
+
+def _in_flight(beat: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{running['kind']} {running['job_id']}"
+        + (f" and {running['jobs'] - 1:,} more" if running["jobs"] > 1 else "")
+        + f": {progress(running)}"
+        for running in beat.get("in_flight", ())
+    ]
+
+
+def _http(beat: Mapping[str, Any]) -> list[tuple[str, str]]:
+    http = beat.get("http")
+    return [] if http is None else [("http", http["url"] or http["problem"])]
+
+
+def _logs(found: Envelope) -> None:
+    for line in found["lines"]:
+        say(line)
+
+
+VIEWS: dict[str, Callable[[Envelope], None]] = {
+    "jobs list": _list,
+    "jobs causes": _causes,
+    "jobs show": show,
+    "jobs wait": show,
+    "jobs watch": _watched,
+    "jobs cancel": _cancelled,
+    "jobs retry": _retried,
+    "jobs pause": _requested,
+    "jobs resume": _requested,
+    "jobs drain": lambda found: say("drained: what was due is done, and the worker has left"),
+    "jobs prune": _pruned,
+    "status": _status,
+    "worker start": _worker,
+    "worker restart": _worker,
+    "worker status": _worker,
+    "worker stop": lambda found: say("The worker has gone; what waits stays queued."),
+    "worker logs": _logs,
+    "worker run": lambda found: None,
+}

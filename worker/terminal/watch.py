@@ -1,0 +1,262 @@
+"""Looking on: the queue live on a terminal, as lines or objects in a pipe; a log as it grows."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bridge import answer
+from jobs import briefs, clock
+from jobs.briefs import Brief, Briefs
+from jobs.errors import JobError
+from jobs.layout import Spool, Workspace
+from jobs.model import ENDS
+
+from ..queue_requests import GONE_WRONG, LIVE, fitting, waiting, worker_of
+from . import output as terminal
+from .causes_view import summary
+from .life_view import progress
+from .queue_views import JOB_COLUMNS, by_state, rows_of, shown_ids
+
+if TYPE_CHECKING:
+    from rich.console import Console, Group
+
+_SHORTEST_PAUSE_SECONDS = 0.1
+_NOBODY_SECONDS = 10.0  # a worker that is being started needs some
+_MOST_CAUSES = 3
+_SHORT_ID = 13
+_TOLD = ("retrying", *sorted(ENDS))
+
+Envelope = dict[str, Any]
+_Point = tuple[int, str, int]  # generation, state, attempt: what of a job is worth a line
+
+
+def watch(
+    workspace: Workspace, filters: Mapping[str, Any], interval: float, *, until_idle: bool, as_json: bool
+) -> Envelope:
+    """Look on until Ctrl-C, or until nothing that fits waits or runs. Returns what ended meanwhile, by state.
+
+    Raises WORKER_NOT_RUNNING where it would wait for ever. With ``until_idle`` the answer is JOBS_FAILED when jobs
+    failed meanwhile.
+    """
+    began = time.monotonic()
+    look = Look(workspace, filters)
+    ended: Counter[str] = Counter()
+    screen = _Live() if terminal.on_terminal() and not as_json else _Lines(as_json)
+    last_alive = began
+    try:
+        with screen:
+            while True:
+                changes = look.again()
+                ended.update(brief["state"] for brief in changes if brief["success"] is not None)
+                screen.show(look, changes)
+                last_alive = time.monotonic() if look.worker["alive"] else last_alive
+                if until_idle and look.is_idle:
+                    break
+                if until_idle and time.monotonic() - last_alive > _NOBODY_SECONDS:
+                    raise JobError("WORKER_NOT_RUNNING", "Jobs wait, and no worker is there to run them.")
+                time.sleep(max(_SHORTEST_PAUSE_SECONDS, interval))
+    except KeyboardInterrupt:
+        until_idle = False
+    told: Envelope = {"ended": dict(ended), "seconds": round(time.monotonic() - began, 1)}
+    wrong = sum(ended[state] for state in GONE_WRONG)
+    if until_idle and wrong:
+        return answer.failure(JobError("JOBS_FAILED", f"{terminal.counted(wrong, 'job')} failed meanwhile."), **told)
+    return answer.success(**told)
+
+
+class Look:
+    """What there is to see, look by look."""
+
+    def __init__(self, workspace: Workspace, filters: Mapping[str, Any]) -> None:
+        self._workspace = workspace
+        self._filters = dict(filters)
+        self._states = self._filters.pop("states", ())
+        self._briefs = Briefs(workspace.spool)
+        self._version: int | None = None
+        self._points: dict[str, _Point] | None = None
+        self.jobs: list[Brief] = []
+        self.worker: dict[str, Any] = {"alive": False, "heartbeat": None}
+
+    def again(self) -> list[Brief]:
+        """Look. Returns the jobs whose state is another one than at the last look, in the order of their changes; at
+        the first look there are none."""
+        self.worker = worker_of(self._workspace)
+        version = self._briefs.look()
+        if version == self._version:
+            return []
+        self._version = version
+        self.jobs = fitting(self._briefs.all(), **self._filters)
+        points = {b["job_id"]: (b["generation"], b["state"], b["attempt"]) for b in self.jobs}
+        former, self._points = self._points, points
+        if former is None:
+            return []
+        changed = [brief for brief in self.jobs if former.get(brief["job_id"]) != points[brief["job_id"]]]
+        shown = [brief for brief in changed if not self._states or brief["state"] in self._states]
+        return sorted(shown, key=changed_at)
+
+    @property
+    def place(self) -> Spool:
+        return self._workspace.spool
+
+    @property
+    def latest(self) -> list[Brief]:
+        """Those in the states that were asked for, else those that have ended or failed once; a queue is a number."""
+        states = self._states or _TOLD
+        return [brief for brief in self.jobs if brief["state"] in states]
+
+    @property
+    def in_inbox(self) -> int:
+        return len(waiting(self.place))
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing waits or runs, nothing is on its way in, and the worker has dealt with all requests."""
+        asked = any(self.place.control.glob("[!.]*.json")) if self.place.control.is_dir() else False
+        return not asked and not any(brief["state"] in LIVE for brief in self.jobs) and not self.in_inbox
+
+
+def changed_at(brief: Brief) -> tuple[str, str]:
+    """Where a job stands among changes: by the time of its last one."""
+    return brief["finished_at"] or brief["started_at"] or brief["accepted_at"] or "", brief["job_id"]
+
+
+def emit(value: Mapping[str, Any], text: str, *, as_json: bool) -> None:
+    """One of many answers: a line for people, or an object a line. Raises BrokenPipeError when the reader has gone."""
+    if as_json:
+        answer.put(answer.encoded(dict(value)))
+    else:
+        terminal.say(text)
+        sys.stdout.flush()
+
+
+class _Lines:
+    """A line, or an object, for each change."""
+
+    def __init__(self, as_json: bool) -> None:
+        self._as_json = as_json
+        self._worker: str | None = None
+        self._begun = False
+
+    def __enter__(self) -> _Lines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def show(self, look: Look, changes: Sequence[Brief]) -> None:
+        state = worker_state(look.worker)
+        if not self._begun:
+            self._begun = True
+            counts = briefs.counts(look.jobs)
+            words = terminal.plain(by_state(counts))
+            emit({"event": "start", "worker": state, "counts": counts}, f"worker {state}; {words or 'no jobs'}",
+                 as_json=self._as_json)  # fmt: skip
+        elif state != self._worker:
+            emit({"event": "worker", "worker": state}, f"worker {state}", as_json=self._as_json)
+        self._worker = state
+        for brief in changes:
+            error = f"  {brief['error']['code']}" if brief["error"] else ""
+            text = f"{brief['state']:9}  {brief['kind'] or '-'}  {brief['job_id']}{error}"
+            emit({"event": "job", "job": brief}, text, as_json=self._as_json)
+
+
+def worker_state(worker: Mapping[str, Any]) -> str:
+    if not worker["alive"]:
+        return "not running"
+    return str((worker["heartbeat"] or {}).get("state", "starting"))
+
+
+class _Live:
+    """A screen that is drawn anew at each look."""
+
+    def __init__(self) -> None:
+        from rich.live import Live
+
+        self._console = terminal.console()
+        self._live = Live(console=self._console, auto_refresh=False, screen=True, vertical_overflow="crop")
+
+    def __enter__(self) -> _Live:
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def show(self, look: Look, changes: Sequence[Brief]) -> None:
+        self._live.update(picture(look, self._console), refresh=True)
+
+
+def picture(look: Look, screen: Console) -> Group:
+    """Worker, counts, what runs, why jobs failed, and as many jobs as there is room for."""
+    from rich.console import Group
+
+    now = clock.now()
+    beat = (look.worker["heartbeat"] if look.worker["alive"] else None) or {}
+    inbox = f", {terminal.counted(look.in_inbox, 'file')} in the inbox" if look.in_inbox else ""
+    parts: list[Any] = [
+        terminal.styled("worker  ", terminal.state(worker_state(look.worker)), "   Ctrl-C ends this, nothing else"),
+        terminal.styled("queue   ", *(by_state(briefs.counts(look.jobs)) or ["empty"]), inbox),
+    ]
+    running = list(beat.get("in_flight", ()))
+    if running:
+        parts += ["", _running(running)]
+    causes = [line for cause in briefs.causes(look.jobs)[:_MOST_CAUSES] for line in summary(cause)]
+    if causes:
+        parts += ["", *(terminal.styled(*line) for line in causes)]
+    room = screen.height - len(parts) - len(running) - len(causes) // 2 - 4
+    page = sorted(look.latest, key=changed_at, reverse=True)[: max(3, room)]
+    if page:
+        ids = shown_ids([brief["job_id"] for brief in page], screen.width)
+        rows = rows_of(ids, page, now)
+        made = terminal.fitted(screen, JOB_COLUMNS, rows, right=("tries", "age"), spare=("tries", "age", "kind"))
+        parts += ["", made]
+    return Group(*parts)
+
+
+def _running(running: Sequence[Mapping[str, Any]]) -> Any:
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+
+    made = Table.grid("", "", "", "", padding=(0, 1))
+    for each in running:
+        found = each["progress"] or {}
+        total = found.get("total")
+        bar = ProgressBar(total=total, completed=found.get("done") or 0, width=16) if total else ""
+        more = f" and {each['jobs'] - 1:,} more" if each["jobs"] > 1 else ""
+        what = f"{each['kind']} {each['job_id'][:_SHORT_ID]}{more}"
+        made.add_row("running", terminal.clean(what), bar, terminal.clean(progress(each)))
+    return made
+
+
+class Tail:
+    """What is written at the end of a log, also when another file has come in its place."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: tuple[int, int] | None = None
+        self._rest = b""
+        try:
+            status = path.stat()
+            self._file, self._at = (status.st_dev, status.st_ino), status.st_size
+        except FileNotFoundError:
+            self._at = 0
+
+    def new_lines(self) -> Iterator[str]:
+        try:
+            with self._path.open("rb") as log:
+                status = self._path.stat()
+                if (status.st_dev, status.st_ino) != self._file or status.st_size < self._at:
+                    self._file, self._at, self._rest = (status.st_dev, status.st_ino), 0, b""
+                log.seek(self._at)
+                data = log.read()
+                self._at += len(data)
+        except FileNotFoundError:
+            return
+        *whole, self._rest = (self._rest + data).split(b"\n")
+        for line in whole:
+            yield line.decode("utf-8", "replace")
