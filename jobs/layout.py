@@ -207,6 +207,9 @@ class Spool:
     def retry(self, job_id: str) -> Path:
         return self.control / f"retry-{job_id}.json"
 
+    def dismiss(self, job_id: str) -> Path:
+        return self.control / f"dismiss-{job_id}.json"
+
     def request(self, verb: str) -> Path:
         """A request that is about no single job: pause, resume, drain, prune."""
         return self.control / f"{verb}.json"

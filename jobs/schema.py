@@ -134,8 +134,9 @@ class RejectionReason(Shape):
 
 
 class ControlRequest(Shape):
-    """A request to the worker: ``control/cancel-<job_id>.json``, ``control/retry-<job_id>.json``; about no single job:
-    ``control/pause.json``, ``resume.json``, ``drain.json``, ``prune.json``."""
+    """A request to the worker: ``control/cancel-<job_id>.json``, ``control/retry-<job_id>.json``,
+    ``control/dismiss-<job_id>.json``; about no single job: ``control/pause.json``, ``resume.json``, ``drain.json``,
+    ``prune.json``."""
 
     requested_at: Moment | None = None
     job_id: JobId | None = None

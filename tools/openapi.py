@@ -275,7 +275,7 @@ _WORD = _text(minLength=1, maxLength=128)
 def _to_job(place: str) -> Schema:
     return {
         name: {"operationId": name, "parameters": {"job_id": f"$response.body#/{place}"}}
-        for name in ("showJob", "cancelJob", "retryJob")
+        for name in ("showJob", "cancelJob", "retryJob", "dismissJob")
     }
 
 
@@ -386,11 +386,18 @@ def _describe(document: _Document) -> None:
         body=_new_job(document.shared),
         links=_to_job("job_id"),
     )
-    for verb, states in (("cancel", http_jobs.CANCELLABLE), ("retry", http_jobs.RETRIABLE)):
-        said = {"cancel": "End jobs", "retry": "Run jobs again"}[verb]
+    for verb, states, said in (
+        ("cancel", http_jobs.CANCELLABLE, "End jobs"),
+        ("retry", http_jobs.RETRIABLE, "Run jobs again"),
+        ("dismiss", http_jobs.DISMISSIBLE, "Take ended jobs off the list"),
+    ):
         add("post", f"/v1/jobs/{verb}", f"{verb}Jobs", said, shape(shapes.ManyAsked), body=_several(states))
     add("get", "/v1/jobs/{job_id}", "showJob", "A job whole", shape(shapes.WholeJob), errors=(404,), parameters=(_JOB,))
-    for verb, said in (("cancel", "End a job"), ("retry", "Run a job again")):
+    for verb, said in (
+        ("cancel", "End a job"),
+        ("retry", "Run a job again"),
+        ("dismiss", "Take an ended job off the list"),
+    ):
         add(
             "post",
             f"/v1/jobs/{{job_id}}/{verb}",

@@ -73,7 +73,7 @@ class Control:
             self._verbs[name](request)
             return True
         verb, _, job_id = name.partition("-")
-        if verb not in ("cancel", "retry") or not is_job_id(job_id):
+        if verb not in ("cancel", "retry", "dismiss") or not is_job_id(job_id):
             raise JobError("ARGUMENT_INVALID", f"{name!r} is no request that is known.")
         try:
             record = self._ledger.find(job_id)
@@ -89,6 +89,11 @@ class Control:
                 log.info("cancel: %s", found, extra=of_job(record))
             self.waits |= found == "running"
             return found != "running"
+        if verb == "dismiss":
+            if record.ended:
+                self._ledger.dismiss(record)
+                log.info("dismissed", extra=of_job(record))
+            return True
         if record.ended:
             again = self._ledger.replay(job_id)
             log.info("replayed", extra=of_job(again, generation=again.generation))

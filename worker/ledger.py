@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from bridge.log_lines import fields
-from jobs import clock, lifecycle, spool, steps
+from jobs import clock, files, lifecycle, spool, steps
 from jobs.errors import JobError
 from jobs.layout import Spool
 from jobs.lifecycle import CAPS, Caps, Event
@@ -25,6 +25,7 @@ from jobs.model import Job, Record
 from jobs.scrub import keeps_copy
 
 from .log import of_job
+from .rejections import files_of
 from .waiting import Waiting
 
 log = logging.getLogger(__name__)
@@ -256,6 +257,15 @@ class Ledger:
                 if record is not None and record.ended:
                     found.append(record)
             spool.scrub(self._place, found, damaged, others)
+
+    def dismiss(self, record: Record) -> None:
+        """Remove an ended job before its time: its copy, a rejected one's files, and its record last."""
+        with self._stepping:
+            spool.end(self._place, record.job_id)  # without a record, a copy in ``active/`` would be taken for a job
+            for path in files_of(self._place, record.job_id):
+                files.remove(path)
+            spool.prune(self._place, [record.job_id])
+        self._changed()
 
     def replay(self, job_id: str) -> Record:
         """Begin a new generation of an ended job. Raises JOB_NOT_FOUND, ARGUMENT_INVALID."""

@@ -31,6 +31,7 @@ LIVE = ("queued", "running", "retrying")
 REPLAYABLE = ("failed", "expired", "cancelled")
 # What "run again all that …" means where no state is named: nobody has said of these that they must not run.
 GONE_WRONG = ("failed", "expired", "rejected")
+DISMISSED = "dismissed"  # no state of a record: it has gone
 
 _LOOK_SECONDS = 0.01
 
@@ -247,6 +248,37 @@ def retry_many(
             outcome.skipped.append(Refusal(job_id, JobError(record.error["code"], record.error["message"])))
         else:
             outcome.asked.append(Asked(job_id, _state(record), path not in waiting))
+    return outcome
+
+
+def dismiss_many(workspace: Workspace, job_ids: Sequence[str], seconds: float = REQUEST_SECONDS) -> Outcome:
+    """Take ended jobs off the list before their time, and wait for so long at most until the worker has done so.
+
+    A job that has not ended is a refusal. The ``state`` of one that has gone is ``dismissed``.
+    """
+    place = workspace.spool
+    outcome, told = Outcome(), {}
+    for job_id in dict.fromkeys(job_ids):
+        try:
+            record = client.status(place, job_id)
+            if record is None or not record.ended:
+                raise JobError(
+                    "ARGUMENT_INVALID",
+                    f"Job {job_id} is {_state(record)}; only jobs that have ended are taken off the list.",
+                    remediation=f"End it first: cognee-memory jobs cancel {job_id}.",
+                )
+        except (JobError, ValueError) as error:
+            outcome.skipped.append(_refused(job_id, error))
+        else:
+            told[job_id] = place.dismiss(job_id), record.generation
+    client.request_jobs(place, told)
+    waiting = _await(place, (path for path, _ in told.values()), seconds)
+    for job_id, (path, _) in told.items():
+        try:
+            state = _state(client.status(place, job_id))
+        except JobError:
+            state = DISMISSED
+        outcome.asked.append(Asked(job_id, state, path not in waiting))
     return outcome
 
 

@@ -62,6 +62,16 @@ def _told(place: Spool, reason: str) -> dict[str, Any] | None:
         return None
 
 
+def files_of(place: Spool, job_id: str) -> list[Path]:
+    """The rejected files that were dropped under that job's id, each followed by its reason."""
+    found = []
+    for _, reason in _reasons(place):
+        told = _told(place, reason) if reason.startswith(job_id[:40]) else None
+        if told is not None and told["file"] == f"{job_id}.json":
+            found += [place.rejected / told["kept_as"], place.rejected / reason]
+    return found
+
+
 def kept_file(place: Spool, job_id: str) -> str:
     """The name of the newest rejected file of that job. Raises JOB_NOT_FOUND."""
     for _, reason in sorted(_reasons(place), reverse=True):

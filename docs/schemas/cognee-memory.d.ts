@@ -345,8 +345,9 @@ export interface ContextSuccess {
 }
 
 /**
- * A request to the worker: `control/cancel-<job_id>.json`, `control/retry-<job_id>.json`; about no single job:
- * `control/pause.json`, `resume.json`, `drain.json`, `prune.json`.
+ * A request to the worker: `control/cancel-<job_id>.json`, `control/retry-<job_id>.json`,
+ * `control/dismiss-<job_id>.json`; about no single job: `control/pause.json`, `resume.json`, `drain.json`,
+ * `prune.json`.
  */
 export interface ControlRequest {
   requested_at?: string | null;

@@ -173,6 +173,44 @@ def test_a_retry_of_a_job_that_succeeded_or_still_waits_is_refused(desk: Desk) -
     assert desk.announced() == []
 
 
+def test_a_dismissed_job_leaves_nothing_and_its_id_is_free_again(desk: Desk) -> None:
+    desk.ledger.apply({"a": Started()})
+    desk.ledger.apply({"a": Failed(JobError("TEST_FAILURE"))})
+    assert not desk.ask("dismiss-a.json", {"job_id": "a", "generation": 1}).exists()
+    assert [path.name for path in desk.place.root.rglob("*a*.json")] == []
+    with pytest.raises(JobError) as error:
+        client.status(desk.place, "a")
+    assert error.value.code == "JOB_NOT_FOUND"
+    assert not desk.ask("dismiss-a.json", {"job_id": "a", "generation": 1}).exists()
+
+
+def test_a_copy_that_was_not_put_away_goes_with_its_dismissed_job(desk: Desk) -> None:
+    """It would be taken for a new job at the next start."""
+    desk.ledger.cancel("a")
+    desk.place.ended_copy("a").rename(desk.place.copy("a"))
+    desk.ask("dismiss-a.json", {"job_id": "a", "generation": 1})
+    assert not desk.place.copy("a").exists()
+
+
+def test_a_rejected_job_is_dismissed_with_its_files(desk: Desk) -> None:
+    for name in ("b", "bc"):
+        desk.place.dropped(name).write_bytes(b"{")
+        error = JobError("JSON_INVALID")
+        entry = next(entry for entry in spool.inbox(desk.place) if entry.name == name)
+        spool.reject(desk.place, entry, error, lifecycle.refuse(name, error, clock.now()), clock.iso(clock.now()))
+    desk.ask("dismiss-b.json", {"job_id": "b", "generation": 1})
+    assert sorted(path.name for path in desk.place.rejected.iterdir()) == ["bc.1.json", "bc.1.reason.json"]
+    assert spool.read_record(desk.place, "b") is None
+
+
+@pytest.mark.parametrize("generation", [1, 2])
+def test_a_job_that_waits_or_is_of_another_generation_is_not_dismissed(desk: Desk, generation: int) -> None:
+    if generation == 2:
+        desk.ledger.cancel("a")
+    assert not desk.ask("dismiss-a.json", {"job_id": "a", "generation": generation}).exists()
+    assert desk.record.state == ("queued" if generation == 1 else "cancelled")
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [

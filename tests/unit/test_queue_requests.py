@@ -326,3 +326,18 @@ def test_asking_the_worker_says_whether_it_has_obeyed(workspace: Workspace) -> N
 
 def test_every_error_that_can_be_asked_for_is_in_the_table() -> None:
     assert all(queue_requests.error_of(code.lower()) == code for code in ERRORS)
+
+
+def test_ended_jobs_are_taken_off_the_list_once_a_worker_has_read_it(workspace: Workspace, place: Spool) -> None:
+    job(place, "failed", STARTED, FAILED)
+    job(place, "waits")
+    outcome = queue_requests.dismiss_many(workspace, ["failed", "waits", "nobody"], 0.0)
+    assert [asked.as_dict() for asked in outcome.asked] == [
+        {"job_id": "failed", "requested": True, "obeyed": False, "state": "failed"}
+    ]
+    assert [(refused.job_id, refused.error.code) for refused in outcome.skipped] == [
+        ("waits", "ARGUMENT_INVALID"),
+        ("nobody", "JOB_NOT_FOUND"),
+    ]
+    request = json.loads(place.dismiss("failed").read_bytes())
+    assert (request["job_id"], request["generation"]) == ("failed", 1)

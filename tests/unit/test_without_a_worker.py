@@ -35,6 +35,7 @@ ARGUMENTS = {
     "ingest": "question answer",
     "jobs cancel": "waits",
     "jobs retry": "wrong",
+    "jobs dismiss": "wrong",
     "jobs show": "wrong",
     "jobs wait": "waits --timeout 20",
     "jobs watch": "--state failed --until-idle --kind ask",

@@ -30,6 +30,7 @@ CANCEL_SECONDS = 5.0
 MOST_IDS = 1000
 CANCELLABLE: tuple[State, ...] = ("queued", "running", "retrying")
 RETRIABLE: tuple[State, ...] = ("failed", "expired", "cancelled", "rejected")
+DISMISSIBLE: tuple[State, ...] = ("succeeded", *RETRIABLE)
 
 Many = Callable[[Workspace, Sequence[str], float], queue_requests.Outcome]
 
@@ -101,9 +102,11 @@ def routes(answers: Answers, known: Briefs) -> list[Route]:
         route("/v1/jobs", get=listed, post=submitted),
         route("/v1/jobs/cancel", post=many(queue_requests.cancel_many, CANCELLABLE, CANCELLABLE)),
         route("/v1/jobs/retry", post=many(queue_requests.retry_many, RETRIABLE, queue_requests.GONE_WRONG)),
+        route("/v1/jobs/dismiss", post=many(queue_requests.dismiss_many, DISMISSIBLE, queue_requests.GONE_WRONG)),
         route("/v1/jobs/{job_id}", get=shown),
         route("/v1/jobs/{job_id}/cancel", post=one(queue_requests.cancel_many)),
         route("/v1/jobs/{job_id}/retry", post=one(queue_requests.retry_many)),
+        route("/v1/jobs/{job_id}/dismiss", post=one(queue_requests.dismiss_many)),
     ]
 
 

@@ -202,7 +202,7 @@ class Asked(Success):
     obeyed: bool
     """Whether the worker has read the request. If not, it stays and is obeyed later."""
     state: str
-    """The job's now."""
+    """The job's now; ``dismissed`` for one that was taken off the list."""
 
 
 class Skipped(Shape):

@@ -9,6 +9,11 @@ import { count, many } from "./words.js";
 const SHOWN = 6;
 const RUN_AGAIN = new Set(["failed", "expired"]);
 
+const ASKED = {
+  cancel: { verb: "Cancel", text: "They wait for another attempt, and would not run any more. A cancelled job can be run again by hand." },
+  dismiss: { verb: "Dismiss", text: "Their records and what was asked are removed now instead of after their time, and cannot be run again. Memories stay as they are." },
+};
+
 export function Causes({ causes, tell }) {
   const [all, setAll] = useState(false);
   const found = causes.filter((cause) => cause.state !== "rejected");
@@ -26,7 +31,8 @@ function Cause({ cause, tell }) {
   const [asking, setAsking] = useState(false);
   const chosen = { state: cause.state, error: cause.code };
   const verb = RUN_AGAIN.has(cause.state) ? "retry" : "cancel";
-  const act = async () => tell(outcome(verb, await post(`/v1/jobs/${verb}`, chosen)));
+  const other = verb === "retry" ? "dismiss" : "cancel"; // what is asked back for
+  const act = (verb) => async () => tell(outcome(verb, await post(`/v1/jobs/${verb}`, chosen)));
   const kinds = Object.entries(cause.kinds).map(([kind, number]) => `${count(number)} ${kind}`).join(", ");
   return html`<li class="cause">
     <div class="cause-count" data-state=${cause.state}><b>${count(cause.count)}</b> <${State} state=${cause.state} /></div>
@@ -38,14 +44,13 @@ function Cause({ cause, tell }) {
     </div>
     <div class="cause-act">
       <a class="button" data-scroll="jobs" href=${to(["queue"], chosen)}>Show ${cause.count === 1 ? "it" : "them"}</a>
-      ${verb === "retry"
-        ? html`<button data-tone="soft" disabled=${action.busy} onClick=${() => action.run(act)}>
-            ${action.busy ? "Asking…" : cause.count === 1 ? "Run it again" : `Run these ${count(cause.count)} again`}</button>`
-        : html`<button disabled=${action.busy} onClick=${() => setAsking(true)}>Cancel…</button>`}
+      ${verb === "retry" && html`<button data-tone="soft" disabled=${action.busy} onClick=${() => action.run(act("retry"))}>
+        ${action.busy ? "Asking…" : cause.count === 1 ? "Run it again" : `Run these ${count(cause.count)} again`}</button>`}
+      <button disabled=${action.busy} onClick=${() => setAsking(true)}>${ASKED[other].verb}…</button>
     </div>
-    ${asking && html`<${Confirm} title=${`Cancel ${many(cause.count, "job")}?`} verb=${`Cancel ${count(cause.count)}`} action=${action}
-      act=${act} close=${() => setAsking(false)}>
-      <p>They wait for another attempt, and would not run any more. A cancelled job can be run again by hand.</p>
+    ${asking && html`<${Confirm} title=${`${ASKED[other].verb} ${many(cause.count, "job")}?`} verb=${`${ASKED[other].verb} ${count(cause.count)}`} action=${action}
+      act=${act(other)} close=${() => setAsking(false)}>
+      <p>${ASKED[other].text}</p>
     <//>`}
   </li>`;
 }

@@ -3,7 +3,7 @@ import { hasEnded, post, RUN_AGAIN } from "./api.js";
 import { html, useState } from "./html.js";
 import { useLive } from "./live.js";
 import { announce, Confirm, Facts, Heading, Json, Meter, Problem, Remedy, State, Time, useAction, Waiting } from "./parts.js";
-import { to } from "./route.js";
+import { go, to } from "./route.js";
 import { count, many, plain, span } from "./words.js";
 
 const OF_A_RUNNING_ONE = 1, OF_AN_ENDED_ONE = 5;
@@ -73,13 +73,22 @@ function Actions({ job, again }) {
     return { ...found, words };
   };
   const over = hasEnded(job.state);
+  const dismiss = async () => {
+    await post(`/v1/jobs/${encodeURIComponent(job.job_id)}/dismiss`, {});
+    announce("It is taken off the list.");
+    go(to(["queue"]));
+  };
   return html`<div class="row actions">
     ${RUN_AGAIN.has(job.state) && html`<button data-tone="accent" disabled=${action.busy}
       onClick=${() => action.run(ask("retry", "It runs again."))}>${job.state === "rejected" ? "Drop it again" : "Run it again"}</button>`}
     ${!over && html`<button disabled=${action.busy} onClick=${() => setAsking(true)}>Cancel…</button>`}
+    ${over && html`<button class="quiet" disabled=${action.busy} onClick=${() => setAsking(true)}>Dismiss…</button>`}
     ${action.done && html`<span class="note">${action.done.obeyed ? action.done.words : "Asked; the worker has not obeyed yet."}</span>`}
     ${!asking && html`<${Problem} error=${action.error} />`}
-    ${asking && html`<${Confirm} title="Cancel this job?" verb="Cancel it" action=${action} act=${ask("cancel", "It is cancelled.")} close=${() => setAsking(false)}>
+    ${asking && over && html`<${Confirm} title="Dismiss this job?" verb="Dismiss it" action=${action} act=${dismiss} close=${() => setAsking(false)}>
+      <p>Its record and what was asked are removed now instead of after their time. What it did stays as it is.</p>
+    <//>`}
+    ${asking && !over && html`<${Confirm} title="Cancel this job?" verb="Cancel it" action=${action} act=${ask("cancel", "It is cancelled.")} close=${() => setAsking(false)}>
       <p>${job.state === "running" ? "It is stopped, unless its effect is stored already." : "It will not run. It can be run again by hand."}</p>
     <//>`}
   </div>`;

@@ -103,7 +103,7 @@ function ForAll({ query, total, tell }) {
 
 function Chosen({ chosen, clear, tell }) {
   const action = useAction();
-  const [asking, setAsking] = useState(false);
+  const [asking, setAsking] = useState(null); // "cancel" or "dismiss"
   const job_ids = [...chosen.keys()];
   const ended = [...chosen.values()].filter((job) => hasEnded(job.state)).length;
   const again = [...chosen.values()].filter((job) => RUN_AGAIN.has(job.state)).length;
@@ -115,12 +115,16 @@ function Chosen({ chosen, clear, tell }) {
     <div class="row">
       <strong>${many(chosen.size, "job")} chosen</strong>
       <button data-tone="accent" disabled=${action.busy || !again} onClick=${() => action.run(act("retry"))}>Run again</button>
-      <button disabled=${action.busy || ended === chosen.size} onClick=${() => setAsking(true)}>Cancel…</button>
+      <button disabled=${action.busy || ended === chosen.size} onClick=${() => setAsking("cancel")}>Cancel…</button>
+      <button disabled=${action.busy || !ended} onClick=${() => setAsking("dismiss")}>Dismiss…</button>
       <button class="quiet" onClick=${clear}>Clear</button>
     </div>
     ${!asking && html`<${Problem} error=${action.error} />`}
-    ${asking && html`<${Confirm} title=${`Cancel ${many(chosen.size - ended, "job")}?`} verb="Cancel them" action=${action} act=${act("cancel")} close=${() => setAsking(false)}>
+    ${asking === "cancel" && html`<${Confirm} title=${`Cancel ${many(chosen.size - ended, "job")}?`} verb="Cancel them" action=${action} act=${act("cancel")} close=${() => setAsking(null)}>
       <p>What waits will not run. What runs is stopped, unless its effect is stored already.</p>
+    <//>`}
+    ${asking === "dismiss" && html`<${Confirm} title=${`Dismiss ${many(ended, "job")}?`} verb="Dismiss them" action=${action} act=${act("dismiss")} close=${() => setAsking(null)}>
+      <p>Their records and what was asked are removed now instead of after their time. What they did stays as it is.</p>
     <//>`}
   </section>`;
 }

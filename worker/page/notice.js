@@ -7,9 +7,11 @@ import { many } from "./words.js";
 const MOST_SHOWN = 50;
 
 /** What the worker answered, as a notice: `{text, skipped}`. */
+const DONE = { retry: "will run again", cancel: "will not run", dismiss: "taken off the list" };
+
 export function outcome(verb, found) {
   const text = [
-    `${many(found.requested, "job")} ${verb === "retry" ? "will run again" : "will not run"}.`,
+    `${many(found.requested, "job")} ${DONE[verb]}.`,
     found.obeyed < found.requested ? "The worker has not taken up all of them yet." : "",
   ].filter(Boolean).join(" ");
   announce(text);

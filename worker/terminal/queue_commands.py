@@ -16,6 +16,7 @@ from jobs.briefs import Brief, Briefs
 from jobs.errors import JobError
 from jobs.layout import Spool
 from jobs.lock import Lock
+from jobs.model import ENDS
 
 from .. import queue_requests as requests
 from ..queue_requests import GONE_WRONG, LIVE, REPLAYABLE, worker_of
@@ -158,6 +159,12 @@ def retry(given: argparse.Namespace) -> Envelope:
     return _told(given, outcome, worker_started=outcome.worker_started)
 
 
+def dismiss(given: argparse.Namespace) -> Envelope:
+    workspace, _ = opened(given)
+    job_ids = _meant(given, workspace.spool, GONE_WRONG, tuple(ENDS), "Take off the list")
+    return _told(given, requests.dismiss_many(workspace, job_ids))
+
+
 def _meant(
     given: argparse.Namespace, place: Spool, default: Sequence[str], allowed: Sequence[str], what: str
 ) -> list[str]:
@@ -273,6 +280,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
     "jobs wait": wait,
     "jobs cancel": cancel,
     "jobs retry": retry,
+    "jobs dismiss": dismiss,
     "jobs pause": pause,
     "jobs resume": resume,
     "jobs drain": drain,

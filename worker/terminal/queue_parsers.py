@@ -199,6 +199,15 @@ def jobs(making: Making) -> None:
     _many_jobs(retry)
     no_start(retry)
 
+    dismiss = verb(
+        "dismiss",
+        "take ended jobs off the list before their time: what they did stays, their records go",
+        ["dismiss JOB_ID", "dismiss --error TOPIC_NOT_FOUND", "dismiss --state cancelled --yes"],
+        more="With filters instead of ids: all jobs that failed, expired or were rejected and fit them.",
+        needs="asks",
+    )
+    _many_jobs(dismiss)
+
     verb("pause", "finish what runs and begin nothing more, until resume", ["pause"], needs="asks")
     verb("resume", "go on after a pause", ["resume"], needs="asks")
     drain = verb(

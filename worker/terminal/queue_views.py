@@ -120,6 +120,11 @@ def _retried(found: Envelope) -> None:
     _skipped(found, "run again")
 
 
+def _dismissed(found: Envelope) -> None:
+    _each(found, "goes")
+    _skipped(found, "taken off the list")
+
+
 def _each(found: Envelope, then: str) -> None:
     """How each stands now; of many, how many there are of each."""
     jobs = [found] if "job_id" in found else list(found["jobs"])
@@ -255,6 +260,7 @@ VIEWS: dict[str, Callable[[Envelope], None]] = {
     "jobs watch": _watched,
     "jobs cancel": _cancelled,
     "jobs retry": _retried,
+    "jobs dismiss": _dismissed,
     "jobs pause": _requested,
     "jobs resume": _requested,
     "jobs drain": lambda found: say("drained: what was due is done, and the worker has left"),
