@@ -255,6 +255,22 @@ def test_failures_of_one_cause_are_found_understood_and_run_again_together(site:
         )
 
 
+def test_what_cannot_be_mended_is_dismissed(site: Site, tab: Tab) -> None:
+    one, other = site.submit(*[("restore", {"decision_record_id": f"none-{number}"}) for number in range(2)])
+    for job_id in (one, other):
+        assert site.place.ended(job_id).state == "failed"
+    page = tab.open("#/queue?state=failed&kind=restore")
+    page.get_by_role("checkbox", name=f"Choose {one}").check()
+    page.get_by_role("button", name="Dismiss…").last.click()
+    page.get_by_role("button", name="Dismiss them").click()
+    expect(page.get_by_role("link", name=one)).to_have_count(0)
+    page.goto(f"{site.url}/#/jobs/{other}")
+    page.get_by_role("button", name="Dismiss…").click()
+    page.get_by_role("button", name="Dismiss it").click()
+    expect(page.get_by_role("heading", name="Queue")).to_be_visible()
+    assert not site.place.spool.record(other).exists()
+
+
 def test_filters_make_an_address_and_the_back_button_works(site: Site, tab: Tab) -> None:
     [job] = site.submit(("noop", {"outcome": "fail"}), correlation_id="night-42")
     site.place.ended(job)
