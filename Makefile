@@ -16,8 +16,8 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11, 3.12 or 3.13 is needed; this is %s. Say which: make PYTHON=python3.11" % sys.version.split()[0]) if not (3, 11) <= sys.version_info[:2] <= (3, 13) else None'
 	$(PYTHON) -m venv $(VENV)
 
-$(STAMP): requirements.lock pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+$(STAMP): requirements-dev.lock pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@$(BIN)/python -m compileall -q jobs bridge worker
 	@touch $@
@@ -50,9 +50,12 @@ schemas: $(STAMP) ## write docs/schemas and the tables of the docs anew from the
 	$(BIN)/python -m tools.schemas
 	$(BIN)/python -m tools.docs_tables
 
-lock: $(STAMP) ## resolve the dependencies anew into requirements.lock
-	$(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--no-annotate --extra dev pyproject.toml --output-file requirements.lock
+COMPILE := $(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-annotate pyproject.toml
+
+lock: $(STAMP) ## resolve the dependencies anew: requirements.lock for users, requirements-dev.lock with what tests need
+	$(COMPILE) --output-file requirements.lock
+	$(COMPILE) --extra dev --constraint requirements.lock --output-file requirements-dev.lock
 
 clean: ## remove the environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

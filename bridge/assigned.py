@@ -45,6 +45,7 @@ _HARMLESS_BEFORE = re.compile(
     r"|hashed?|public[_-]?key)[_-]?$|::[A-Za-z0-9]*$",
     re.IGNORECASE,
 )
+_NAMED_BEFORE = re.compile(r"[A-Za-z0-9_:-]\Z")  # else it is none of those, and that is soon known
 _PLACEHOLDER = re.compile(
     r"\[REDACTED(?::[a-z-]+)?\]"
     r"|^\$|^%[A-Za-z_(]|^\{|\{\{|^<|>$|^\*|^\.{2,}|^@|^:"
@@ -56,6 +57,8 @@ _PLACEHOLDER = re.compile(
 # Letters, perhaps with a few digits behind: words, versions, names of algorithms, numbers.
 _WORD = re.compile(r"[A-Za-z]*[0-9]{0,6}[A-Za-z]{0,3}|[0-9]+")
 _PARTS = re.compile(r"[^A-Za-z0-9]+")
+_LETTER, _DIGIT, _DIGIT_OR_SIGN = (re.compile(one) for one in ("[A-Za-z]", "[0-9]", "[0-9!#$%^*+@?]"))
+_APART = re.compile(r"[ _/]|[a-z]\.[a-z]")
 _CODE = re.compile(
     r"^(?:self|this|os|process|env|config|settings|args|request|ctx|vault|arn|sha\d+|md5|https?|file)[.:-]|::|->"
 )
@@ -71,20 +74,24 @@ def is_placeholder(value: str) -> bool:
 
 def is_random(value: str) -> bool:
     """Whether a value looks like what a machine made up: of letters and digits, and not of words and numbers."""
-    if not (re.search("[A-Za-z]", value) and re.search("[0-9]", value)):
+    if len(value) < 8 or not (_LETTER.search(value) and _DIGIT.search(value)):
         return False
-    return len(value) >= 8 and not all(_WORD.fullmatch(part) for part in _PARTS.split(value))
+    return not all(_WORD.fullmatch(part) for part in _PARTS.split(value))
 
 
 def is_secret(match: re.Match[str]) -> bool:
     """Whether a match of ``expression`` is a secret."""
     value, is_quoted = match["secret"], match["quote"] is not None
+    if not _DIGIT_OR_SIGN.search(value):
+        return False  # the cheapest question first: of hostile text there may be megabytes
     begins = match.start("quote" if is_quoted else "secret")
     before, after = (
         match.string[max(0, match.start() - 24) : match.start()],
         match.string[match.end() : match.end() + 1],
     )
-    if _HARMLESS_BEFORE.search(before) or _CODE.search(value) or value.startswith("-"):
+    if _NAMED_BEFORE.search(before) and _HARMLESS_BEFORE.search(before):
+        return False
+    if _CODE.search(value) or value.startswith("-"):
         return False
     if match["op"] == ":" and before.endswith(":"):
         return False  # a part of a name such as Amazon's
@@ -99,5 +106,5 @@ def is_secret(match: re.Match[str]) -> bool:
 
 def _is_chosen(value: str) -> bool:
     """Whether a value looks like a password that somebody thought of."""
-    has_both = re.search("[A-Za-z]", value) and re.search("[0-9!#$%^*+@?]", value)
-    return bool(has_both) and not re.search(r"[ _/]|[a-z]\.[a-z]", value) and not _ALGORITHM.search(value)
+    has_both = _LETTER.search(value) and _DIGIT_OR_SIGN.search(value)
+    return bool(has_both) and not _APART.search(value) and not _ALGORITHM.search(value)

@@ -104,11 +104,11 @@ class Audit:
             ("SECRETS_STORED", "secrets", wrong.secrets),
         ):
             if ids:
-                yield found(code, subject, f"There are {len(ids)}.", count=len(ids), memory_ids=ids)
+                yield found(code, subject, f"In all: {len(ids)}.", count=len(ids), memory_ids=ids)
         if wrong.no_index:
             yield found("WORDS_DAMAGED", "words", "It cannot be read.")
         if wrong.words_more:
-            said = f"It has words of {wrong.words_more} memories that are not to be found."
+            said = f"Texts without a memory that may be found: {wrong.words_more}."
             yield found("WORDS_DAMAGED", "words", said, count=wrong.words_more)
 
     def _next(self, after: int) -> list[int]:
@@ -217,7 +217,7 @@ class Audit:
         sizes = "SELECT model, length(vector), count(*) FROM embeddings GROUP BY 1, 2"
         for model, size, count in self._connection.execute(sizes).fetchall():
             if size != dimensions_of(model) * vectors.ITEM_BYTES:
-                yield found("EMBEDDINGS_MISSIZED", "embeddings", f"There are {count}.", count=count)
+                yield found("EMBEDDINGS_MISSIZED", "embeddings", f"In all: {count}.", count=count)
         if database.meta(self._connection, "embedder") != embedder.identity:
             yield found("MODEL_CHANGED", "embedding")
             return
@@ -260,7 +260,7 @@ class Audit:
             }
         )
         if back:
-            yield found("FORGOTTEN_HERE", "tombstones", f"There are {len(back)}.", count=len(back), memory_ids=back)
+            yield found("FORGOTTEN_HERE", "tombstones", f"In all: {len(back)}.", count=len(back), memory_ids=back)
         actions = ", ".join(f"'{action}'" for action in get_args(Action))
         query = (
             f"SELECT count(*) FROM outbox WHERE action NOT IN ({actions})"  # noqa: S608 - constants
@@ -268,7 +268,7 @@ class Audit:
         )
         (count,) = self._connection.execute(query).fetchone()
         if count:
-            yield found("OUTBOX_INVALID", "outbox", f"There are {count} entries.", count=count)
+            yield found("OUTBOX_INVALID", "outbox", f"In all: {count}.", count=count)
 
 
 _ROWS: dict[vectors.Part, str] = {"passages": "vector_rows", "wholes": "whole_rows"}

@@ -6,19 +6,24 @@ answered goes through ``masked``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
-SHORTEST = 8  # characters; a shorter value is a placeholder, or a part of ordinary words
+# Placeholders, where a provider asks for a key and reads none. Hidden, they would spoil every text that has the word.
+_PLACEHOLDER = re.compile(r".{0,7}|[a-z]{,19}|[A-Z]{,19}|[A-Z][a-z]{,18}", re.DOTALL)
 MASK = "[hidden]"
 
 _hidden: tuple[str, ...] = ()
 
 
 def hide(secrets: Iterable[str]) -> None:
-    """Note values that must not be shown any more. Those that are noted already stay so."""
+    """Note values that must not be shown any more. Those that are noted already stay so.
+
+    What has less than 8 characters, or is a word of less than 20 letters, is no key.
+    """
     global _hidden
-    known = {*_hidden, *(secret for secret in secrets if len(secret) >= SHORTEST)}
+    known = {*_hidden, *(key for secret in secrets if not _PLACEHOLDER.fullmatch(key := secret.strip()))}
     _hidden = tuple(sorted(known, key=len, reverse=True))  # one may be the beginning of another
 
 

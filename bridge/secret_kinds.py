@@ -35,6 +35,7 @@ _GROUP = "secret"  # the group that is replaced; without one, the whole match
 _LEFT = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
 _BEGINS = re.compile(_LEFT)
 _TAIL = re.compile(r"[A-Za-z0-9_-]*+")
+_KEY_LINE = re.compile(r"(?:[A-Za-z0-9+/=]|\\/){20,}+")
 
 
 # A token that may be longer than its expression; one of a fixed length; a value behind a name; lines.
@@ -131,7 +132,9 @@ def _is_jwt(_: re.Match[str], secret: str) -> bool:
 
 
 def _is_key_body(match: re.Match[str], secret: str) -> bool:
-    return re.search(r"[A-Za-z0-9+/]{20,}", match["body"]) is not None and _has_digit(match, match["body"])
+    """Most of it is lines of a key: prose may name the marks of a beginning and of an end."""
+    body = match["body"]
+    return sum(map(len, _KEY_LINE.findall(body))) * 3 > len("".join(body.split())) * 2 and _has_digit(match, body)
 
 
 def _is_bearer(_: re.Match[str], secret: str) -> bool:
@@ -149,6 +152,7 @@ def _is_assigned(match: re.Match[str], _: str) -> bool:
 _ARMOUR = r"-{4,5} ?BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 _ARMOUR_END = r"-{4,5} ?END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 _LINE_END = r"(?:[\s\"'+,>|*#]|\\+[nrt])"
+_HEADERS = rf"(?:{_LINE_END}++[A-Z][A-Za-z-]{{2,20}}+: [^\r\n\\]{{1,100}}+){{0,4}}+"  # of an encrypted key, or PGP's
 
 # The first of two kinds that fit gives its name.
 KINDS: Sequence[Kind] = (
@@ -159,7 +163,7 @@ KINDS: Sequence[Kind] = (
             "Private Key Block",
             rf"{_ARMOUR}(?P<body>(?:[^-]++|-(?!---))*+){_ARMOUR_END}",
             # Without an end: as many lines as look like those of a key.
-            rf"{_ARMOUR}(?P<body>(?:{_LINE_END}++[A-Za-z0-9+/]{{20,}}+={{0,2}})++(?:{_LINE_END}++[A-Za-z0-9+/]+={{1,2}})?)",
+            rf"{_ARMOUR}(?P<body>{_HEADERS}(?:{_LINE_END}++[A-Za-z0-9+/]{{20,}}+={{0,2}})++(?:{_LINE_END}++[A-Za-z0-9+/]+={{1,2}})?)",
             r"Private-Lines: \d{1,4}(?P<secret>(?P<body>(?:(?:\s|\\+[nr])++[A-Za-z0-9+/]{20,}+={0,2})++))",
             r"()AGE-SECRET-KEY-1(?P<body>[A-Z0-9]{50,}+)",
         ),

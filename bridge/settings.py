@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 from jobs.errors import JobError
+from jobs.layout import expanded
 
 from . import masking
 
@@ -175,7 +176,7 @@ def _user_folder(kind: Literal["config", "cache"]) -> Path:
     """As platformdirs has it. On a plain Linux that is known without importing it, which takes a third of the time
     that bare Python takes to start."""
     if sys.platform == "linux" and not {f"XDG_{kind.upper()}_HOME", "ANDROID_DATA"} & os.environ.keys():
-        return Path(os.path.expanduser(f"~/.{kind}")) / APP  # noqa: PTH111 - it stays as it is where there is no home
+        return expanded(f"~/.{kind}") / APP
     import platformdirs
 
     found = platformdirs.user_config_path if kind == "config" else platformdirs.user_cache_path
@@ -324,7 +325,7 @@ def _convert(name: str, value: Any, source: str) -> Any:
         converted = kind(value)
         if isinstance(converted, (int, float)) and not 0 <= converted < 1e15:
             raise ValueError("must be a number of at least 0")
-        return Path(converted).expanduser() if kind is Path else converted
+        return expanded(converted) if kind is Path else converted
     except (ValueError, TypeError, KeyError) as error:
         why = f"must be true or false, not {value!r}" if isinstance(error, KeyError) else str(error)
         raise JobError("SETTING_INVALID", f"{variable(name)} ({source}): {why}.") from None

@@ -35,7 +35,7 @@ class Standing:
 
 
 def standing(workspace: Workspace, config_folder: Path) -> Standing:
-    """Look, change nothing."""
+    """Look, change nothing. Raises OSError for what cannot be looked at."""
     known: dict[str, bool] = {}
     for folder in _guarded(workspace):
         unsafe = _unsafe(workspace, folder)
@@ -57,10 +57,19 @@ def standing(workspace: Workspace, config_folder: Path) -> Standing:
 
 def require(workspace: Workspace, config_folder: Path) -> Standing:
     """The standing, or WORKSPACE_NOT_TRUSTED with what was found."""
-    found = standing(workspace, config_folder)
+    found = _seen(workspace, config_folder)
     if found.foreign is not None:
         raise JobError("WORKSPACE_NOT_TRUSTED", f"{workspace.root}: {found.foreign} Nothing in it was read or changed.")
     return found
+
+
+def _seen(workspace: Workspace, config_folder: Path) -> Standing:
+    try:
+        return standing(workspace, config_folder)
+    except OSError as error:
+        said = f"{workspace.root} cannot be looked at: {error.strerror}. Nothing in it was read or changed."
+        remedy = "Give it to this user, with the right to read and write."
+        raise JobError("WORKSPACE_NOT_TRUSTED", said, remediation=remedy) from error
 
 
 def settings_of(workspace: Workspace, overrides: Mapping[str, Any] | None = None) -> Settings:
@@ -79,7 +88,7 @@ def adopt(workspace: Workspace, config_folder: Path, *, trusted: bool | None = N
     """
     from jobs import spool  # not at the top: whoever asks a question only looks
 
-    found = standing(workspace, config_folder) if trusted is not None else require(workspace, config_folder)
+    found = _seen(workspace, config_folder) if trusted is not None else require(workspace, config_folder)
     owner = found.owner or os.urandom(16).hex()
     if found.owner is None or trusted is not None:
         _enlist(config_folder, owner, workspace, bool(trusted) if trusted is not None else found.trusted)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,11 +15,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, get_args
 
 from . import clock, files
 from .errors import JobError
 from .layout import Spool
+from .model import State
 from .spool import RECORD_LIMIT
 
 Brief = dict[str, Any]
@@ -27,6 +29,10 @@ NAMES = (
     "job_id", "kind", "state", "success", "generation", "attempt", "max_attempts", "priority", "submitted_at",
     "accepted_at", "started_at", "finished_at", "next_attempt_at", "elapsed_ms", "correlation_id", "error",
 )  # fmt: skip
+
+_TIMES = ("submitted_at", "accepted_at", "started_at", "finished_at", "next_attempt_at")
+_TIME = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9](\.[0-9]+)?Z")
+_STATES = frozenset(get_args(State))
 
 # A folder's time of change has the grain of the system's clock: a change right after a look may not move it.
 _GRAIN_SECONDS = 0.05
@@ -107,9 +113,22 @@ def _brief(path: str, name: str) -> Brief | None:
     """None for what is no record; recovery reports it."""
     try:
         record = json.loads(files.read_own(Path(path), RECORD_LIMIT))
-        return {field: record[field] for field in NAMES} if record["job_id"] == name else None
+        return {field: record[field] for field in NAMES} if record["job_id"] == name and _is_sound(record) else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError, JobError):
         return None
+
+
+def _is_sound(record: dict[str, Any]) -> bool:
+    """Whether it can be listed: one damaged record keeps nobody from seeing the others. Raises KeyError, TypeError."""
+    error, elapsed = record["error"], record["elapsed_ms"]
+    times = (record[name] for name in _TIMES)
+    return (
+        record["state"] in _STATES
+        and all(isinstance(record[name], str | None) for name in ("kind", "correlation_id"))
+        and all(at is None or _TIME.fullmatch(at) for at in times)
+        and (elapsed is None or type(elapsed) is int)
+        and (error is None or all(isinstance(error[name], str) for name in ("code", "message", "remediation")))
+    )
 
 
 # --- what is made of them ---
@@ -201,8 +220,9 @@ def _messages(group: list[Brief]) -> dict[str, int]:
 def activity(briefs: Iterable[Brief], now: datetime, hours: float, buckets: int) -> list[dict[str, Any]]:
     """What ended in each of so many equal spans of the last hours, oldest first.
 
-    Each has ``at`` (its start), counts by state, and for the jobs that ran ``waited_ms`` (accepted to first start) and
-    ``took_ms`` (first start to end), each with ``p50`` and ``p95``, or null where none ran.
+    Each has ``at`` (its start), counts by state, and for the jobs that ran ``waited_ms`` (accepted to first start; not
+    of those that were run again, which had ended in between) and ``took_ms`` (first start to end), each with ``p50``
+    and ``p95``, or null where none ran.
     """
     width = timedelta(hours=hours) / buckets
     start = now - timedelta(hours=hours)
@@ -217,15 +237,21 @@ def activity(briefs: Iterable[Brief], now: datetime, hours: float, buckets: int)
         {
             "at": clock.iso(start + number * width),
             "ended": dict(Counter(brief["state"] for brief in group)),
-            "waited_ms": _quantiles([_milliseconds(b, "accepted_at", "started_at") for b in group if b["started_at"]]),
+            "waited_ms": _quantiles([_waited_ms(brief) for brief in group if _has_waited(brief)]),
             "took_ms": _quantiles([b["elapsed_ms"] for b in group if b["elapsed_ms"] is not None]),
         }
         for number, group in enumerate(groups)
     ]
 
 
-def _milliseconds(brief: Brief, since: str, until: str) -> int:
-    return round((clock.parse(brief[until]) - clock.parse(brief[since])).total_seconds() * 1000)
+def _has_waited(brief: Brief) -> bool:
+    return brief["generation"] == 1 and None not in (brief["accepted_at"], brief["started_at"])
+
+
+def _waited_ms(brief: Brief) -> int:
+    """Never below 0: the clock may have been set back."""
+    waited = clock.parse(brief["started_at"]) - clock.parse(brief["accepted_at"])
+    return max(0, round(waited.total_seconds() * 1000))
 
 
 def _quantiles(values: list[int]) -> dict[str, int] | None:

@@ -280,8 +280,8 @@ ERRORS: dict[str, ErrorKind] = _table(
         "ARGUMENT_INVALID", _G, "An argument is of the wrong form.", "See --help.",
     ),
     ErrorKind(
-        "NOT_CONFIRMED", _G, "What is forgotten cannot be brought back, and nobody has said yes.",
-        "Nothing was forgotten. Answer yes; where nobody can be asked, say --yes.",
+        "NOT_CONFIRMED", _G, "Somebody has to say yes to this first, and nobody has.",
+        "Nothing was done. Answer yes; where nobody can be asked, say --yes.",
     ),
     ErrorKind(
         "PROJECT_MISMATCH", _G, "Another workspace than this one was asked for.",

@@ -81,6 +81,9 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+_A_FOLDER = "Move it away, or put a plain folder of this user in its place."
+
+
 def make_folder(folder: Path, *, links: bool = False) -> None:
     """Create a private folder, or make an existing one of ours private. A new one survives a power cut.
 
@@ -93,14 +96,16 @@ def make_folder(folder: Path, *, links: bool = False) -> None:
     except FileExistsError as error:
         if links:
             raise
-        raise JobError("FILE_UNSAFE", f"{folder.name} is {_kind(folder.lstat())}, not a folder.") from error
+        said = f"{folder.name} is {_kind(folder.lstat())}, not a folder."
+        raise JobError("FILE_UNSAFE", said, remediation=_A_FOLDER) from error
     for made in missing:
         sync_folder(made.parent)
     status = folder.stat() if links else folder.lstat()
     if not links and not is_real_folder(status):
-        raise JobError("FILE_UNSAFE", f"{folder.name} is {_kind(status)}, not a folder.")
+        raise JobError("FILE_UNSAFE", f"{folder.name} is {_kind(status)}, not a folder.", remediation=_A_FOLDER)
     if not links and not is_users(status):
-        raise JobError("FILE_UNSAFE", f"The folder {folder.name} belongs to another user.")
+        said = f"The folder {folder.name} belongs to another user."
+        raise JobError("FILE_UNSAFE", said, remediation=_A_FOLDER)
     if not _WINDOWS and stat.S_IMODE(status.st_mode) & 0o777 != 0o700:
         with _whatever_modes_there_are():
             _close_to_others(folder, links)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,11 @@ class Workspace:
     """The folder that is open in the editor, and what we keep in it."""
 
     root: Path
+
+    @property
+    def is_there(self) -> bool:
+        """Whether its folder is there; what nobody may look at, or what no path can be, is not."""
+        return os.path.isdir(self.root)  # noqa: PTH112 - pathlib's raises
 
     @property
     def spool(self) -> Spool:
@@ -215,16 +221,21 @@ class Spool:
         return self.control / f"{verb}.json"
 
 
+def expanded(path: str | Path) -> Path:
+    """With a home in place of its ``~``; one that names nobody stays as it is, as in a shell."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - pathlib's raises
+
+
 def find_workspace(path: str | Path | None, start: Path) -> Workspace:
     """The workspace at ``path``, or the nearest parent of ``start`` with a spool or a ``.git``, else ``start``.
 
     Raises WORKSPACE_MISSING when ``path`` is given and is no folder.
     """
     if path is not None:
-        root = Path(path).expanduser()
-        if not root.is_dir():
-            raise JobError("WORKSPACE_MISSING", f"There is no folder at {root}.")
-        return Workspace(root.resolve())
+        workspace = Workspace(expanded(path))
+        if not workspace.is_there:
+            raise JobError("WORKSPACE_MISSING", f"There is no folder at {workspace.root}.")
+        return Workspace(workspace.root.resolve())
     start = start.resolve()
     for folder in (start, *start.parents):
         if (folder / ".cognee_jobs").is_dir() or (folder / ".git").exists():

@@ -35,7 +35,11 @@ def open_inside(root: Path, text: str) -> BinaryIO:
     try:
         descriptor = _walk(root, parts, forbidden, text) if _CAN_WALK else _look_twice(root, parts, forbidden, text)
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise JobError("ARGUMENT_INVALID", f"There is no file at {text[:200]!r} in the workspace.") from error
+        raise JobError(
+            "ARGUMENT_INVALID",
+            f"There is no file at {text[:200]!r} in the workspace.",
+            remediation="Put the file there, or name another one; then run it again.",
+        ) from error
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             raise JobError("ARGUMENT_INVALID", f"{text[:200]!r} is too long for a path.") from error

@@ -36,7 +36,7 @@ def without_folder(text: str) -> str:
 @pytest.mark.cognee
 def test_the_demo_prints_what_the_readme_shows(model_cache: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "worker.cli", "demo"], check=True, capture_output=True, text=True, timeout=120
+        [sys.executable, "-m", "worker.cli", "demo"], check=True, capture_output=True, text=True, timeout=160
     )
     expected = tuple(without_folder(line) for line in shown("make demo"))
     assert Session().difference(expected, without_folder(done.stdout)) is None, done.stdout

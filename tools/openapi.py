@@ -360,7 +360,7 @@ def _describe(document: _Document) -> None:
             _query("state", states, "Of these states.", style="form", explode=False),
             _query("kind", _CHOICE["kind"], "Of this kind."),
             _query("error", _CHOICE["error"], "With this error."),
-            _query("contains", _WORD, "Whose id or correlation id contains this."),
+            _query("contains", _text(minLength=1, maxLength=256), "Whose id or correlation id contains this."),
             _limit(),
             _query("after", _WORD, _AFTER),
             _KNOWN,

@@ -88,6 +88,13 @@ def _run(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    try:
+        return _main(argv)
+    except KeyboardInterrupt:  # at whatever time
+        return answer.INTERRUPTED
+
+
+def _main(argv: Sequence[str] | None) -> int:
     arguments = sys.argv[1:] if argv is None else list(argv)
     if not arguments and _is_completing():
         from .terminal.completion import complete
@@ -114,8 +121,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             found = _run(given)
     except JobError as error:
         found = answer.failure(error)
-    except KeyboardInterrupt:
-        return answer.INTERRUPTED
     except BrokenPipeError:  # whoever read a stream of answers has seen enough
         _stdout_is_gone()
         return answer.DONE

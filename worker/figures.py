@@ -137,10 +137,12 @@ class FiguresFile:
         self._written, self._next = version, self._monotonic() + _WRITE_SECONDS
 
 
-def read(place: Spool) -> dict[str, Any]:
-    """What the worker has counted; empty where it has not written it, or it cannot be read."""
+def read(place: Spool) -> dict[str, Any] | None:
+    """What the worker has counted; empty where it has written nothing yet, None where that cannot be read."""
     try:
         found = json.loads(files.read_own(place.figures, 4 * 1024 * 1024))
-    except (OSError, ValueError, JobError):
+    except FileNotFoundError:
         return {}
-    return found if isinstance(found, dict) else {}
+    except (OSError, ValueError, JobError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -31,6 +31,7 @@ from .log import of_job
 log = logging.getLogger(__name__)
 
 _TOGETHER = 64  # jobs that share the syncs of one acceptance
+_LOOK_SECONDS = 5.0  # after which requests have their turn before the rest of the inbox
 _AGAIN_SECONDS = 5.0  # until what could not be read or taken away is tried once more
 _IMMOVABLE = (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV)  # immutable, or something is mounted on it
 
@@ -107,6 +108,8 @@ class Intake:
         self._now = now
         self._growing: dict[str, tuple[tuple[int, int], float]] = {}
         self._left: dict[str, tuple[tuple[int, ...] | None, float]] = {}
+        self._until = 0.0
+        self.has_more = False  # whether the last look had no time for all
 
     @property
     def waits_for_growing_files(self) -> bool:
@@ -114,15 +117,19 @@ class Intake:
         return bool(self._growing)
 
     def look(self) -> int:
-        """Work off the inbox as it is now. Returns how many jobs were accepted."""
+        """Work off the inbox as it is now, for as long as there is time. Returns how many jobs were accepted."""
         accepted = 0
+        self.has_more = False
         entries = spool.inbox(self._place)
         there = {entry.path.name for entry in entries}
         self._growing = {name: seen for name, seen in self._growing.items() if name in there}
         self._left = {name: seen for name, seen in self._left.items() if name in there}
         entries = [entry for entry in entries if not self._is_left(entry)]
+        self._until = time.monotonic() + _LOOK_SECONDS
         for start in range(0, len(entries), _TOGETHER):
             accepted += self._take(entries[start : start + _TOGETHER])
+            if self.has_more:
+                break
         return accepted
 
     def _take(self, entries: list[spool.Entry]) -> int:
@@ -131,6 +138,9 @@ class Intake:
         room = self._limits.max_active_jobs - self._ledger.count()
         free = shutil.disk_usage(self._place.root).free
         for entry in entries:
+            if time.monotonic() > self._until:  # what is large takes seconds to be searched for secrets
+                self.has_more = True
+                break
             try:
                 job, status = self._read(entry)
                 verdict = decide(

@@ -20,7 +20,7 @@ from jobs.model import Record
 from .flood import Flood
 
 _FILE_BYTES, _FILES = 5 * 1024 * 1024, 3
-_LINE_BYTES = 32 * 1024  # of one of our own processes' lines; JSON may take four bytes for a character
+_LINE_BYTES = 128 * 1024  # of one of our own processes' lines: a message and a trace, in JSON's longest form
 _TEXT_CHARACTERS = 2000  # of a line that somebody else wrote
 
 
@@ -81,18 +81,26 @@ def _open_private(path: str, flags: int) -> int:
 
 class _HumanLines(logging.Formatter):
     """``2026-11-20 20:00:00,123 INFO    worker.runner succeeded job_id=… kind=ingest``. A correlation id that is the
-    job's own id is not repeated."""
+    job's own id is not repeated. Further lines, such as a trace's, are set in: whatever is quoted, no line of the log
+    begins with it, and no terminal obeys it."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)-7s %(name)s %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
-        first, *rest = super().format(record).split("\n", 1)
+        first, *rest = masked(super().format(record)).split("\n")
         known = log_lines.fields_of(record)
         if known.get("correlation_id") == known.get("job_id"):
             known.pop("correlation_id", None)
-        told = "".join(f" {name}={known[name]}" for name in log_lines.FIELDS if name in known)
-        return masked("\n".join([first + told, *rest]))
+        told = "".join(f" {name}={masked(str(known[name]))}" for name in log_lines.FIELDS if name in known)
+        return "\n".join([_shown(first + told), *(f"  {_shown(line)}" for line in rest)])
+
+
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(9), *range(10, 32), *range(127, 160), 0x2028, 0x2029)}
+
+
+def _shown(line: str) -> str:
+    return line.translate(_CONTROLS)
 
 
 def pump(stream: IO[bytes], to: logging.Logger) -> None:

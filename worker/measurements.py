@@ -54,8 +54,13 @@ def measure(workspace: Workspace, settings: Settings, own: figures.Figures, now:
     }
 
 
-def _with_zeros(found: dict[str, Any]) -> dict[str, Any]:
-    """What was counted, and what did not happen yet: a counter that begins at 1 hides its first step from alerts."""
+def _with_zeros(found: dict[str, Any] | None) -> dict[str, Any]:
+    """What was counted, and what did not happen yet: a counter that begins at 1 hides its first step from alerts.
+
+    What cannot be read has no zeros: they would look like a new start, and the next scrape like a burst of jobs.
+    """
+    if found is None:
+        return {}
     known = {
         name: {tuple(labels): value for *labels, value in rows} for name, rows in found.get("counters", {}).items()
     }

@@ -61,7 +61,8 @@ def advice(found: Mapping[str, Any], now: datetime) -> list[str]:
     if disk["free_bytes"] < disk["min_free_bytes"]:
         lines.append(f"free some disk space: below {size(disk['min_free_bytes'])} new jobs are rejected")
     if not worker["alive"] and waits:
-        lines.append(f"cognee-memory worker start: {counted(waits, 'job')} wait, and no worker runs")
+        wait = "waits" if waits == 1 else "wait"
+        lines.append(f"cognee-memory worker start: {counted(waits, 'job')} {wait}, and no worker runs")
     if found["paused"]:
         lines.append("cognee-memory jobs resume: the worker is paused, nothing begins")
     if silent := _silent_seconds(worker, now):

@@ -291,6 +291,8 @@ class Worker:
         longest = self._watcher.pause(self._settings.rescan_seconds, self._settings.polling_seconds)
         if self._control.waits:
             longest = min(longest, _REQUEST_PAUSE_SECONDS)
+        if self._intake.has_more and not self._draining:
+            return 0.0
         if self._intake.waits_for_growing_files:
             longest = min(longest, _GROWING_PAUSE_SECONDS)
         return self._ledger.seconds_to_next(longest)

@@ -16,7 +16,7 @@ from jobs.ids import is_job_id
 from jobs.layout import Spool
 from jobs.model import Job, Record
 
-MOST_BYTES = 8 * 1024 * 1024  # of a rejected file that are looked at; what is larger can be no job
+MOST_BYTES = 4 * 1024 * 1024  # of a rejected file that are looked at: in seconds, where nobody aims at more
 _TORN_BYTES = 4096  # at most, behind the last blank before a cut: half a secret could not be told
 
 

@@ -146,13 +146,13 @@ def _graph(stores: Stores, connection: sqlite3.Connection) -> Iterator[Finding]:
         yield found("GRAPH_DAMAGED", "vectors", f"The table {table} cannot be read: {why}.")
     if compared.lacking:
         count = len(compared.lacking)
-        yield found("GRAPH_LACKS", "graph", f"It is so of {count}.", count=count, memory_ids=compared.lacking)
+        yield found("GRAPH_LACKS", "graph", f"In all: {count}.", count=count, memory_ids=compared.lacking)
     if compared.forgotten:
         count = len(compared.forgotten)
-        said = f"They are {count}."
+        said = f"In all: {count}."
         yield found("GRAPH_HOLDS_FORGOTTEN", "graph", said, count=count, memory_ids=compared.forgotten)
     if compared.strange:
-        yield found("GRAPH_HOLDS_MORE", "graph", f"There are {compared.strange}.", count=compared.strange)
+        yield found("GRAPH_HOLDS_MORE", "graph", f"In all: {compared.strange}.", count=compared.strange)
 
 
 def _visible(connection: sqlite3.Connection) -> Iterator[list[Memory]]:
@@ -182,4 +182,4 @@ def _texts(stores: Stores, connection: sqlite3.Connection) -> Iterator[Finding]:
     ours = [each for (each,) in connection.execute("SELECT data_id FROM cognified")]
     strange = old_stores.find(stores.workspace, ours)
     if strange.texts:
-        yield found("TEXTS_STRAY", "texts", f"There are {len(strange.texts)}.", count=len(strange.texts))
+        yield found("TEXTS_STRAY", "texts", f"In all: {len(strange.texts)}.", count=len(strange.texts))

@@ -299,14 +299,16 @@ class Taking:
         with self._stores.store.changing(self._now) as connection:
             for line in others:
                 values = self._translated(line.model_dump(exclude={"type"}))
+                counts: dict[str, int] = {}
                 if self._stores.settings.redact_secrets:
-                    values, _ = redaction.redact_value(values)
+                    values, counts = redaction.redact_value(values)
                 is_compaction = isinstance(line, ExportedCompaction)
                 key = ("record_id", "applied_at") if is_compaction else ("memory_id",)
                 memory_id = values[key[0]]
                 if self._stores.store.known(memory_id) is None or not _inserted(connection, line.type, values, key):
                     continue
                 self._counts["compactions" if is_compaction else "findings"] += 1
+                self._redactions.update(counts)
                 if not is_compaction:  # the graph may have been told of the memory without them meanwhile
                     self._stores.store.outbox.owe(memory_id, "write", self._now)
 

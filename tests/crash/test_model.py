@@ -101,7 +101,8 @@ class Drop:
     content: bytes | None = None
 
 
-BAD = st.sampled_from([b"{", b"[]", encode({"kind": "noop"}), b""])
+SECRET = b'["AKIAQ3EGXYZ7ABCDWXYZ"]'  # so it looks: what is kept of it is another file
+BAD = st.sampled_from([b"{", b"[]", encode({"kind": "noop"}), b"", SECRET])
 ID = st.sampled_from(IDS)
 DELAYS = st.sampled_from([None, None, None, 30])
 GOOD = st.builds(Drop, ID, st.just("noop"), st.booleans(), st.sampled_from([0, 5]), DELAYS, DELAYS)
@@ -522,7 +523,7 @@ TestAnythingInAnyOrder = EngineMachine.TestCase
 def test_a_kill_at_each_durable_step_of_the_worker_is_mended(point: str, is_pruned: bool) -> None:
     """The same walk, with the kill in each of its rounds; ``pruned``: by the command line, before the next worker."""
     rounds: list[tuple[list[Drop], list[tuple[str, str]], list[str]]] = [
-        ([Drop("job-0"), Drop("job-1", "ask"), Drop("job-2", content=b"[]")], [], []),
+        ([Drop("job-0"), Drop("job-1", "ask"), Drop("job-2", content=SECRET)], [], []),
         ([Drop("job-0")], [], ["succeed", "give up"]),
         ([Drop("job-2"), Drop("job-3", "ask", expires=-1)], [("job-1", "retry")], ["retry", "succeed", "succeed"]),
         ([], [("job-2", "cancel"), ("job-1", "cancel"), ("job-3", "retry")], ["commit and wait", "crash"]),

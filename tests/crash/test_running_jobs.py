@@ -107,11 +107,11 @@ def test_the_start_of_the_child_does_not_count_towards_a_timeout(tmp_path: Path)
     slow = tmp_path / "slow"
     slow.mkdir()
     (slow / "sitecustomize.py").write_text(
-        "import sys, time\nif 'worker.child_main' in sys.orig_argv: time.sleep(3)\n", "utf-8"
+        "import sys, time\nif 'worker.child_main' in sys.orig_argv: time.sleep(4)\n", "utf-8"
     )
     place = Place(tmp_path, PYTHONPATH=str(slow))
     with place.worker():
-        record = place.ended(place.submit("noop", {"sleep_ms": 10}, timeout_seconds=1.5, max_attempts=1))
+        record = place.ended(place.submit("noop", {"sleep_ms": 10}, timeout_seconds=3, max_attempts=1))
     assert record.state == "succeeded"
     assert (record.elapsed_ms or 0) >= 3000
 

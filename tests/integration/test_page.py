@@ -16,7 +16,17 @@ from typing import Any
 
 import pytest
 from harness import Place, RealWorker, until
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Request,
+    Route,
+    expect,
+    sync_playwright,
+)
 
 from bridge import trust
 from worker.http import tickets
@@ -26,7 +36,7 @@ AXE = Path(__file__).resolve().parent.parent / "data" / "axe-4.10.3.min.js"
 PHONE = {"width": 360, "height": 740}
 SCREENS = ("queue", "activity", "memories", "topics", "health")
 
-expect.set_options(timeout=30_000)  # a job may have to wait for its process
+expect.set_options(timeout=90_000)  # a job may have to wait for its process
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 
@@ -197,8 +207,13 @@ def test_a_ticket_signs_in_once_and_leaves_the_address(site: Site, tab: Tab, bro
     assert "ticket" not in tab.page.url
     tab.page.reload()
     expect(tab.page.get_by_role("heading", name="Queue")).to_be_visible()
-    tab.page.evaluate("sessionStorage.clear()")
     tab.expected.append("401")
+    with tab.page.expect_response("**/v1/session") as refused:
+        tab.page.goto(address)
+    assert refused.value.status == 401
+    tab.page.goto(f"{site.url}/#/topics")
+    expect(tab.page.get_by_role("heading", name="Topics"), "who is signed in stays so").to_be_visible()
+    tab.page.evaluate("sessionStorage.clear()")
     tab.page.goto("about:blank")
     tab.page.goto(address)
     expect(tab.page.get_by_role("heading", name="This page needs a key")).to_be_visible()
@@ -253,6 +268,55 @@ def test_failures_of_one_cause_are_found_understood_and_run_again_together(site:
         until(
             lambda job=job: (found := site.place.record(job)) and found.generation == 2 and found.ended, "it ran again"
         )
+
+
+def test_jobs_that_differ_in_why_they_failed_say_so_each(site: Site, tab: Tab) -> None:
+    jobs = site.submit(*[("set_status", {"memory_id": f"lost-{place}", "status": "Draft"}) for place in "aab"])
+    for job in jobs:
+        site.place.ended(job)
+    tab.open()
+    cause = tab.page.locator(".cause", has_text="MEMORY_NOT_FOUND")
+    expect(cause.locator("li", has_text="lost-a")).to_contain_text("× 2")
+    expect(cause.locator("li", has_text="lost-b")).to_contain_text("× 1")
+
+
+def test_a_dialog_closes_once_it_was_obeyed_though_what_it_stood_beside_stays(site: Site, tab: Tab) -> None:
+    [job] = site.submit(("noop", {"outcome": "fail"}))
+    site.place.ended(job)
+    page = tab.open("#/queue?state=failed&kind=noop")
+    nothing = {"success": True, "job_ids": [], "requested": 0, "obeyed": 0, "skipped": []}
+    page.route("**/v1/jobs/retry", lambda route: route.fulfill(json=nothing))
+    page.get_by_role("button", name="Run all again").click()
+    page.get_by_role("dialog").get_by_role("button", name="Run again").click()
+    expect(page.locator(".notice")).to_contain_text("0 jobs")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_role("button", name="Run all again")).to_be_visible()
+
+
+def test_what_was_chosen_can_be_run_again_once_it_has_failed(site: Site, tab: Tab) -> None:
+    [job] = site.submit(("noop", {"outcome": "fail", "sleep_ms": 1500}))
+    page = tab.open("#/queue?kind=noop")
+    page.get_by_role("checkbox", name=f"Choose {job}").check()
+    again = page.get_by_role("region", name="Chosen jobs").get_by_role("button", name="Run again")
+    expect(again).to_be_disabled()
+    expect(tab.row(job)).to_contain_text("failed")
+    expect(again).to_be_enabled()
+
+
+def test_a_worker_that_has_fallen_silent_is_not_said_to_run(tab: Tab) -> None:
+    page = tab.open()
+    expect(page.get_by_role("region", name="Worker")).to_contain_text("The worker is running.")
+
+    def later(route: Route) -> None:
+        response = route.fetch()
+        if response.status == 200:
+            route.fulfill(response=response, json={**response.json(), "now": "2099-01-01T00:00:00Z"})
+        else:
+            route.fulfill(response=response)
+
+    page.route("**/v1/status", later)
+    expect(page.get_by_role("region", name="Worker")).to_contain_text("has fallen silent")
+    page.unroute_all(behavior="wait")
 
 
 def test_what_cannot_be_mended_is_dismissed(site: Site, tab: Tab) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -31,7 +32,15 @@ def record(job_id: str, state: Any = "succeeded", **fields: Any) -> Record:
 
 
 def brief(job_id: str, state: str = "succeeded", **fields: Any) -> Brief:
-    return {**dict.fromkeys(briefs.NAMES), "job_id": job_id, "kind": "noop", "state": state, "attempt": 0, **fields}
+    return {
+        **dict.fromkeys(briefs.NAMES),
+        "job_id": job_id,
+        "kind": "noop",
+        "state": state,
+        "attempt": 0,
+        "generation": 1,
+        **fields,
+    }
 
 
 def failed(job_id: str, code: str, message: str = "", **fields: Any) -> Brief:
@@ -90,6 +99,13 @@ def test_what_is_no_record_is_left_out(place: Spool) -> None:
     (place.results / "half.json").write_text('{"job_id": "half"')
     (place.results / "other.json").write_bytes(place.record("good").read_bytes())
     (place.results / "list.json").write_text("[]")
+    for number, damage in enumerate(
+        [
+            *({"accepted_at": 5}, {"finished_at": "yesterday"}, {"state": ["failed"]}, {"state": "lost"}, {"kind": {}}),
+            *({"error": "x"}, {"error": {"code": "INTERNAL"}}, {"elapsed_ms": "1"}, {"correlation_id": 7}),
+        ]
+    ):
+        (place.results / f"bad-{number}.json").write_text(json.dumps(record(f"bad-{number}").as_dict() | damage))
     (place.results / ".part.json").write_text("{}")
     (place.results / "link.json").symlink_to(place.record("good"))
     found = Briefs(place)
@@ -172,11 +188,16 @@ def test_activity_puts_each_end_into_its_span_with_quantiles() -> None:
         brief("b", "failed", accepted_at=at(-50), started_at=at(-50), finished_at=at(-47), elapsed_ms=180_000),
         brief("c", accepted_at=at(-5), finished_at=at(-4)),
         brief("long ago", accepted_at=at(-900), finished_at=at(-800)),
+        brief("again", accepted_at=at(-900), started_at=at(-55), finished_at=at(-54), elapsed_ms=60_000, generation=2),
         brief("still", "running", accepted_at=at(-5)),
     ]
     spans = briefs.activity(found, NOW, hours=1, buckets=6)
-    assert [span["ended"] for span in spans] == [{}, {"succeeded": 1, "failed": 1}, {}, {}, {}, {"succeeded": 1}]
+    assert [span["ended"] for span in spans] == [
+        *({"succeeded": 1}, {"succeeded": 1, "failed": 1}, {}, {}, {}, {"succeeded": 1}),
+    ]
     assert (spans[0]["at"], spans[5]["at"]) == (at(-60), at(-10))
     assert spans[1]["waited_ms"] == {"p50": 0, "p95": 60_000}
     assert spans[1]["took_ms"] == {"p50": 60_000, "p95": 180_000}
-    assert (spans[0]["waited_ms"], spans[5]["took_ms"]) == (None, None)
+    assert spans[0]["waited_ms"] is None, "what was run again had ended in between"
+    assert spans[0]["took_ms"] == {"p50": 60_000, "p95": 60_000}
+    assert spans[5]["took_ms"] is None

@@ -83,6 +83,7 @@ HELPS = dict(helps())
 def test_every_help_has_examples_and_each_is_understood(command: str) -> None:
     _, _, examples = HELPS[command].format_help().partition(f"{EXAMPLES}\n")
     lines = examples.split("\n\n")[0].splitlines()
+    assert r"\n" not in examples, "a shell does not read it as a line's end"
     assert 1 <= len(lines) <= 3
     for line in lines:
         words = shlex.split(line.partition(" < ")[0], comments=True)
@@ -485,11 +486,14 @@ def test_retrieving_from_a_workspace_that_was_never_used_gives_no_results(place:
 
 
 def test_an_interrupt_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def interrupted(_: argparse.Namespace) -> dict[str, Any]:
+    def interrupted(*_: object) -> dict[str, Any]:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(commands, "run", interrupted)
-    assert main(["status"]) == 130
+    with monkeypatch.context() as context:
+        context.setattr(commands, "run", interrupted)
+        assert main(["status"]) == 130
+    monkeypatch.setattr("worker.terminal.display.show", interrupted)
+    assert main(["--version"]) == 130
     assert capsys.readouterr() == ("", "")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from jobs import spool
 from jobs.errors import JobError
 from jobs.model import Record
 from worker.cli import main
+from worker.terminal import completion
 
 # Asks bash's own machinery what it would offer behind each line of stdin.
 _ASK = """
@@ -76,6 +78,14 @@ def test_a_shell_offers_what_may_follow(place: Place) -> None:
     offered = [set(line.split("|")) - {""} for line in done.stdout.splitlines()]
     assert dict(zip(expected, offered, strict=True)) == expected
     assert done.stderr == ""
+
+
+def test_a_beginning_finds_jobs_that_are_not_among_the_newest(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(place.config))
+    monkeypatch.setattr(completion, "_MOST", 1)
+    given = argparse.Namespace(workspace=str(place.workspace.root), verb="show")
+    assert set(completion.job_ids(given, prefix="")) == {"waits-1"}
+    assert set(completion.job_ids(given, prefix="do")) == {"done-1"}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])

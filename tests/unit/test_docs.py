@@ -96,7 +96,7 @@ def test_a_page_without_the_markers_is_refused() -> None:
 @pytest.mark.parametrize(("kind", "content"), JSON_BLOCKS)
 def test_a_json_block_is_what_it_says(kind: str, content: str) -> None:
     """Behind ``json`` stands the name of a schema; a job also goes through the real parser, and so does a payload."""
-    value = json.loads(content)
+    value = json.loads(content, object_pairs_hook=named_once)
     kind = kind.split(" ")[0]  # behind it may stand the name of a file, for the tutorial
     assert kind, "say behind ```json which of docs/schemas it is"
     if kind == "summary":
@@ -108,6 +108,17 @@ def test_a_json_block_is_what_it_says(kind: str, content: str) -> None:
         job = {"schema_version": 1, "job_id": "x", "kind": kind.removeprefix("payload."), "payload": value}
     if job is not None:
         parse_job(job["job_id"], json.dumps(job).encode())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_json_without_a_schema_is_json_all_the_same(page: Path) -> None:
+    for _, content in blocks(page, "jsonc"):
+        json.loads(content, object_pairs_hook=named_once)
+
+
+def named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    assert len(dict(pairs)) == len(pairs), [each for each, _ in pairs]
+    return dict(pairs)
 
 
 def test_the_pages_hold_json_of_every_kind_that_an_asker_meets() -> None:

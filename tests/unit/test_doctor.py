@@ -25,12 +25,13 @@ from bridge.database import FORMAT
 from bridge.memory import Content, Memory, Metadata
 from bridge.setting_sources import survey
 from bridge.settings import Settings, load
-from jobs import clock, spool
+from jobs import client, clock, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock
 from jobs.model import Attempt, Record
 from jobs.troubles import GROUPS, LEVELS, TROUBLES, Finding
+from worker.cli import main
 from worker.doctor import (
     bundle as doctor_bundle,
     cleaning as doctor_cleaning,
@@ -224,6 +225,7 @@ LATER = clock.iso(NOW + timedelta(hours=1))
         (queue(brief(minutes=9), paused=True), set()),
         (queue(brief(minutes=9, next_attempt_at=LATER)), set()),
         (queue(inbox=[5 * MINUTES]), {"INBOX_NOT_TAKEN"}),
+        (queue(inbox=[5 * MINUTES], leaving=True), set()),
         (queue(requests=[5 * MINUTES]), {"REQUESTS_NOT_OBEYED"}),
         (queue(brief("failed", 5, "POISON")), {"JOBS_FAILED"}),
         (queue(brief("rejected", 5, "JSON_INVALID"), rejected=1), {"JOBS_REJECTED"}),
@@ -247,6 +249,9 @@ def test_failures_are_one_finding_a_cause_with_the_cause_s_own_remedy() -> None:
     assert [(each.subject, each.count, each.remedy) for each in found] == [
         ("POISON", 3, "Mend it."), ("LLM_CONFIG", 1, "Mend it."),
     ]  # fmt: skip
+    error = {"code": "POISON", "message": "It died.", "remediation": "cognee-memory jobs retry <job_id>."}
+    (found_one,) = doctor_queue.troubled(queue(brief("failed", 5, error=error)))
+    assert found_one.remedy == "cognee-memory jobs retry --error POISON."
 
 
 def store(**change: Any) -> glance.Store:
@@ -381,6 +386,68 @@ def test_a_workspace_that_is_well_is_found_well_and_left_as_it_is(used: Workspac
     assert {path: at for path, at in after.items() if path in before and path.is_file()} == {
         path: at for path, at in before.items() if path.is_file()
     }
+
+
+@pytest.mark.parametrize("path", ["~nobody-of-that-name/x", "a" * 300])
+def test_what_can_be_no_path_is_not_there(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--workspace", path]) == 1
+    assert "WORKSPACE_ABSENT" in capsys.readouterr().out
+    assert main(["status", "--workspace", path]) == 1
+    assert "WORKSPACE_MISSING" in capsys.readouterr().err
+
+
+def test_a_workspace_that_cannot_be_looked_at_is_closed(
+    used: Workspace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(trust, "standing", refused)
+    assert main(["doctor", "--workspace", str(used.root), "--fix"]) == 1
+    shown = capsys.readouterr().out
+    assert "WORKSPACE_CLOSED" in shown
+    assert "WORKSPACE_FOREIGN" not in shown
+    for command in ("status", "trust"):
+        assert main([command, "--workspace", str(used.root)]) == 1
+        told = capsys.readouterr().err
+        assert "WORKSPACE_NOT_TRUSTED" in told
+        assert "Permission denied" in told
+
+
+def test_what_stands_in_the_place_of_our_folder_has_a_remedy_that_helps(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".cognee_jobs").write_text("")
+    assert main(["trust", "--workspace", str(tmp_path)]) == 4
+    assert "Move it away" in capsys.readouterr().err
+
+
+def test_a_workspace_in_which_our_folders_cannot_be_made_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "WORKSPACE_CLOSED" not in codes(look(Workspace(tmp_path)).findings)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert "WORKSPACE_CLOSED" in codes(look(Workspace(tmp_path)).findings)
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
+def test_errors_in_the_log_are_counted_for_a_day_by_whichever_clock(
+    used: Workspace, zone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        lines = []
+        for hours in (30, 20, 0):
+            then = NOW - timedelta(hours=hours)
+            lines.append(f"{then.astimezone():%Y-%m-%d %H:%M:%S},123 ERROR   worker.runner failed")
+            lines.append(json.dumps({"at": clock.iso(then), "level": "ERROR", "logger": "worker.runner"}))
+        used.spool.log.write_text("\n".join(lines))
+        facts = doctor_worker.gather(used, load(), NOW, probe_http=False)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert facts.log_errors == 4
 
 
 def test_a_workspace_that_is_not_there_is_a_finding(tmp_path: Path) -> None:
@@ -554,6 +621,17 @@ def test_what_is_safe_to_mend_is_mended_once(used: Workspace, harm: Callable[[Wo
     assert fixed(used) == {}
 
 
+def test_a_worker_is_started_unless_that_was_ruled_out(used: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Workspace] = []
+    monkeypatch.setattr(doctor_fixes.launch, "start", lambda of, **_: started.append(of) or True)
+    client.submit(used.spool, "noop", {})
+    monkeypatch.chdir(used.root)
+    main(["doctor", "--fix", "--no-start"])
+    assert started == []
+    main(["doctor", "--fix"])
+    assert started == [used]
+
+
 def test_what_a_dead_worker_left_goes_and_that_of_a_living_one_stays(used: Workspace) -> None:
     place = used.spool
     place.heartbeat.write_text(json.dumps(beat(heartbeat_at=OLD, pid=2**22 + 1)))
@@ -714,6 +792,12 @@ def test_no_text_no_key_and_no_name_is_in_the_archive(
     assert all(name in parts["MANIFEST.txt"] for name in parts if name != "MANIFEST.txt")
 
 
+def test_a_place_is_not_told_where_json_escapes_it() -> None:
+    known = doctor_cleaning.places(Workspace(Path('/w/the "x"')))
+    assert doctor_cleaning.cleaned('/w/the "x"/jobs.py', known) == "<workspace>/jobs.py"
+    assert doctor_cleaning.cleaned(json.dumps('/w/the "x"/jobs.py'), known) == '"<workspace>/jobs.py"'
+
+
 def test_the_archive_of_a_broken_workspace_is_made_all_the_same(used: Workspace, tmp_path: Path) -> None:
     spoil_database(used)
     spoil_heartbeat(used)
@@ -721,8 +805,28 @@ def test_the_archive_of_a_broken_workspace_is_made_all_the_same(used: Workspace,
     with zipfile.ZipFile(tmp_path / "out.zip") as archive:
         assert "could not be made" in archive.read("store.json").decode()
     assert "report.json" in made["files"]
-    with pytest.raises(JobError, match="no plain file"):
+    with pytest.raises(JobError, match="cannot be written"):
         doctor_bundle.write(used, tmp_path, examine(used, clock.now()), clock.now())
+
+
+def test_stores_that_were_not_read_whole_are_not_said_to_be(
+    used: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["doctor", "--workspace", str(used.root), "--deep", "--no-start"]) == 1
+    shown = capsys.readouterr().out
+    assert "CHECK_FAILED" in shown
+    assert "→ Start one: cognee-memory worker start." in shown
+    assert "the stores read whole" not in shown
+
+
+@pytest.mark.parametrize("command", [["doctor", "--bundle"], ["graph", "--no-start", "--out"]])
+def test_no_file_that_is_asked_for_takes_the_place_of_what_is_ours(
+    used: Workspace, command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = used.memory_db.read_bytes()
+    assert main([*command, str(used.memory_db), "--workspace", str(used.root)]) == 2
+    assert "cognee-memory's own" in capsys.readouterr().err
+    assert used.memory_db.read_bytes() == before
 
 
 # --- the table, and what people see ---

@@ -120,6 +120,14 @@ def test_what_the_worker_says_of_itself_and_has_counted_is_shown(workspace: Work
     assert set(processes) == {labels(process="server")}, "of what has ended nothing is said"
 
 
+def test_counts_that_cannot_be_read_are_left_out_and_do_not_begin_anew(workspace: Workspace) -> None:
+    workspace.spool.figures.write_bytes(b"{")
+    found = shown(workspace)
+    assert "cognee_memory_jobs_ended_total" not in found
+    assert "cognee_memory_child_starts_total" not in found
+    assert found["cognee_memory_worker_up"] == {labels(): 0}
+
+
 @pytest.mark.parametrize("content", [b"{", b"[]", b'{"heartbeat_at": 1}', b'{"heartbeat_at": "2026-11-20T12:00:00Z"}'])
 def test_a_heartbeat_that_says_less_leaves_the_rest(workspace: Workspace, content: bytes) -> None:
     files.replace(workspace.spool.heartbeat, content)

@@ -63,7 +63,7 @@ def test_whatever_is_no_yes_forgets_nothing(workspace: Workspace, monkeypatch: p
     shown = on_a_terminal(monkeypatch, answer)
     assert forget(workspace, "1") == 1
     assert asked_for(workspace) == []
-    assert "Nothing was forgotten." in shown.getvalue()
+    assert "Nothing was done." in shown.getvalue()
 
 
 @pytest.mark.parametrize("arguments", [["1"], ["1", "--json"]])

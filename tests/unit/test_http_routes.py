@@ -18,7 +18,7 @@ from jobs import clock, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.model import Attempt, Record, encode
-from worker.http import page as http_page, tickets
+from worker.http import page as http_page, queue as http_queue, tickets
 from worker.http.answers import Answers
 
 NOW = datetime.now(UTC)
@@ -141,7 +141,7 @@ def test_jobs_are_listed_the_newest_first_page_by_page(place: Operated) -> None:
     [
         ("state=failed", 8), ("state=failed,cancelled", 9), ("kind=cognify", 1), ("error=TOPIC_NOT_FOUND", 7),
         ("state=failed&kind=compact&error=TOPIC_NOT_FOUND", 7), ("contains=job-00", 10), ("contains=chat-1", 7),
-        ("contains=%3Cb%3E", 0), ("state=rejected", 0),
+        ("contains=%3Cb%3E", 0), (f"contains={'x' * 256}", 0), ("state=rejected", 0),
     ],
 )  # fmt: skip
 def test_a_list_of_jobs_is_filtered(place: Operated, query: str, count: int) -> None:
@@ -155,7 +155,7 @@ def test_a_list_of_jobs_is_filtered(place: Operated, query: str, count: int) -> 
         ("limt=3", "limit"), ("limit=0", "1 to 500"), ("limit=501", "1 to 500"), ("limit=1_0", "whole number"),
         ("limit=%EF%BC%95", "whole number"), ("limit=", "whole number"), ("limit=3&limit=4", "twice"),
         ("state=fialed", "failed"), ("state=", "one of"), ("kind=ingset", "ingest"), ("error=TOPIC_NOT", "error"),
-        ("contains=", "1 to 128"), (f"contains={'x' * 129}", "1 to 128"), (f"after={'x' * 5000}", "4096"),
+        ("contains=", "1 to 256"), (f"contains={'x' * 257}", "1 to 256"), (f"after={'x' * 5000}", "4096"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_refused_with_what_is_near(place: Operated, query: str, said: str) -> None:
@@ -187,6 +187,17 @@ def test_who_has_the_list_already_is_told_that_nothing_has_changed(own: Operated
     own.write(ended(2, "failed", "INTERNAL"))
     for path, tag in tags.items():
         assert own.get(path, If_None_Match=tag).status == 200
+
+
+def test_that_a_worker_falls_silent_is_a_change_though_no_file_has_changed(
+    own: Operated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own.workspace.spool.heartbeat.parent.mkdir(parents=True, exist_ok=True)
+    own.workspace.spool.heartbeat.write_text("half of one")
+    tag = own.get("/v1/status").headers["etag"]
+    assert own.get("/v1/status", If_None_Match=tag).status == 304
+    monkeypatch.setattr(http_queue, "STALE_SECONDS", -1.0)
+    assert own.get("/v1/status", If_None_Match=tag).status == 200
 
 
 def test_another_process_gives_other_tags(own: Operated, monkeypatch: pytest.MonkeyPatch) -> None:

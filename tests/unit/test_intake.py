@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -74,6 +76,15 @@ def test_a_delayed_job_is_accepted_and_not_yet_enqueued(door: Door) -> None:
     door.look()
     assert door.ledger.get("a") is not None
     assert door.taken == []
+
+
+def test_requests_have_their_turn_before_an_inbox_that_takes_long(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in "abc":
+        door.drop(f"{name}.json")
+    ticks = itertools.count(0, 2.0)
+    monkeypatch.setattr("worker.intake.time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    assert (door.intake.look(), door.intake.has_more) == (2, True)
+    assert (door.intake.look(), door.intake.has_more) == (1, False)
 
 
 def test_the_first_jobs_of_a_full_inbox_are_enqueued_before_the_last_are_read(tmp_path: Path) -> None:

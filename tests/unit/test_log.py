@@ -16,6 +16,7 @@ from bridge import log_lines, masking
 from bridge.operations import Task
 from jobs.model import Record
 from worker import child_main, log
+from worker.terminal.process_commands import last_lines
 
 RECORD = Record("a-job", "ingest", "0" * 64, "running", attempt=2, correlation_id="from-afar")
 
@@ -62,7 +63,28 @@ def test_a_line_for_people_ends_with_the_same_fields(path: Path) -> None:
     first, second, third = path.read_text("utf-8").splitlines()
     assert first.endswith("INFO    worker.runner succeeded job_id=a-job correlation_id=from-afar kind=ingest attempt=2")
     assert second.endswith("two job_id=b"), "an id is not said twice"
-    assert third == "lines"
+    assert third == "  lines", "no line begins with what is quoted"
+
+
+def test_nothing_that_is_quoted_makes_a_line_of_its_own_or_moves_a_terminal(path: Path) -> None:
+    log.set_up(path, "INFO", "human", foreground=False)
+    forged = "2026-11-20 20:00:00,123 ERROR   worker.intake forged"
+    for odd in ("\n", "\r", "\x1b[2J", "\x85", "\u2028", "\0", "\x9b2J"):
+        about = log_lines.fields(job_id="a", correlation_id=f"b{odd}{forged}")
+        logging.getLogger("worker").info("said%s%s", odd, forged, extra=about)
+    text = path.read_text("utf-8")
+    assert not any(line.startswith(forged) for line in text.splitlines())
+    assert all(line.isprintable() for line in text.split("\n"))
+
+
+@pytest.mark.parametrize("form", ["human", "json"])
+def test_a_line_is_one_line_for_who_reads_the_log(path: Path, form: Any) -> None:
+    log.set_up(path, "INFO", form, foreground=False)
+    logging.getLogger("worker").info("one\x85two\u2028three")
+    (line,) = last_lines(path, 10)
+    assert "three" in line
+    path.write_bytes(b"")
+    assert last_lines(path, 10) == []
 
 
 @pytest.mark.parametrize("form", ["human", "json"])
@@ -119,12 +141,13 @@ def test_a_line_of_the_child_arrives_as_it_was_said(path: Path) -> None:
 
 
 def test_a_long_line_of_the_child_is_cut_and_still_whole_json() -> None:
-    record = logging.makeLogRecord({"name": "child", "levelname": "ERROR", "msg": "状" * 100_000})
+    record = logging.makeLogRecord({"name": "child", "levelname": "ERROR", "msg": "\0" * 100_000})
+    record.exc_info, record.exc_text = (ValueError, ValueError("\0" * 100_000), None), None
     line = log_lines.JsonLines().format(record)
     assert len(line.encode()) < log._LINE_BYTES
     parsed = log_lines.parsed(line)
     assert parsed is not None
-    assert parsed.getMessage().endswith("92000 characters left out)")
+    assert "92000 characters left out)" in parsed.getMessage()
 
 
 class PipesInName:

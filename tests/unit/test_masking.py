@@ -35,6 +35,19 @@ def test_what_is_too_short_to_be_a_key_is_no_reason_to_spoil_texts() -> None:
     assert masking.masked("ollama answers") == "ollama answers"
 
 
+@pytest.mark.parametrize("word", ["password", "placeholder", "ANYTHING", "Redactions"])
+def test_a_word_that_stands_in_for_a_key_is_no_reason_either(word: str) -> None:
+    load(environment={"LLM_API_KEY": word})
+    value = {word: f"The {word} is wrong: [REDACTED:{word}]"}
+    assert masking.masked_value(value) == value
+
+
+@pytest.mark.parametrize("key", ["no-key-needed", "s3cretword", "aRandomKey", "x" * 20])
+def test_what_may_be_a_key_is_hidden_also_where_its_end_of_line_was_read_with_it(key: str) -> None:
+    load(environment={"LLM_API_KEY": f"{key}\n"})
+    assert masking.masked(f"It was {key}.") == "It was [hidden]."
+
+
 def test_values_are_masked_at_every_depth_and_keep_their_form() -> None:
     masking.hide([KEY])
     value = {"a": [f"x{KEY}y", 1, None, {KEY: True}], "b": 0.5}

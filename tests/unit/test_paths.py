@@ -70,6 +70,12 @@ def test_a_path_that_leads_out_or_nowhere_is_refused(root: Path, text: str) -> N
     assert code(root, text) == "ARGUMENT_INVALID"
 
 
+def test_who_names_a_file_that_is_not_there_is_told_to_put_it_there(root: Path) -> None:
+    with pytest.raises(JobError, match="There is no file at") as refused:
+        paths.open_inside(root, "lost.jsonl")
+    assert "Put the file there" in refused.value.remediation
+
+
 @pytest.mark.parametrize("folder", [".git", ".GIT", ".cognee_memory", ".cognee_jobs", ".Cognee_System", "docs/.git"])
 def test_our_own_folders_and_gits_are_closed(root: Path, folder: str) -> None:
     (root / folder).mkdir()

@@ -14,7 +14,7 @@ import pytest
 from fake_embedder import FakeEmbedder
 from old_workspace import OldWorkspace
 
-from bridge import export, export_file
+from bridge import export, export_file, findings
 from bridge.findings import Findings, FoundNode
 from bridge.llm_usage import Meter
 from bridge.memory import Content, Memory, Metadata
@@ -223,6 +223,21 @@ def test_an_export_with_secrets_is_imported_without_them_and_under_its_ids(opene
     assert (again["unchanged"], again["conflicts"], again["redactions"]["total"]) == (2, 0, 0)
     retried = place.done("import", {"path": "memories.jsonl"}, "import")
     assert retried["redactions"] == result["redactions"], "a further attempt tells the same"
+
+
+def test_what_was_found_in_a_text_is_imported_without_secrets_and_counted(opened: Callable[..., Place]) -> None:
+    there, (memory, _) = opened("there", OFF), of_everything()
+    exported(there, [memory])
+    found = Findings((FoundNode("0b4f5c1e-5b1c-4d4e-9d4e-000000000003", "Entity", ("name",), {"name": KEY}),))
+    with there.store.changing(AT) as connection:
+        findings.keep(connection, memory.id, found, "job", AT)
+    data: list[bytes] = []
+    export.write(there.workspace, "1.0", AT, data.append)
+    place = opened()
+    (place.workspace.root / "memories.jsonl").write_bytes(b"".join(data))
+    result = place.done("import", {"path": "memories.jsonl"}, "import")
+    assert (result["findings"], result["redactions"]["total"]) == (1, 3)
+    assert place.holding() == []
 
 
 def test_what_is_here_with_its_secret_is_no_conflict(opened: Callable[..., Place], tmp_path: Path) -> None:

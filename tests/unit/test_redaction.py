@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import string
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def test_however_texts_are_put_together_twice_equals_once(parts: list[str]) -> N
         "://", "://a:", "\\",
         '\\"', '"\\', "xoxb-1-", "1-", "glpat-", "pypi-AgEIcHlwaS5vcmc", "SG.", "M", "12345678:AA", " AKC", "AC", "0a",
         "private_shared_secret_", "_pass", "Private-Lines: 1\n", "authorization: basic ", f"{GITHUB} ",
-        "secret=a1B2c3D4e5 ",
+        "secret=a1B2c3D4e5 ", 'secret=a1B2c3D4e5","\\n',
         "lsv2_pt_", "connect.sid=", "https://hooks.slack.com/services/T", " ",
     ],
 )  # fmt: skip
@@ -77,6 +78,39 @@ def test_hostile_text_takes_linear_time(text: str) -> None:
         began = time.process_time()
         redact_bytes(hostile.encode())
         assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("body", [
+    "; it is read in src/components/authentication/keyloader2, where line 20 looks for",
+    " was in the repository until commit 3f2a9c1d8e7b6a5f4e3d2c1b0a9f8e7d6c5b4a39, which took it out, with",
+])  # fmt: skip
+def test_prose_between_the_marks_of_a_key_stays(body: str) -> None:
+    text = f"-----BEGIN PRIVATE KEY-----{body} -----END PRIVATE KEY-----, as decided."
+    assert redact(text) == redaction.Redacted(text)
+
+
+BODY = "\n".join(["9Y9i9DqJoUWS/L7LO3GsmyV4gbTG9m/aeFn8skizl0J5jG0RSQ/dOENcLndcJq/G"] * 3)
+HEADERS = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,0123456789ABCDEF8635BC7F5044E74BC"
+
+
+END = "\n-----END EC PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize(
+    ("write", "end"),
+    [
+        (str, END),
+        (json.dumps, END),
+        (lambda text: json.dumps(text).replace("/", "\\/"), END),
+        (str, ""),
+        (json.dumps, ""),
+    ],
+)
+def test_a_key_with_headers_is_found_however_it_is_written(write: Callable[[str], str], end: str) -> None:
+    key = f"-----BEGIN EC PRIVATE KEY-----\n{HEADERS}\n\n{BODY}{end}"
+    found = redact(f"before {write(key)} after")
+    assert found.counts == {"private-key": 1}
+    assert found.text.replace('"', "") == "before [REDACTED:private-key] after"
 
 
 def test_secrets_that_overlap_are_one() -> None:

@@ -7,7 +7,13 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ENTRIES = re.split(r"^(?=[\w.-]+)", (ROOT / "requirements.lock").read_text("utf-8"), flags=re.MULTILINE)[1:]
+
+
+def entries(lock: str) -> list[str]:
+    return re.split(r"^(?=[\w.-]+)", (ROOT / lock).read_text("utf-8"), flags=re.MULTILINE)[1:]
+
+
+FOR_USERS, FOR_TESTS = entries("requirements.lock"), entries("requirements-dev.lock")
 
 
 def name_of(requirement: str) -> str:
@@ -16,14 +22,27 @@ def name_of(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", found[0]).lower()
 
 
+def files_of(entry: str) -> tuple[str, ...]:
+    """The name with the version, and the digests; without where it is wanted."""
+    return entry.split(maxsplit=1)[0], *re.findall(r"sha256:[0-9a-f]{64}", entry)
+
+
 def test_every_package_is_pinned_and_has_the_digest_of_each_of_its_files() -> None:
-    assert len(ENTRIES) > 100
-    for entry in ENTRIES:
+    assert len(FOR_USERS) > 100
+    for entry in FOR_TESTS:
         assert re.match(r"[\w.-]+==\S+", entry), entry
         assert re.findall(r"--hash=sha256:[0-9a-f]{64}", entry), entry
 
 
-def test_every_direct_dependency_is_in_the_lock() -> None:
+def test_what_users_install_is_what_was_tested() -> None:
+    tested = set(map(files_of, FOR_TESTS))
+    assert {files_of(entry) for entry in FOR_USERS} < tested
+
+
+def test_every_direct_dependency_is_in_its_lock() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    direct = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
-    assert {name_of(one) for one in direct} <= {name_of(entry) for entry in ENTRIES}
+    for direct, lock in (
+        (project["dependencies"], FOR_USERS),
+        (project["optional-dependencies"]["dev"], FOR_TESTS),
+    ):
+        assert {name_of(one) for one in direct} <= {name_of(entry) for entry in lock}

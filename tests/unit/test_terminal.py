@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import re
 from collections.abc import Callable
@@ -9,7 +10,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from worker.terminal import output as terminal
+from worker.terminal import display, output as terminal
+from worker.terminal.job_views import told
+from worker.terminal.queue_views import shown_ids
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 CODE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -154,3 +157,28 @@ def test_a_person_is_asked_beside_the_answer(
     assert told.out == ""
     assert "… and 10 more" in told.err
     assert told.err.endswith("30 jobs. Run again? [yes/no] ")
+
+
+def test_the_beginning_of_an_id_tells_it_from_those_of_its_millisecond_that_are_not_shown() -> None:
+    shown, hidden = "01a2004b-e8dd-7bd0-af9d-4af04b36fa88", "01a2004b-e8dd-7b3b-a96f-199c2017036e"
+    (short,) = shown_ids([shown], 60)
+    assert shown.startswith(short)
+    assert len(short) < len(shown)
+    assert not hidden.startswith(short)
+
+
+def test_what_was_forgotten_is_told_of_one_as_of_many(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("forgotten", "records_rebuilt", "records_removed", "revived", "warnings")
+    lists: dict[str, list[str]] = {name: [] for name in names}
+    for count, said in ((1, "1 job lost its texts, 1 waiting job ended"), (2, "2 jobs lost their texts, 2 waiting")):
+        result = {**lists, "jobs_scrubbed": count, "jobs_ended": count, "files_removed": count}
+        told({"kind": "forget", "result": result}, "")
+        assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verb", [None, "run"])
+def test_a_worker_in_the_foreground_has_said_all_in_its_log(
+    verb: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    display.show(argparse.Namespace(command="worker", verb=verb), {"success": True, "stopped": True})
+    assert capsys.readouterr().out == ""

@@ -66,8 +66,6 @@ class Part:
 
 def write(workspace: Workspace, path: Path, report: Report, now: datetime) -> dict[str, Any]:
     """Write the archive, readable by this user alone. Raises ARGUMENT_INVALID."""
-    if path.exists() and not path.is_file():
-        raise JobError("ARGUMENT_INVALID", f"{path} is no plain file.")
     settings, standing, _ = surroundings(workspace)
     known = doctor_cleaning.places(workspace)
     parts = list(_Bundle(workspace, settings).parts(report, now, is_ours=standing.foreign is None))

@@ -31,7 +31,7 @@ _MADE = re.compile(
 # A line of our own log: time, level, logger and message.
 _LINE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+) (\w+) +([\w.]+) (.*)")
 _FRAME = re.compile(
-    r"  \S*?([\w-]+/[\w.-]+\.py:\d+ in [\w<>]+)|(caused by [\w.]+|[\w.]+(?:Error|Exception|Busy))( \(.*\))?"
+    r"\S*?([\w-]+/[\w.-]+\.py:\d+ in [\w<>]+)|(caused by [\w.]+|[\w.]+(?:Error|Exception|Busy))( \(.*\))?"
 )
 _OUR_LOGGERS = ("worker", "bridge", "jobs", "root", "huey")
 _OF_THE_CHILD = re.compile(r"(operation \S+ failed: \w+|\S+ was not done: [A-Z_]+)")
@@ -48,6 +48,7 @@ def places(workspace: Workspace) -> list[tuple[str, str]]:
         found[getpass.getuser()] = "<user>"
     except (OSError, KeyError, ImportError):
         pass  # a user without a name
+    found |= {json.dumps(place, ensure_ascii=False)[1:-1]: name for place, name in found.items()}  # as JSON has it
     return sorted(((place, name) for place, name in found.items() if len(place) > 1), key=lambda pair: -len(pair[0]))
 
 
@@ -129,7 +130,7 @@ def log_line(line: str) -> str | None:
     if said is not None:
         at, level, logger, message = said.groups()
         return f"{at} {level} {logger} {_message(logger, message)}"
-    frame = _FRAME.fullmatch(line)
+    frame = _FRAME.fullmatch(line.strip())
     return None if frame is None else f"  {frame[1] or frame[2]}"
 
 

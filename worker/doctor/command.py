@@ -11,9 +11,10 @@ from bridge import answer, submission
 from jobs import clock, launch
 from jobs.errors import JobError
 from jobs.ids import new_job_id
-from jobs.layout import Workspace, find_workspace
+from jobs.layout import Workspace, expanded, find_workspace
 from jobs.troubles import Finding, found
 
+from ..terminal.process_commands import target
 from ..terminal.progress import Progress
 from . import fixes as doctor_fixes
 from .examination import examine, surroundings
@@ -24,22 +25,23 @@ Envelope = dict[str, Any]
 def doctor(given: argparse.Namespace) -> Envelope:
     """The envelope has the findings whether or not there is an error among them: then it says PROBLEMS_FOUND."""
     workspace = _workspace(given)
+    bundle = None if given.bundle is None else target(workspace, given.bundle)
     report = examine(workspace, clock.now())
     more: Envelope = {"workspace": str(workspace.root)}
     if given.fix:
-        more["fixed"] = [
-            done.as_dict() for done in doctor_fixes.mend(workspace, report.findings, surroundings(workspace)[0])
-        ]
+        settings = surroundings(workspace)[0]
+        done = doctor_fixes.mend(workspace, report.findings, settings, start=not given.no_start)
+        more["fixed"] = [each.as_dict() for each in done]
         report = examine(workspace, clock.now())
     if given.deep:
         began = time.monotonic()
         findings = _deep(workspace, start=not given.no_start)
         report = report.with_more(findings, round((time.monotonic() - began) * 1000))
-        more["deep"] = True
-    if given.bundle:
+        more["deep"] = all(finding.code != "CHECK_FAILED" for finding in findings)
+    if bundle is not None:
         from . import bundle as doctor_bundle
 
-        more["bundle"] = doctor_bundle.write(workspace, Path(given.bundle).expanduser(), report, clock.now())
+        more["bundle"] = doctor_bundle.write(workspace, bundle, report, clock.now())
     found_here = {**report.as_dict(), **more}
     if report.ok:
         return answer.success(**found_here)
@@ -53,18 +55,20 @@ def _workspace(given: argparse.Namespace) -> Workspace:
     try:
         return find_workspace(given.workspace, Path.cwd())
     except JobError:
-        return Workspace(Path(given.workspace).expanduser().absolute())
+        return Workspace(expanded(given.workspace).absolute())
 
 
 def _deep(workspace: Workspace, *, start: bool) -> list[Finding]:
     """What the job ``check`` finds, which reads the stores whole."""
     settings, standing, problems = surroundings(workspace)
-    if problems or standing.foreign is not None or not workspace.root.is_dir():
-        return [found("CHECK_FAILED", "stores", "The workspace or the settings do not let anything be read.")]
+    if problems or standing.foreign is not None or not workspace.is_there:
+        said = "The workspace or the settings do not let anything be read."
+        return [found("CHECK_FAILED", "stores", said, remedy="Mend what else was found, and look again.")]
     if not workspace.memory_db.exists():
         return []
     if not start and not launch.is_alive(workspace):
-        return [found("CHECK_FAILED", "stores", "There is no worker to read them, and none was to be started.")]
+        said = "There is no worker to read them, and none was to be started."
+        return [found("CHECK_FAILED", "stores", said, remedy="Start one: cognee-memory worker start. Then look again.")]
     try:
         job_id = new_job_id()
         with Progress(workspace.spool, job_id) as seen:

@@ -80,7 +80,7 @@ def examine(workspace: Workspace, now: datetime, *, probe_http: bool = True) -> 
     """Look at everything. ``probe_http`` asks the worker's address too: not for the process that answers there."""
     began = time.monotonic()
     settings, standing, problems = surroundings(workspace)
-    is_ours = standing.foreign is None and workspace.root.is_dir()
+    is_ours = standing.foreign is None and workspace.is_there
     findings = [*problems, *_examine(workspace, now, settings, standing, probe_http if is_ours else None)]
     ordered = _ordered(findings, GROUPS if is_ours else _ANYWHERE)
     return Report(tuple(ordered), round((time.monotonic() - began) * 1000))
@@ -125,8 +125,8 @@ def surroundings(workspace: Workspace) -> tuple[Settings, Standing, list[Finding
     try:
         standing = trust.standing(workspace, settings.config_folder)
     except OSError as error:
-        problems.append(_not_made("workspace", error))
-        return settings, Standing(None, False, "It cannot be looked at."), problems
+        problems.append(found("WORKSPACE_CLOSED", "workspace", f"{error.strerror}."))
+        return settings, doctor_workspace.UNSEEN, problems
     if standing.foreign is None and not problems:
         try:
             settings = load(workspace_env=workspace.env_file, trusted=standing.trusted)

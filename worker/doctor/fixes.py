@@ -42,10 +42,16 @@ class Done:
         return asdict(self)
 
 
-def mend(workspace: Workspace, findings: Sequence[Finding], settings: Settings) -> list[Done]:
-    """Do the fixes that the findings name. In a workspace of somebody else's nothing is touched."""
+def mend(workspace: Workspace, findings: Sequence[Finding], settings: Settings, *, start: bool = True) -> list[Done]:
+    """Do the fixes that the findings name. In a workspace of somebody else's nothing is touched; with ``start`` false
+    no worker is started."""
     wanted = {finding.fix for finding in findings if finding.fix is not None}
-    standing = trust.standing(workspace, settings.config_folder) if workspace.root.is_dir() else None
+    if not start:
+        wanted.discard("start a worker")
+    try:
+        standing = trust.standing(workspace, settings.config_folder) if workspace.is_there else None
+    except OSError:
+        standing = None
     if standing is None or standing.foreign is not None:
         wanted &= {"close to others"}
     done = []

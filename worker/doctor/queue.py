@@ -19,6 +19,9 @@ from jobs.layout import Workspace
 from jobs.lock import is_held
 from jobs.troubles import Finding, found
 
+from ..terminal.causes_view import of_all
+from ..terminal.output import counted
+
 _STUCK = timedelta(minutes=5)
 _LONG_RETRYING = timedelta(hours=1)
 _NOT_TAKEN = timedelta(minutes=1)
@@ -45,6 +48,7 @@ class Queue:
     queue_file: str | None = None
     most_active: int = 0
     most_ended: int = 0
+    leaving: bool = False
 
 
 def latest(known: list[Brief]) -> str | None:
@@ -66,6 +70,7 @@ def gather(
     """Raises OSError."""
     place = workspace.spool
     it = Queue(now, is_held(place.lock), bool(beat and beat.get("in_flight")), place.paused.exists(), known)
+    it.leaving = beat is not None and beat["state"] in ("draining", "exiting")
     it.most_active, it.most_ended = settings.max_active_jobs, settings.keep_ended_jobs
     if not place.root.is_dir():
         return it
@@ -152,14 +157,17 @@ def waiting(it: Queue) -> Iterator[Finding]:
             yield found("WORKER_ABSENT", "worker")
         return
     if not it.paused and not it.runs and ages and max(ages) > _STUCK:
-        said = f"{len(ages)} wait, one for {_shown(max(ages))}."
-        yield found("QUEUE_STUCK", "queue", said, count=len(ages))
+        yield found("QUEUE_STUCK", "queue", _waiting("job", ages), count=len(ages))
     old = [age for age in it.inbox if age > _NOT_TAKEN]
-    if old:
-        yield found("INBOX_NOT_TAKEN", "inbox", f"{len(old)} wait, one for {_shown(max(old))}.", count=len(old))
+    if old and not it.leaving:  # it takes nothing more in; the next one does
+        yield found("INBOX_NOT_TAKEN", "inbox", _waiting("file", old), count=len(old))
     old = [age for age in it.requests if age > _NOT_TAKEN]
     if old:
-        yield found("REQUESTS_NOT_OBEYED", "control", f"{len(old)} wait, one for {_shown(max(old))}.", count=len(old))
+        yield found("REQUESTS_NOT_OBEYED", "control", _waiting("request", old), count=len(old))
+
+
+def _waiting(noun: str, ages: list[timedelta]) -> str:
+    return f"{counted(len(ages), noun)}, the oldest for {_shown(max(ages))}."
 
 
 def _is_due(brief: Brief, now: datetime) -> bool:
@@ -169,10 +177,11 @@ def _is_due(brief: Brief, now: datetime) -> bool:
 def troubled(it: Queue) -> Iterator[Finding]:
     for cause in briefs.causes(it.briefs):
         said = f"{cause['count']} with {cause['code']}; the newest is {cause['newest_job_id']}: {cause['message']}"
+        remedy = of_all(cause["remediation"], cause)
         if cause["state"] == "failed":
-            yield found("JOBS_FAILED", cause["code"], said, remedy=cause["remediation"], count=cause["count"])
+            yield found("JOBS_FAILED", cause["code"], said, remedy=remedy, count=cause["count"])
         elif cause["state"] == "rejected":
-            yield found("JOBS_REJECTED", cause["code"], said, remedy=cause["remediation"], count=cause["count"])
+            yield found("JOBS_REJECTED", cause["code"], said, remedy=remedy, count=cause["count"])
     retrying = [brief for brief in it.briefs if brief["state"] == "retrying" and brief["error"] is not None]
     for code in sorted({brief["error"]["code"] for brief in retrying}):
         old = [b for b in retrying if b["error"]["code"] == code and _age_of(b, it.now) > _LONG_RETRYING]
@@ -182,7 +191,7 @@ def troubled(it: Queue) -> Iterator[Finding]:
             yield found("JOBS_RETRYING", code, said, remedy=error["remediation"], count=len(old))
     unnamed = it.rejected - sum(1 for brief in it.briefs if brief["state"] == "rejected")
     if unnamed > 0:
-        said = f"{unnamed} are kept that have no record of their own."
+        said = f"{counted(unnamed, 'file')} without a record."
         yield found("JOBS_REJECTED", "rejected", said, count=unnamed)
 
 

@@ -13,6 +13,8 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.troubles import Finding, found
 
+from ..terminal.output import counted
+
 MIB = 1024 * 1024
 _LARGE_LOG = 256 * MIB
 _BEHIND = timedelta(minutes=15)
@@ -75,7 +77,7 @@ def index(it: Stores) -> Iterator[Finding]:
         yield found("VECTORS_LACKING", "vectors", f"It is about {', '.join(store.vectors_lacking)}.")
     if store.words != store.memories and not store.words_of_old:
         has = "There is no index" if store.words < 0 else f"It has {store.words:,}"
-        yield found("WORDS_LACKING", "words", f"{has}; there are {store.memories:,} memories.")
+        yield found("WORDS_LACKING", "words", f"{has} for {counted(store.memories, 'memory')}.")
     if store.unfinished_since and it.now - clock.parse(store.unfinished_since) > _UNFINISHED:
         said = f"It began at {store.unfinished_since}."
         yield found("FORGETTING_UNFINISHED", "forgetting", said, count=store.unfinished)
@@ -84,7 +86,7 @@ def index(it: Stores) -> Iterator[Finding]:
 def graph(it: Stores) -> Iterator[Finding]:
     store = it.store
     if store.owed_since and it.now - clock.parse(store.owed_since) > _BEHIND:
-        said = f"{store.owed:,} changes wait, one since {store.owed_since}."
+        said = f"{counted(store.owed, 'change')}, the oldest since {store.owed_since}."
         yield found("GRAPH_BEHIND", "outbox", said, count=store.owed)
     for code, count in store.refused.items():
         yield found("GRAPH_REFUSED", "outbox", f"{count} with {code}.", count=count)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator
@@ -33,6 +34,8 @@ _SILENT = timedelta(seconds=30)
 _LONG_PAUSE = timedelta(hours=12)
 _HTTP_SECONDS = 1.0
 _LOG_TAIL_BYTES = 256 * 1024
+_PLAIN_ERROR = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),\d+ (?:ERROR|CRITICAL) ")
+_JSON_ERROR = re.compile(r'\{"at": "([^"]+)", "level": "(?:ERROR|CRITICAL)"')
 _MODULES: dict[str, Role] = {"worker.child_main": "child", "worker.server": "server", "worker": "worker"}
 
 
@@ -199,19 +202,16 @@ def _listens(pid: int, url: str) -> bool:
 
 
 def _errors_within_a_day(path: Path, now: datetime) -> int:
-    """Lines of the log's end that tell of an error, in either form."""
+    """Lines of the log's end that tell of an error, in either form; the plain one has the local time."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - _LOG_TAIL_BYTES))
             lines = file.read(_LOG_TAIL_BYTES).decode("utf-8", "replace").splitlines()
     except OSError:
         return 0
-    days = {f"{day:%Y-%m-%d}" for day in (now, now - timedelta(days=1))}
-    return sum(1 for line in lines if any(day in line[:40] for day in days) and _is_error(line))
-
-
-def _is_error(line: str) -> bool:
-    return " ERROR " in line[:40] or '"level":"ERROR"' in line.replace(" ", "") or " CRITICAL " in line[:40]
+    since = now - timedelta(days=1)
+    forms = ((_PLAIN_ERROR, f"{since.astimezone():%Y-%m-%d %H:%M:%S}"), (_JSON_ERROR, clock.iso(since)))
+    return sum(1 for line in lines for form, first in forms if (said := form.match(line)) and said[1] >= first)
 
 
 # --- what is judged ---
@@ -295,7 +295,7 @@ def what_it_says(it: Worker) -> Iterator[Finding]:
     if it.is_alive and it.token_mode is not None and it.token_mode & 0o077:
         yield found("TOKEN_OPEN", "token", f"Its mode is {it.token_mode:04o}.")
     if it.log_errors:
-        yield found("LOG_HAS_ERRORS", "log", f"There are {it.log_errors}.", count=it.log_errors)
+        yield found("LOG_HAS_ERRORS", "log", f"In all: {it.log_errors}.", count=it.log_errors)
 
 
 CHECKS = (lock, several, what_it_runs, what_it_says)

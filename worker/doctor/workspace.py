@@ -22,6 +22,8 @@ _PART = re.compile(r"\..*\.tmp")
 _OLD_PART = timedelta(days=1)
 _SHOWN = 3
 
+UNSEEN = Standing(None, False, "It cannot be looked at.")
+
 
 @dataclass(slots=True)
 class Kept:
@@ -40,10 +42,14 @@ class Kept:
 
 
 def gather(workspace: Workspace, standing: Standing, now: datetime) -> Kept:
-    kept = Kept(workspace.root, workspace.root.is_dir(), standing)
+    kept = Kept(workspace.root, workspace.is_there, standing)
+    if not kept.exists:
+        return kept
     kept.folders = [folder for folder in workspace.kept if folder.is_dir() and not folder.is_symlink()]
     if standing.foreign is not None:
         return kept  # not even its modes are ours to judge
+    if len(kept.folders) < len(workspace.kept) and not os.access(kept.root, os.W_OK | os.X_OK):
+        kept.closed.append(kept.root)  # a folder of ours could not be made
     left = _MOST_ENTRIES
     written_by_name = {workspace.memory, workspace.spool.worker}
     for folder in kept.folders:
@@ -104,7 +110,7 @@ def _sort(kept: Kept, path: Path, status: os.stat_result, parts_before: float, *
 def standing(it: Kept) -> Iterator[Finding]:
     if not it.exists:
         yield found("WORKSPACE_ABSENT", str(it.root))
-    elif it.standing.foreign is not None:
+    elif it.standing.foreign is not None and it.standing is not UNSEEN:  # that has been said
         yield found("WORKSPACE_FOREIGN", "workspace", it.standing.foreign)
     elif not it.folders:
         yield found("WORKSPACE_UNUSED", "workspace")

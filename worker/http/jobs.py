@@ -44,7 +44,7 @@ def routes(answers: Answers, known: Briefs) -> list[Route]:
             "states": query.words("state", get_args(State)),
             "kind": query.word("kind", KINDS),
             "error": query.word("error", tuple(ERRORS)),
-            "contains": query.text("contains"),
+            "contains": query.text("contains", 256),
         }
         limit, after = query.whole("limit", 50), query.text("after")
 

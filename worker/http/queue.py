@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,6 +20,7 @@ from .. import queue_requests
 from ..version import VERSION
 from .answers import Answers
 from .bodies import Query, object_of, only
+from .readiness import STALE_SECONDS
 from .replies import route, unless_known, worked
 
 MOST_HOURS = 24 * 366
@@ -85,8 +87,11 @@ class _Status:
     def version(self) -> str:
         """Another one once anything of it has changed."""
         place = self._workspace.spool
-        files = [_stamp(path) for path in (place.heartbeat, place.inbox)]
-        return f"{self._known.look()}-{hash((*files, *self._stores())) & 0xFFFFFFFFFFFFFFFF:x}"
+        beat = _stamp(place.heartbeat)
+        # A worker that falls silent changes no file.
+        silent = beat is not None and time.time() - beat[0] / 1e9 > STALE_SECONDS
+        found = (beat, silent, _stamp(place.inbox), *self._stores())
+        return f"{self._known.look()}-{hash(found) & 0xFFFFFFFFFFFFFFFF:x}"
 
     def now(self) -> dict[str, Any]:
         place = self._workspace.spool

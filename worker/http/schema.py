@@ -262,7 +262,7 @@ class Bucket(Shape):
     ended: dict[str, Count]
     """By state."""
     waited_ms: Spread | None
-    """From being accepted to the first start; null where no job ran."""
+    """From being accepted to the first start, without jobs that were run again; null where there is none."""
     took_ms: Spread | None
 
 

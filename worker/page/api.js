@@ -2,6 +2,8 @@
 
 const KEY = "cognee-memory token";
 
+const LATE_MS = 8000; // what we ask for takes 5 s at most, unless nobody answers
+
 /** An error of the worker, as its envelope says it, or of the way to it. `status` is 0 where nobody answered. */
 export class Refused extends Error {
   constructor(status, envelope) {
@@ -57,23 +59,25 @@ function askTabs() {
   });
 }
 
-/** Take the ticket out of the address, if one is there, and change it for a token that this tab keeps. */
+/** Take the ticket out of the address, if one is there, and change it for a token that this tab keeps. Who is signed in
+ * already stays so, with a ticket that is spent as well. */
 export async function signIn() {
   const ticket = /^#ticket=([^&]+)/.exec(location.hash)?.[1];
-  if (ticket === undefined) {
-    const found = token() ?? (await askTabs());
-    if (found !== null) sessionStorage.setItem(KEY, found);
-    become({ signedIn: found !== null });
-    return;
+  let why = "";
+  if (ticket !== undefined) {
+    history.replaceState(null, "", location.pathname + "#/");
+    try {
+      const { data } = await request("/v1/session", { body: { ticket }, open: true });
+      sessionStorage.setItem(KEY, data.token);
+      become({ signedIn: true, why, workspace: data.workspace });
+      return;
+    } catch (error) {
+      why = error.message;
+    }
   }
-  history.replaceState(null, "", location.pathname + "#/");
-  try {
-    const { data } = await request("/v1/session", { body: { ticket: decodeURIComponent(ticket) }, open: true });
-    sessionStorage.setItem(KEY, data.token);
-    become({ signedIn: true, why: "", workspace: data.workspace });
-  } catch (error) {
-    signOut(error.message);
-  }
+  const found = token() ?? (await askTabs());
+  if (found !== null) sessionStorage.setItem(KEY, found);
+  become({ signedIn: found !== null, why: found === null ? why : "" });
 }
 
 /** Forget the token. `why` is shown on the page that says how to sign in. */
@@ -88,6 +92,7 @@ async function request(path, { body, etag, open = false } = {}) {
   if (etag) headers["If-None-Match"] = etag;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let response, data;
+  const late = setTimeout(become, LATE_MS, { live: null });
   try {
     response = await fetch(path, {
       method: body === undefined ? "GET" : "POST",
@@ -101,6 +106,8 @@ async function request(path, { body, etag, open = false } = {}) {
   } catch {
     become({ live: false });
     throw new Refused(0, NOBODY);
+  } finally {
+    clearTimeout(late);
   }
   become({ live: true, lastGood: Date.now() });
   if (response.status === 304) return { unchanged: true };

@@ -37,7 +37,7 @@ function Cause({ cause, tell }) {
   return html`<li class="cause">
     <div class="cause-count" data-state=${cause.state}><b>${count(cause.count)}</b> <${State} state=${cause.state} /></div>
     <div class="cause-text">
-      <p><strong>${cause.message}</strong></p>
+      <${Messages} cause=${cause} />
       <p><${Remedy} text=${cause.remediation} /></p>
       <p class="faint small"><code>${cause.code}</code> · ${kinds} · newest <${Time} at=${cause.newest} /></p>
       ${!asking && html`<${Problem} error=${action.error} />`}
@@ -53,4 +53,15 @@ function Cause({ cause, tell }) {
       <p>${ASKED[other].text}</p>
     <//>`}
   </li>`;
+}
+
+/** What happened: one message, or each of the most frequent ones where the jobs differ in it. */
+function Messages({ cause }) {
+  const found = Object.entries(cause.messages);
+  if (found.length < 2) return html`<p><strong>${cause.message}</strong></p>`;
+  const rest = cause.count - found.reduce((sum, [, number]) => sum + number, 0);
+  return html`<ul class="lines-plain">
+    ${found.map(([message, number]) => html`<li key=${message}><strong>${message}</strong> <span class="faint nowrap">× ${count(number)}</span></li>`)}
+    ${rest > 0 && html`<li class="faint">and ${many(rest, "other")}</li>`}
+  </ul>`;
 }

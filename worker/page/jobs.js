@@ -43,8 +43,14 @@ export function Jobs({ list, query, tell }) {
       ${query.after && html`<a class="button" data-scroll="jobs" href=${to(["queue"], { ...query, after: before.current.get(query.after) ?? "" })}>Newer</a>`}
       ${data.next && html`<a class="button" data-scroll="jobs" href=${to(["queue"], { ...query, after: data.next })}>Older</a>`}
     </nav>
-    ${chosen.size > 0 && html`<${Chosen} chosen=${chosen} clear=${() => setChosen(new Map())} tell=${tell} />`}
+    ${chosen.size > 0 && html`<${Chosen} chosen=${asOfNow(chosen, data.jobs)} clear=${() => setChosen(new Map())} tell=${tell} />`}
   `;
+}
+
+/** What was chosen, with the state that each has now as far as it is seen. */
+function asOfNow(chosen, jobs) {
+  const seen = new Map(jobs.map((job) => [job.job_id, job]));
+  return new Map([...chosen].map(([id, job]) => [id, seen.get(id) ?? job]));
 }
 
 function Row({ job, chosen, turn }) {

@@ -92,7 +92,7 @@ function Actions({ memory, again, gone }) {
     ${setting.done && html`<span class="note">Done, by the job <a href=${to(["jobs", setting.done.job_id])}><code>${setting.done.job_id}</code></a>.</span>`}
     <${Problem} error=${setting.error} />
     ${asking && html`<${Confirm} title=${`Forget memory #${number}?`} verb="Forget it for good" typed=${number} action=${forgetting}
-      act=${async () => gone(await runJob("forget", { memory_ids: [memory.memory_id] })) ?? true} close=${() => setAsking(false)}>
+      act=${async () => gone(await runJob("forget", { memory_ids: [memory.memory_id] }))} close=${() => setAsking(false)}>
       <p>Its words leave the memory, the index, the graph and the jobs that brought it. Records that were merged from it
         are made anew of what remains. This cannot be taken back.</p>
     <//>`}

@@ -30,7 +30,7 @@ export function Problem({ error, children }) {
   </div>`;
 }
 
-const COMMAND = /(`[^`]+`|cognee-memory (?:jobs|worker|memories) [a-z-]+|cognee-memory [a-z-]+(?: --[a-z-]+)*)/;
+const COMMAND = /(`[^`]+`|cognee-memory (?:jobs|worker|memories) [a-z-]+(?: <[a-z_]+>)?|cognee-memory [a-z-]+(?: --[a-z-]+)*)/;
 
 /** A remedy's text, with its commands set as code. */
 export function Remedy({ text }) {
@@ -66,7 +66,8 @@ export function announce(text) {
   document.getElementById("announcements").textContent = text;
 }
 
-/** An action and how it went: `{busy, error, done, run}`. `run` takes what to do; what that returns becomes `done`. */
+/** An action and how it went: `{busy, error, done, run}`. `run` takes what to do; what that returns, or true, becomes
+ * `done` and is returned; undefined is returned where it was refused. */
 export function useAction() {
   const [state, set] = useState({ busy: false, error: null, done: null });
   const alive = useRef(true);
@@ -74,8 +75,8 @@ export function useAction() {
   async function run(act) {
     set({ busy: true, error: null, done: null });
     try {
-      const done = await act();
-      if (alive.current) set({ busy: false, error: null, done: done ?? true });
+      const done = (await act()) ?? true;
+      if (alive.current) set({ busy: false, error: null, done });
       return done;
     } catch (error) {
       if (!(error instanceof Refused)) throw error;

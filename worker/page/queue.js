@@ -21,9 +21,9 @@ export function Queue({ query }) {
   const [notice, tell] = useState(null);
   useFailuresSaid(status.data);
   if (!status.data) return html`<${Heading}>Queue<//><${Waiting} error=${status.error} what="the queue" />`;
-  const { jobs, worker, waiting_in_inbox } = status.data;
+  const { jobs, worker, waiting_in_inbox, now } = status.data;
   return html`
-    <${Heading} title="Queue" extra=${html`<${WorkerLine} worker=${worker} again=${status.again} />`}>Queue<//>
+    <${Heading} title="Queue" extra=${html`<${WorkerLine} worker=${worker} now=${now} again=${status.again} />`}>Queue<//>
     <${Running} heartbeat=${worker.alive ? worker.heartbeat : null} waiting=${waiting_in_inbox} />
     <${Causes} causes=${jobs.causes} tell=${tell} />
     <${Rejected} version=${jobs.version} />

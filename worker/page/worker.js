@@ -1,7 +1,7 @@
 // How the worker is, in a line, with what can be asked of it; and what runs now.
 import { post } from "./api.js";
 import { html, useState } from "./html.js";
-import { Confirm, Meter, Problem, useAction } from "./parts.js";
+import { Confirm, Meter, Problem, Time, useAction } from "./parts.js";
 import { to } from "./route.js";
 import { count, many, plain, span } from "./words.js";
 
@@ -11,14 +11,25 @@ const SAID = {
   paused: "The worker is paused: what runs finishes, nothing more begins.",
   draining: "The worker is draining: it works off what is due, takes nothing more in, and leaves.",
   exiting: "The worker is leaving.",
+  silent: "The worker lives, but has fallen silent.",
   stopped: "The worker has stopped.",
 };
 
-export function WorkerLine({ worker, again }) {
+const SILENT_MS = 30_000; // it says something every 2 s
+
+/** Its state in a word. `now` is of the same clock as the heartbeat, and of the same answer. */
+function stateOf(worker, now) {
+  const beat = worker.heartbeat;
+  if (!worker.alive) return "gone";
+  if (!beat) return "starting";
+  return Date.parse(now) - Date.parse(beat.heartbeat_at) > SILENT_MS ? "silent" : beat.state;
+}
+
+export function WorkerLine({ worker, now, again }) {
   const action = useAction();
   const [asking, setAsking] = useState(false);
   const beat = worker.heartbeat;
-  const state = worker.alive ? beat?.state ?? "starting" : "gone";
+  const state = stateOf(worker, now);
   const ask = (request) => action.run(async () => {
     const found = await post("/v1/control", { request });
     again();
@@ -29,6 +40,7 @@ export function WorkerLine({ worker, again }) {
       <span class="dot" aria-hidden="true"></span>
       <strong>${SAID[state] ?? "There is no worker."}</strong>
       ${worker.alive && beat?.oldest_waiting_seconds != null && html` <span class="faint">The oldest job waits for ${span(beat.oldest_waiting_seconds * 1000)}.</span>`}
+      ${state === "silent" && html` <span>It was last heard <${Time} at=${beat.heartbeat_at} />. If it stays so: <code>cognee-memory worker restart</code></span>`}
       ${!worker.alive && html` <span>Jobs wait until one is started: <code>cognee-memory worker start</code></span>`}
     </p>
     ${worker.alive && html`<div class="row">

@@ -13,7 +13,7 @@ Needs = Literal["none", "starts", "asks", "worker", "is"]
 # What a command does where no worker runs.
 WITHOUT_A_WORKER: dict[Needs, str] = {
     "none": "Needs no worker.",
-    "starts": "Starts a worker unless one runs; with --no-start the job waits for the next one.",
+    "starts": "Starts a worker unless one runs. With --no-start it does not, and a job waits for the next one.",
     "asks": "Without a worker, the request waits for the next one.",
     "worker": "Needs a worker: exit code 3 without one.",
     "is": "",

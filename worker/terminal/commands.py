@@ -12,10 +12,9 @@ from bridge.memory import STATUS_WORDS, Status
 from bridge.settings import load, table
 from jobs import clock, files
 from jobs.errors import JobError
-from jobs.layout import Workspace
 
 from . import job_commands, process_commands, questions, queue_commands
-from .process_commands import Envelope, opened, workspace_of
+from .process_commands import Envelope, opened, target, workspace_of
 
 
 def run(given: argparse.Namespace) -> Envelope:
@@ -135,7 +134,7 @@ def export(given: argparse.Namespace) -> Envelope:
             return answer.success(out=None, counts=exports.write(workspace, VERSION, now, answer.put))
         except BrokenPipeError:  # "| head" has seen enough
             return answer.success(out=None, counts=None)
-    out = _target(workspace, given.out)
+    out = target(workspace, given.out)
     try:
         with files.replacing(out) as file:
             counts = exports.write(workspace, VERSION, now, file.write)
@@ -143,17 +142,6 @@ def export(given: argparse.Namespace) -> Envelope:
     except OSError as error:
         raise JobError("ARGUMENT_INVALID", f"{out} cannot be written: {error.strerror}.") from error
     return answer.success(out=str(out), counts=counts, bytes=size)
-
-
-def _target(workspace: Workspace, given: str) -> Path:
-    """The path of a file to be written or replaced. Raises ARGUMENT_INVALID."""
-    out = Path(given).expanduser().absolute()
-    if out.exists() and not out.is_file():
-        raise JobError("ARGUMENT_INVALID", f"{out} is no plain file.")
-    names = {folder.name for folder in workspace.kept}
-    if names & set(out.resolve().parts):
-        raise JobError("ARGUMENT_INVALID", f"{out} lies in a folder that is cognee-memory's own; name another one.")
-    return out
 
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {

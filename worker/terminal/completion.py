@@ -22,7 +22,7 @@ from jobs.layout import Workspace, find_workspace
 from jobs.model import KINDS, State
 
 from ..queue_requests import LIVE, REPLAYABLE, rejections
-from .output import age, clean
+from .output import age, clean, counted
 
 _MOST = 200  # of what grows without end
 _OF_VERB: dict[str, tuple[str, ...]] = {"cancel": LIVE, "wait": LIVE, "retry": (*REPLAYABLE, "rejected")}
@@ -62,10 +62,10 @@ def _workspace(given: argparse.Namespace) -> Workspace:
     return workspace
 
 
-def _reading(look: Callable[[Workspace, argparse.Namespace], Found]) -> Completer:
-    def completer(parsed_args: argparse.Namespace, **_: Any) -> Found:
+def _reading(look: Callable[[Workspace, argparse.Namespace, str], Found]) -> Completer:
+    def completer(parsed_args: argparse.Namespace, prefix: str = "", **_: Any) -> Found:
         try:
-            return look(_workspace(parsed_args), parsed_args)
+            return look(_workspace(parsed_args), parsed_args, prefix)
         except (JobError, OSError, ValueError):
             return []
 
@@ -73,14 +73,15 @@ def _reading(look: Callable[[Workspace, argparse.Namespace], Found]) -> Complete
 
 
 @_reading
-def job_ids(workspace: Workspace, given: argparse.Namespace) -> Found:
-    """The newest first, each with its state; of those that the verb can do something about."""
+def job_ids(workspace: Workspace, given: argparse.Namespace, prefix: str) -> Found:
+    """The newest that begin so, each with its state; of those that the verb can do something about."""
     found = Briefs(workspace.spool)
     found.look()
     verb = getattr(given, "verb", None)
     states = _OF_VERB.get(str(verb), get_args(State))
     now = clock.now()
-    newest = briefs.page((brief for brief in found.all() if brief["state"] in states), _MOST).jobs
+    fitting = (b for b in found.all() if b["state"] in states and b["job_id"].startswith(prefix))
+    newest = briefs.page(fitting, _MOST).jobs
     shown = {
         b["job_id"]: f"{b['state']} {b['kind'] or ''}, {age(b['finished_at'] or b['accepted_at'], now)} ago"
         for b in newest
@@ -91,17 +92,18 @@ def job_ids(workspace: Workspace, given: argparse.Namespace) -> Found:
 
 
 @_reading
-def topics(workspace: Workspace, _: argparse.Namespace) -> Found:
-    return {topic["topic_id"]: f"{topic['memories']} memories" for topic in listing.topics(workspace)[:_MOST]}
+def topics(workspace: Workspace, _: argparse.Namespace, prefix: str) -> Found:
+    fitting = [topic for topic in listing.topics(workspace) if topic["topic_id"].startswith(prefix)]
+    return {topic["topic_id"]: counted(topic["memories"], "memory") for topic in fitting[:_MOST]}
 
 
 @_reading
-def memories(workspace: Workspace, _: argparse.Namespace) -> Found:
+def memories(workspace: Workspace, _: argparse.Namespace, prefix: str) -> Found:
     return {str(m["memory_number"]): clean(m["title"])[:40] for m in listing.memories(workspace, _MOST)}
 
 
 @_reading
-def records(workspace: Workspace, _: argparse.Namespace) -> Found:
+def records(workspace: Workspace, _: argparse.Namespace, prefix: str) -> Found:
     found = listing.memories(workspace, 10 * _MOST)
     return {str(m["memory_number"]): clean(m["title"])[:40] for m in found if m["memory_type"] == "decision_record"}
 

@@ -18,7 +18,7 @@ from jobs.layout import Workspace
 from jobs.model import SCHEMA_VERSION
 
 from . import output as terminal
-from .process_commands import Envelope, opened
+from .process_commands import Envelope, opened, target
 from .progress import Progress
 
 
@@ -130,7 +130,7 @@ def _ask_back(given: argparse.Namespace, titles: list[str]) -> None:
     """What is forgotten cannot be brought back, so a person is asked. Raises NOT_CONFIRMED."""
     question = "Forget for good, wherever they lie?"
     if not (terminal.can_ask(given.json) and terminal.agrees(titles, "memory", question)):
-        raise JobError("NOT_CONFIRMED")
+        raise JobError("NOT_CONFIRMED", "What is forgotten cannot be brought back, and nobody has said yes.")
 
 
 def ask(given: argparse.Namespace) -> Envelope:
@@ -142,13 +142,13 @@ def graph(given: argparse.Namespace) -> Envelope:
     workspace, found = opened(given)
     if given.out is None:
         return _submit(given, workspace, found, "graph", {})
-    out = Path(given.out).expanduser()
-    if not given.wait or out.is_dir() or not out.parent.is_dir():
+    out = target(workspace, given.out)
+    if not given.wait or not out.parent.is_dir():
         why = "--out needs the picture, so wait for it." if not given.wait else f"{out} is no place for a file."
         raise JobError("ARGUMENT_INVALID", why)
     done = _submit(given, workspace, found, "graph", {})
     try:
-        files.replace(out.absolute(), workspace.picture.read_bytes())
+        files.replace(out, workspace.picture.read_bytes())
     except OSError as error:
         raise JobError("ARGUMENT_INVALID", f"{out} cannot be written: {error.strerror}.") from error
     return {**done, "out": str(out)}

@@ -152,7 +152,8 @@ def _forgotten(found: Envelope) -> None:
     ):
         if result[name]:
             say(f"{counted(len(result[name]), noun)} {what}")
-    say(f"{counted(result['jobs_scrubbed'], 'job')} lost their texts,"
+    its = "its" if result["jobs_scrubbed"] == 1 else "their"
+    say(f"{counted(result['jobs_scrubbed'], 'job')} lost {its} texts,"
         f" {counted(result['jobs_ended'], 'waiting job')} ended,"
         f" {counted(result['files_removed'], 'file')} removed")  # fmt: skip
     notes(result["warnings"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -55,10 +56,15 @@ def _since(job: Mapping[str, Any], now: datetime) -> str:
     return (f", {age(at, now)} ago" if at else "") + generation
 
 
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _asked(asked: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     if asked is None:
         return []
-    lines = [f"{name}: {shortened(value, 160)}" for name, value in asked["payload"].items() if value is not None]
+    payload = asked["payload"]
+    lines = [f"{name}: {shortened(_written(value), 160)}" for name, value in payload.items() if value is not None]
     rows = [("" if place else "asked", line) for place, line in enumerate(lines)]
     return [*rows, ("by", asked.get("submitted_by") or "")]
 

@@ -27,7 +27,7 @@ def ingest(making: Making) -> None:
         [
             'cognee-memory ingest "Which database?" "PostgreSQL: it has row-level security."',
             "cognee-memory ingest --summary-json summary.json --wait",
-            'cognee-memory ingest --summary "Topic: Database\\nContext: PostgreSQL it is." --topic-id db',
+            'cognee-memory ingest --summary "$(cat summary.txt)" --topic-id db',
         ],
         needs="starts",
     )

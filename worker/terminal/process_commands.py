@@ -1,4 +1,5 @@
-"""The commands that start, stop and show the worker's process; and how a command finds its workspace."""
+"""The commands that start, stop and show the worker's process; and how a command finds its workspace, and where it may
+write."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from bridge import answer, trust
 from bridge.settings import Settings
 from jobs import launch
 from jobs.errors import JobError
-from jobs.layout import Workspace, find_workspace
+from jobs.layout import Workspace, expanded, find_workspace
 
 from ..queue_requests import worker_of
 from .progress import saying_what_is_waited_for
@@ -30,6 +31,21 @@ def workspace_of(given: argparse.Namespace) -> Workspace:
 def opened(given: argparse.Namespace) -> tuple[Workspace, Settings]:
     workspace = workspace_of(given)
     return workspace, trust.settings_of(workspace)
+
+
+def target(workspace: Workspace, given: str) -> Path:
+    """The path of a file to be written or replaced, which is none of ours. Raises ARGUMENT_INVALID."""
+    out = expanded(given).absolute()
+    try:
+        is_other = out.exists() and not out.is_file()
+        place = out.resolve()
+    except OSError as error:
+        raise JobError("ARGUMENT_INVALID", f"{out} cannot be written: {error.strerror}.") from error
+    if is_other:
+        raise JobError("ARGUMENT_INVALID", f"{out} is no plain file.")
+    if {folder.name for folder in workspace.kept} & set(place.parts):
+        raise JobError("ARGUMENT_INVALID", f"{out} lies in a folder that is cognee-memory's own; name another one.")
+    return out
 
 
 def run(given: argparse.Namespace) -> Envelope:
@@ -93,7 +109,8 @@ def logs(given: argparse.Namespace) -> Envelope:
 def last_lines(path: Path, count: int) -> list[str]:
     if not path.exists() or not count:
         return []
-    return path.read_text("utf-8", "replace").splitlines()[-count:]
+    text = path.read_text("utf-8", "replace")
+    return text.removesuffix("\n").split("\n")[-count:] if text else []
 
 
 def _follow(path: Path, given: argparse.Namespace) -> Envelope:

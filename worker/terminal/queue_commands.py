@@ -200,11 +200,8 @@ def _line(brief: Brief) -> str:
 
 def _ask_back(given: argparse.Namespace, lines: list[str], question: str) -> None:
     if not (terminal.can_ask(given.json) and terminal.agrees(lines, "job", question)):
-        raise JobError(
-            "NOT_CONFIRMED",
-            f"{terminal.counted(len(lines), 'job')} would be meant, and nobody has said yes.",
-            remediation="Nothing was done. Answer yes; where nobody can be asked, say --yes.",
-        )
+        jobs = terminal.counted(len(lines), "job")
+        raise JobError("NOT_CONFIRMED", f"{jobs} would be meant, and nobody has said yes.")
 
 
 def _told(given: argparse.Namespace, outcome: requests.Outcome, **more: bool) -> Envelope:

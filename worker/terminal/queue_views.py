@@ -18,6 +18,7 @@ Envelope = dict[str, Any]
 _MOST_CAUSES = 5
 _MOST_NAMED = 5
 _ID = 36  # the length of an id as we make them
+_TELLING = 18  # the millisecond, which jobs that were dropped together share, and twelve bits by chance
 _ORDER = ("in the inbox", "queued", "running", "retrying", "succeeded", "failed", "rejected", "expired", "cancelled")
 
 
@@ -66,10 +67,11 @@ def _row(job_id: str, brief: Mapping[str, Any], now: datetime) -> tuple[str, ...
 
 
 def shown_ids(ids: Sequence[str], width: int | None) -> list[str]:
-    """On a narrow terminal the beginnings of ids that tell them apart, which is what a command needs."""
+    """On a narrow terminal the beginnings of ids that tell them apart, which is what a command needs: from each other,
+    and from those that are not shown."""
     if width is None or width >= _ID + 52 or max(map(len, ids), default=0) < 24:
         return list(ids)
-    length = 13
+    length = _TELLING
     while length < _ID and len({job_id[:length] for job_id in ids}) < len(set(ids)):
         length += 1
     return [job_id if len(job_id) <= length + 1 else job_id[:length] for job_id in ids]
@@ -271,5 +273,6 @@ VIEWS: dict[str, Callable[[Envelope], None]] = {
     "worker status": _worker,
     "worker stop": lambda found: say("The worker has gone; what waits stays queued."),
     "worker logs": _logs,
+    "worker": lambda found: None,
     "worker run": lambda found: None,
 }
