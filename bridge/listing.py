@@ -173,3 +173,12 @@ def counts(workspace: Workspace) -> dict[str, int]:
         )
         lag = connection.execute("SELECT count(*) FROM outbox").fetchone()[0]
         return {"memories": sum(kinds.values()), **kinds, "graph_lag": lag}
+
+
+def standing(workspace: Workspace) -> dict[str, Any]:
+    """``memory``: ``counts``; or null, and in ``memory_error`` why: a store that cannot be read keeps nobody from
+    seeing the queue."""
+    try:
+        return {"memory": counts(workspace), "memory_error": None}
+    except JobError as error:
+        return {"memory": None, "memory_error": error.as_dict()}

@@ -178,6 +178,11 @@ def page(found: Iterable[Brief], limit: int, after: str | None = None) -> Page:
     return Page(shown, len(ordered), place_of(shown[-1]) if len(rest) > limit else None)
 
 
+def runs_again(brief: Brief) -> bool:
+    """Whether a job waits that was asked for once more: nobody knows since when, its record says when it first came."""
+    return bool(brief["generation"] > 1 and not brief["attempt"])
+
+
 def counts(briefs: Iterable[Brief]) -> dict[str, int]:
     """How many jobs there are in each state."""
     return dict(Counter(brief["state"] for brief in briefs))

@@ -40,15 +40,19 @@ def overview(workspace: Workspace, settings: Settings) -> dict[str, Any]:
         },
         "waiting_in_inbox": len(waiting(place)),
         "rejected_files": rejections(place, 0)[1],
-        "memory": listing.counts(workspace),
+        **listing.standing(workspace),
         "disk": {"free_bytes": shutil.disk_usage(workspace.root).free, "min_free_bytes": settings.min_free_bytes},
     }
     return whole | {"advice": advice(whole, now)}
 
 
 def oldest_waiting(found: list[Brief], now: datetime) -> float | None:
-    """For how many seconds the job has waited that came first of those that wait; None where none does."""
-    times = [clock.parse(b["accepted_at"]) for b in found if b["state"] in ("queued", "retrying") and b["accepted_at"]]
+    """For how many seconds the job has waited that came first of those that wait; None where none does.
+
+    Jobs that are to run again are left out.
+    """
+    waits = (b for b in found if b["state"] in ("queued", "retrying") and not briefs.runs_again(b))
+    times = [clock.parse(b["accepted_at"]) for b in waits if b["accepted_at"]]
     return round((now - min(times)).total_seconds(), 1) if times else None
 
 
@@ -74,7 +78,9 @@ def advice(found: Mapping[str, Any], now: datetime) -> list[str]:
     if found["rejected_files"]:
         files = counted(found["rejected_files"], "file")
         lines.append(f"cognee-memory jobs list --state rejected: {files} could not become jobs")
-    if not any(jobs["counts"].values()) and not waits and not found["memory"]["memories"]:
+    if found["memory_error"] is not None:
+        lines.append(f"cognee-memory doctor: {found['memory_error']['message']}")
+    elif not any(jobs["counts"].values()) and not waits and not found["memory"]["memories"]:
         lines.append('cognee-memory ingest "question" "answer": there is nothing here yet')
     return lines
 

@@ -21,6 +21,7 @@ class Waiting:
 
     def __init__(self) -> None:
         self._records: dict[str, Record] = {}
+        self._again: dict[str, str] = {}  # when jobs that run again came: their records say when they came at first
         self._ready: dict[str, list[_Place]] = {}
         self._is_ready: set[str] = set()
         self._delayed: list[tuple[datetime, str]] = []
@@ -35,11 +36,14 @@ class Waiting:
         self.discard(record.job_id)
         self._latest = max(self._latest, now)
         self._records[record.job_id] = record
+        if record.generation > 1 and record.attempt == 0:
+            self._again[record.job_id] = clock.iso(now)
         self._sort_in(record, now)
 
     def discard(self, job_id: str) -> None:
         """The job waits no more."""
         self._records.pop(job_id, None)
+        self._again.pop(job_id, None)
         self._is_ready.discard(job_id)
         self._announced.pop(job_id, None)
 
@@ -121,8 +125,9 @@ class Waiting:
         return self._delayed[0][0] if self._delayed else None
 
     def oldest(self) -> str | None:
-        """When the job was accepted that has waited longest. Looks at all."""
-        return min((r.accepted_at for r in self._records.values() if r.accepted_at is not None), default=None)
+        """When the job came, or was run again, that has waited longest. Looks at all."""
+        came = (self._again.get(job_id, record.accepted_at) for job_id, record in self._records.items())
+        return min((at for at in came if at is not None), default=None)
 
 
 def _place(record: Record) -> _Place:

@@ -199,7 +199,7 @@ def brief(state: str = "queued", minutes: float = 0, code: str | None = None, **
     error = code and {"code": code, "message": "It went wrong.", "remediation": "Mend it."}
     at = clock.iso(NOW - timedelta(minutes=minutes))
     return {"job_id": "a", "kind": "ingest", "state": state, "accepted_at": at, "finished_at": None,
-            "next_attempt_at": None, "error": error, **change}  # fmt: skip
+            "next_attempt_at": None, "error": error, "generation": 1, "attempt": 0, **change}  # fmt: skip
 
 
 def queue(*briefs: dict[str, Any], **change: Any) -> doctor_queue.Queue:

@@ -276,6 +276,7 @@ def standing(**other: Any) -> dict[str, Any]:
         "waiting_in_inbox": 0,
         "rejected_files": 0,
         "memory": {"memories": 3},
+        "memory_error": None,
         "disk": {"free_bytes": 10, "min_free_bytes": 5},
     }
     return {**whole, **other}

@@ -403,3 +403,12 @@ class WaitingMachine(RuleBasedStateMachine):
 
 WaitingMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
 TestAnySequence = WaitingMachine.TestCase
+
+
+def test_a_job_that_runs_again_waits_since_it_was_asked_for() -> None:
+    again = queued("a", generation=2, accepted_at="2026-11-01T00:00:00Z")
+    waiting = Waiting()
+    waiting.put(again, NOON)
+    assert waiting.oldest() == clock.iso(NOON)
+    waiting.discard("a")
+    assert waiting.oldest() is None

@@ -145,7 +145,7 @@ def _queue_problem(path: Path) -> str | None:
 
 
 def waiting(it: Queue) -> Iterator[Finding]:
-    queued = [brief for brief in it.briefs if brief["state"] == "queued"]
+    queued = [b for b in it.briefs if b["state"] == "queued" and not briefs.runs_again(b)]
     live = [brief for brief in it.briefs if not _has_ended(brief)]
     ages = [it.now - clock.parse(brief["accepted_at"]) for brief in queued if _is_due(brief, it.now)]
     waits = len(live) + len(it.inbox)

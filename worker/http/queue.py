@@ -114,14 +114,9 @@ class _Status:
         return self._jobs[1]
 
     def _of_memory(self) -> dict[str, Any]:
-        """A store that cannot be read keeps nobody from seeing the queue."""
         stores = self._stores()
         if self._memory is None or self._memory[0] != stores:
-            try:
-                values = {"memory": listing.counts(self._workspace), "memory_error": None}
-            except JobError as error:
-                values = {"memory": None, "memory_error": error.as_dict()}
-            self._memory = stores, values
+            self._memory = stores, listing.standing(self._workspace)
         return self._memory[1]
 
     def _stores(self) -> tuple[_Stamp, ...]:

@@ -172,11 +172,15 @@ def _watched(found: Envelope) -> None:
 # --- the whole at a glance ---
 
 
+def _remembered(memory: Envelope) -> str:
+    lag = memory["graph_lag"]
+    return counted(memory["memories"], "memory") + (f"; the graph lacks {lag:,}" if lag else "")
+
+
 def _status(found: Envelope) -> None:
     counts, memory, disk = found["jobs"]["counts"], found["memory"], found["disk"]
     waits = found["jobs"]["oldest_waiting_seconds"]
     beat = (found["worker"]["heartbeat"] if found["worker"]["alive"] else None) or {}
-    lag = memory["graph_lag"]
     facts(
         [
             ("workspace", found["workspace"]),
@@ -186,7 +190,7 @@ def _status(found: Envelope) -> None:
             *[("running", line) for line in _in_flight(beat)],
             ("inbox", counted(found["waiting_in_inbox"], "file") if found["waiting_in_inbox"] else ""),
             ("rejected", counted(found["rejected_files"], "file") if found["rejected_files"] else ""),
-            ("memory", counted(memory["memories"], "memory") + (f"; the graph lacks {lag:,}" if lag else "")),
+            ("memory", _remembered(memory) if memory else found["memory_error"]["message"]),
             ("disk", f"{size(disk['free_bytes'])} free"),
             *_http(beat),
         ]

@@ -1,0 +1,32 @@
+"""A workspace at a glance, however it stands."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+from harness import Place
+
+from worker import overview
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def test_a_damaged_memory_keeps_nobody_from_seeing_the_queue(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.submit("noop", {})
+    place.cli("trust")
+    place.workspace.memory.mkdir(exist_ok=True)
+    place.workspace.memory_db.write_bytes(b"no database" * 1000)
+    found = json.loads(place.cli("status", "--json").stdout)
+    assert (found["success"], found["waiting_in_inbox"], found["memory"]) == (True, 1, None)
+    assert found["memory_error"]["code"] == "STORE_UNREADABLE"
+    assert "cognee-memory doctor" in place.cli("status").stdout
+
+
+def test_a_job_that_runs_again_does_not_wait_since_it_first_came() -> None:
+    job = {"state": "queued", "generation": 2, "attempt": 0, "accepted_at": "2026-11-20T12:00:00Z"}
+    first = {**job, "generation": 1, "accepted_at": "2026-11-21T11:59:00Z"}
+    assert overview.oldest_waiting([job], NOW) is None
+    assert overview.oldest_waiting([job, first], NOW) == 60.0
