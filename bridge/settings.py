@@ -7,6 +7,7 @@ keys only where the user trusts the workspace), the user's ``config.toml``, the 
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -275,6 +276,8 @@ def _user_layer(upper: list[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
     folder = next((layer["config_dir"] for _, layer in upper if "config_dir" in layer), None)
     path = (Path(folder) if folder else Settings().config_folder) / "config.toml"
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # to open a pipe is to wait for whoever writes into it
+            raise JobError("SETTING_INVALID", f"{path} is no plain file.")
         text = path.read_bytes()
     except FileNotFoundError:
         return {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +129,13 @@ def test_text_settings_of_the_configuration_file_must_be_text(sources: Sources) 
 def test_an_unknown_name_in_the_configuration_file_is_refused(sources: Sources) -> None:
     sources.toml("max_result = 2")
     assert "'max_result'" in sources.refused().message
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such pipes")
+def test_a_pipe_in_place_of_the_configuration_file_holds_nobody_up(sources: Sources) -> None:
+    os.mkfifo(sources.config / "config.toml")
+    with pytest.raises(JobError, match=r"no plain file"):
+        sources.load()
 
 
 def test_a_broken_configuration_file_is_refused_with_its_path(sources: Sources) -> None:
