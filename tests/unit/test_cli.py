@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from harness import Place, until
 
-from bridge import compact, migrate_summaries, submission, trust
+from bridge import answer, compact, migrate_summaries, submission, trust
 from bridge.arguments import EXAMPLES
 from bridge.settings import load
 from jobs import client, clock, lifecycle, spool
@@ -23,7 +23,7 @@ from jobs.lock import Lock
 from jobs.model import Record, encode, job_digest
 from jobs.parse import parse_job
 from worker.cli import main, parser
-from worker.terminal import commands
+from worker.terminal import commands, display
 
 
 @pytest.fixture
@@ -570,3 +570,9 @@ def test_waiting_for_a_job_under_a_used_id_is_a_conflict_and_not_the_other_jobs_
     monkeypatch.setattr(client, "wait", ended)
     with pytest.raises(JobError, match="JOB_ID_CONFLICT"):
         submission.submit(place.workspace, load(), "check", {}, start=False, wait=True, job_id="used")
+
+
+def test_what_to_do_about_a_failed_job_names_it(capsys: pytest.CaptureFixture[str]) -> None:
+    error = JobError("LLM_NOT_CONFIGURED", details={"job_id": "a-job"})
+    display.show(argparse.Namespace(command="cognify"), answer.failure(error))
+    assert "cognee-memory jobs retry a-job" in capsys.readouterr().err

@@ -38,7 +38,7 @@ function Cause({ cause, tell }) {
     <div class="cause-count" data-state=${cause.state}><b>${count(cause.count)}</b> <${State} state=${cause.state} /></div>
     <div class="cause-text">
       <${Messages} cause=${cause} />
-      <p><${Remedy} text=${cause.remediation} /></p>
+      <p><${Remedy} text=${cause.remediation.replaceAll("<job_id>", `--error ${cause.code}`)} /></p>
       <p class="faint small"><code>${cause.code}</code> · ${kinds} · newest <${Time} at=${cause.newest} /></p>
       ${!asking && html`<${Problem} error=${action.error} />`}
     </div>

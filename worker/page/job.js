@@ -56,7 +56,7 @@ function Failure({ job }) {
   const { error } = job;
   return html`<section class="problem" aria-label="Error">
     <p><strong>${error.message}</strong></p>
-    <p><${Remedy} text=${error.remediation} /></p>
+    <p><${Remedy} text=${error.remediation.replaceAll("<job_id>", job.job_id)} /></p>
     <p class="faint small"><code>${error.code}</code>${job.state === "retrying" && job.next_attempt_at
       ? html` · next attempt <${Time} at=${job.next_attempt_at} every=${1} />` : ""}</p>
     ${error.details && html`<${Json} label="Details" value=${error.details} />`}

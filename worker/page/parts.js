@@ -30,7 +30,7 @@ export function Problem({ error, children }) {
   </div>`;
 }
 
-const COMMAND = /(`[^`]+`|cognee-memory (?:jobs|worker|memories) [a-z-]+(?: <[a-z_]+>)?|cognee-memory [a-z-]+(?: --[a-z-]+)*)/;
+const COMMAND = /(`[^`]+`|cognee-memory (?:jobs|worker|memories) [a-z-]+(?: <[a-z_]+>| --error [A-Z_]+| (?=[a-z_-]*[0-9])[0-9a-z_-]{8,64}(?=[.;,\s]|$))?|cognee-memory [a-z-]+(?: --[a-z-]+)*)/;
 
 /** A remedy's text, with its commands set as code. */
 export function Remedy({ text }) {

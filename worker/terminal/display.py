@@ -43,7 +43,8 @@ def show(given: argparse.Namespace, found: Envelope) -> None:
 def _failed(name: str, found: Envelope) -> None:
     warn(f"{found['error_code']}: {found['error']}")
     if found["remediation"]:
-        warn(f"What to do: {found['remediation']}")
+        job_id = found.get("error_details", {}).get("job_id", "<job_id>")
+        warn(f"What to do: {found['remediation'].replace('<job_id>', job_id)}")
     if "skipped" in found or "ended" in found:  # it was done in part
         from .queue_views import VIEWS
 
