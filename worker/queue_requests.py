@@ -300,6 +300,18 @@ def _replayable(place: Spool, job_id: str, record: Record | None) -> Record:
     return record
 
 
+def kept_copy(place: Spool, job_id: str) -> dict[str, Any] | None:
+    """The worker's copy of a job file; None where its time is over."""
+    for path in (place.copy(job_id), place.ended_copy(job_id)):
+        try:
+            found = json.loads(files.read_own(path, spool.RECORD_LIMIT))
+        except (OSError, ValueError, RecursionError, JobError):
+            continue
+        if isinstance(found, dict):
+            return found
+    return None
+
+
 def _state(record: Record | None) -> str:
     return record.state if record is not None else "in the inbox"
 

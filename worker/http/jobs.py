@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Callable, Sequence
@@ -14,12 +13,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bridge.settings import Settings
-from jobs import briefs, client, files, launch, spool
+from jobs import briefs, client, launch, spool
 from jobs.briefs import Briefs
 from jobs.errors import ERRORS, JobError
 from jobs.ids import is_job_id, new_job_id
 from jobs.layout import Spool, Workspace
-from jobs.model import ENDS, KINDS, SCHEMA_VERSION, Record, State, encode
+from jobs.model import ENDS, KINDS, SCHEMA_VERSION, State, encode
 
 from .. import queue_requests
 from .answers import Answers
@@ -131,20 +130,11 @@ def _whole(workspace: Workspace, job_id: str) -> dict[str, Any]:
         return {"job": {"job_id": job_id, "state": "in the inbox"}, "asked": None, "in_flight": None}
     heartbeat = queue_requests.worker_of(workspace)["heartbeat"] if record.state == "running" else None
     running = [each for each in (heartbeat or {}).get("in_flight", []) if each["job_id"] == job_id]
-    return {"job": record.as_dict(), "asked": _asked(place, record), "in_flight": running[0] if running else None}
-
-
-def _asked(place: Spool, record: Record) -> dict[str, Any] | None:
-    """The worker's own copy of the job; None where it is gone."""
-    paths = [place.copy(record.job_id), place.ended_copy(record.job_id)]
-    for path in reversed(paths) if record.state in ENDS else paths:
-        try:
-            found = json.loads(files.read_own(path, spool.RECORD_LIMIT))
-        except (OSError, ValueError, RecursionError, JobError):
-            continue
-        if isinstance(found, dict):
-            return found
-    return None
+    return {
+        "job": record.as_dict(),
+        "asked": queue_requests.kept_copy(place, record.job_id),
+        "in_flight": running[0] if running else None,
+    }
 
 
 # --- a new job ---

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -94,21 +93,10 @@ def show(given: argparse.Namespace) -> Envelope:
     running = (worker["heartbeat"] or {}).get("in_flight", ()) if worker["alive"] else ()
     return answer.success(
         job=record.as_dict(),
-        asked=kept_copy(place, job_id),
+        asked=requests.kept_copy(place, job_id),
         in_flight=next((each for each in running if each["job_id"] == job_id), None),
         **({"log": list(log_lines(place, job_id))} if given.log else {}),
     )
-
-
-def kept_copy(place: Spool, job_id: str) -> dict[str, Any] | None:
-    """The worker's copy of a job file; None where its time is over."""
-    for path in (place.copy(job_id), place.ended_copy(job_id)):
-        try:
-            found: dict[str, Any] = json.loads(files.read_own(path, spool.RECORD_LIMIT))
-            return found
-        except (OSError, ValueError, JobError):
-            continue
-    return None
 
 
 def log_lines(place: Spool, job_id: str) -> Iterator[str]:
@@ -130,7 +118,7 @@ def wait(given: argparse.Namespace) -> Envelope:
     with Progress(place, job_id) as seen:
         record = client.wait(place, job_id, given.timeout, seen)
     require_success(record)
-    return answer.success(job=record.as_dict(), asked=kept_copy(place, job_id), in_flight=None)
+    return answer.success(job=record.as_dict(), asked=requests.kept_copy(place, job_id), in_flight=None)
 
 
 def watch(given: argparse.Namespace) -> Envelope:
