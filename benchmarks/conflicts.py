@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge import conflicts, contrast
-from bridge.contrast import Reading, read
-from bridge.embedder import create
+from bridge.compaction import conflicts, contrast
+from bridge.compaction.contrast import Reading, read
+from bridge.embedding.embedder import create
 from bridge.settings import load
 
 from .table import show

@@ -6,11 +6,11 @@ import sys
 import time
 import uuid
 
-from bridge.embedder import create
+from bridge.embedding.embedder import create
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
-from bridge.passages import passages
 from bridge.settings import load
+from bridge.text.passages import passages
 from jobs import clock
 
 from . import corpus

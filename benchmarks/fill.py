@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from bridge.graph.open_stores import Stores
 from bridge.operations import Task, run
 from bridge.settings import load
-from bridge.stores import Stores
 from jobs import clock
 from jobs.layout import Workspace
 from jobs.lifecycle import Succeeded

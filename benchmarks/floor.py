@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.embedder import Embedder
+from bridge.embedding.embedder import Embedder
 from bridge.settings import load
 
 from . import judged, table

@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from bridge.graph.open_stores import Stores
 from bridge.operations import Task, run
 from bridge.settings import load
-from bridge.stores import Stores
 from jobs import clock, spool
 from jobs.layout import Workspace
 from jobs.lifecycle import Succeeded

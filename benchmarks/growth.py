@@ -18,7 +18,7 @@ from typing import Any
 
 from bridge.memory import Memory
 from bridge.settings import load
-from bridge.store import Store
+from bridge.store.memory_store import Store
 from jobs import clock
 from jobs.layout import Workspace
 

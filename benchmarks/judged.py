@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from bridge.embedder import Embedder, EmbeddingConfig, Matrix, create
+from bridge.embedding.embedder import Embedder, EmbeddingConfig, Matrix, create
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
-from bridge.reader import Reader
-from bridge.store import Store
+from bridge.search.reader import Reader
+from bridge.store.memory_store import Store
 from jobs import clock
 from jobs.layout import Workspace
 from jobs.parse import parse_job

@@ -15,16 +15,16 @@ from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 
-from bridge import migration
-from bridge.conversation import Conversation, render_conversation
-from bridge.embedder import create
+from bridge.embedding.embedder import create
+from bridge.graph.open_stores import Stores
 from bridge.operations import Task, migrate
 from bridge.operations.ingest import prepare
-from bridge.passages import passages
 from bridge.settings import load
 from bridge.slices import Progress, quietly
-from bridge.stores import Stores
-from bridge.template import render, render_plain
+from bridge.text.conversation import Conversation, render_conversation
+from bridge.text.passages import passages
+from bridge.text.template import render, render_plain
+from bridge.transfer import migration
 from jobs import clock
 from jobs.layout import Workspace
 from jobs.lifecycle import Succeeded

@@ -7,8 +7,8 @@ import sys
 import time
 import uuid
 
-from bridge.cognee_nodes import data_point
-from bridge.cognee_store import add_data_points, setup
+from bridge.graph.cognee_nodes import data_point
+from bridge.graph.cognee_store import add_data_points, setup
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from jobs import clock

@@ -15,7 +15,9 @@ from contextlib import ExitStack, closing
 
 import psutil
 
-from bridge import asking, database, trust
+from bridge import trust
+from bridge.search import query_client
+from bridge.store import database
 from jobs import files
 from jobs.layout import Workspace
 
@@ -30,8 +32,9 @@ ROUNDS = 5
 # The same worker, in which nothing is counted.
 _WITHOUT = (
     "-c",
-    "import sys; from worker import daemon, figures; figures.Figures.stepped = lambda *_: None;"
-    " figures.FiguresFile.write = lambda *_, **__: None; sys.exit(daemon.main())",
+    "import sys; from worker import daemon; from worker.monitoring import counters;"
+    " counters.Figures.stepped = lambda *_: None;"
+    " counters.FiguresFile.write = lambda *_, **__: None; sys.exit(daemon.main())",
 )
 
 
@@ -99,14 +102,14 @@ def _processor_seconds(pid: int) -> dict[str, float]:
     worker = psutil.Process(pid)
     found = {"worker": worker}
     for process in worker.children():
-        found["server" if "worker.server" in process.cmdline() else "child"] = process
+        found["server" if "worker.server.main" in process.cmdline() else "child"] = process
     return {name: sum(process.cpu_times()[:2]) for name, process in found.items()}
 
 
 def _scrape(workspace: Workspace) -> bytes:
     told = json.loads(workspace.spool.heartbeat.read_bytes())["http"]
     token = files.read_own(workspace.spool.token, 256).decode()
-    with closing(http.client.HTTPConnection("127.0.0.1", asking.port_of(told["url"]), timeout=60)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", query_client.port_of(told["url"]), timeout=60)) as connection:
         connection.request("GET", "/metrics", headers={"Authorization": f"Bearer {token}"})
         response = connection.getresponse()
         assert response.status == 200

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bridge.embedder import Embedder
+from bridge.embedding.embedder import Embedder
 from bridge.settings import load
-from bridge.terms import STOP_WORDS
+from bridge.text.terms import STOP_WORDS
 
 from . import judged, metrics, table
 from .judged import DEPTH, Collection, Run

@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bridge import retrieval, search
-from bridge.defaults import with_settings
-from bridge.question import ask
-from bridge.reader import Reader
+from bridge.interface.question_arguments import with_settings
+from bridge.search import retrieval, snapshot as search
+from bridge.search.question import ask
+from bridge.search.reader import Reader
 from bridge.settings import load
 from jobs import clock
 from jobs.layout import Workspace

@@ -10,9 +10,9 @@ from typing import Any
 
 from cognee.infrastructure.databases.graph.ladybug.adapter import LadybugAdapter
 
-from bridge import cognee_edges
+from bridge.graph import cognee_edges
+from bridge.graph.open_stores import Stores
 from bridge.settings import load
-from bridge.stores import Stores
 from jobs import clock
 from jobs.layout import Workspace
 

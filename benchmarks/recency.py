@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bridge.embedder import Embedder
+from bridge.embedding.embedder import Embedder
 from bridge.settings import load
 
 from . import judged, metrics, table

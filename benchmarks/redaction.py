@@ -12,14 +12,15 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from bridge.redaction import found_in, redact, redact_value
+from bridge.privacy.redaction import found_in, redact, redact_value
 
 from . import corpus
 from .table import show
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data" / "secrets.jsonl"
 _LOADED = (
-    "import time, worker.process; t = time.perf_counter(); import bridge.secret_kinds; print(time.perf_counter() - t)"
+    "import time, worker.app; t = time.perf_counter(); import bridge.privacy.secret_kinds;"
+    " print(time.perf_counter() - t)"
 )
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bridge.cognee_env import cognee_environment
+from bridge.graph.cognee_env import cognee_environment
 from bridge.settings import Settings, inherited_environment
 from jobs.layout import Workspace
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bridge import asking
+from bridge.search import query_client
 from jobs import client, spool
 from jobs.layout import Workspace
 from jobs.model import Record
@@ -40,7 +40,7 @@ class Client:
     """One connection, kept."""
 
     def __init__(self, workspace: Workspace) -> None:
-        port = asking.port_of(_http(workspace)["url"])
+        port = query_client.port_of(_http(workspace)["url"])
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         token = workspace.spool.token.read_text("ascii")
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}

@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from bridge.embedder import Embedder, EmbeddingConfig, Matrix, create, normalised
+from bridge.embedding.embedder import Embedder, EmbeddingConfig, Matrix, create, normalised
+from bridge.graph.open_stores import Stores
 from bridge.memory import Memory
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
-from bridge.passages import passages
 from bridge.settings import load
-from bridge.store import Store
-from bridge.stores import Stores
+from bridge.store.memory_store import Store
+from bridge.text.passages import passages
 from jobs import clock
 from jobs.layout import Workspace
 

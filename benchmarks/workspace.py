@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bridge import trust
-from bridge.cognee_env import cognee_environment
+from bridge.graph.cognee_env import cognee_environment
 from bridge.settings import Settings, inherited_environment, load
 from jobs.layout import Workspace
 

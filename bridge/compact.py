@@ -17,20 +17,20 @@ from typing import Any
 
 from jobs.layout import find_workspace
 
-from . import answer
-from .arguments import compact_arguments
+from .interface import envelope
+from .interface.arguments import compact_arguments
+from .interface.submission import submit
 from .settings import load
-from .submission import submit
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """One JSON object on stdout; exit status as everywhere (see ``answer``)."""
-    return answer.of_script(lambda: _work(sys.argv[1:] if argv is None else list(argv)))
+    return envelope.of_script(lambda: _work(sys.argv[1:] if argv is None else list(argv)))
 
 
 def _work(argv: list[str]) -> dict[str, Any]:
     given = compact_arguments(argv)
-    answer.claim_stdout()
+    envelope.claim_stdout()
     workspace = find_workspace(given.workspace, Path.cwd())
     payload = {"topic_id": given.topic_id, "preview": given.preview}
     if given.preview_digest is not None:

@@ -20,12 +20,12 @@ from pydantic import BaseModel, BeforeValidator, Field
 from jobs import clock
 
 from .memory import Content, Memory, plan_key, slug
-from .payload import (
+from .text.memory_json import (
     as_payload as as_payload,  # it lives there, and is part of this module's interface
     bounds_of,
 )
-from .plain_summary import render_plain
-from .sections import scope_text
+from .text.plain_summary import render_plain
+from .text.sections import scope_text
 
 MOST_DECISIONS = 200  # nodes of one memory; its own node lists them all
 

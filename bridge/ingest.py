@@ -18,20 +18,20 @@ from typing import Any
 
 from jobs.layout import find_workspace
 
-from . import answer
-from .arguments import ingest_arguments
+from .interface import envelope
+from .interface.arguments import ingest_arguments
+from .interface.submission import payload_of, submit
 from .settings import load
-from .submission import payload_of, submit
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """One JSON object on stdout; exit status 0, 1 (failed) or 2 (wrong usage)."""
-    return answer.of_script(lambda: _work(sys.argv[1:] if argv is None else list(argv)))
+    return envelope.of_script(lambda: _work(sys.argv[1:] if argv is None else list(argv)))
 
 
 def _work(argv: list[str]) -> dict[str, Any]:
     given = ingest_arguments(argv)
-    answer.claim_stdout()
+    envelope.claim_stdout()
     workspace = find_workspace(given.workspace, Path.cwd())
     payload = payload_of(given)
     return submit(

@@ -20,9 +20,9 @@ from typing import Any
 
 from jobs.errors import JobError
 
-from . import answer
-from .arguments import retrieve_arguments
-from .asking import ask_for
+from .interface import envelope
+from .interface.arguments import retrieve_arguments
+from .search.query_client import ask_for
 
 
 def respond(path: str | None, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -35,17 +35,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The script: one JSON object on stdout; exit status 0, 1 (failed) or 2 (wrong usage)."""
     try:
         path, arguments = retrieve_arguments(sys.argv[1:] if argv is None else list(argv))
-        answer.claim_stdout()
+        envelope.claim_stdout()
     except JobError as error:
-        from .reader import failure
+        from .search.reader import failure
 
         found = failure("retrieve", error)
     else:
         found = respond(path, arguments)
-    answer.send(found)
-    return answer.exit_code(found)
+    envelope.send(found)
+    return envelope.exit_code(found)
 
 
 if __name__ == "__main__":
     gc.disable()  # what the imports make stays until the end, which comes soon
-    answer.leave(main())
+    envelope.leave(main())

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 from jobs.errors import JobError
 from jobs.layout import expanded
 
-from . import masking
+from .privacy import masking
 
 if TYPE_CHECKING:
-    from .embedder import EmbeddingConfig
+    from .embedding.embedder import EmbeddingConfig
 
 PREFIX = "COGNEE_MEMORY_"
 APP = "cognee-memory"
@@ -158,7 +158,7 @@ class Settings:
     @property
     def embedding(self) -> EmbeddingConfig:
         """As cognee has it, OpenAI's key serves embeddings too where they have none, at OpenAI's own address alone."""
-        from .embedder import EmbeddingConfig
+        from .embedding.embedder import EmbeddingConfig
 
         key = self.embedding_api_key
         if key is None and self.embedding_provider == "openai" and self.llm_provider in (None, "openai"):

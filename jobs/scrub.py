@@ -7,9 +7,9 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
+from .diagnostics import FIXES, GROUPS, LEVELS, TROUBLES
 from .errors import ERRORS, JobError
 from .model import KINDS, Record
-from .troubles import FIXES, GROUPS, LEVELS, TROUBLES
 
 # Ids, digests and times. What else is a string may be somebody's words.
 _PLAIN = re.compile(

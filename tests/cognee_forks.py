@@ -22,7 +22,7 @@ from typing import Any
 from harness import PATIENCE, Place, until
 
 from bridge import trust
-from bridge.cognee_env import cognee_environment
+from bridge.graph.cognee_env import cognee_environment
 from bridge.settings import load
 from jobs.parse import parse_job
 
@@ -188,7 +188,7 @@ def task(job_id: str, kind: str, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    import bridge.cognee_store  # noqa: F401 - what takes the seconds
+    import bridge.graph.cognee_store  # noqa: F401 - what takes the seconds
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as server:
@@ -207,11 +207,11 @@ def main() -> None:
 def serve(connection: socket.socket) -> None:
     from fake_embedder import FakeEmbedder
 
+    from bridge.graph.open_stores import Stores
     from bridge.operations import Task, run
-    from bridge.stores import Stores
     from jobs import clock
     from jobs.layout import Workspace
-    from worker.child_main import encode
+    from worker.child.main import encode
 
     def send(kind: str, found: Any) -> None:
         connection.sendall(json.dumps([kind, found], default=str).encode() + b"\n")
@@ -291,7 +291,7 @@ def keep(stores: Any, memories: list[dict[str, Any]]) -> int:
 
 def query(stores: Any, text: str, values: dict[str, Any]) -> list[Any]:
     """What cognee's graph engine answers."""
-    from bridge import cognee_process, cognee_store
+    from bridge.graph import cognee_process, cognee_store
 
     async def ask() -> list[Any]:
         found: list[Any] = await (await cognee_store.get_graph_engine()).query(text, values)
@@ -303,11 +303,11 @@ def query(stores: Any, text: str, values: dict[str, Any]) -> list[Any]:
 
 def what_is_there(stores: Any) -> dict[str, Any]:
     """Every node as type, name and id; every edge as the ids of its ends and its name; nodes' vectors by table."""
-    from bridge import cognee_process, cognee_store, lance_tables
+    from bridge.graph import cognee_process, cognee_store, lance
 
     async def vectors() -> dict[str, list[str]]:
         engine = await cognee_store.get_vector_engine_async()
-        found = {name: sorted(await lance_tables.keys(engine, name)) for name in await lance_tables.names(engine)}
+        found = {name: sorted(await lance.keys(engine, name)) for name in await lance.names(engine)}
         return {name: ids for name, ids in found.items() if ids and not name.startswith("EdgeType")}
 
     return {
@@ -336,7 +336,7 @@ def watch(place: str, nth: int, say: Callable[[], None]) -> None:
     from cognee.infrastructure.databases.graph.ladybug.adapter import LadybugAdapter
     from cognee.infrastructure.databases.vector.lancedb.LanceDBAdapter import LanceDBAdapter
 
-    from bridge import graph_files, lance_tables
+    from bridge.graph import graph_files, lance
     from jobs import steps
 
     left = nth
@@ -375,8 +375,8 @@ def watch(place: str, nth: int, say: Callable[[], None]) -> None:
 
             graph_files._counts = counting
         case "compaction":
-            lance_tables._MOST_VERSIONS = 2  # else it is rarely due
-            wrap(lance_tables, "compact")
+            lance._MOST_VERSIONS = 2  # else it is rarely due
+            wrap(lance, "compact")
         case _:
             point = f"before:{place}"
             steps._fault = lambda here: entered() if here == point else None

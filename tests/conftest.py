@@ -11,8 +11,8 @@ import contract
 import pytest
 from platformdirs import user_cache_path
 
-from bridge import reader
-from bridge.provision import provision
+from bridge.embedding.provision import provision
+from bridge.search import reader
 
 
 @pytest.fixture(scope="session")

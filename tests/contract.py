@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bridge.reader import Verb
+    from bridge.search.reader import Verb
 
 _SCHEMAS = Path(__file__).resolve().parent.parent / "docs" / "schemas"
 _FILES: dict[Verb, str] = {

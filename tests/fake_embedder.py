@@ -8,7 +8,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from bridge.embedder import Matrix
+from bridge.embedding.embedder import Matrix
 
 
 class FakeEmbedder:

@@ -7,9 +7,9 @@ from typing import Any
 
 from fake_embedder import FakeEmbedder
 
+from bridge.graph.open_stores import Stores
 from bridge.memory import Memory
 from bridge.settings import Settings
-from bridge.stores import Stores
 from jobs.errors import JobError
 from jobs.layout import Workspace
 

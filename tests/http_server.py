@@ -17,9 +17,9 @@ from typing import Any
 from harness import until
 from jsonschema import Draft202012Validator
 
-from worker.endpoint import listen
 from worker.http.state import DESCRIPTION
-from worker.server import Server, server
+from worker.server.endpoint import listen
+from worker.server.main import Server, server
 
 TOKEN = "a-token-that-is-right"
 

@@ -14,10 +14,11 @@ sys.path.insert(1, str(Path(__file__).resolve().parent.parent))
 
 from fake_graph import WithFakeGraph
 
-from bridge import lineage, listing
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
+from bridge.search import listing
 from bridge.slices import quietly
+from bridge.store import compaction_history
 from jobs import clock, steps
 from jobs.layout import Workspace
 from jobs.lifecycle import Succeeded
@@ -55,7 +56,7 @@ def remember(workspace: Workspace) -> None:
 
 def state(workspace: Workspace) -> dict[str, Any]:
     """How the topic is, with what does not depend on when it was done."""
-    history = lineage.history(workspace, 10)
+    history = compaction_history.history(workspace, 10)
     return {
         "memories": sorted((m["memory_number"], m["status"]) for m in listing.memories(workspace, 10)),
         "history": [(made["superseded"], made["restored"]) for made in history],

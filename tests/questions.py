@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from bridge.embedder import Embedder
-from bridge.question import with_settings
-from bridge.reader import Reader, Verb
+from bridge.embedding.embedder import Embedder
+from bridge.interface.question_arguments import with_settings
+from bridge.search.reader import Reader, Verb
 from bridge.settings import Settings
 from jobs.layout import Workspace
 

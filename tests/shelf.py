@@ -12,11 +12,11 @@ from typing import Any
 from fake_embedder import FakeEmbedder
 from questions import answer_to
 
-from bridge.embedder import Embedder
+from bridge.embedding.embedder import Embedder
 from bridge.memory import Content, Memory, Metadata
-from bridge.reader import Verb
+from bridge.search.reader import Verb
 from bridge.settings import Settings
-from bridge.store import Store
+from bridge.store.memory_store import Store
 from jobs.layout import Workspace
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

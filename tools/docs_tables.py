@@ -15,17 +15,17 @@ from datetime import UTC, datetime, timedelta
 from html import escape
 from pathlib import Path
 
-from bridge import answer
+from bridge.interface import envelope
 from bridge.memory import Memory, Metadata, Status
-from bridge.ranking import BLEND_HALF_LIFE, PRESETS, Ranking, Relevance, factors
+from bridge.search.ranking import BLEND_HALF_LIFE, PRESETS, Ranking, Relevance, factors
 from bridge.settings import Settings, default_of, may_stand_in_workspace, table
 from jobs import clock
+from jobs.diagnostics import GROUPS, LEVELS, TROUBLES, Trouble
 from jobs.errors import ERRORS, JobError, Reaction
 from jobs.steps import STEPS
-from jobs.troubles import GROUPS, LEVELS, TROUBLES, Trouble
 from worker import cli
-from worker.metrics import METRICS
-from worker.recovery import DEBTS, REPAIRS
+from worker.monitoring.metrics import METRICS
+from worker.scheduling.recovery import DEBTS, REPAIRS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -68,7 +68,7 @@ def errors() -> str:
             _prose(kind.cause),
             _REACTIONS[kind.reaction],
             _prose(kind.remediation),
-            str(answer.exit_code(answer.failure(JobError(kind.code)))),
+            str(envelope.exit_code(envelope.failure(JobError(kind.code)))),
         )
         for kind in ERRORS.values()
     ]

@@ -16,25 +16,25 @@ from typing import Any, cast
 
 import numpy as np
 
-from bridge import context, explanation, hits, packing, question, ranking, reader, retrieval
-from bridge.inquiry import inquire, problem
+from bridge.embedding.tokens import Estimate
+from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.operations import Task, ingest
-from bridge.search import Snapshot
+from bridge.search import context, explanation, hits, packing, question, ranking, reader, retrieval
+from bridge.search.explain_request import inquire, problem
+from bridge.search.snapshot import Snapshot
 from bridge.settings import Settings
-from bridge.stores import Stores
-from bridge.template import render, render_record
-from bridge.tokens import Estimate
+from bridge.text.template import render, render_record
 from jobs import client, clock, files as disk, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import Spool, Workspace
 from jobs.lifecycle import Failed, Started, Succeeded
 from jobs.model import Job, Record, canonical_json, encode, job_digest
 from jobs.parse import parse_job
-from worker.child import Child
+from worker.child.supervisor import Child
 from worker.heartbeat import Heartbeat, describe
-from worker.ledger import Ledger
-from worker.runner import Runner, Running
+from worker.scheduling.ledger import Ledger
+from worker.scheduling.runner import Runner, Running
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 PROJECT = cast(Path, PurePosixPath("/home/ada/uploader"))  # the same text on every system

@@ -7,9 +7,10 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from bridge import inquiry, schema as answers
+from bridge.interface import answer_shapes as answers
 from bridge.memory import STATUS_WORDS, MemoryKind, Status
-from bridge.question import MAX_RESULTS_RANGE, MAX_TOKENS_RANGE
+from bridge.search import explain_request
+from bridge.search.question import MAX_RESULTS_RANGE, MAX_TOKENS_RANGE
 from jobs.client import Verb as ControlVerb
 from jobs.errors import ERRORS
 from jobs.ids import _FORM as JOB_ID
@@ -85,9 +86,9 @@ def _asked(verb: str) -> Schema:
     found: Schema = {"type": "object", "additionalProperties": False, "properties": _QUESTION}
     if verb != "explain":
         return {**found, "required": ["query"]}
-    least, most = inquiry.LIMIT_RANGE
+    least, most = explain_request.LIMIT_RANGE
     ids = {"type": "array", "contains": {"type": "integer", "minimum": 1, "maximum": 2**63 - 1}}
-    said = f"Numbers of memories, {inquiry.MOST_IDS} at most. What is none is reported, and left out."
+    said = f"Numbers of memories, {explain_request.MOST_IDS} at most. What is none is reported, and left out."
     found["properties"] = {
         **_QUESTION,
         "query": {"description": "The question whose hits are explained. What is none is reported, and left out."},

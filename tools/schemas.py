@@ -16,8 +16,9 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
-from bridge import export_file, result_schema, schema as answers
+from bridge.interface import answer_shapes as answers, result_shapes
 from bridge.memory import MemoryKind, Status
+from bridge.transfer import export_file
 from jobs import schema as shapes
 from jobs.model import ENDS, KINDS, AttemptOutcome, State
 from jobs.payloads import PAYLOADS, JobFile, Model
@@ -96,7 +97,7 @@ def record_schema() -> dict[str, Any]:
     """The record, with what goes with each state, and the result that goes with each kind."""
     shared: dict[str, Any] = {}
     record = definition(shapes.JobRecord, "JobRecord", shared)
-    for model in result_schema.RESULTS.values():
+    for model in result_shapes.RESULTS.values():
         shared[model.__name__] = definition(model, model.__name__, shared)
     null, error = {"type": "null"}, _ref("JobError")
     live, ends = sorted(set(get_args(State)) - ENDS), sorted(ENDS)
@@ -110,7 +111,7 @@ def record_schema() -> dict[str, Any]:
         _where({"state": ["retrying"]}, next_attempt_at={"type": "string"}),
         *(
             _where({"kind": [kind], "state": ["succeeded"]}, result=_ref(model.__name__))
-            for kind, model in result_schema.RESULTS.items()
+            for kind, model in result_shapes.RESULTS.items()
         ),
     ]
     return {**record, "$defs": shared}
@@ -166,7 +167,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     found["export"] = export_schema()
     alone: list[tuple[str, type[BaseModel], str]] = [
         *((f"payload.{kind}", model, payload_name(kind)) for kind, model in PAYLOADS.items()),
-        *((f"result.{kind}", model, model.__name__) for kind, model in result_schema.RESULTS.items()),
+        *((f"result.{kind}", model, model.__name__) for kind, model in result_shapes.RESULTS.items()),
         ("heartbeat", shapes.Heartbeat, "Heartbeat"),
         ("reason", shapes.RejectionReason, "RejectionReason"),
         ("control", shapes.ControlRequest, "ControlRequest"),
@@ -201,7 +202,7 @@ def types() -> str:
     record = {**record, "properties": record["properties"] | result}
     own = {name: field for name, field in job["properties"].items() if name not in ("kind", "payload")}
     payloads = "".join(f"  {kind}: {payload_name(kind)};\n" for kind in PAYLOADS)
-    results = "".join(f"  {kind}: {model.__name__};\n" for kind, model in result_schema.RESULTS.items())
+    results = "".join(f"  {kind}: {model.__name__};\n" for kind, model in result_shapes.RESULTS.items())
     parts = [
         "// Made from the code by `python -m tools.schemas`: do not edit.\n",
         script.names(),

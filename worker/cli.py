@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bridge import answer
+from bridge.interface import envelope
 from jobs.errors import JobError
 
 from .terminal.command_line import Making
@@ -91,7 +91,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _main(argv)
     except KeyboardInterrupt:  # at whatever time
-        return answer.INTERRUPTED
+        return envelope.INTERRUPTED
 
 
 def _main(argv: Sequence[str] | None) -> int:
@@ -111,26 +111,26 @@ def _main(argv: Sequence[str] | None) -> int:
         if given.version:
             from .version import VERSION
 
-            found = answer.success(version=VERSION)
+            found = envelope.success(version=VERSION)
         elif given.command is None:
             top.print_help()
-            return answer.USAGE
+            return envelope.USAGE
         else:
             if as_json:
-                answer.claim_stdout()
+                envelope.claim_stdout()
             found = _run(given)
     except JobError as error:
-        found = answer.failure(error)
+        found = envelope.failure(error)
     except BrokenPipeError:  # whoever read a stream of answers has seen enough
         _stdout_is_gone()
-        return answer.DONE
+        return envelope.DONE
     except Exception as error:
-        from bridge.traces import trace
+        from bridge.privacy.traces import trace
 
         print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
-        found = answer.failure(answer.unexpected(error))
+        found = envelope.failure(envelope.unexpected(error))
     if as_json:
-        answer.send(found)
+        envelope.send(found)
     else:
         from .terminal import display
 
@@ -141,9 +141,9 @@ def _main(argv: Sequence[str] | None) -> int:
             sys.stdout.flush()
         except BrokenPipeError:  # "| head" has seen enough
             _stdout_is_gone()
-    status = answer.exit_code(found)
+    status = envelope.exit_code(found)
     if argv is None and given.command in _QUESTIONS:
-        answer.leave(status)
+        envelope.leave(status)
     return status
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bridge import trust
-from bridge.masking import masked
+from bridge.privacy.masking import masked
 from bridge.settings import Settings
 from jobs import files, launch, steps
 from jobs.errors import JobError
@@ -21,8 +21,8 @@ from jobs.layout import Workspace, find_workspace
 from jobs.lock import Lock, is_held
 
 from . import boot, log
-from .child_process import CRITICAL_SECONDS
-from .process import Worker
+from .app import Worker
+from .child.process import CRITICAL_SECONDS
 
 _SUCCESSOR_PAUSE_SECONDS = 0.1
 _ORPHAN_SECONDS = CRITICAL_SECONDS + 1.0

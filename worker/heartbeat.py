@@ -17,10 +17,10 @@ from jobs.layout import Spool
 from jobs.model import encode
 
 from . import boot
-from .child import Child
-from .figures import Figures, FiguresFile
-from .ledger import Ledger
-from .runner import Runner
+from .child.supervisor import Child
+from .monitoring.counters import Figures, FiguresFile
+from .scheduling.ledger import Ledger
+from .scheduling.runner import Runner
 
 WorkerState = Literal["starting", "ready", "draining", "paused", "exiting", "stopped"]
 

@@ -13,8 +13,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
-from bridge import log_lines
-from bridge.masking import masked
+from bridge.privacy import log_lines
+from bridge.privacy.masking import masked
 from jobs.model import Record
 
 from .flood import Flood
@@ -80,9 +80,11 @@ def _open_private(path: str, flags: int) -> int:
 
 
 class _HumanLines(logging.Formatter):
-    """``2026-11-20 20:00:00,123 INFO    worker.runner succeeded job_id=… kind=ingest``. A correlation id that is the
-    job's own id is not repeated. Further lines, such as a trace's, are set in: whatever is quoted, no line of the log
-    begins with it, and no terminal obeys it."""
+    """``2026-11-20 20:00:00,123 INFO    worker.scheduling.runner succeeded job_id=… kind=ingest``.
+
+    A correlation id that is the job's own id is not repeated. Further lines, such as a trace's, are indented:
+    whatever is quoted, no line of the log begins with it, and no terminal obeys it.
+    """
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)-7s %(name)s %(message)s")

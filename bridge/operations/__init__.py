@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from .. import redaction
+from ..privacy import redaction
 
 if TYPE_CHECKING:
-    from ..stores import Stores
+    from ..graph.open_stores import Stores
 
 Outcomes = Mapping[str, Succeeded | Failed]
 # Told ``done``, ``total`` and ``message`` at points where the work may be set aside for a while: other jobs may

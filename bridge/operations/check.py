@@ -14,17 +14,19 @@ from contextlib import closing
 from datetime import datetime
 from typing import Any
 
+from jobs.diagnostics import Finding, found
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
-from jobs.troubles import Finding, found
 
-from .. import database, findings, graph_files, model, old_stores, rows
-from ..audit import Audit, readable
+from ..embedding import model_files
+from ..forgetting.quotes import strings
+from ..graph import earlier_stores, graph_files
+from ..graph.open_stores import Stores
 from ..memory import Memory
-from ..quotes import strings
+from ..privacy.traces import trace
 from ..slices import Slices
-from ..stores import Stores
-from ..traces import trace
+from ..store import database, extractions, rows
+from ..store.audit import Audit, readable
 from . import Outcomes, Progress, Task
 
 log = logging.getLogger(__name__)
@@ -98,7 +100,7 @@ def _all(stores: Stores, connection: sqlite3.Connection, progress: Progress) -> 
 
 
 def _looks_secret() -> Callable[[str], bool]:
-    from ..redaction import found_in  # a tenth of a second, for a library that no other part needs
+    from ..privacy.redaction import found_in  # a tenth of a second, for a library that no other part needs
 
     def looks(body: str) -> bool:
         """Whether any of a memory's texts, which are a value of JSON, holds a likely secret."""
@@ -114,7 +116,7 @@ def _model(stores: Stores) -> Iterator[Finding]:
     if not stores.settings.embedding.is_local:
         return
     try:
-        model.verify(model.model_folder(stores.settings.cache_folder))
+        model_files.verify(model_files.model_folder(stores.settings.cache_folder))
     except JobError as error:
         yield found("MODEL_ABSENT" if error.code == "MODEL_MISSING" else "MODEL_WRONG", "model", error.message)
 
@@ -175,11 +177,11 @@ def _superseded(connection: sqlite3.Connection) -> list[tuple[str, str]]:
 def _found(connection: sqlite3.Connection) -> dict[str, list[str]]:
     """The nodes that cognee found in texts of visible memories, with those."""
     ids = [node_id for (node_id,) in connection.execute("SELECT DISTINCT node_id FROM found_nodes")]
-    return findings.memories_with(connection, ids)
+    return extractions.memories_with(connection, ids)
 
 
 def _texts(stores: Stores, connection: sqlite3.Connection) -> Iterator[Finding]:
     ours = [each for (each,) in connection.execute("SELECT data_id FROM cognified")]
-    strange = old_stores.find(stores.workspace, ours)
+    strange = earlier_stores.find(stores.workspace, ours)
     if strange.texts:
         yield found("TEXTS_STRAY", "texts", f"In all: {len(strange.texts)}.", count=len(strange.texts))

@@ -17,14 +17,16 @@ from jobs import clock, paths
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from .. import findings, llm, redaction, topics
-from ..effects import Effect
-from ..embedder import refuses_a_text
-from ..findings import Findings
+from ..embedding.embedder import refuses_a_text
+from ..graph import llm
+from ..graph.open_stores import Stores
 from ..memory import Memory
-from ..plain_summary import render_plain
+from ..privacy import redaction
 from ..slices import Slices
-from ..stores import Stores
+from ..store import extractions, topics
+from ..store.applied_jobs import Effect
+from ..store.extractions import Findings
+from ..text.plain_summary import render_plain
 from . import Outcomes, Progress, Task, ingest, redactions
 
 _CALLS_PER_CHUNK = 2  # one for the graph, one for the summary
@@ -66,12 +68,12 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
     connection = stores.store.connection
     try:
         llm.require(stores.settings)
-        known = findings.known(connection, work.memory_ids)
+        known = extractions.known(connection, work.memory_ids)
         left = [memory_id for memory_id in work.memory_ids if memory_id not in known]
         _look_into_all(task, left, work, stores, now, progress)
     except JobError as error:
         return Failed(_with_what_is_done(error, work, stores))
-    if work.failures and not findings.known(connection, work.memory_ids):
+    if work.failures and not extractions.known(connection, work.memory_ids):
         first = work.failures[0]
         why = JobError(first["code"], first["message"], details={"failures": work.failures})
         return Failed(_with_what_is_done(why, work, stores))
@@ -95,7 +97,7 @@ def _work(task: Task, stores: Stores, now: datetime) -> _Work:
     else:
         llm.require(stores.settings)
         connection = stores.store.connection
-        work.memory_ids = [*findings.by_job(connection, task.job_id), *findings.unread(connection)]
+        work.memory_ids = [*extractions.by_job(connection, task.job_id), *extractions.unread(connection)]
     return work
 
 
@@ -232,7 +234,7 @@ def _keep(task: Task, memory_id: str, found: Findings, effect: Sequence[Effect],
         raise
     at = clock.iso(now)
     with stores.store.changing(at, effect) as connection:
-        findings.keep(connection, memory_id, found, task.job_id, at)
+        extractions.keep(connection, memory_id, found, task.job_id, at)
 
 
 def _visible(memory_id: str, stores: Stores) -> Memory:
@@ -260,7 +262,7 @@ def least_calls(tokens: int) -> int:
 
 def _with_what_is_done(error: JobError, work: _Work, stores: Stores) -> JobError:
     """The error, and what is kept all the same."""
-    done, total = len(findings.known(stores.store.connection, work.memory_ids)), len(work.memory_ids)
+    done, total = len(extractions.known(stores.store.connection, work.memory_ids)), len(work.memory_ids)
     if total == 0:
         return error
     kept = "The text is kept and found" if total == 1 else f"The {total} texts are kept and found"
@@ -275,11 +277,11 @@ def _with_what_is_done(error: JobError, work: _Work, stores: Stores) -> JobError
 
 def _result(task: Task, work: _Work, stores: Stores) -> dict[str, Any]:
     connection = stores.store.connection
-    own = set(findings.by_job(connection, task.job_id))
+    own = set(extractions.by_job(connection, task.job_id))
     listed: list[dict[str, Any]] = []
     nodes = edges = looked = before = 0
     for memory_id in work.memory_ids:
-        found = findings.of(connection, [memory_id]).get(memory_id)
+        found = extractions.of(connection, [memory_id]).get(memory_id)
         memory = stores.store.known(memory_id)
         if found is None or memory is None:
             continue

@@ -20,16 +20,17 @@ from jobs.lifecycle import Failed, Succeeded
 from jobs.model import canonical_json
 from jobs.spool import RECORD_LIMIT
 
-from .. import compaction, lineage, previews, topics
-from ..effects import Effect
-from ..judgement import judge
-from ..lineage import Compaction, Source
+from ..compaction import previews, record_draft
+from ..compaction.judgement import judge
+from ..compaction.previews import Preview
+from ..graph.open_stores import Stores
 from ..memory import Memory
-from ..previews import Preview
-from ..rows import Addition
 from ..slices import Slices
-from ..stores import Stores
-from ..vectors import Vectors
+from ..store import compaction_history, topics
+from ..store.applied_jobs import Effect
+from ..store.compaction_history import Compaction, Source
+from ..store.rows import Addition
+from ..store.vector_files import Vectors
 from . import Outcomes, Progress, Task
 from .ingest import memory_id
 
@@ -58,13 +59,13 @@ def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> t
     """The preview of the topic as it is now, kept, and the result that shows it."""
     topic_id = task.payload["topic_id"]
     memories = topics.memories(stores.workspace, topic_id)
-    sources = compaction.sources_of(memories)
+    sources = record_draft.sources_of(memories)
     if len(sources) < 2:
         raise _nothing(topic_id, memories, sources)
     progress({"done": 0, "total": len(sources), "message": "comparing the topic's memories"})
     slices = Slices(progress, "comparing the topic's memories", len(sources))
     judges = judge(stores, task.job_id, slices.done)
-    made = compaction.draft(sources, lambda texts: _embed(texts, stores, slices), judges, slices.done)
+    made = record_draft.draft(sources, lambda texts: _embed(texts, stores, slices), judges, slices.done)
     if drafts := sum(memory.metadata.status == "Draft" for memory in memories):
         made = replace(made, warnings=(*made.warnings, f"Left out: {drafts} in draft."))
     preview = previews.preview_of(made, topic_id)
@@ -136,7 +137,7 @@ def _left_out(memories: Sequence[Memory]) -> str:
 
 def _compact(task: Task, stores: Stores, now: datetime, progress: Progress) -> dict[str, Any]:
     effect = Effect(task.job_id, task.sha256)
-    done = lineage.of_job(stores.store.connection, effect, task.accepted_at)
+    done = compaction_history.of_job(stores.store.connection, effect, task.accepted_at)
     if done is None:
         preview = _chosen(task, stores, now, progress)
         done = _apply(preview, effect, task.accepted_at, stores, clock.iso(now))
@@ -169,7 +170,7 @@ def _require_current(preview: Preview, stores: Stores, *, is_whole: bool) -> Non
     """Raise PREVIEW_STALE unless the preview's sources are as they were, and are all sources if it ``is_whole``."""
     seen = dict(preview.sources)
     memories = {memory.id: memory for memory in topics.memories(stores.workspace, preview.topic_id)}
-    digests = {memory.id: previews.content_digest(memory) for memory in compaction.sources_of(memories.values())}
+    digests = {memory.id: previews.content_digest(memory) for memory in record_draft.sources_of(memories.values())}
     changes = {
         "added": [each for each in digests if each not in seen] if is_whole else [],
         "removed": [each for each in seen if each not in digests],
@@ -178,7 +179,7 @@ def _require_current(preview: Preview, stores: Stores, *, is_whole: bool) -> Non
     if not any(changes.values()):
         return
     details: dict[str, Any] = dict(changes)
-    former = lineage.standing(stores.store.connection, preview.digest)
+    former = compaction_history.standing(stores.store.connection, preview.digest)
     if former is not None:
         message = f"That preview was applied already, and became the record {former.record_id}."
         details["decision_record_id"] = former.record_id
@@ -212,7 +213,7 @@ def _apply(preview: Preview, effect: Effect, asked_at: str, stores: Stores, now:
         effect=effect,
         preview_digest=preview.digest,
         sources=tuple(sources),
-        conflicts=lineage.digested(preview.conflicts),
+        conflicts=compaction_history.digested(preview.conflicts),
         narrative_source=preview.record["narrative_source"],
     )
 
@@ -223,7 +224,7 @@ def _apply(preview: Preview, effect: Effect, asked_at: str, stores: Stores, now:
         )
         for source in sources:
             store.outbox.owe(source.memory_id, "status", now)
-        lineage.note(connection, made)
+        compaction_history.note(connection, made)
 
     store.bring([Addition(record, effect.job_id)], now, [effect], supersede)
     return made

@@ -20,15 +20,18 @@ from jobs.lifecycle import Failed, Succeeded
 from jobs.model import Job, Record, canonical_json
 from jobs.scrub import JOB_FILES
 
-from .. import compaction, findings, forgetting, graph_files, lineage, narrative, remains, words
-from ..effects import Effect
-from ..forgetting import Changes, Plan, Scope
+from ..compaction import narrative, record_draft
+from ..forgetting import consequences, leftovers
+from ..forgetting.consequences import Changes, Plan, Scope
+from ..forgetting.leftovers import Earlier, JobsLeft, Told
+from ..forgetting.quotes import Quotes, strings, texts
+from ..graph import graph_files
+from ..graph.open_stores import Stores
 from ..memory import Content, Memory, Metadata
-from ..passages import passages, whole_text
-from ..quotes import Quotes, strings, texts
-from ..remains import Earlier, JobsLeft, Told
-from ..store import Store
-from ..stores import Stores
+from ..store import compaction_history, extractions, full_text
+from ..store.applied_jobs import Effect
+from ..store.memory_store import Store
+from ..text.passages import passages, whole_text
 from . import Outcomes, Progress, Task
 from .ingest import content_id, memory_id, prepare
 
@@ -45,10 +48,10 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
         store = stores.store
         progress({"done": 0, "total": 1, "message": "looking for what tells of the memories"})
         # From here to the commit nobody is let in between: what was looked at has to be still so.
-        begun = forgetting.begun(store.connection, effect, task.accepted_at)
+        begun = consequences.begun(store.connection, effect, task.accepted_at)
         plan = begun.plan if begun else _begin(task, effect, stores, now)
         if begun is None or not begun.is_done:
-            plan = plan.joined(forgetting.unfinished(stores.store.connection))
+            plan = plan.joined(consequences.unfinished(stores.store.connection))
             _scrub(plan, stores, clock.iso(now), progress)
         return Succeeded(_result(plan))
     except JobError as error:
@@ -62,22 +65,22 @@ def _begin(task: Task, effect: Effect, stores: Stores, now: datetime) -> Plan:
     """The one transaction from which on nothing finds the memories, with the plan for what is left to do."""
     store, at = stores.store, clock.iso(now)
     workspace_id = store.workspace_id
-    scope = forgetting.scope(store.connection, task.payload.get("memory_ids"), task.payload.get("topic_id"))
+    scope = consequences.scope(store.connection, task.payload.get("memory_ids"), task.payload.get("topic_id"))
 
     def naming(topic_id: str, content: Content) -> str:
         return memory_id(workspace_id, "decision_record", topic_id, canonical_json(asdict(content)))
 
-    changes = forgetting.changes(store.connection, scope.ids, naming, store.embed, effect, at)
+    changes = consequences.changes(store.connection, scope.ids, naming, store.embed, effect, at)
     old = [record for record, _ in changes.rebuilt] + changes.removed
-    going = [*scope.memories, *forgetting.select(store.connection, old).values()]
-    topics = forgetting.topics_that_go(store.connection, going)
+    going = [*scope.memories, *consequences.select(store.connection, old).values()]
+    topics = consequences.topics_that_go(store.connection, going)
     elsewhere = _ids_of_their_own(store, going)
     ids = frozenset((*scope.ids, *old, *elsewhere))
     told = Told(ids, frozenset(topics), _quotes(store.connection, going))
-    left = remains.of_jobs(stores.workspace, told, _brings(workspace_id), at, task.job_id, now.timestamp())
+    left = leftovers.of_jobs(stores.workspace, told, _brings(workspace_id), at, task.job_id, now.timestamp())
     documents = [each for (each,) in store.connection.execute("SELECT data_id FROM cognified")]
-    earlier = remains.of_earlier(stores.workspace, ids, documents, workspace_id)
-    plan = _plan(scope, changes, left, remains.of_files(stores.workspace, told), earlier)
+    earlier = leftovers.of_earlier(stores.workspace, ids, documents, workspace_id)
+    plan = _plan(scope, changes, left, leftovers.of_files(stores.workspace, told), earlier)
     embedded = set(_embedded(store.connection, going))
 
     def forget(connection: Connection) -> None:
@@ -88,7 +91,7 @@ def _begin(task: Task, effect: Effect, stores: Stores, now: datetime) -> Plan:
             store.drop(memory.id, at)
         if not store.outbox.stores_are_ours():
             store.outbox.strike([memory.id for memory in going])
-            findings.drop(connection, [memory.id for memory in going])
+            extractions.drop(connection, [memory.id for memory in going])
         store.forget_embeddings(embedded)
         for each, status in changes.revived.items():
             connection.execute(
@@ -96,9 +99,9 @@ def _begin(task: Task, effect: Effect, stores: Stores, now: datetime) -> Plan:
             )
             store.outbox.owe(each, "status", at)
         for made in changes.compactions:
-            lineage.note(connection, made)
+            compaction_history.note(connection, made)
         connection.executemany("UPDATE compactions SET topic_id = '' WHERE topic_id = ?", [(each,) for each in topics])
-        forgetting.note(connection, effect, task.accepted_at, plan, at)
+        consequences.note(connection, effect, task.accepted_at, plan, at)
 
     if changes.additions:
         store.bring(changes.additions, at, [effect], forget)
@@ -106,7 +109,7 @@ def _begin(task: Task, effect: Effect, stores: Stores, now: datetime) -> Plan:
     try:
         _commit(store, at, effect, forget)
     except DatabaseError as error:
-        if not words.is_damage(error):
+        if not full_text.is_damage(error):
             raise
         store.rebuild_words()
         _commit(store, at, effect, forget)
@@ -144,7 +147,7 @@ def _embedded(connection: Connection, going: Sequence[Memory]) -> Iterator[str]:
         yield whole_text(memory)
         yield from (passage.text for passage in passages(memory))
         yield from texts(memory)
-        yield from compaction.compared(memory)
+        yield from record_draft.compared(memory)
         for (found,) in connection.execute("SELECT found FROM cognified WHERE memory_id = ?", (memory.id,)):
             yield from strings(json.loads(found))
 
@@ -209,9 +212,9 @@ def _scrub(plan: Plan, stores: Stores, now: str, progress: Progress) -> None:
         stores.scrub_graph()
     with steps.step("forget.files"):
         # A damaged graph that was set aside since is a copy as well, and so is a picture drawn in between.
-        remains.remove(stores.workspace, {*plan.files, *remains.copies(stores.workspace)})
+        leftovers.remove(stores.workspace, {*plan.files, *leftovers.copies(stores.workspace)})
         in_use = graph_files.databases_of(stores.workspace) if has_graph else None
-        remains.empty_earlier(stores.workspace, Earlier((), plan.stores, plan.data_ids), in_use)
+        leftovers.empty_earlier(stores.workspace, Earlier((), plan.stores, plan.data_ids), in_use)
     with steps.step("forget.store"):
         stores.store.scrub(progress)
     _note_done(stores.store, now)
@@ -219,7 +222,7 @@ def _scrub(plan: Plan, stores: Stores, now: str, progress: Progress) -> None:
 
 def _note_done(store: Store, now: str) -> None:
     with store.changing(now) as connection:
-        forgetting.note_done(connection, now)
+        consequences.note_done(connection, now)
 
 
 def _result(plan: Plan) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from jobs import files
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from ..stores import Stores
+from ..graph.open_stores import Stores
 from . import Outcomes, Progress, Task
 
 _MOST_MEMORIES = 200  # with all of ten thousand, nobody could see anything

@@ -22,17 +22,19 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 
-from .. import export_file, numbering, redaction
-from ..effects import Effect
-from ..embedder import refuses_a_text
-from ..export import TABLES
-from ..export_file import ExportedCompaction, ExportedFinding, ExportedMemory, ExportedRecord
-from ..findings import data_id_of
+from ..embedding.embedder import refuses_a_text
+from ..graph.open_stores import Stores
 from ..memory import Memory
-from ..rows import Addition
-from ..sections import normalise
+from ..privacy import redaction
 from ..slices import Portion, Slices
-from ..stores import Stores
+from ..store import numbering
+from ..store.applied_jobs import Effect
+from ..store.extractions import data_id_of
+from ..store.rows import Addition
+from ..text.sections import normalise
+from ..transfer import export_file
+from ..transfer.export import TABLES
+from ..transfer.export_file import ExportedCompaction, ExportedFinding, ExportedMemory, ExportedRecord
 from . import Outcomes, Progress, Task, redactions
 from .ingest import content_id
 

@@ -19,15 +19,15 @@ from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 from jobs.model import canonical_json
 
-from .. import findings
-from ..conversation import Conversation, parse_conversation, render_conversation
-from ..effects import Effect
-from ..embedder import refuses_a_text
+from ..embedding.embedder import refuses_a_text
+from ..graph.open_stores import Stores
 from ..memory import STATUS_WORDS, Content, Memory, MemoryKind, Metadata, References, TimeScope, is_topic_id, slug
-from ..references import split
-from ..sections import normalise
-from ..stores import Stores
-from ..template import Enriched, Legacy, Plain, parse
+from ..store import extractions
+from ..store.applied_jobs import Effect
+from ..text.conversation import Conversation, parse_conversation, render_conversation
+from ..text.references import split
+from ..text.sections import normalise
+from ..text.template import Enriched, Legacy, Plain, parse
 from . import Outcomes, Progress, Task, redactions
 
 
@@ -81,7 +81,7 @@ def _have_it_cognified(memory: Memory, stores: Stores) -> None:
     if not stores.settings.cognify_on_ingest or memory.kind != "summary" or stores.store.is_hidden(memory.id):
         return
     known = stores.store.known(memory.id)
-    if known is not None and not findings.known(stores.store.connection, [memory.id]):
+    if known is not None and not extractions.known(stores.store.connection, [memory.id]):
         payload = {"memory_ids": [memory.id]}
         client.submit(stores.workspace.spool, "cognify", payload, job_id=f"cognify-{known.number}-{memory.id}")
 

@@ -19,15 +19,19 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from .. import database, findings, listing, old_stores, receipts, redaction, rows
-from ..effects import Effect
-from ..embedder import refuses_a_text
+from ..embedding.embedder import refuses_a_text
+from ..graph import earlier_stores
+from ..graph.earlier_stores import NotReadable, Text
+from ..graph.open_stores import Stores
 from ..memory import Content, Memory
-from ..migration import Converted, Skipped, convert
-from ..old_stores import NotReadable, Text
-from ..rows import Addition
+from ..privacy import redaction
+from ..search import listing
 from ..slices import Portion, Slices
-from ..stores import Stores
+from ..store import database, extractions, rows
+from ..store.applied_jobs import Effect
+from ..store.rows import Addition
+from ..transfer import receipts
+from ..transfer.migration import Converted, Skipped, convert
 from . import Outcomes, Progress, Task
 
 Outcome = Literal["migrated", "already_migrated", "forgotten", "failed", "skipped"]
@@ -108,7 +112,7 @@ class Known:
         ours = {str(data_id) for (data_id,) in self._connection.execute("SELECT data_id FROM cognified")}
         for (memory_id,) in self._connection.execute("SELECT id FROM memories"):
             with suppress(ValueError):  # an id from elsewhere need not be a UUID: then cognee was not given its text
-                ours.add(findings.data_id_of(memory_id))
+                ours.add(extractions.data_id_of(memory_id))
         return ours
 
 
@@ -129,7 +133,7 @@ class Course:
     def judge(self, item: Item, known: Known) -> Converted | None:
         """Say what becomes of a text; returns what is to be stored of it, if anything."""
         try:
-            words = old_stores.read(item.text)
+            words = earlier_stores.read(item.text)
             item.digest = sha256(words.encode()).hexdigest()
             found = self._converted(words, item, known)
         except Skipped as why:
@@ -190,7 +194,7 @@ def _shown(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str
     course = Course(task, now, task.payload.get("limit"), stores.settings.redact_secrets)
     with database.reading(stores.workspace) as connection:
         ours = Known(connection).ours()
-    found = old_stores.find(stores.workspace, ours)
+    found = earlier_stores.find(stores.workspace, ours)
     items = [Item(text) for text in found.texts]
     slices = Slices(progress, "looking at the texts of earlier versions", len(items))
     for start in range(0, len(items), _MOST):
@@ -205,7 +209,7 @@ def _shown(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str
 
 
 def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str, Any]:
-    found = old_stores.find(stores.workspace, Known(stores.store.connection).ours())
+    found = earlier_stores.find(stores.workspace, Known(stores.store.connection).ours())
     items = [Item(text) for text in found.texts]
     course = Course(task, now, task.payload.get("limit"), stores.settings.redact_secrets)
     receipt = {"receipt": task.job_id, "job_sha256": task.sha256, "begun_at": task.accepted_at}

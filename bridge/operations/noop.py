@@ -13,7 +13,7 @@ from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
 from .. import critical
-from ..stores import Stores
+from ..graph.open_stores import Stores
 from . import Outcomes, Progress, Task
 
 _STEP_SECONDS = 0.1

@@ -15,7 +15,7 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from ..stores import Stores
+from ..graph.open_stores import Stores
 from . import Outcomes, Progress, Task
 
 

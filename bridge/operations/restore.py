@@ -15,13 +15,14 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from .. import lineage, previews
-from ..effects import Effect
-from ..lineage import Compaction, KeptBecause, Restored, Skipped, Source
+from ..compaction import previews
+from ..graph.open_stores import Stores
 from ..memory import Memory, Status
-from ..store import Store
-from ..stores import Stores
-from ..topics import nearest
+from ..store import compaction_history
+from ..store.applied_jobs import Effect
+from ..store.compaction_history import Compaction, KeptBecause, Restored, Skipped, Source
+from ..store.memory_store import Store
+from ..store.topics import nearest
 from . import Outcomes, Progress, Task
 
 
@@ -45,13 +46,13 @@ def _one(task: Task, stores: Stores, now: str) -> Succeeded | Failed:
 def _restore(task: Task, store: Store, now: str) -> Compaction:
     """The compaction that is taken back, whether by this attempt or before."""
     record_id = task.payload["decision_record_id"]
-    before = lineage.restored_by(store.connection, task.job_id, record_id, task.accepted_at)
+    before = compaction_history.restored_by(store.connection, task.job_id, record_id, task.accepted_at)
     if before is not None:
         return before
     record = store.get(record_id)
     if record is None or record.kind != "decision_record":
         raise _not_found(store, record_id, record)
-    made = lineage.latest(store.connection, record_id)
+    made = compaction_history.latest(store.connection, record_id)
     if store.is_hidden(record_id):
         if made is None or made.restored is None:  # withdrawn in the workspace that it came from
             raise _not_found(store, record_id, None)
@@ -65,11 +66,11 @@ def _restore(task: Task, store: Store, now: str) -> Compaction:
 def _not_found(store: Store, wanted: str, found: Memory | None) -> JobError:
     """What was wanted is no record; the nearest are those that it was merged into, or that look like it."""
     if found is None:
-        near = nearest(wanted, lineage.records(store.connection))
+        near = nearest(wanted, compaction_history.records(store.connection))
         message = f"There is no decision record {wanted!r}."
     else:
-        merged = [record_id for record_id, _ in lineage.merged_into(store.connection, wanted)]
-        near = (merged or lineage.records(store.connection, found.metadata.topic_id))[:3]
+        merged = [record_id for record_id, _ in compaction_history.merged_into(store.connection, wanted)]
+        near = (merged or compaction_history.records(store.connection, found.metadata.topic_id))[:3]
         message = f"{wanted!r} is no decision record."
     hint = f" The nearest: {', '.join(near)}." if near else ""
     return JobError(
@@ -79,7 +80,7 @@ def _not_found(store: Store, wanted: str, found: Memory | None) -> JobError:
 
 
 def _require_unmerged(store: Store, record: Memory) -> None:
-    merged = lineage.merged_into(store.connection, record.id)
+    merged = compaction_history.merged_into(store.connection, record.id)
     if merged:
         later, number = merged[-1]
         raise JobError(
@@ -111,7 +112,7 @@ def _former(memory: Memory) -> Status:
 
 def _take_back(made: Compaction, record: Memory, task: Task, store: Store, now: str) -> Compaction:
     """The one transaction of a restoring."""
-    merged = lineage.merged_by_others(store.connection, record.id)
+    merged = compaction_history.merged_by_others(store.connection, record.id)
     reasons = {source.memory_id: _reason_to_keep(store, source, merged) for source in made.sources}
     back = [source for source in made.sources if reasons[source.memory_id] is None]
     skipped = tuple(Skipped(each, reason) for each, reason in reasons.items() if reason is not None)
@@ -125,8 +126,8 @@ def _take_back(made: Compaction, record: Memory, task: Task, store: Store, now: 
             )
             store.outbox.owe(source.memory_id, "status", now)
         store.hide(record.id, now)
-        seq = made.seq or lineage.note(connection, made)
-        lineage.note_restored(connection, seq, task.job_id, came)
+        seq = made.seq or compaction_history.note(connection, made)
+        compaction_history.note_restored(connection, seq, task.job_id, came)
     return replace(made, seq=seq, restored=came)
 
 

@@ -10,9 +10,9 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from ..effects import Effect
+from ..graph.open_stores import Stores
 from ..memory import STATUS_WORDS
-from ..stores import Stores
+from ..store.applied_jobs import Effect
 from . import Outcomes, Progress, Task
 
 

@@ -89,7 +89,7 @@ def test_imports_follow_the_arrows(package: str, may_not: tuple[str, ...]) -> No
         (
             "cognee",
             {
-                f"bridge/cognee_{part}.py"
+                f"bridge/graph/cognee_{part}.py"
                 for part in (
                     "audit",
                     "cognify",
@@ -104,11 +104,11 @@ def test_imports_follow_the_arrows(package: str, may_not: tuple[str, ...]) -> No
                 )
             },
         ),
-        ("huey", {"worker/queue.py"}),
-        ("watchdog", {"worker/watcher.py"}),
-        ("ladybug", {"bridge/graph_files.py"}),
-        ("onnxruntime", {"bridge/local_embedder.py"}),
-        ("mcp", {"bridge/mcp_server.py"}),
+        ("huey", {"worker/scheduling/huey_queue.py"}),
+        ("watchdog", {"worker/inbox/watcher.py"}),
+        ("ladybug", {"bridge/graph/graph_files.py"}),
+        ("onnxruntime", {"bridge/embedding/local_embedder.py"}),
+        ("mcp", {"worker/mcp/server.py"}),
         ("lancedb", set()),
         ("pydantic_settings", set()),
         ("torch", set()),
@@ -119,16 +119,16 @@ def test_each_outside_thing_has_one_owner(package: str, owner: set[str]) -> None
 
 
 def test_cognees_owner_is_imported_only_where_the_graph_is_needed() -> None:
-    found = {name_of(p) for p in MODULES if any(n.startswith("bridge.cognee_store") for n in imported(p))}
-    assert found == {"bridge/stores.py"}
+    found = {name_of(p) for p in MODULES if any(n.startswith("bridge.graph.cognee_store") for n in imported(p))}
+    assert found == {"bridge/graph/open_stores.py"}
     others = {
-        "bridge.cognee_nodes": {"bridge/cognee_audit.py", "bridge/cognee_picture.py"},
-        "bridge.cognee_embeddings": set[str](),
+        "bridge.graph.cognee_nodes": {"bridge/graph/cognee_audit.py", "bridge/graph/cognee_picture.py"},
+        "bridge.graph.cognee_embeddings": set[str](),
     }
     for part, and_by in others.items():
         importers = {name_of(p) for p in MODULES if any(n.startswith(part) for n in imported(p))}
-        assert importers == {"bridge/cognee_store.py"} | and_by
-    for node in tree_of(ROOT / "bridge" / "stores.py").body:
+        assert importers == {"bridge/graph/cognee_store.py"} | and_by
+    for node in tree_of(ROOT / "bridge" / "graph" / "open_stores.py").body:
         assert not (isinstance(node, ast.ImportFrom) and node.module == "cognee_store"), "it takes seconds"
 
 
@@ -158,7 +158,7 @@ def test_one_module_shapes_the_envelope() -> None:
             ):
                 shapers.add(name_of(path))
     # A record has a field of that name too; it is no answer of a program.
-    assert shapers - {"jobs/model.py", "jobs/schema.py"} == {"bridge/answer.py"}
+    assert shapers - {"jobs/model.py", "jobs/schema.py"} == {"bridge/interface/envelope.py"}
 
 
 def test_one_module_writes_to_stdout_below_the_level_of_print() -> None:
@@ -169,7 +169,7 @@ def test_one_module_writes_to_stdout_below_the_level_of_print() -> None:
         for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("os.dup2", "os.dup"):
                 writers.add(name_of(path))
-    assert writers == {"bridge/answer.py", "worker/child_main.py", "worker/cli.py"}
+    assert writers == {"bridge/interface/envelope.py", "worker/child/main.py", "worker/cli.py"}
 
 
 def test_print_is_for_the_views_and_for_what_a_process_says_at_its_end() -> None:

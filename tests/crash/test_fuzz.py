@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 from harness import SOAK, Place, RealWorker, is_running, until
 
-from bridge.template import parse as parse_text
+from bridge.text.template import parse as parse_text
 from jobs import files
 from jobs.errors import ERRORS, JobError, Reaction
 from jobs.ids import is_job_id
@@ -407,7 +407,7 @@ def test_no_file_whatever_it_is_ends_the_worker_or_goes_unanswered(
 
 def _until_answered(place: Place, worker: RealWorker, last: bytes | None) -> None:
     def look() -> bool:
-        assert worker.process.poll() is None, f"the worker has ended:\n{place.log_end()}"
+        assert worker.app.poll() is None, f"the worker has ended:\n{place.log_end()}"
         return not waiting(place)
 
     try:
@@ -444,7 +444,7 @@ def _check_answers(place: Place, made: list[Drop]) -> Counter[str]:
 
 def _lives(place: Place, worker: RealWorker) -> None:
     """It is the same worker, and it works."""
-    assert worker.process.poll() is None
+    assert worker.app.poll() is None
     assert place.ended(place.submit("noop", {"sleep_ms": 0})).state == "succeeded"
 
 

@@ -18,8 +18,8 @@ from fake_embedder import FakeEmbedder
 from harness import SOAK, Place
 from questions import answer_to
 
-from bridge import effects
 from bridge.settings import Settings
+from bridge.store import applied_jobs
 
 KILLS = 200 if SOAK else 5
 
@@ -138,4 +138,4 @@ def test_after_a_kill_inside_cognee_the_stores_open_and_nothing_answered_for_is_
     print(f"\n{found}")
     assert sum(killed.values()) >= KILLS * 0.8, killed
     assert "not compacted" not in log
-    assert all(effects.stands(forks.place.workspace, *job) for job in story.answered)
+    assert all(applied_jobs.stands(forks.place.workspace, *job) for job in story.answered)

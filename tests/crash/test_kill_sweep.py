@@ -14,13 +14,14 @@ from harness import SOAK, Place, RealWorker, until
 from scenario import assert_all_is_well, drop_everything
 from side_by_side import SideBySide
 
-from bridge import previews, trust
-from bridge.embedder import create
+from bridge import trust
+from bridge.compaction import previews
+from bridge.embedding.embedder import create
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.settings import load
-from bridge.store import Store
+from bridge.store.memory_store import Store
 from jobs import client, clock, lifecycle, spool, steps
 from jobs.errors import JobError
 from jobs.model import Record, encode
@@ -59,7 +60,7 @@ def test_the_sweep_covers_the_whole_table() -> None:
 def let_die(worker: RealWorker) -> None:
     """The end of a worker that runs into its fault."""
     try:
-        assert worker.process.wait(60) == -signal.SIGKILL, worker.place.log_end()
+        assert worker.app.wait(60) == -signal.SIGKILL, worker.place.log_end()
     finally:
         worker.kill()
 

@@ -28,14 +28,14 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 from jobs.model import Record, encode, job_digest
-from worker import recovery, retention
-from worker.child import ChildEnded
-from worker.child_main import encode as outcome
-from worker.child_process import Why
-from worker.control import Control
-from worker.intake import Intake, Limits
-from worker.ledger import Ledger
-from worker.runner import Runner
+from worker.child.main import encode as outcome
+from worker.child.process import Why
+from worker.child.supervisor import ChildEnded
+from worker.inbox.control import Control
+from worker.inbox.intake import Intake, Limits
+from worker.scheduling import recovery, retention
+from worker.scheduling.ledger import Ledger
+from worker.scheduling.runner import Runner
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 IDS = [f"job-{number}" for number in range(4)]

@@ -16,7 +16,7 @@ from typing import Any
 from harness import PATIENCE, Place
 
 from bridge import trust
-from bridge.cognee_env import cognee_environment
+from bridge.graph.cognee_env import cognee_environment
 from bridge.settings import load
 from jobs.parse import parse_job
 
@@ -116,9 +116,9 @@ def ask_llm(stores: Any, shape: str, text: str, options: dict[str, Any]) -> dict
     from cognee.infrastructure.llm.LLMGateway import LLMGateway
     from cognee.shared import data_models
 
-    from bridge import cognee_llm, cognee_process, llm
-    from bridge.llm_usage import Meter
+    from bridge.graph import cognee_llm, cognee_process, llm
     from bridge.settings import as_environment
+    from bridge.store.llm_usage import Meter
     from jobs import clock
     from jobs.errors import JobError
 
@@ -155,11 +155,11 @@ def ask_llm(stores: Any, shape: str, text: str, options: dict[str, Any]) -> dict
 
 
 def main() -> None:
+    from bridge.graph.open_stores import Stores
     from bridge.operations import Task, run
-    from bridge.stores import Stores
     from jobs import clock
     from jobs.layout import Workspace
-    from worker.child_main import encode
+    from worker.child.main import encode
 
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)

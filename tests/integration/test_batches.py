@@ -20,11 +20,12 @@ from bridge.settings import load
 from jobs import clock, lifecycle, spool
 from jobs.model import Record, encode
 from jobs.parse import parse_job
-from worker import child_main, runner
-from worker.child import Child
-from worker.child_main import decode
-from worker.ledger import Ledger
-from worker.runner import Runner
+from worker.child import main
+from worker.child.main import decode
+from worker.child.supervisor import Child
+from worker.scheduling import runner
+from worker.scheduling.ledger import Ledger
+from worker.scheduling.runner import Runner
 
 
 @dataclass
@@ -244,7 +245,7 @@ def test_a_stopping_runner_begins_nothing(bench: Bench) -> None:
 def test_a_child_that_cannot_be_started_is_waited_for_and_no_stop(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("worker.child_process.sys.executable", "/nowhere/python")
+    monkeypatch.setattr("worker.child.process.sys.executable", "/nowhere/python")
     bench.accept("a")
     bench.runner.look("a")
     record = bench.record("a")
@@ -257,28 +258,26 @@ def test_an_outcome_is_the_same_at_both_ends_of_the_pipe() -> None:
     from jobs.errors import JobError
 
     error = JobError("METADATA_BROKEN", "Line 3.", remediation="Mend it.", details={"line": 3})
-    through = json.loads(json.dumps(child_main.encode(lifecycle.Failed(error))))
+    through = json.loads(json.dumps(main.encode(lifecycle.Failed(error))))
     found = decode(through)
     assert isinstance(found, lifecycle.Failed)
     assert found.error.as_dict() == error.as_dict()
-    assert decode(json.loads(json.dumps(child_main.encode(lifecycle.Succeeded({"n": 1}))))) == lifecycle.Succeeded(
-        {"n": 1}
-    )
+    assert decode(json.loads(json.dumps(main.encode(lifecycle.Succeeded({"n": 1}))))) == lifecycle.Succeeded({"n": 1})
 
 
 def test_an_unexpected_error_of_many_is_tried_with_each_alone(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """One bad item must not use up the attempts of the rest."""
-    tasks = [child_main.Task(job_id, "", {"bad": job_id == "bad"}, None, "") for job_id in ("a", "bad", "b")]
+    tasks = [main.Task(job_id, "", {"bad": job_id == "bad"}, None, "") for job_id in ("a", "bad", "b")]
     tried: list[list[str]] = []
 
-    def run(kind: str, some: list[child_main.Task], *_: Any) -> dict[str, lifecycle.Succeeded | lifecycle.Failed]:
+    def run(kind: str, some: list[main.Task], *_: Any) -> dict[str, lifecycle.Succeeded | lifecycle.Failed]:
         tried.append([task.job_id for task in some])
         if any(task.payload["bad"] for task in some):
             raise KeyError("a secret text of the memory")
         return {task.job_id: lifecycle.Succeeded({}) for task in some}
 
-    monkeypatch.setattr(child_main, "run", run)
-    server = child_main.Server(None, None)  # type: ignore[arg-type]
+    monkeypatch.setattr(main, "run", run)
+    server = main.Server(None, None)  # type: ignore[arg-type]
     found = server._outcomes("ingest", tasks, lambda _: None)
     assert tried == [["a", "bad", "b"], ["a"], ["bad"], ["b"]]
     assert (found["a"], found["b"]) == (lifecycle.Succeeded({}), lifecycle.Succeeded({}))

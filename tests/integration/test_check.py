@@ -18,7 +18,7 @@ import jsonschema
 import pytest
 from cognee_forks import Fork, Forks, task
 
-from bridge.result_schema import CheckResult
+from bridge.interface.result_shapes import CheckResult
 from jobs.layout import Workspace
 from jobs.scrub import emptied
 

@@ -87,7 +87,7 @@ class CogneeProcess:
 
 @pytest.fixture(scope="module")
 def cognee_process(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iterator[CogneeProcess]:
-    from bridge.model import hub_cache, model_folder  # not at the top: the child cannot import it
+    from bridge.embedding.model_files import hub_cache, model_folder  # not at the top: the child cannot import it
 
     root = tmp_path_factory.mktemp("cognee")
     for name in ("home", "tmp", "project"):

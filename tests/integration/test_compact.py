@@ -13,11 +13,12 @@ import jsonschema
 import pytest
 from harness import PROJECT, Place
 
-from bridge import previews, trust
-from bridge.embedder import create
+from bridge import trust
+from bridge.compaction import previews
+from bridge.embedding.embedder import create
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import load
-from bridge.store import Store
+from bridge.store.memory_store import Store
 from jobs.model import Record
 
 DECISIONS = (

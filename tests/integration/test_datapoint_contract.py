@@ -18,15 +18,15 @@ import pytest
 from harness import PROJECT, Place
 
 from bridge import trust
-from bridge.defaults import with_settings
+from bridge.graph.open_stores import Stores
+from bridge.interface.question_arguments import with_settings
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, ingest
-from bridge.packing import CUT_MARKER, SHORT_MARKER
-from bridge.question import ask
-from bridge.ranking import factors, relevance
-from bridge.reader import Reader
+from bridge.search.packing import CUT_MARKER, SHORT_MARKER
+from bridge.search.question import ask
+from bridge.search.ranking import factors, relevance
+from bridge.search.reader import Reader
 from bridge.settings import load
-from bridge.stores import Stores
 from jobs import clock
 from jobs.model import encode
 from jobs.parse import parse_job

@@ -23,11 +23,12 @@ from contract import checked
 from harness import PROJECT, SOAK, Place, RealWorker, is_running, until
 from test_retrieve import memories
 
-from bridge import asking, trust
-from bridge.defaults import with_settings
-from bridge.reader import Verb
+from bridge import trust
+from bridge.graph.open_stores import Stores
+from bridge.interface.question_arguments import with_settings
+from bridge.search import query_client
+from bridge.search.reader import Verb
 from bridge.settings import Settings, load
-from bridge.stores import Stores
 from jobs import files
 
 NOW = "2026-11-20T12:00:00Z"
@@ -58,7 +59,7 @@ class Served(Place):
 
     @property
     def port(self) -> int:
-        return asking.port_of(self.http["url"])
+        return query_client.port_of(self.http["url"])
 
     @property
     def server(self) -> int:
@@ -86,7 +87,7 @@ class Served(Place):
         return self.server
 
     def through_worker(self, verb: Verb, **arguments: Any) -> bytes | None:
-        return asking.from_worker(verb, self.workspace, self.settings, arguments)
+        return query_client.from_worker(verb, self.workspace, self.settings, arguments)
 
     def printed(self, *arguments: str, way: tuple[str, ...] = CONSOLE, **variables: str) -> tuple[int, bytes]:
         """What a command prints to stdout, and its exit status; nothing may be on stderr."""
@@ -112,7 +113,7 @@ def worker(place: Served) -> Iterator[RealWorker]:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where it matters who answers, and not how quick this machine is."""
-    monkeypatch.setattr(asking, "PATIENCE_SECONDS", 30.0)
+    monkeypatch.setattr(query_client, "PATIENCE_SECONDS", 30.0)
 
 
 # What this client has for a model: nothing. An answer with hits can only come from the worker.
@@ -126,9 +127,9 @@ ALONE = {"COGNEE_MEMORY_HTTP": "false"}
 def test_until_somebody_asks_the_worker_holds_neither_server_nor_model(place: Served, worker: RealWorker) -> None:
     """The first test of this module: nobody has asked yet."""
     assert (place.http["serving"], place.http["server"]) == (False, None)
-    maps = Path(f"/proc/{worker.process.pid}/maps").read_text()
+    maps = Path(f"/proc/{worker.app.pid}/maps").read_text()
     assert not [name for name in ("onnxruntime", "tokenizers", "safetensors", "lancedb", "ladybug") if name in maps]
-    print(f"idle worker: {psutil.Process(worker.process.pid).memory_info().rss / 2**20:.0f} MiB resident")
+    print(f"idle worker: {psutil.Process(worker.app.pid).memory_info().rss / 2**20:.0f} MiB resident")
 
 
 def test_the_first_question_starts_the_server_and_is_answered_by_it(place: Served, worker: RealWorker) -> None:
@@ -149,7 +150,7 @@ def test_the_server_holds_no_cognee(place: Served, worker: RealWorker) -> None:
 
 def test_importing_the_server_loads_none_of_the_heavy_packages(place: Served) -> None:
     forbidden = ("cognee", "lancedb", "litellm", "huey", "watchdog", "pydantic_settings", "torch", "ladybug")
-    code = f"import sys, worker.server; print([name for name in {forbidden!r} if name in sys.modules])"
+    code = f"import sys, worker.server.main; print([name for name in {forbidden!r} if name in sys.modules])"
     done = place.python("-c", code)
     assert (done.stdout, done.stderr) == ("[]\n", "")
 
@@ -207,10 +208,10 @@ def test_the_answer_is_the_same_byte_for_byte_with_and_without_the_worker(
         monkeypatch.setenv(name, value)
     place.warm()
     status, over_http = place.ask(verb, **arguments)
-    by_default = asking.ask_for(verb, str(place.workspace.root), arguments)
+    by_default = query_client.ask_for(verb, str(place.workspace.root), arguments)
     with monkeypatch.context() as alone:
         alone.setenv("COGNEE_MEMORY_HTTP", "false")
-        ourselves = asking.ask_for(verb, str(place.workspace.root), arguments)
+        ourselves = query_client.ask_for(verb, str(place.workspace.root), arguments)
     assert over_http == by_default == ourselves
     assert checked(ourselves, verb)["success"] is (status == 200)
 
@@ -228,9 +229,9 @@ def test_what_the_worker_was_started_with_does_not_reach_the_answer(
     with place.worker():
         place.warm()
         arguments = {"query": "session of a user", "as_of": NOW}
-        through = asking.from_worker("retrieve", place.workspace, load(), with_settings(arguments, load()))
+        through = query_client.from_worker("retrieve", place.workspace, load(), with_settings(arguments, load()))
         monkeypatch.setenv("COGNEE_MEMORY_HTTP", "false")
-        assert asking.ask_for("retrieve", str(place.workspace.root), arguments) == through
+        assert query_client.ask_for("retrieve", str(place.workspace.root), arguments) == through
 
 
 COMMANDS = [
@@ -359,7 +360,7 @@ def test_a_server_that_is_killed_while_it_answers_costs_no_answer(
     found: list[bytes] = []
     arguments = {"query": "session of a user", "as_of": NOW}
     asker = threading.Thread(
-        target=lambda: found.append(asking.ask_for("retrieve", str(place.workspace.root), arguments))
+        target=lambda: found.append(query_client.ask_for("retrieve", str(place.workspace.root), arguments))
     )
     asker.start()
     until(lambda: _connected_to(place.port), "it has asked")
@@ -424,7 +425,7 @@ def test_a_worker_that_is_killed_takes_its_server_along_and_the_next_one_serves(
         assert files.read_own(place.spool.token, 256).decode() != old
         status, data = place.ask(token=old, query="session")
         assert (status, json.loads(data)["error_code"]) == (401, "HTTP_UNAUTHORIZED")
-        monkeypatch.setattr(asking, "PATIENCE_SECONDS", 30.0)
+        monkeypatch.setattr(query_client, "PATIENCE_SECONDS", 30.0)
         assert place.through_worker("retrieve", query="session") is not None
 
 
@@ -451,7 +452,7 @@ def test_a_server_that_finds_broken_settings_says_so_to_whoever_asks(model_cache
 
 
 def test_a_port_that_is_taken_costs_http_alone(model_cache: Path, tmp_path: Path, worker: RealWorker) -> None:
-    taken = str(asking.port_of(worker.place.heartbeat()["http"]["url"]))
+    taken = str(query_client.port_of(worker.place.heartbeat()["http"]["url"]))
     place = Served(tmp_path, model_cache, COGNEE_MEMORY_HTTP_PORT=taken)
     with place.worker():
         assert place.http["url"] is None

@@ -10,11 +10,11 @@ import pytest
 from harness import Place, until
 
 from bridge import trust
-from bridge.embedder import create
+from bridge.embedding.embedder import create
 from bridge.memory import Content, Memory, Metadata
-from bridge.rows import Addition
 from bridge.settings import load
-from bridge.store import Store
+from bridge.store.memory_store import Store
+from bridge.store.rows import Addition
 
 pytestmark = pytest.mark.cognee
 

@@ -13,7 +13,7 @@ import pytest
 from cognee_process import CogneeProcess
 
 from bridge.memory import Content, Metadata
-from bridge.template import parse_conversation, render, render_record
+from bridge.text.template import parse_conversation, render, render_record
 
 pytestmark = pytest.mark.cognee
 

@@ -22,12 +22,12 @@ from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
 from bridge import trust
-from bridge.mcp_tools import TOOLS
+from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import load
-from bridge.stores import Stores
 from jobs import client as asker
 from jobs.lock import is_held
+from worker.mcp.tools import TOOLS
 
 NOW = "2026-11-20T12:00:00Z"
 SUMMARY = {
@@ -263,8 +263,8 @@ def test_nothing_heavy_is_imported_before_the_first_question(place: Place) -> No
     code = """
 import sys
 import worker.cli, worker.terminal.commands
-from bridge.mcp_server import listed
-from bridge.mcp_tools import TOOLS
+from worker.mcp.server import listed
+from worker.mcp.tools import TOOLS
 [listed(tool) for tool in TOOLS]
 print(sorted({"cognee", "numpy", "onnxruntime", "lancedb", "litellm", "huey", "watchdog"} & set(sys.modules)))
 """

@@ -14,13 +14,14 @@ from fake_embedder import FakeEmbedder
 from harness import Place, until
 from old_workspace import BROKEN, CONVERSATION, ENRICHED, ENRICHED_NEWER, NOTE, PLAIN, OldWorkspace
 
-from bridge import old_stores, trust
-from bridge.cognee_env import cognee_environment
+from bridge import trust
+from bridge.graph import earlier_stores
+from bridge.graph.cognee_env import cognee_environment
+from bridge.graph.open_stores import Stores
+from bridge.interface.result_shapes import MigrateResult
 from bridge.operations import Task, migrate
-from bridge.result_schema import MigrateResult
 from bridge.settings import Settings, load
 from bridge.slices import Progress, quietly
-from bridge.stores import Stores
 from jobs import clock
 from jobs.lifecycle import Succeeded
 
@@ -52,8 +53,8 @@ def test_what_the_present_cognee_was_given_is_migrated(tmp_path: Path, model_cac
         [sys.executable, "-c", _ADD], env=environment, cwd=tmp_path, timeout=300, check=True,
         input=json.dumps(GIVEN).encode(), capture_output=True,
     )  # fmt: skip
-    found = old_stores.find(place.workspace)
-    assert [old_stores.read(text) for text in found.texts] == list(GIVEN)
+    found = earlier_stores.find(place.workspace)
+    assert [earlier_stores.read(text) for text in found.texts] == list(GIVEN)
     assert all(text.added_at is not None for text in found.texts)
     stores = WithoutGraph(place.workspace, Settings())
     stores._embedder = FakeEmbedder()
@@ -68,8 +69,8 @@ def test_what_the_present_cognee_was_given_is_migrated(tmp_path: Path, model_cac
     ]  # fmt: skip
     assert result["items"][1]["created_at"] == found.texts[0].added_at
     # Given to it by another program: ours begins with stores of its own, and these stay to be read.
-    assert old_stores.set_aside(place.workspace) is not None
-    assert [old_stores.read(text) for text in old_stores.find(place.workspace).texts] == list(GIVEN)
+    assert earlier_stores.set_aside(place.workspace) is not None
+    assert [earlier_stores.read(text) for text in earlier_stores.find(place.workspace).texts] == list(GIVEN)
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,9 @@ import pytest
 from harness import Place, RealWorker, until
 from prometheus_client.parser import text_string_to_metric_families
 
-from bridge import asking
+from bridge.search import query_client
 from jobs import files, spool
-from worker.metrics import METRICS, PREFIX
+from worker.monitoring.metrics import METRICS, PREFIX
 
 KEY = "sk-quoted-by-the-provider-0123456789"
 
@@ -57,7 +57,7 @@ class Watched(Place):
         told = self.heartbeat()["http"]
         if token:
             headers["Authorization"] = f"Bearer {files.read_own(Path(told['token_file']), 256).decode()}"
-        connection = http.client.HTTPConnection("127.0.0.1", asking.port_of(told["url"]), timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", query_client.port_of(told["url"]), timeout=60)
         try:
             connection.request("GET", path, headers=headers)
             response = connection.getresponse()
@@ -112,7 +112,9 @@ def test_a_dropped_jobs_correlation_id_is_in_every_line_about_it_and_in_its_reco
 
     about = until(told, "the log tells of the end")
     assert {line["correlation_id"] for line in about} == {"ticket-7"}
-    assert [line["logger"] for line in about if line["message"].startswith("the child ended")] == ["worker.child"]
+    assert [line["logger"] for line in about if line["message"].startswith("the child ended")] == [
+        "worker.child.supervisor"
+    ]
     assert about[-1]["code"] == "POISON"
     own = place.ended(place.submit("noop", {}))
     assert own.correlation_id == own.job_id
@@ -168,7 +170,7 @@ def test_it_is_ready_and_else_says_why(running: tuple[Watched, RealWorker]) -> N
     place, worker = running
     until(lambda: place.get("/readyz")[0] == 200, "it is ready")
     beat = place.spool.heartbeat
-    os.kill(worker.process.pid, signal.SIGSTOP)
+    os.kill(worker.app.pid, signal.SIGSTOP)
     try:
         said = json.loads(beat.read_bytes()) | {"heartbeat_at": "2020-01-01T00:00:00Z"}
         files.replace(beat, json.dumps(said).encode())
@@ -177,7 +179,7 @@ def test_it_is_ready_and_else_says_why(running: tuple[Watched, RealWorker]) -> N
         assert (status, found["error_code"], found["error_details"]) == (503, "NOT_READY", {"reason": "heartbeat"})
         assert place.figure("worker_up") == 0
     finally:
-        os.kill(worker.process.pid, signal.SIGCONT)
+        os.kill(worker.app.pid, signal.SIGCONT)
     until(lambda: place.get("/readyz")[0] == 200, "it is ready again")
 
 

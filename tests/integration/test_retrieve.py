@@ -16,10 +16,10 @@ from cognee_process import CogneeProcess
 from harness import PROJECT, Place
 
 from bridge import trust
+from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, References
 from bridge.settings import load
-from bridge.store import Store
-from bridge.stores import Stores
+from bridge.store.memory_store import Store
 
 NOW = "2026-11-20T12:00:00Z"
 SCRIPT = str(PROJECT / "bridge" / "retrieve.py")

@@ -15,13 +15,13 @@ import jsonschema
 import pytest
 from fake_graph import WithFakeGraph
 
+from bridge.interface.result_shapes import CheckResult
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
-from bridge.result_schema import CheckResult
+from jobs.diagnostics import TROUBLES, Finding
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 from jobs.scrub import emptied
-from jobs.troubles import TROUBLES, Finding
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 NOW = "2026-11-20T12:00:00Z"

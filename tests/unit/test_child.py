@@ -19,9 +19,9 @@ from harness import until
 
 from bridge.settings import Settings
 from jobs.layout import Workspace
-from worker import child_process
-from worker.child import Child, ChildEnded
-from worker.child_process import ChildProcess
+from worker.child import process as child_process
+from worker.child.process import ChildProcess
+from worker.child.supervisor import Child, ChildEnded
 
 REQUEST: dict[str, Any] = {"kind": "noop", "jobs": [{}]}
 
@@ -253,7 +253,7 @@ def test_a_child_that_stands_still_is_killed_at_the_stop(made: Made, monkeypatch
 
 def test_a_child_whose_parent_was_cut_off_in_the_middle_of_a_request_leaves() -> None:
     """Not every system ends it from outside: it has to see for itself."""
-    script = "from worker.child_main import Pipes; import os; Pipes(os.dup(1)).next(); print('left')"
+    script = "from worker.child.main import Pipes; import os; Pipes(os.dup(1)).next(); print('left')"
     done = subprocess.run(
         [sys.executable, "-c", script], input=b'{"kind": "noop", "jo', capture_output=True, timeout=60, check=False
     )

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from harness import Place, until
 
-from bridge import answer, compact, migrate_summaries, submission, trust
-from bridge.arguments import EXAMPLES
+from bridge import compact, migrate_summaries, trust
+from bridge.interface import envelope, submission
+from bridge.interface.arguments import EXAMPLES
 from bridge.settings import load
 from jobs import client, clock, lifecycle, spool
 from jobs.errors import JobError
@@ -95,7 +96,7 @@ def test_every_help_has_examples_and_each_is_understood(command: str) -> None:
 @pytest.mark.parametrize("width", [60, 80, 200])
 @pytest.mark.parametrize("command", HELPS)
 def test_every_help_fits_the_terminal(command: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bridge.arguments._help_width", lambda: min(100, width) - 2)
+    monkeypatch.setattr("bridge.interface.arguments._help_width", lambda: min(100, width) - 2)
     longest = max(HELPS[command].format_help().splitlines(), key=len)
     free = EXAMPLES in longest or longest.lstrip().startswith(
         ("cognee-memory ", "bash ", "zsh ", "fish ", "powershell ")
@@ -504,7 +505,7 @@ def test_whoever_stops_waiting_is_told_how_to_find_the_job(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(client, "wait", interrupted)
-    monkeypatch.setattr("bridge.answer.claim_stdout", lambda: None)
+    monkeypatch.setattr("bridge.interface.envelope.claim_stdout", lambda: None)
     given = ["--workspace-path", str(place.workspace.root), "--no-start"]
     assert main(["migrate", *given]) == 130
     assert migrate_summaries.main(given) == 130
@@ -574,5 +575,5 @@ def test_waiting_for_a_job_under_a_used_id_is_a_conflict_and_not_the_other_jobs_
 
 def test_what_to_do_about_a_failed_job_names_it(capsys: pytest.CaptureFixture[str]) -> None:
     error = JobError("LLM_NOT_CONFIGURED", details={"job_id": "a-job"})
-    display.show(argparse.Namespace(command="cognify"), answer.failure(error))
+    display.show(argparse.Namespace(command="cognify"), envelope.failure(error))
     assert "cognee-memory jobs retry a-job" in capsys.readouterr().err

@@ -14,16 +14,17 @@ import jsonschema
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge import database, findings, graph_files, payments
-from bridge.findings import Findings, FoundEdge, FoundNode, data_id_of
-from bridge.llm_usage import Meter
+from bridge.graph import graph_files, outbox_relay
+from bridge.graph.open_stores import Stores
 from bridge.memory import Memory
 from bridge.operations import Task, run
 from bridge.operations.cognify import least_calls
 from bridge.settings import Settings
 from bridge.slices import quietly
-from bridge.store import Store
-from bridge.stores import Stores
+from bridge.store import database, extractions
+from bridge.store.extractions import Findings, FoundEdge, FoundNode, data_id_of
+from bridge.store.llm_usage import Meter
+from bridge.store.memory_store import Store
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -383,7 +384,7 @@ def test_what_several_texts_have_goes_with_the_last_of_them(place: Place) -> Non
     assert place.fake.nodes == {node_id("Postgres"), node_id("Mysql"), data_id_of(second)}
     place.forget_findings([second, first])
     assert (place.fake.nodes, place.fake.edges) == (set(), set())
-    assert findings.unread(place.store.connection) == [first, second, third]
+    assert extractions.unread(place.store.connection) == [first, second, third]
 
 
 def test_a_hidden_memorys_findings_leave_the_graph_and_are_kept(place: Place) -> None:
@@ -392,7 +393,7 @@ def test_a_hidden_memorys_findings_leave_the_graph_and_are_kept(place: Place) ->
         place.store.hide(memory["memory_id"], clock.iso(NOW))
     place.pay([memory["memory_id"]])
     assert (place.fake.nodes, place.fake.edges, place.fake.memories) == (set(), set(), set())
-    assert findings.known(place.store.connection, [memory["memory_id"]])
+    assert extractions.known(place.store.connection, [memory["memory_id"]])
 
 
 def test_a_setting_has_ingested_summaries_looked_into_by_a_job_of_their_own(tmp_path: Path) -> None:
@@ -458,7 +459,7 @@ def test_an_answer_of_a_graph_that_is_not_whole_yet_says_so(place: Place, monkey
         return place.fake
 
     monkeypatch.setattr(place, "_open_graph", lost)
-    monkeypatch.setattr(payments, "_REST_SECONDS", 0.0)  # there are more than can be told in a moment
+    monkeypatch.setattr(outbox_relay, "_REST_SECONDS", 0.0)  # there are more than can be told in a moment
     assert "told of 1 changes" in place.ask()["warnings"][-1]
     monkeypatch.undo()
     assert place.ask()["warnings"] == []

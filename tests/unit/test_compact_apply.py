@@ -15,13 +15,16 @@ import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
 
-from bridge import lineage, listing, previews, slices, vector_index, vectors, words
+from bridge import slices
+from bridge.compaction import previews
+from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
-from bridge.passages import passages
-from bridge.search import open_snapshot
+from bridge.search import listing
+from bridge.search.snapshot import open_snapshot
 from bridge.slices import Progress, quietly
-from bridge.stores import Stores
+from bridge.store import compaction_history, full_text, vector_files, vector_index
+from bridge.text.passages import passages
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -177,7 +180,7 @@ def test_what_is_written_of_a_compaction_is_all_or_nothing(
     def fail(*_: object) -> None:
         raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr(lineage, "note", fail)
+    monkeypatch.setattr(compaction_history, "note", fail)
     with pytest.raises(sqlite3.OperationalError):
         outcome(stores, "compact")
     assert dump(workspace) == before
@@ -369,7 +372,11 @@ def test_a_record_that_comes_or_goes_while_an_index_is_made_anew_is_in_it_or_not
         done(stores, "restore", decision_record_id=record_id)
     for number in range(4, 9):
         add(stores, f"Other {number}", topic_id="other")
-    for module, name, value in ((slices, "SLICE_SECONDS", 0), (vector_index, "_TOGETHER", 1), (words, "_TOGETHER", 1)):
+    for module, name, value in (
+        (slices, "SLICE_SECONDS", 0),
+        (vector_index, "_TOGETHER", 1),
+        (full_text, "_TOGETHER", 1),
+    ):
         monkeypatch.setattr(module, name, value)
 
     def meanwhile(progress: dict[str, Any]) -> None:
@@ -381,9 +388,9 @@ def test_a_record_that_comes_or_goes_while_an_index_is_made_anew_is_in_it_or_not
     getattr(store, what)(meanwhile)
     visible = [memory for memory in map(store.get, store.newest(100)) if memory is not None]
     assert (record_id in {memory.id for memory in visible}) == (kind == "compact")
-    indexed = store.connection.execute(f"SELECT rowid FROM {words.table_in_force(store.connection)}").fetchall()
+    indexed = store.connection.execute(f"SELECT rowid FROM {full_text.table_in_force(store.connection)}").fetchall()
     assert sorted(number for (number,) in indexed) == sorted(memory.number for memory in visible)
-    rows = vectors.open_rows(
+    rows = vector_files.open_rows(
         store._vectors.paths[0], store._vectors.extents["passages"].rows, FakeEmbedder().dimensions
     )
     assert rows is not None
@@ -460,17 +467,17 @@ def test_a_record_from_elsewhere_is_taken_back_by_what_it_says_of_itself(stores:
 
 
 def test_the_history_names_ids_and_digests_and_no_text(stores: Stores, workspace: Workspace) -> None:
-    assert lineage.history(workspace, 10) == []
+    assert compaction_history.history(workspace, 10) == []
     ids = two(stores)
     first = done(stores)
     done(stores, "restore", decision_record_id=first["decision_record_id"])
     add(stores, "Sign last", topic_id="sign-in")
     add(stores, "Use tabs", topic_id="sign-in")
     done(stores, job_id="other", topic_id="sign-in")
-    newest, oldest = lineage.history(workspace, 10)
+    newest, oldest = compaction_history.history(workspace, 10)
     assert (newest["topic_id"], newest["restored_at"]) == ("sign-in", None)
-    assert lineage.history(workspace, 1) == [newest]
-    assert lineage.history(workspace, 10, "uploads") == [oldest]
+    assert compaction_history.history(workspace, 1) == [newest]
+    assert compaction_history.history(workspace, 10, "uploads") == [oldest]
     assert (oldest["superseded"], oldest["restored"], oldest["job_id"]) == (ids, ids, "job")
     assert oldest["restored_at"] == "2026-11-20T12:00:00Z"
     (conflict,) = oldest["conflicts"]

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge import compaction, duplicates
-from bridge.compaction import Draft, draft, sources_of
-from bridge.embedder import Matrix
+from bridge.compaction import duplicates, record_draft
+from bridge.compaction.record_draft import Draft, draft, sources_of
+from bridge.compaction.statements import Clause, clauses
+from bridge.embedding.embedder import Matrix
 from bridge.memory import Content, Memory, MemoryKind, Metadata, References, Status, TimeScope
-from bridge.sections import normalise
-from bridge.statements import Clause, clauses
+from bridge.text.sections import normalise
 
 EMBEDDER = FakeEmbedder(64)
 _numbers = count(1)
@@ -277,7 +277,7 @@ def test_a_later_one_that_supersedes_several_is_read_back() -> None:
     kept = made(as_record(first, 3), memory(4, "Sign last")).content.decisions
     assert kept == (*first.content.decisions, "Sign last")
     marked = ("[Earlier] A one", "[Earlier] A one; B two", "[Later] C three supersedes A one; B two; A one")
-    statements = compaction._statements([memory(1, *marked)], "decisions")
+    statements = record_draft._statements([memory(1, *marked)], "decisions")
     assert [s.text for s in statements] == ["A one", "A one; B two", "C three"]
     assert statements[2].supersedes == ("A one; B two", "A one")
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge import contrast
-from bridge.conflicts import Pair, between, find
-from bridge.vectors import Vectors
+from bridge.compaction import contrast
+from bridge.compaction.conflicts import Pair, between, find
+from bridge.store.vector_files import Vectors
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 # What is reached. The goal was 0.9 and 0.75 on pairs that neither rules nor weights were made with; the docs tell why

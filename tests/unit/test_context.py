@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from shelf import NOW, Shelf, legacy, record, summary
 
-from bridge import schema
-from bridge.context import HEADING, SAME, Block, pack, repetitions_last
-from bridge.embedder import EmbeddingConfig, create
+from bridge.embedding.embedder import EmbeddingConfig, create
+from bridge.embedding.model_files import find
+from bridge.embedding.tokens import Estimate, WordPieces
+from bridge.interface import answer_shapes
 from bridge.memory import Memory
-from bridge.model import find
-from bridge.note import CountTokens
-from bridge.question import ask
-from bridge.ranking import Factors, Relevance
-from bridge.search import Snapshot
+from bridge.search.context import HEADING, SAME, Block, pack, repetitions_last
+from bridge.search.prompt_note import CountTokens
+from bridge.search.question import ask
+from bridge.search.ranking import Factors, Relevance
+from bridge.search.snapshot import Snapshot
 from bridge.settings import Settings
-from bridge.tokens import Estimate, WordPieces
 
 FACTORS = Factors(Relevance(0.5, 0.5, 0.5), 1.0, 1.0, None, 0.5)
 
@@ -90,9 +90,9 @@ def test_a_block_is_headed_notes_with_quoted_words(shelf: Shelf) -> None:
         "> Context:\n"
         "> Retry was settled.\n"
     )
-    assert set(found) == set(schema.ContextSuccess.model_fields)
+    assert set(found) == set(answer_shapes.ContextSuccess.model_fields)
     assert found["total_tokens"] == shelf.embedder.count_tokens(found["context"]) < found["budget"] == 2000
-    assert [set(entry) for entry in found["memories"]] == [set(schema.PackedMemory.model_fields)] * 3
+    assert [set(entry) for entry in found["memories"]] == [set(answer_shapes.PackedMemory.model_fields)] * 3
     assert [entry["position"] for entry in found["memories"]] == [1, 2, 3]
     assert not any(entry["truncated"] for entry in found["memories"])
 
@@ -152,7 +152,7 @@ def test_the_same_question_gives_the_same_bytes(shelf: Shelf) -> None:
 def test_a_question_that_is_none_is_a_failure_with_every_field(shelf: Shelf, arguments: dict[str, Any]) -> None:
     found = shelf.context(**arguments)
     assert not found["success"]
-    assert set(found) == set(schema.ContextFailure.model_fields) - {"error_details"}
+    assert set(found) == set(answer_shapes.ContextFailure.model_fields) - {"error_details"}
 
 
 # --- nothing twice ---

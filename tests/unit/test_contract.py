@@ -13,10 +13,10 @@ from typing import Any
 import contract
 import pytest
 
-from bridge import answer, schema
-from bridge.defaults import ARGUMENTS
-from bridge.question import MAX_RESULTS_RANGE, MAX_TOKENS_RANGE, ask
-from bridge.ranking import ALPHA_RANGE, HALF_LIFE_RANGE, STATUS_MULTIPLIERS
+from bridge.interface import answer_shapes, envelope
+from bridge.interface.question_arguments import ARGUMENTS
+from bridge.search.question import MAX_RESULTS_RANGE, MAX_TOKENS_RANGE, ask
+from bridge.search.ranking import ALPHA_RANGE, HALF_LIFE_RANGE, STATUS_MULTIPLIERS
 from jobs.errors import JobError
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "schemas" / "examples"
@@ -159,9 +159,9 @@ def test_the_page_shows_answers_without_a_problem() -> None:
 
 def test_the_page_names_each_argument_and_each_field() -> None:
     assert sorted(first_column("What can be asked")) == sorted(ARGUMENTS)
-    assert first_column("The answer") == list(schema.RetrievalSuccess.model_fields)
-    assert sorted(first_column("A hit")) == sorted(schema.RetrievalHit.model_fields)
-    for name in schema.RetrievalFailure.model_fields:
+    assert first_column("The answer") == list(answer_shapes.RetrievalSuccess.model_fields)
+    assert sorted(first_column("A hit")) == sorted(answer_shapes.RetrievalHit.model_fields)
+    for name in answer_shapes.RetrievalFailure.model_fields:
         assert f"`{name}`" in section("Errors") or f'"{name}"' in section("Errors"), name
 
 
@@ -190,4 +190,4 @@ def test_the_page_says_the_multipliers_that_are_used() -> None:
 
 def test_the_page_says_the_exit_status_of_each_error() -> None:
     for code, status in re.findall(r"^\| `([A-Z_]+)` \| [^|]+ \| (\d) \|", section("Errors"), re.MULTILINE):
-        assert answer.exit_code(answer.failure(JobError(code))) == int(status), code
+        assert envelope.exit_code(envelope.failure(JobError(code))) == int(status), code

@@ -17,8 +17,8 @@ from jobs.layout import Spool
 from jobs.lifecycle import Cancelled, Failed, Started, Succeeded
 from jobs.model import Record, encode
 from jobs.parse import parse_job
-from worker.control import Control
-from worker.ledger import Ledger
+from worker.inbox.control import Control
+from worker.scheduling.ledger import Ledger
 
 
 class Desk:

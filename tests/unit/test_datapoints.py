@@ -23,7 +23,7 @@ from bridge.datapoints import (
     topic_from,
 )
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
-from bridge.template import Enriched, parse, render_plain
+from bridge.text.template import Enriched, parse, render_plain
 
 CONTENT = Content(
     topic="Ranking",

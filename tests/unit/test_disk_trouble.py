@@ -13,10 +13,10 @@ from jobs import clock, files, lifecycle, spool
 from jobs.layout import Spool
 from jobs.model import encode
 from jobs.parse import parse_job
-from worker import runner as runner_module
-from worker.intake import Intake, Limits
-from worker.ledger import Ledger
-from worker.runner import Runner
+from worker.inbox.intake import Intake, Limits
+from worker.scheduling import runner as runner_module
+from worker.scheduling.ledger import Ledger
+from worker.scheduling.runner import Runner
 
 LIMITS = Limits(
     max_job_bytes=10_000, max_active_jobs=10, min_free_bytes=0, max_attempts=4, partial_write_grace=2.0, test_jobs=True

@@ -20,17 +20,17 @@ from typing import Any
 import pytest
 from fake_graph import WithFakeGraph
 
-from bridge import glance, mounts, trust
-from bridge.database import FORMAT
+from bridge import trust
 from bridge.memory import Content, Memory, Metadata
-from bridge.setting_sources import survey
 from bridge.settings import Settings, load
+from bridge.store import inspection, mounts
+from bridge.store.database import FORMAT
 from jobs import client, clock, spool
+from jobs.diagnostics import GROUPS, LEVELS, TROUBLES, Finding
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock
 from jobs.model import Attempt, Record
-from jobs.troubles import GROUPS, LEVELS, TROUBLES, Finding
 from worker.cli import main
 from worker.doctor import (
     bundle as doctor_bundle,
@@ -40,10 +40,11 @@ from worker.doctor import (
     machine as doctor_machine,
     queue as doctor_queue,
     stores as doctor_stores,
-    view as doctor_view,
     worker as doctor_worker,
 )
 from worker.doctor.examination import Report, examine
+from worker.doctor.setting_sources import survey
+from worker.terminal import doctor_view
 from worker.version import VERSION
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -254,8 +255,8 @@ def test_failures_are_one_finding_a_cause_with_the_cause_s_own_remedy() -> None:
     assert found_one.remedy == "cognee-memory jobs retry --error POISON."
 
 
-def store(**change: Any) -> glance.Store:
-    it = glance.Store(is_there=True, size=9, format=FORMAT, whole=[], embedder="e", memories=2, words=2)
+def store(**change: Any) -> inspection.Store:
+    it = inspection.Store(is_there=True, size=9, format=FORMAT, whole=[], embedder="e", memories=2, words=2)
     for name, value in change.items():
         setattr(it, name, value)
     return it
@@ -299,13 +300,13 @@ WITH_GRAPH = {"graph_embedder": "e"}
     ],
 )
 def test_the_stores(change: dict[str, Any], files: dict[str, Any], wanted: set[str]) -> None:
-    facts = doctor_stores.Stores(NOW, store(**change), glance.Files(**files), "e", None)
+    facts = doctor_stores.Stores(NOW, store(**change), inspection.Files(**files), "e", None)
     assert judged(doctor_stores.CHECKS, facts) == wanted
 
 
 @pytest.mark.parametrize(("code", "wanted"), [("MODEL_MISSING", "MODEL_ABSENT"), ("MODEL_CORRUPT", "MODEL_WRONG")])
 def test_the_model(code: str, wanted: str) -> None:
-    facts = doctor_stores.Stores(NOW, glance.Store(), glance.Files(), "e", JobError(code))
+    facts = doctor_stores.Stores(NOW, inspection.Store(), inspection.Files(), "e", JobError(code))
     assert judged(doctor_stores.CHECKS, facts) == {wanted}
 
 
@@ -440,8 +441,8 @@ def test_errors_in_the_log_are_counted_for_a_day_by_whichever_clock(
         lines = []
         for hours in (30, 20, 0):
             then = NOW - timedelta(hours=hours)
-            lines.append(f"{then.astimezone():%Y-%m-%d %H:%M:%S},123 ERROR   worker.runner failed")
-            lines.append(json.dumps({"at": clock.iso(then), "level": "ERROR", "logger": "worker.runner"}))
+            lines.append(f"{then.astimezone():%Y-%m-%d %H:%M:%S},123 ERROR   worker.scheduling.runner failed")
+            lines.append(json.dumps({"at": clock.iso(then), "level": "ERROR", "logger": "worker.scheduling.runner"}))
         used.spool.log.write_text("\n".join(lines))
         facts = doctor_worker.gather(used, load(), NOW, probe_http=False)
     finally:
@@ -665,13 +666,13 @@ def test_nothing_is_mended_in_a_workspace_of_somebody_else(used: Workspace, monk
 def stray(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
     """Processes that look like ours by what they were started with, and sleep."""
     package = tmp_path / "stray" / "worker"
-    package.mkdir(parents=True)
+    (package / "child").mkdir(parents=True)
     (package / "__init__.py").write_text("")
-    (package / "child_main.py").write_text("print('there', flush=True)\nimport time\ntime.sleep(600)\n")
+    (package / "child" / "main.py").write_text("print('there', flush=True)\nimport time\ntime.sleep(600)\n")
     started: list[subprocess.Popen[bytes]] = []
 
     def start(*arguments: str) -> subprocess.Popen[bytes]:
-        line = [sys.executable, "-m", "worker.child_main", *arguments]
+        line = [sys.executable, "-m", "worker.child.main", *arguments]
         process = subprocess.Popen(line, cwd=package.parent, stdout=subprocess.PIPE)
         started.append(process)
         assert process.stdout is not None
@@ -741,7 +742,7 @@ def fill_with_secrets(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> 
     )
     place.figures.write_text(json.dumps({"note": TEXT}))
     lines = [
-        "2026-11-20 12:00:00,123 INFO    worker.runner succeeded job_id=job-b kind=ingest correlation_id=quokkazebra",
+        "2026-11-20 12:00:00,123 INFO    worker.scheduling.runner succeeded job_id=job-b correlation_id=quokkazebra",
         f"2026-11-20 12:00:00,123 WARNING worker.intake rejected file='{TEXT}' kept=quokkazebra.1.json job_id=job-d",
         f"2026-11-20 12:00:00,123 WARNING worker.control request quokkazebra refused: JOB_INVALID: it is '{TEXT}'",
         f"2026-11-20 12:00:00,123 INFO    child {TEXT} {KEY}",
@@ -749,8 +750,8 @@ def fill_with_secrets(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> 
         f"  {workspace.root}/bridge/store.py:12 in add",
         TEXT,
         json.dumps({"at": AT, "level": "INFO", "logger": "child", "message": f"{TEXT} {KEY}", "pid": 3}),
-        json.dumps({"at": AT, "level": "INFO", "logger": "worker.runner", "message": "succeeded", "job_id": "job-b",
-                    "correlation_id": "quokkazebra", "trace": TEXT}),
+        json.dumps({"at": AT, "level": "INFO", "logger": "worker.scheduling.runner", "message": "succeeded",
+                    "job_id": "job-b", "correlation_id": "quokkazebra", "trace": TEXT}),
     ]  # fmt: skip
     place.log.write_text("\n".join([*lines, ""]))
 
@@ -783,7 +784,7 @@ def test_no_text_no_key_and_no_name_is_in_the_archive(
     }  # fmt: skip
     assert "job-b" in parts["records.jsonl"]
     assert '"code": "INTERNAL"' in parts["records.jsonl"]
-    assert "worker.runner succeeded job_id=job-b" in parts["log.txt"]
+    assert "worker.scheduling.runner succeeded job_id=job-b" in parts["log.txt"]
     assert "operation ingest failed: ValueError" in parts["log.txt"]
     assert "bridge/store.py:12 in add" in parts["log.txt"]
     assert '"memories": 2' in parts["store.json"]

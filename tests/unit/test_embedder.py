@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bridge import model
-from bridge.embedder import Embedder, EmbeddingConfig, create
-from bridge.local_embedder import BATCH_TOKENS, FastembedEmbedder, OnnxEmbedder, plan_batches
-from bridge.remote_embedder import BATCH_TEXTS, HttpEmbedder, LiteLLMEmbedder, retry_after_seconds
-from bridge.tokens import word_pieces
+from bridge.embedding import model_files
+from bridge.embedding.embedder import Embedder, EmbeddingConfig, create
+from bridge.embedding.local_embedder import BATCH_TOKENS, FastembedEmbedder, OnnxEmbedder, plan_batches
+from bridge.embedding.remote_embedder import BATCH_TEXTS, HttpEmbedder, LiteLLMEmbedder, retry_after_seconds
+from bridge.embedding.tokens import word_pieces
 from jobs.errors import JobError, Reaction
 
 KEY = "sk-secret-key"
@@ -43,7 +43,7 @@ TOO_LONG = "The retrieval ranks sentences and whole memories together. " * 120
 
 @pytest.fixture(scope="module")
 def embedder(model_cache: Path) -> OnnxEmbedder:
-    return OnnxEmbedder(model.find(model_cache))
+    return OnnxEmbedder(model_files.find(model_cache))
 
 
 def test_vectors_have_length_one_and_keep_the_order_of_the_texts(embedder: OnnxEmbedder) -> None:
@@ -70,13 +70,13 @@ def test_a_query_has_the_same_bits_from_the_quick_and_the_bulk_embedder(model_ca
 
 
 def test_bulk_work_on_several_threads_gives_the_same_bits_as_on_one(model_cache: Path) -> None:
-    folder, texts = model.find(model_cache), [f"{text} {number}" for text in TEXTS for number in range(20)]
+    folder, texts = model_files.find(model_cache), [f"{text} {number}" for text in TEXTS for number in range(20)]
     assert (OnnxEmbedder(folder, threads=1).embed(texts) == OnnxEmbedder(folder, threads=3).embed(texts)).all()
 
 
 def test_threads_that_share_a_run_change_no_bit(model_cache: Path) -> None:
     """Of a word alone, of a question, of a text as long as the model reads."""
-    folder = model.find(model_cache)
+    folder = model_files.find(model_cache)
     alone, shared = OnnxEmbedder(folder), [OnnxEmbedder(folder, inside=count) for count in (2, 3)]
     for text in [*TEXTS, "x", "E1042", TOO_LONG, *(TOO_LONG[: 37 * number] for number in range(1, 40))]:
         wanted = alone.embed([text])
@@ -113,8 +113,8 @@ def test_the_identity_names_provider_model_and_dimensions(embedder: OnnxEmbedder
 
 
 def test_weights_that_cannot_be_loaded_are_corrupt(model_cache: Path, tmp_path: Path) -> None:
-    (tmp_path / "tokenizer.json").write_bytes((model.find(model_cache) / "tokenizer.json").read_bytes())
-    (tmp_path / "model.onnx").write_bytes(model.SHIPPED_GRAPH.read_bytes())
+    (tmp_path / "tokenizer.json").write_bytes((model_files.find(model_cache) / "tokenizer.json").read_bytes())
+    (tmp_path / "model.onnx").write_bytes(model_files.SHIPPED_GRAPH.read_bytes())
     (tmp_path / "model.safetensors").write_bytes(b"short")
     made = OnnxEmbedder(tmp_path)
     for _ in range(2):
@@ -123,7 +123,7 @@ def test_weights_that_cannot_be_loaded_are_corrupt(model_cache: Path, tmp_path: 
 
 
 def test_a_model_that_was_mended_is_used_by_who_met_the_broken_one(model_cache: Path, tmp_path: Path) -> None:
-    folder = model.find(model_cache)
+    folder = model_files.find(model_cache)
     made, count = OnnxEmbedder(tmp_path), word_pieces(tmp_path)
     with pytest.raises(JobError, match="MODEL_CORRUPT"):
         count.ready()
@@ -145,7 +145,7 @@ def test_batches_hold_each_text_once_and_stay_within_the_budget(lengths: list[in
 
 def test_importing_the_module_loads_nothing_heavy() -> None:
     check = (
-        "import sys, bridge.embedder, bridge.model;"
+        "import sys, bridge.embedding.embedder, bridge.embedding.model_files;"
         "print([name for name in ('onnxruntime', 'tokenizers', 'httpx', 'litellm', 'fastembed',"
         " 'huggingface_hub') if name in sys.modules])"
     )
@@ -157,8 +157,8 @@ def test_importing_the_module_loads_nothing_heavy() -> None:
 
 
 def test_the_shipped_graph_is_the_pinned_one() -> None:
-    assert model.SHIPPED_GRAPH.stat().st_size == model.GRAPH.size
-    assert model.digest(model.SHIPPED_GRAPH) == model.GRAPH.sha256
+    assert model_files.SHIPPED_GRAPH.stat().st_size == model_files.GRAPH.size
+    assert model_files.digest(model_files.SHIPPED_GRAPH) == model_files.GRAPH.sha256
 
 
 def test_building_the_graph_again_gives_the_shipped_one(model_cache: Path) -> None:
@@ -169,8 +169,8 @@ def test_building_the_graph_again_gives_the_shipped_one(model_cache: Path) -> No
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    shipped = onnx.load(str(model.SHIPPED_GRAPH), load_external_data=False)
-    assert module.build(model.find(model_cache) / "model.safetensors") == shipped
+    shipped = onnx.load(str(model_files.SHIPPED_GRAPH), load_external_data=False)
+    assert module.build(model_files.find(model_cache) / "model.safetensors") == shipped
 
 
 COGNEE = """
@@ -194,10 +194,10 @@ def test_an_unmodified_cognee_finds_the_model_offline_and_agrees_on_vectors_and_
     texts = [*TEXTS, TOO_LONG]
     environment = {
         "EMBEDDING_PROVIDER": "fastembed",
-        "EMBEDDING_MODEL": model.NAME,
+        "EMBEDDING_MODEL": model_files.NAME,
         "EMBEDDING_DIMENSIONS": "384",
         "HF_HUB_OFFLINE": "1",
-        "HF_HUB_CACHE": str(model.hub_cache(model.find(model_cache))),
+        "HF_HUB_CACHE": str(model_files.hub_cache(model_files.find(model_cache))),
         "TELEMETRY_DISABLED": "1",
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
         "SYSTEM_ROOT_DIRECTORY": str(tmp_path / "system"),
@@ -214,7 +214,7 @@ def test_an_unmodified_cognee_finds_the_model_offline_and_agrees_on_vectors_and_
     )
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout.strip().rpartition("\n")[2])
-    assert answer["limit"] == model.TOKEN_LIMIT - 2
+    assert answer["limit"] == model_files.TOKEN_LIMIT - 2
     assert np.abs(embedder.embed(texts) - np.array(answer["vectors"])).max() < 1e-5
     # A word of more than 100 characters is one token to it, which would be no measure of a budget.
     plain = [place for place, text in enumerate(texts) if len(max(text.split(), key=len, default="")) <= 100]
@@ -454,7 +454,7 @@ def test_without_the_local_tokenizer_the_count_says_that_it_is_an_estimate(tmp_p
 
 def test_with_the_local_tokenizer_others_count_by_it_and_say_so(model_cache: Path) -> None:
     made = create(settings(model_cache, provider="gemini"))
-    assert made.tokenizer_name == model.NAME
+    assert made.tokenizer_name == model_files.NAME
     assert made.count_tokens("embeddings") == 4
 
 
@@ -467,7 +467,7 @@ def test_fastembed_refuses_a_model_that_it_does_not_know(tmp_path: Path) -> None
 LITELLM = """
 import json, sys
 from pathlib import Path
-from bridge.embedder import EmbeddingConfig, create
+from bridge.embedding.embedder import EmbeddingConfig, create
 from jobs.errors import JobError
 made = create(EmbeddingConfig(cache_dir=Path("."), **json.loads(sys.argv[1])))
 try:

@@ -16,9 +16,9 @@ from harness import until
 from bridge.settings import load
 from jobs import spool
 from jobs.layout import Workspace
-from worker import endpoint as module
-from worker.endpoint import Endpoint, listen, pause_seconds
-from worker.server_process import ServerProcess
+from worker.server import endpoint as module
+from worker.server.endpoint import Endpoint, listen, pause_seconds
+from worker.server.process import ServerProcess
 
 
 class FakeServer:

@@ -23,17 +23,19 @@ from fake_embedder import FakeEmbedder
 from hypothesis import HealthCheck, given, settings, strategies as st
 from questions import answer_to
 
-from bridge import export, export_file, findings, imports, lineage, numbering, slices
-from bridge.effects import Effect
-from bridge.embedder import Matrix
-from bridge.export import line_of
+from bridge import slices
+from bridge.embedding.embedder import Matrix
+from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.operations import Task, run
-from bridge.rows import Addition
-from bridge.sections import normalise
 from bridge.settings import Settings
 from bridge.slices import quietly
-from bridge.stores import Stores
+from bridge.store import compaction_history, extractions, numbering
+from bridge.store.applied_jobs import Effect
+from bridge.store.rows import Addition
+from bridge.text.sections import normalise
+from bridge.transfer import export, export_file
+from bridge.transfer.export import line_of
 from jobs import clock, files
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -41,8 +43,8 @@ from jobs.lifecycle import Failed
 from jobs.model import Record
 from tools.schemas import schemas
 from worker.cli import main, parser
-from worker.retention import Keep, prune
-from worker.terminal import commands, job_commands
+from worker.scheduling.retention import Keep, prune
+from worker.terminal import commands, import_copy, job_commands
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
 EARLIER, LATER = "2026-11-01T10:00:00Z", "2026-11-19T10:00:00Z"
@@ -202,17 +204,23 @@ def some_of_everything(stores: Stores) -> None:
         Addition(summary("f"), migrated_from=an_id("e")),
         record("g", "b", "f"),
     )
-    merged = tuple(lineage.Source(an_id(name), "x" * 64, "Active", at) for name, at in (("b", LATER), ("f", None)))
+    merged = tuple(
+        compaction_history.Source(an_id(name), "x" * 64, "Active", at) for name, at in (("b", LATER), ("f", None))
+    )
     conflict = {"kind": "value", "earlier": {"memory_id": an_id("b")}, "later": {"memory_id": an_id("f")}}
-    made = lineage.Compaction(an_id("g"), "ranking", LATER, Effect("j", "x"), "y", merged, (conflict,), "template")
-    node = findings.FoundNode(an_id("node"), "Entity", ("name",), {"name": "pool", "rank": None})
-    edge = findings.FoundEdge(findings.data_id_of(an_id("d")), node.id, "mentions", {"weight": 0.5})
+    made = compaction_history.Compaction(
+        an_id("g"), "ranking", LATER, Effect("j", "x"), "y", merged, (conflict,), "template"
+    )
+    node = extractions.FoundNode(an_id("node"), "Entity", ("name",), {"name": "pool", "rank": None})
+    edge = extractions.FoundEdge(extractions.data_id_of(an_id("d")), node.id, "mentions", {"weight": 0.5})
     with stores.store.changing(LATER) as connection:
-        seq = lineage.note(connection, made)
-        came = lineage.Restored(LATER, (an_id("b"),), (lineage.Skipped(an_id("f"), "status_changed"),))
-        lineage.note_restored(connection, seq, "job", came)
-        lineage.note(connection, replace(made, applied_at=EARLIER))
-        findings.keep(connection, an_id("d"), findings.Findings((node,), (edge,)), "job", LATER)
+        seq = compaction_history.note(connection, made)
+        came = compaction_history.Restored(
+            LATER, (an_id("b"),), (compaction_history.Skipped(an_id("f"), "status_changed"),)
+        )
+        compaction_history.note_restored(connection, seq, "job", came)
+        compaction_history.note(connection, replace(made, applied_at=EARLIER))
+        extractions.keep(connection, an_id("d"), extractions.Findings((node,), (edge,)), "job", LATER)
 
 
 # --- there and back ---
@@ -388,7 +396,7 @@ def test_the_same_words_under_another_id_are_one_memory_and_references_follow(
         assert compaction["conflicts"][0]["earlier"]["memory_id"] == an_id("ours")
     assert compactions[0]["restored"]["restored"] == [an_id("ours")]
     assert finding["memory_id"] == an_id("our words")
-    assert finding["data_id"] == finding["found"]["edges"][0]["source"] == findings.data_id_of(an_id("our words"))
+    assert finding["data_id"] == finding["found"]["edges"][0]["source"] == extractions.data_id_of(an_id("our words"))
 
 
 def test_an_original_goes_with_the_memory_that_is_here_already(here: WithoutCognee, there: WithoutCognee) -> None:
@@ -770,8 +778,8 @@ def test_a_copy_is_imported_from_where_no_other_job_may_read(place: Workspace, t
     with opened(place.root) as stores:
         outcome = importing(stores, path=place.imported("import").relative_to(place.root).as_posix())
         assert not isinstance(outcome, Failed)
-    imports.discard(place, "import")
-    imports.discard(place, "import")
+    import_copy.discard(place, "import")
+    import_copy.discard(place, "import")
     assert list(place.imports.iterdir()) == []
 
 

@@ -14,15 +14,15 @@ from prometheus_client import Metric as Family
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
 from prometheus_client.parser import text_string_to_metric_families as plain_text
 
-from bridge import database
-from bridge.llm_usage import Budget, LlmUsage
 from bridge.settings import Settings
+from bridge.store import database
+from bridge.store.llm_usage import Budget, LlmUsage
 from jobs import files, spool
 from jobs.layout import Workspace
 from jobs.model import encode
-from worker import measurements
-from worker.figures import COUNTS, Figures, FiguresFile
-from worker.metrics import METRICS, PREFIX, render
+from worker.monitoring import measurements
+from worker.monitoring.counters import COUNTS, Figures, FiguresFile
+from worker.monitoring.metrics import METRICS, PREFIX, render
 
 NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
 DASHBOARD = Path(__file__).resolve().parents[2] / "docs" / "grafana-dashboard.json"

@@ -14,17 +14,18 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge import export, forgetting
-from bridge.compaction import Conflict, Rules
-from bridge.findings import Findings
+from bridge.compaction.record_draft import Conflict, Rules
+from bridge.forgetting import consequences
+from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
 from bridge.operations.ingest import content_id
-from bridge.rows import Addition
 from bridge.settings import Settings
 from bridge.slices import quietly
-from bridge.stores import Stores
-from bridge.words import table_in_force
+from bridge.store.extractions import Findings
+from bridge.store.full_text import table_in_force
+from bridge.store.rows import Addition
+from bridge.transfer import export
 from jobs import clock, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -453,8 +454,8 @@ def test_the_prose_of_a_record_is_looked_for_but_not_what_its_sources_say(
 
 
 def test_a_rejected_file_of_any_size_is_looked_through(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bridge.remains._PIECE_BYTES", 4096)
-    monkeypatch.setattr("bridge.remains._OVERLAP_BYTES", 256)
+    monkeypatch.setattr("bridge.forgetting.leftovers._PIECE_BYTES", 4096)
+    monkeypatch.setattr("bridge.forgetting.leftovers._OVERLAP_BYTES", 256)
     monkeypatch.setattr(spool, "RECORD_LIMIT", 4096)
     gone = remember(stores, f"The {SECRET} lives on an island far away.")
     names = []
@@ -625,12 +626,12 @@ def test_after_a_stop_anywhere_the_next_attempt_ends_it(
     def stop(*_: Any, **__: Any) -> None:
         raise Stop
 
-    from bridge import remains
+    from bridge.forgetting import leftovers
     from bridge.operations import forget
-    from bridge.store import Store
+    from bridge.store.memory_store import Store
 
     places = {
-        "commit": (forgetting, "note"), "graph": (WithFakeGraph, "scrub_graph"), "files": (remains, "remove"),
+        "commit": (consequences, "note"), "graph": (WithFakeGraph, "scrub_graph"), "files": (leftovers, "remove"),
         "store": (Store, "scrub"), "done": (forget, "_note_done"),
     }  # fmt: skip
     with monkeypatch.context() as patched:

@@ -16,13 +16,13 @@ import pytest
 from harness import until
 from http_server import TOKEN, Reply, Running
 
-from bridge import answer
-from bridge.reader import Verb
+from bridge.interface import envelope
+from bridge.search.reader import Verb
 from jobs.errors import ERRORS, JobError
 from jobs.layout import Workspace
-from worker import server as module
-from worker.figures import Figures
 from worker.http import bodies as http_bodies, replies as http_replies
+from worker.monitoring.counters import Figures
+from worker.server import main as module
 
 
 class Told:
@@ -55,8 +55,8 @@ class Told:
             await self.released.wait()
         self.in_flight -= 1
         self.asked_at = time.monotonic()
-        found = self.found or answer.success(verb=verb, given=arguments, note="ü – 状态")
-        return found, answer.encoded(found)
+        found = self.found or envelope.success(verb=verb, given=arguments, note="ü – 状态")
+        return found, envelope.encoded(found)
 
 
 def send_on(connection: socket.socket, data: bytes) -> None:
@@ -84,8 +84,8 @@ def running(server_for_all: Running) -> Running:
 def test_a_question_is_passed_on_and_its_answer_is_what_the_command_line_prints(running: Running) -> None:
     reply = running.ask(body={"query": "ü", "max_results": 3})
     assert running.told.asked == [("retrieve", {"query": "ü", "max_results": 3})]
-    assert reply.data == answer.encoded(
-        answer.success(verb="retrieve", given={"query": "ü", "max_results": 3}, note="ü – 状态")
+    assert reply.data == envelope.encoded(
+        envelope.success(verb="retrieve", given={"query": "ü", "max_results": 3}, note="ü – 状态")
     )
     assert (reply.status, reply.headers["content-type"]) == (200, "application/json")
 
@@ -278,7 +278,7 @@ def test_what_is_no_request_is_refused_and_the_others_are_answered(running: Runn
     ],
 )  # fmt: skip
 def test_an_error_has_its_status_and_the_same_envelope(running: Running, code: str, status: int) -> None:
-    running.told.found = answer.failure(JobError(code), results=[])
+    running.told.found = envelope.failure(JobError(code), results=[])
     reply = running.ask()
     assert (reply.status, reply.code) == (status, code)
     assert json.loads(reply.data)["results"] == []
@@ -286,7 +286,7 @@ def test_an_error_has_its_status_and_the_same_envelope(running: Running, code: s
 
 def test_every_error_has_a_status_of_an_error() -> None:
     for code in ERRORS:
-        assert 400 <= http_replies.status_of(answer.failure(JobError(code))) < 600
+        assert 400 <= http_replies.status_of(envelope.failure(JobError(code))) < 600
 
 
 def test_too_many_questions_are_sent_away_with_when_to_come_again(running: Running) -> None:

@@ -246,7 +246,7 @@ def test_what_is_no_job_is_not_found_wherever_it_leads(place: Operated, job_id: 
 
 @pytest.fixture
 def _no_worker_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("worker.http.jobs", "worker.queue_requests"):
+    for module in ("worker.http.jobs", "worker.admin.requests"):
         monkeypatch.setattr(f"{module}.launch.start", lambda workspace, **more: False)
 
 

@@ -12,10 +12,11 @@ import pytest
 from jobs import clock, files, spool
 from jobs.layout import Spool
 from jobs.model import encode
-from worker import intake as intake_module, recovery
-from worker.control import Control
-from worker.intake import Intake, Limits
-from worker.ledger import Ledger
+from worker.inbox import intake as intake_module
+from worker.inbox.control import Control
+from worker.inbox.intake import Intake, Limits
+from worker.scheduling import recovery
+from worker.scheduling.ledger import Ledger
 
 
 class Door:

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge.embedder import Matrix
+from bridge.embedding.embedder import Matrix
+from bridge.graph.open_stores import Stores
 from bridge.operations import Task, run
 from bridge.settings import Settings
 from bridge.slices import quietly
-from bridge.stores import Stores
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace

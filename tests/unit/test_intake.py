@@ -14,8 +14,8 @@ import pytest
 from jobs import spool
 from jobs.layout import Spool
 from jobs.model import encode
-from worker.intake import Intake, Limits
-from worker.ledger import Ledger
+from worker.inbox.intake import Intake, Limits
+from worker.scheduling.ledger import Ledger
 
 
 class Door:
@@ -82,7 +82,7 @@ def test_requests_have_their_turn_before_an_inbox_that_takes_long(door: Door, mo
     for name in "abc":
         door.drop(f"{name}.json")
     ticks = itertools.count(0, 2.0)
-    monkeypatch.setattr("worker.intake.time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    monkeypatch.setattr("worker.inbox.intake.time", SimpleNamespace(monotonic=lambda: next(ticks)))
     assert (door.intake.look(), door.intake.has_more) == (2, True)
     assert (door.intake.look(), door.intake.has_more) == (1, False)
 

@@ -11,7 +11,7 @@ from jobs import lifecycle
 from jobs.errors import JobError
 from jobs.model import ENDS, Job, Record, State, encode
 from jobs.parse import parse_job
-from worker.intake import Accept, Duplicate, Reject, decide
+from worker.inbox.intake import Accept, Duplicate, Reject, decide
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 MIB = 1024 * 1024

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from bridge import redaction
+from bridge.privacy import redaction
 from jobs import files, parse, spool
 from jobs.errors import JobError
 from jobs.layout import Spool
 from jobs.model import Record, encode, job_digest
-from worker import rejecting
-from worker.intake import Intake, Limits
-from worker.ledger import Ledger
-from worker.recovery import recover
-from worker.tasks import read_tasks
+from worker.inbox import redaction as rejecting
+from worker.inbox.intake import Intake, Limits
+from worker.scheduling.ledger import Ledger
+from worker.scheduling.recovery import recover
+from worker.scheduling.tasks import read_tasks
 
 KEY = "AKIA" + "Q3EGXYZ7ABCDWXYZ"
 MARK = "[REDACTED:aws-access-key]"

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from pydantic import BaseModel
 
-from bridge import judgement
-from bridge.compaction import Conflict, Rules, Statement, draft
-from bridge.judgement import LanguageModel, Narrative, Verdict, Verdicts
+from bridge.compaction import judgement
+from bridge.compaction.judgement import LanguageModel, Narrative, Verdict, Verdicts
+from bridge.compaction.record_draft import Conflict, Rules, Statement, draft
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
-from bridge.vectors import Vectors
+from bridge.store.vector_files import Vectors
 from jobs.errors import JobError
 
 DAY = "2026-11-{:02}T12:00:00Z"

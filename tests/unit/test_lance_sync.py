@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bridge import lance_sync
-from bridge.lance_sync import LanceSync
+from bridge.graph import lance_sync
+from bridge.graph.lance_sync import LanceSync
 
 
 @pytest.fixture

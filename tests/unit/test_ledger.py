@@ -14,7 +14,7 @@ from jobs.layout import Spool
 from jobs.lifecycle import Cancelled, Caps, Crashed, Event, Failed, Interrupted, Started, Succeeded, WorkerDied
 from jobs.model import Job, Record, State, encode
 from jobs.parse import parse_job
-from worker.ledger import Ledger
+from worker.scheduling.ledger import Ledger
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge import database, listing
 from bridge.memory import Content, Memory, Metadata
-from bridge.rows import Addition
-from bridge.store import Store
+from bridge.search import listing
+from bridge.store import database
+from bridge.store.memory_store import Store
+from bridge.store.rows import Addition
 from jobs.errors import JobError
 from jobs.layout import Workspace
 

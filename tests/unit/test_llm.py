@@ -11,8 +11,8 @@ import aiohttp
 import httpx
 import pytest
 
-from bridge import llm, llm_failures
-from bridge.cognee_env import cognee_environment
+from bridge.graph import llm, llm_failures
+from bridge.graph.cognee_env import cognee_environment
 from bridge.settings import Settings, load
 from jobs.errors import JobError
 from jobs.layout import Workspace

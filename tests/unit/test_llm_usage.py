@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from bridge import database
-from bridge.llm_usage import Budget, LlmUsage, Meter, Spent, today
 from bridge.settings import Settings
+from bridge.store import database
+from bridge.store.llm_usage import Budget, LlmUsage, Meter, Spent, today
 from jobs.errors import JobError, Reaction
 from jobs.layout import Workspace
 

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from bridge import log_lines, masking
 from bridge.operations import Task
+from bridge.privacy import log_lines, masking
 from jobs.model import Record
-from worker import child_main, log
+from worker import log
+from worker.child import main
 from worker.terminal.process_commands import last_lines
 
 RECORD = Record("a-job", "ingest", "0" * 64, "running", attempt=2, correlation_id="from-afar")
@@ -45,30 +46,36 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def test_a_line_for_programs_is_one_object_with_its_fields(path: Path) -> None:
     log.set_up(path, "INFO", "json", foreground=False)
-    logging.getLogger("worker.runner").warning("failed after %d s", 3, extra=log.of_job(RECORD, code="INTERNAL"))
-    logging.getLogger("worker.runner").debug("not asked for")
+    logging.getLogger("worker.scheduling.runner").warning(
+        "failed after %d s", 3, extra=log.of_job(RECORD, code="INTERNAL")
+    )
+    logging.getLogger("worker.scheduling.runner").debug("not asked for")
     (line,) = lines(path)
     at = line.pop("at")
     assert at.endswith("Z")
     assert line == {
-        "level": "WARNING", "logger": "worker.runner", "message": "failed after 3 s", "pid": os.getpid(),
+        "level": "WARNING", "logger": "worker.scheduling.runner", "message": "failed after 3 s", "pid": os.getpid(),
         "job_id": "a-job", "correlation_id": "from-afar", "kind": "ingest", "attempt": 2, "code": "INTERNAL",
     }  # fmt: skip
 
 
 def test_a_line_for_people_ends_with_the_same_fields(path: Path) -> None:
     log.set_up(path, "INFO", "human", foreground=False)
-    logging.getLogger("worker.runner").info("succeeded", extra=log.of_job(RECORD))
-    logging.getLogger("worker.runner").error("two\nlines", extra=log_lines.fields(job_id="b", correlation_id="b"))
+    logging.getLogger("worker.scheduling.runner").info("succeeded", extra=log.of_job(RECORD))
+    logging.getLogger("worker.scheduling.runner").error(
+        "two\nlines", extra=log_lines.fields(job_id="b", correlation_id="b")
+    )
     first, second, third = path.read_text("utf-8").splitlines()
-    assert first.endswith("INFO    worker.runner succeeded job_id=a-job correlation_id=from-afar kind=ingest attempt=2")
+    assert first.endswith(
+        "INFO    worker.scheduling.runner succeeded job_id=a-job correlation_id=from-afar kind=ingest attempt=2"
+    )
     assert second.endswith("two job_id=b"), "an id is not said twice"
     assert third == "  lines", "no line begins with what is quoted"
 
 
 def test_nothing_that_is_quoted_makes_a_line_of_its_own_or_moves_a_terminal(path: Path) -> None:
     log.set_up(path, "INFO", "human", foreground=False)
-    forged = "2026-11-20 20:00:00,123 ERROR   worker.intake forged"
+    forged = "2026-11-20 20:00:00,123 ERROR   worker.inbox.intake forged"
     for odd in ("\n", "\r", "\x1b[2J", "\x85", "\u2028", "\0", "\x9b2J"):
         about = log_lines.fields(job_id="a", correlation_id=f"b{odd}{forged}")
         logging.getLogger("worker").info("said%s%s", odd, forged, extra=about)
@@ -121,7 +128,9 @@ def test_a_line_of_the_child_arrives_as_it_was_said(path: Path) -> None:
     said = io.StringIO()
     handler = logging.StreamHandler(said)
     handler.setFormatter(log_lines.JsonLines())
-    record = logging.makeLogRecord({"name": "bridge.store", "levelno": logging.ERROR, "levelname": "ERROR", "msg": "ü"})
+    record = logging.makeLogRecord(
+        {"name": "bridge.store.memory_store", "levelno": logging.ERROR, "levelname": "ERROR", "msg": "ü"}
+    )
     record.process = 4711
     with log_lines.about(job_id="a-job", correlation_id="from-afar", kind="ingest"):
         handler.handle(record)
@@ -131,7 +140,7 @@ def test_a_line_of_the_child_arrives_as_it_was_said(path: Path) -> None:
     first, *others = lines(path)
     del first["at"]
     assert first == {
-        "level": "ERROR", "logger": "child.bridge.store", "message": "ü", "pid": 4711,
+        "level": "ERROR", "logger": "child.bridge.store.memory_store", "message": "ü", "pid": 4711,
         "job_id": "a-job", "correlation_id": "from-afar", "kind": "ingest",
     }  # fmt: skip
     messages = ["what a library prints", '{"level": "odd"}', '{"level": 1', "[" * 2000]
@@ -163,8 +172,8 @@ def test_what_the_child_logs_during_a_job_names_it_in_a_batch_as_well(monkeypatc
     def broken(kind: str, tasks: list[Task], *_: object) -> dict[str, Any]:
         raise RuntimeError("a text of a memory")
 
-    monkeypatch.setattr(child_main, "run", broken)
-    server = child_main.Server(PipesInName(), None)  # type: ignore[arg-type]
+    monkeypatch.setattr(main, "run", broken)
+    server = main.Server(PipesInName(), None)  # type: ignore[arg-type]
     tasks = [Task(name, "0" * 64, {}, None, "2026-11-20T12:00:00Z", f"for-{name}") for name in ("a", "b")]
     assert set(server._outcomes("noop", tasks, lambda _: None)) == {"a", "b"}
     batch, *alone = [json.loads(line) for line in said.getvalue().splitlines()]
@@ -178,10 +187,10 @@ def test_what_the_child_logs_during_a_job_names_it_in_a_batch_as_well(monkeypatc
 def test_lines_about_several_jobs_say_how_many(path: Path) -> None:
     log.set_up(path, "INFO", "json", foreground=False)
     with log.about([RECORD, RECORD]):
-        logging.getLogger("worker.child").info("child started")
+        logging.getLogger("worker.child.supervisor").info("child started")
     with log.about([RECORD]):
-        logging.getLogger("worker.child").info("child ended")
-    logging.getLogger("worker.child").info("idle")
+        logging.getLogger("worker.child.supervisor").info("child ended")
+    logging.getLogger("worker.child.supervisor").info("idle")
     two, one, none = lines(path)
     assert (two.get("jobs"), two.get("job_id")) == (2, None)
     assert (one["job_id"], one["correlation_id"]) == ("a-job", "from-afar")

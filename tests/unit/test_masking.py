@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from bridge import answer, masking
+from bridge.interface import envelope
+from bridge.privacy import masking
 from bridge.settings import load
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
-from worker.child_main import encode
+from worker.child.main import encode
 
 KEY = "sk-read-from-the-settings"
 
@@ -57,6 +58,6 @@ def test_values_are_masked_at_every_depth_and_keep_their_form() -> None:
 def test_neither_an_answer_nor_what_goes_into_a_record_quotes_a_key() -> None:
     masking.hide([KEY])
     error = JobError("LLM_FAILED", f"It said: {KEY}.", remediation=f"Replace {KEY}.", details={"said": [KEY]})
-    assert KEY not in str(answer.failure(error))
+    assert KEY not in str(envelope.failure(error))
     assert KEY not in str(encode(Failed(error)))
     assert encode(Succeeded({"answer": f"The key is {KEY}."})) == {"result": {"answer": "The key is [hidden]."}}

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from bridge import defaults, inquiry, mcp_schemas, question
-from bridge.mcp_tools import INSTRUCTIONS, TOOLS, Tool
-from bridge.ranking import HALF_LIFE_RANGE, PRESETS
+from bridge.interface import question_arguments
+from bridge.search import explain_request, question
+from bridge.search.ranking import HALF_LIFE_RANGE, PRESETS
 from jobs.payloads import PAYLOADS, Conversation, Ingest, Summary
 from worker.cli import parser
+from worker.mcp import schemas
+from worker.mcp.tools import INSTRUCTIONS, TOOLS, Tool
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
@@ -75,8 +77,8 @@ def test_explain_takes_what_its_contract_says() -> None:
     }  # fmt: skip
     assert [kind["type"] for kind in taken["query"]["anyOf"]] == ["string", "null"]
     assert taken["ids"]["anyOf"][0]["items"] == {"type": "integer"}
-    assert taken["ids"]["anyOf"][0]["maxItems"] == inquiry.MOST_IDS
-    assert (taken["limit"]["minimum"], taken["limit"]["maximum"]) == inquiry.LIMIT_RANGE
+    assert taken["ids"]["anyOf"][0]["maxItems"] == explain_request.MOST_IDS
+    assert (taken["limit"]["minimum"], taken["limit"]["maximum"]) == explain_request.LIMIT_RANGE
 
 
 def test_explain_gives_what_its_contract_says() -> None:
@@ -94,7 +96,7 @@ def test_the_ranges_that_are_shown_are_those_in_force() -> None:
         assert shown(name, "max_results") == question.MAX_RESULTS_RANGE
         assert shown(name, "max_tokens") == question.MAX_TOKENS_RANGE
         assert properties(name)["preset"]["enum"] == list(PRESETS)
-        assert set(properties(name)) - {"project"} <= set(defaults.ARGUMENTS)
+        assert set(properties(name)) - {"project"} <= set(question_arguments.ARGUMENTS)
     assert shown("memory_retrieve", "half_life_days") == HALF_LIFE_RANGE
 
 
@@ -114,7 +116,7 @@ def test_what_ingest_takes_is_what_a_job_takes() -> None:
 
 
 def test_a_wait_ends_before_a_client_gives_the_call_up() -> None:
-    assert mcp_schemas.PREVIEW_WAIT_SECONDS <= mcp_schemas.LONGEST_WAIT_SECONDS < 60
+    assert schemas.PREVIEW_WAIT_SECONDS <= schemas.LONGEST_WAIT_SECONDS < 60
 
 
 def test_the_configurations_in_the_docs_start_the_server() -> None:

@@ -15,13 +15,15 @@ from fake_embedder import FakeEmbedder
 from hypothesis import given, settings, strategies as st
 from old_workspace import BROKEN, CONVERSATION, ENRICHED, NOTE, PLAIN, OldWorkspace
 
-from bridge import database, effects, findings, listing, slices
+from bridge import slices
+from bridge.graph.open_stores import Stores
 from bridge.memory import Memory, Metadata
 from bridge.operations import Task, migrate
-from bridge.rows import Addition
+from bridge.search import listing
 from bridge.settings import Settings
 from bridge.slices import Progress, quietly
-from bridge.stores import Stores
+from bridge.store import applied_jobs, database, extractions
+from bridge.store.rows import Addition
 from jobs import steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -348,7 +350,7 @@ def test_it_can_be_cancelled_until_all_is_stored_and_told(bench: Bench, monkeypa
     stood: list[tuple[str, bool]] = []
 
     def look(point: str) -> None:
-        stood.append((point, effects.stands(bench.workspace, "m", "a" * 64)))
+        stood.append((point, applied_jobs.stands(bench.workspace, "m", "a" * 64)))
 
     assert bench.stores.store
     monkeypatch.setattr(steps, "_fault", look)
@@ -386,7 +388,7 @@ def test_undo_takes_back_what_cognee_was_given_of_it(bench: Bench, monkeypatch: 
 
 def test_what_cognee_keeps_of_a_memory_that_was_taken_back_is_no_text_of_an_earlier_version(bench: Bench) -> None:
     turn = bench.run("m")["items"][1]["memory_id"]
-    kept = findings.data_id_of(turn)
+    kept = extractions.data_id_of(turn)
     connection = bench.stores.store.connection
     connection.execute('INSERT INTO cognified VALUES (?, ?, ?, \'{"nodes": [], "edges": []}\')', (turn, kept, AT))
     bench.run("u", undo="m")

@@ -6,7 +6,7 @@ import pytest
 from old_workspace import BROKEN, CONVERSATION, ENRICHED, ENRICHED_NEWER, NOTE, PLAIN
 
 from bridge.memory import Metadata
-from bridge.migration import Converted, Skipped, convert
+from bridge.transfer.migration import Converted, Skipped, convert
 from jobs.errors import JobError
 
 WORKSPACE = "0b9c7f8e-4b1a-4f7e-9a51-0d6c3f0f7a11"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from harness import PROJECT
 
-from bridge import mounts
-from bridge.mounts import Mount, Row
+from bridge.store import mounts
+from bridge.store.mounts import Mount, Row
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -181,7 +181,7 @@ def test_the_path_alone_leads_to_the_same_mount_as_its_number() -> None:
 _LOOK = """
 import sys
 from pathlib import Path
-from bridge import mounts
+from bridge.store import mounts
 found = mounts.describe(Path(sys.argv[1]))
 print(found.point, found.fstype)
 """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness import Place
 
-from worker import overview
+from worker.admin import overview
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

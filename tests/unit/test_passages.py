@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from bridge.memory import Content, Memory, Metadata
-from bridge.passages import MOST_PASSAGES, Passage, passages, sentences, whole_text
+from bridge.text.passages import MOST_PASSAGES, Passage, passages, sentences, whole_text
 
 
 def summary(**fields: object) -> Memory:

@@ -9,22 +9,22 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from tokenizers import Tokenizer
 
-from bridge import model
-from bridge.plain_words import PlainWords
-from bridge.tokens import WordPieces
+from bridge.embedding import model_files
+from bridge.embedding.plain_words import PlainWords
+from bridge.embedding.tokens import WordPieces
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 @pytest.fixture(scope="module")
 def plain(model_cache: Path) -> PlainWords:
-    return PlainWords(model.find(model_cache) / "tokenizer.json")
+    return PlainWords(model_files.find(model_cache) / "tokenizer.json")
 
 
 @pytest.fixture(scope="module")
 def published(model_cache: Path) -> Callable[[str], list[int]]:
     """The ids that the library gives, special ones at the ends left out."""
-    tokenizer = Tokenizer.from_file(str(model.find(model_cache) / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(model_files.find(model_cache) / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.no_truncation()
 
@@ -86,8 +86,8 @@ def test_other_texts_are_left_to_the_tokenizer(plain: PlainWords, text: str) -> 
 
 @pytest.mark.parametrize("text", ["", "word", "word " * 600, "日本語 " * 600, "a [SEP] b", "y" * 150])
 def test_the_models_input_is_what_the_tokenizer_alone_would_give(model_cache: Path, text: str) -> None:
-    folder = model.find(model_cache)
+    folder = model_files.find(model_cache)
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
-    tokenizer.enable_truncation(model.TOKEN_LIMIT)
+    tokenizer.enable_truncation(model_files.TOKEN_LIMIT)
     assert WordPieces(folder).ids(text) == tokenizer.encode(text).ids

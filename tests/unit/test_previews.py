@@ -16,14 +16,14 @@ import jsonschema
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge import previews
+from bridge.compaction import previews
+from bridge.compaction.previews import Preview
+from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, compact, run
-from bridge.previews import Preview
 from bridge.settings import Settings
 from bridge.slices import quietly
-from bridge.stores import Stores
-from bridge.topics import nearest
+from bridge.store.topics import nearest
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace

@@ -13,7 +13,7 @@ from jobs import client, files, spool
 from jobs.layout import Workspace
 from jobs.lock import Lock
 from worker import daemon
-from worker.process import Worker
+from worker.app import Worker
 
 
 def test_a_worker_starts_beside_a_store_that_cannot_be_read(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from bridge import download as downloading, model, provision, registry
-from bridge.download import DownloadFailed, download
-from bridge.provision import Progress
+from bridge.embedding import model_download as downloading, model_files as model, provision, registry
+from bridge.embedding.model_download import DownloadFailed, download
+from bridge.embedding.provision import Progress
 from jobs.errors import JobError
 
 CONTENT = {

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from bridge.catalogue import Filters
-from bridge.defaults import ARGUMENTS, snake_case
-from bridge.question import Question, ask, with_settings
+from bridge.interface.question_arguments import ARGUMENTS, snake_case, with_settings
+from bridge.search.catalogue import Filters
+from bridge.search.question import Question, ask
 from bridge.settings import Settings
 from jobs.errors import JobError
 

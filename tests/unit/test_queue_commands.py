@@ -15,7 +15,7 @@ from jobs import clock, lifecycle, spool
 from jobs.errors import JobError
 from jobs.model import encode
 from jobs.parse import parse_job
-from worker import overview
+from worker.admin import overview
 from worker.cli import main
 
 NOW = clock.now()
@@ -59,8 +59,8 @@ class Answers:
     def __init__(self, place: Place, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         self._place = place
         self._capfd = capfd
-        monkeypatch.setattr("bridge.answer.claim_stdout", lambda: None)
-        monkeypatch.setattr("bridge.answer._claimed", 1)
+        monkeypatch.setattr("bridge.interface.envelope.claim_stdout", lambda: None)
+        monkeypatch.setattr("bridge.interface.envelope._claimed", 1)
 
     def run(self, *arguments: str) -> tuple[int, str, str]:
         status = main([*arguments, "--workspace", str(self._place.workspace.root)])

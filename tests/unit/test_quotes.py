@@ -7,8 +7,8 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
+from bridge.forgetting.quotes import Quotes, texts
 from bridge.memory import Content, Memory, Metadata
-from bridge.quotes import Quotes, texts
 
 AT = "2026-11-20T12:00:00Z"
 SAID = 'The zebra "Ünal" is fed at six\nin the morning, says C:\\new\\plan.md, by the keeper of the north.'

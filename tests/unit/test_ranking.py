@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bridge.memory import Content, Memory, Metadata
-from bridge.ranking import (
+from bridge.search.ranking import (
     HALF_LIFE_RANGE,
     LEXICAL_WEIGHT,
     VECTOR_WEIGHT,

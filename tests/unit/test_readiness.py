@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from bridge import database
+from bridge.store import database
 from jobs import clock, files, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock
 from jobs.model import encode
-from worker.http import readiness
+from worker.monitoring import readiness
 
 NOW = clock.now()
 

@@ -19,9 +19,9 @@ from jobs.layout import Spool
 from jobs.lifecycle import Caps
 from jobs.model import ENDS, Record, State, encode
 from jobs.parse import parse_job
-from worker.intake import Intake, Limits
-from worker.ledger import Ledger
-from worker.recovery import DEBTS, REPAIRS, CopyIs, Debt, RecordIs, Repair, recover, survey, tend
+from worker.inbox.intake import Intake, Limits
+from worker.scheduling.ledger import Ledger
+from worker.scheduling.recovery import DEBTS, REPAIRS, CopyIs, Debt, RecordIs, Repair, recover, survey, tend
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)

@@ -14,16 +14,17 @@ import pytest
 from fake_embedder import FakeEmbedder
 from old_workspace import OldWorkspace
 
-from bridge import export, export_file, findings
-from bridge.findings import Findings, FoundNode
-from bridge.llm_usage import Meter
+from bridge.forgetting.leftovers import of_earlier
+from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
-from bridge.remains import of_earlier
-from bridge.rows import Addition
 from bridge.settings import Settings
 from bridge.slices import quietly
-from bridge.stores import Stores
+from bridge.store import extractions
+from bridge.store.extractions import Findings, FoundNode
+from bridge.store.llm_usage import Meter
+from bridge.store.rows import Addition
+from bridge.transfer import export, export_file
 from jobs import clock
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
@@ -230,7 +231,7 @@ def test_what_was_found_in_a_text_is_imported_without_secrets_and_counted(opened
     exported(there, [memory])
     found = Findings((FoundNode("0b4f5c1e-5b1c-4d4e-9d4e-000000000003", "Entity", ("name",), {"name": KEY}),))
     with there.store.changing(AT) as connection:
-        findings.keep(connection, memory.id, found, "job", AT)
+        extractions.keep(connection, memory.id, found, "job", AT)
     data: list[bytes] = []
     export.write(there.workspace, "1.0", AT, data.append)
     place = opened()

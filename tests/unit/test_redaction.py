@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bridge import redaction
-from bridge.assigned import NAMES
 from bridge.memory import Content, References, TimeScope
-from bridge.redaction import found_in, redact, redact_bytes, redact_value, total
-from bridge.secret_kinds import KINDS
+from bridge.privacy import redaction
+from bridge.privacy.assigned_secrets import NAMES
+from bridge.privacy.redaction import found_in, redact, redact_bytes, redact_value, total
+from bridge.privacy.secret_kinds import KINDS
 
 CASES = [
     json.loads(line) for line in (Path(__file__).parents[1] / "data" / "secrets.jsonl").read_text("utf-8").splitlines()

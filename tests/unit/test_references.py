@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from bridge.memory import References
-from bridge.references import classify, flatten, plan_of, split
-from bridge.sections import tidy_items
+from bridge.text.references import classify, flatten, plan_of, split
+from bridge.text.sections import tidy_items
 
 
 @pytest.mark.parametrize(

@@ -16,16 +16,16 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge import database
-from bridge.embedder import Embedder, EmbeddingConfig, create
+from bridge.embedding.embedder import Embedder, EmbeddingConfig, create
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
-from bridge.question import RELEVANCE_FLOOR
-from bridge.ranking import LEXICAL_WEIGHT, NAME_SHARE
-from bridge.reader import Reader
-from bridge.store import Store
-from bridge.terms import FORMAT
-from bridge.words import table_in_force
+from bridge.search.question import RELEVANCE_FLOOR
+from bridge.search.ranking import LEXICAL_WEIGHT, NAME_SHARE
+from bridge.search.reader import Reader
+from bridge.store import database
+from bridge.store.full_text import table_in_force
+from bridge.store.memory_store import Store
+from bridge.text.terms import FORMAT
 from jobs.layout import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,10 +16,10 @@ from jobs.errors import JobError
 from jobs.layout import Spool, Workspace
 from jobs.model import Record, State, encode
 from jobs.parse import parse_job
-from worker import retention
-from worker.ledger import Ledger
-from worker.recovery import recover
-from worker.retention import Aged, Keep, over, prune
+from worker.scheduling import retention
+from worker.scheduling.ledger import Ledger
+from worker.scheduling.recovery import recover
+from worker.scheduling.retention import Aged, Keep, over, prune
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SECONDS = NOW.timestamp()

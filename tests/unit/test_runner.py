@@ -16,9 +16,9 @@ from jobs import clock, lifecycle, spool
 from jobs.layout import Spool
 from jobs.model import Record, encode
 from jobs.parse import parse_job
-from worker.child import ChildEnded
-from worker.ledger import Ledger
-from worker.runner import Runner
+from worker.child.supervisor import ChildEnded
+from worker.scheduling.ledger import Ledger
+from worker.scheduling.runner import Runner
 
 Request = dict[str, Any]
 

@@ -16,18 +16,19 @@ import pytest
 from fake_embedder import FakeEmbedder
 from hypothesis import given, strategies as st
 
-from bridge import catalogue, database, retrieval, search, vectors
-from bridge.catalogue import Filters
-from bridge.index_cache import IndexCache
 from bridge.memory import Content, Memory, Metadata, Status
-from bridge.question import ask
-from bridge.ranking import Relevance, factors, order_key, rounded
-from bridge.reader import Reader
-from bridge.retrieval import rank, score
-from bridge.rows import dated
-from bridge.search import open_snapshot
+from bridge.search import catalogue, retrieval, snapshot as search
+from bridge.search.catalogue import Filters
+from bridge.search.index_cache import IndexCache
+from bridge.search.question import ask
+from bridge.search.ranking import Relevance, factors, order_key, rounded
+from bridge.search.reader import Reader
+from bridge.search.retrieval import rank, score
+from bridge.search.snapshot import open_snapshot
 from bridge.settings import Settings
-from bridge.store import Store
+from bridge.store import database, vector_files
+from bridge.store.memory_store import Store
+from bridge.store.rows import dated
 from jobs import clock
 from jobs.layout import Workspace
 
@@ -246,7 +247,7 @@ def test_a_store_of_before_without_wholes_is_searched_in_one_stage(
 ) -> None:
     add(workspace, *memories(50))
     whole = answer(reader(workspace), "queue lock", max_results=1000)
-    vectors.path_of(workspace.vectors, 1, "wholes").unlink()
+    vector_files.path_of(workspace.vectors, 1, "wholes").unlink()
     in_two_stages(monkeypatch, 5)
     assert answer(reader(workspace), "queue lock", max_results=1000) == whole
 
@@ -321,9 +322,9 @@ def test_a_vector_file_that_is_cut_off_under_a_reader_costs_the_meanings_and_not
     add(workspace, *memories(200))  # more than a page, so that mapped rows are really gone
     asking = reader(workspace)
     answer(asking, "queue")
-    path = vectors.path_of(workspace.vectors, 1)
+    path = vector_files.path_of(workspace.vectors, 1)
     with path.open("r+b") as file:
-        file.truncate(vectors.ITEM_BYTES)
+        file.truncate(vector_files.ITEM_BYTES)
     (warning,) = answer(asking, "queue lock")["warnings"]
     assert "only words were compared" in warning
 

@@ -16,13 +16,14 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 from questions import answer_to
 
-from bridge import answer, hits, ranking, result_schema, schema
-from bridge.embedder import Matrix
+from bridge.embedding.embedder import Matrix
+from bridge.graph.open_stores import Stores
+from bridge.interface import answer_shapes, envelope, result_shapes
 from bridge.memory import Memory
 from bridge.operations import Task, ingest, noop, rebuild, set_status
-from bridge.question import ask
+from bridge.search import hits, ranking
+from bridge.search.question import ask
 from bridge.settings import Settings
-from bridge.stores import Stores
 from jobs import client, clock, lifecycle, schema as shapes, spool
 from jobs.check import check
 from jobs.errors import JobError
@@ -32,7 +33,7 @@ from jobs.model import Kind, Record, canonical_json, encode, job_digest
 from jobs.parse import parse_job
 from jobs.payloads import PAYLOADS
 from tools import examples, schemas as tool
-from worker.process import Worker
+from worker.app import Worker
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SCHEMAS = tool.schemas()
@@ -444,16 +445,16 @@ def test_results_are_as_the_schemas_say(stores: Stores) -> None:
     for name in payloads:
         found = result(outcomes, name)
         assert problems("result.ingest", found) == []
-        assert set(found) == known(result_schema.IngestResult) == required(result_schema.IngestResult)
-        assert set(found["timings_ms"]) == known(result_schema.IngestTimings)
+        assert set(found) == known(result_shapes.IngestResult) == required(result_shapes.IngestResult)
+        assert set(found["timings_ms"]) == known(result_shapes.IngestTimings)
     memory_id = result(outcomes, "summary")["memory_id"]
     change = task("a", "set_status", {"memory_id": memory_id, "status": "Superseded"})
     changed = result(set_status.run([change], stores, NOON, ignore), "a")
     assert problems("result.set_status", changed) == []
-    assert set(changed) == known(result_schema.SetStatusResult) == required(result_schema.SetStatusResult)
+    assert set(changed) == known(result_shapes.SetStatusResult) == required(result_shapes.SetStatusResult)
     nothing = result(noop.run([task("a", "noop", {})], stores, NOON, ignore), "a")
     assert problems("result.noop", nothing) == []
-    assert set(nothing) == known(result_schema.NoopResult) == set()
+    assert set(nothing) == known(result_shapes.NoopResult) == set()
 
 
 @pytest.mark.parametrize(
@@ -467,14 +468,14 @@ def test_results_are_as_the_schemas_say(stores: Stores) -> None:
 def test_a_rebuild_counts_what_it_made_anew(stores: Stores, what: str, counted: set[str]) -> None:
     found = result(rebuild.run([task("a", "rebuild", {"what": what})], stores, NOON, ignore), "a")
     assert problems("result.rebuild", found) == []
-    assert set(found) == required(result_schema.RebuildResult) | counted
+    assert set(found) == required(result_shapes.RebuildResult) | counted
     optional = {"passages", "memories", "graph_memories"}
-    assert known(result_schema.RebuildResult) == required(result_schema.RebuildResult) | optional
+    assert known(result_shapes.RebuildResult) == required(result_shapes.RebuildResult) | optional
 
 
 def test_every_kind_that_runs_has_its_result_described() -> None:
     source = Path(ingest.__file__).with_name("__init__.py").read_text("utf-8")
-    assert set(re.findall(r'"(\w+)": \w+\.run', source)) == set(result_schema.RESULTS)
+    assert set(re.findall(r'"(\w+)": \w+\.run', source)) == set(result_shapes.RESULTS)
 
 
 def test_a_real_answer_is_as_the_schema_says(workspace: Workspace, stores: Stores) -> None:
@@ -482,8 +483,8 @@ def test_a_real_answer_is_as_the_schema_says(workspace: Workspace, stores: Store
     settings = Settings(relevance_floor=0.0)
     found = answer_to(workspace, Words(), NOON, settings, query="uploader retry", max_results=9)
     assert problems("retrieval-response", found) == []
-    assert known(schema.RetrievalSuccess) == required(schema.RetrievalSuccess) == set(found)
-    assert known(schema.RankingUsed) == required(schema.RankingUsed) == set(found["ranking"])
+    assert known(answer_shapes.RetrievalSuccess) == required(answer_shapes.RetrievalSuccess) == set(found)
+    assert known(answer_shapes.RankingUsed) == required(answer_shapes.RankingUsed) == set(found["ranking"])
     assert {hit["memory_type"] for hit in found["results"]} == {"summary", "decision_record", "legacy"}
 
 
@@ -501,16 +502,18 @@ def test_a_hit_of_each_kind_has_its_fields(memory: Memory) -> None:
     asked = ask({"query": "x"}, NOON)
     found = hits.hit(memory, ranking.factors(memory, ranking.relevance(1, 1, 1), asked.ranking), "text", 1)
     more = {"legacy": set(), "summary": STRUCTURED, "decision_record": STRUCTURED | {"compaction_source"}}
-    assert set(found) == required(schema.RetrievalHit) | more[memory.kind]
-    assert known(schema.RetrievalHit) == required(schema.RetrievalHit) | STRUCTURED | {"compaction_source"}
+    assert set(found) == required(answer_shapes.RetrievalHit) | more[memory.kind]
+    assert known(answer_shapes.RetrievalHit) == required(answer_shapes.RetrievalHit) | STRUCTURED | {
+        "compaction_source"
+    }
 
 
 @pytest.mark.parametrize("details", [{}, {"n": 1}])
 def test_a_failure_has_its_fields(details: dict[str, Any]) -> None:
-    failed = answer.failure(JobError("MODEL_MISSING", details=details), results=[], total_results=0, total_tokens=0)
+    failed = envelope.failure(JobError("MODEL_MISSING", details=details), results=[], total_results=0, total_tokens=0)
     assert problems("retrieval-response", failed) == []
-    assert set(failed) == required(schema.RetrievalFailure) | ({"error_details"} if details else set())
-    assert known(schema.RetrievalFailure) == required(schema.RetrievalFailure) | {"error_details"}
+    assert set(failed) == required(answer_shapes.RetrievalFailure) | ({"error_details"} if details else set())
+    assert known(answer_shapes.RetrievalFailure) == required(answer_shapes.RetrievalFailure) | {"error_details"}
 
 
 def test_an_answer_is_either_a_success_or_a_failure() -> None:
@@ -561,7 +564,7 @@ def test_an_interface_has_the_fields_of_its_schema(name: str) -> None:
     found = re.search(rf"export interface {name}\b.*? \{{\n(.*?)\n\}}", TYPES, re.DOTALL)
     assert found is not None
     fields = re.findall(r"^  (\w+)(\??):", found[1], re.MULTILINE)
-    shape = next(getattr(module, name) for module in (shapes, schema, result_schema) if hasattr(module, name))
+    shape = next(getattr(module, name) for module in (shapes, answer_shapes, result_shapes) if hasattr(module, name))
     assert {field for field, _ in fields} == known(shape)
     assert {field for field, optional in fields if not optional} == required(shape)
 

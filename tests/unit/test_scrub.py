@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 from pydantic import BaseModel
 
-from bridge.result_schema import RESULTS
+from bridge.interface.result_shapes import RESULTS
 from jobs import lifecycle
 from jobs.clock import parse
 from jobs.errors import ERRORS, JobError

@@ -15,17 +15,17 @@ from fake_embedder import FakeEmbedder
 from hypothesis import HealthCheck, given, settings, strategies as st
 from questions import answer_to
 
-from bridge.catalogue import Filters
-from bridge.database import open_for_reading
-from bridge.embedder import EmbeddingConfig, Matrix
+from bridge.embedding.embedder import EmbeddingConfig, Matrix
 from bridge.memory import Content, Memory, Metadata
-from bridge.question import ask
-from bridge.reader import Reader
-from bridge.retrieval import rank
-from bridge.search import Snapshot
+from bridge.search.catalogue import Filters
+from bridge.search.question import ask
+from bridge.search.reader import Reader
+from bridge.search.retrieval import rank
+from bridge.search.snapshot import Snapshot
 from bridge.settings import Settings
-from bridge.store import Store
-from bridge.words import table_in_force
+from bridge.store.database import open_for_reading
+from bridge.store.full_text import table_in_force
+from bridge.store.memory_store import Store
 from jobs.errors import JobError
 from jobs.layout import Workspace
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge import database
-from bridge.llm_usage import Spent
 from bridge.memory import Content, Memory, Metadata
-from bridge.sizes import BY_STATUS, Sizes, sizes
-from bridge.store import Store
+from bridge.store import database
+from bridge.store.llm_usage import Spent
+from bridge.store.memory_store import Store
+from bridge.store.sizes import BY_STATUS, Sizes, sizes
 from jobs.errors import JobError
 from jobs.layout import Workspace
 

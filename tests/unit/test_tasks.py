@@ -11,7 +11,7 @@ from jobs import clock, lifecycle, spool
 from jobs.layout import Spool
 from jobs.model import KINDS, Record, encode
 from jobs.parse import parse_job
-from worker.tasks import BATCHED, SLICED, Tasks, read_tasks
+from worker.scheduling.tasks import BATCHED, SLICED, Tasks, read_tasks
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
 

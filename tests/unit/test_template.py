@@ -13,9 +13,9 @@ from datetime import datetime
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bridge.conversation import Conversation, parse_conversation, render_conversation
 from bridge.memory import Content, Metadata, References, TimeScope
-from bridge.template import (
+from bridge.text.conversation import Conversation, parse_conversation, render_conversation
+from bridge.text.template import (
     Enriched,
     Legacy,
     Plain,
@@ -617,7 +617,7 @@ def test_a_turn_that_quotes_a_summary_stays_a_turn(question: str, content: Conte
 
 
 def test_the_template_is_imported_without_pydantic_or_cognee() -> None:
-    code = "import sys, bridge.template, bridge.references, bridge.payload; print(*sys.modules)"
+    code = "import sys, bridge.text.template, bridge.text.references, bridge.text.memory_json; print(*sys.modules)"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     loaded = set(answer.stdout.split())
     assert loaded.isdisjoint({"pydantic", "cognee", "huey", "watchdog", "numpy", "asyncio"})

@@ -9,8 +9,8 @@ from contextlib import closing
 import pytest
 from hypothesis import given, strategies as st
 
-from bridge import database
-from bridge.terms import MOST_TERMS, STOP_WORDS, indexed, query_terms
+from bridge.store import database
+from bridge.text.terms import MOST_TERMS, STOP_WORDS, indexed, query_terms
 
 
 def asked(query: str) -> list[str]:

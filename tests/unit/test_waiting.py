@@ -14,8 +14,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from jobs import clock, lifecycle
 from jobs.model import Attempt, Record
-from worker import waiting as waiting_module
-from worker.waiting import Waiting
+from worker.scheduling import waiting as waiting_module
+from worker.scheduling.waiting import Waiting
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 HOUR = 3600.0

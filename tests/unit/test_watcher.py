@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from harness import until
 
-from bridge.mounts import Mount
-from worker import watcher
-from worker.watcher import Watcher, choose
+from bridge.store.mounts import Mount
+from worker.inbox import watcher
+from worker.inbox.watcher import Watcher, choose
 
 LOCAL = Mount("/", "ext4", events=True, wal=True)
 SHARED = Mount("/net", "nfs4", events=False, wal=False)

@@ -21,13 +21,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from bridge.database import open_for_reading
 from bridge.settings import Settings, table
+from bridge.store.database import open_for_reading
 from jobs import clock, files, spool
+from jobs.diagnostics import TROUBLES
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.scrub import emptied
-from jobs.troubles import TROUBLES
 
 from ..version import VERSION
 from . import (

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from bridge.masking import masked
+from bridge.privacy.masking import masked
 from jobs.layout import Workspace
 from jobs.model import Record
 from jobs.scrub import emptied, name_digest, without_texts

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bridge import trust
-from bridge.masking import masked
+from bridge.privacy.masking import masked
+from bridge.privacy.traces import trace
 from bridge.settings import Settings, load
-from bridge.traces import trace
 from bridge.trust import Standing
+from jobs.diagnostics import GROUPS, LEVELS, Finding, found
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.troubles import GROUPS, LEVELS, Finding, found
 
 from . import (
     installation as doctor_installation,

@@ -18,12 +18,12 @@ import psutil
 from bridge import trust
 from bridge.settings import Settings, user_file
 from jobs import clock, files, launch
+from jobs.diagnostics import Finding, Fix
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock
-from jobs.troubles import Finding, Fix
 
-from ..child_process import CRITICAL_SECONDS
+from ..child.process import CRITICAL_SECONDS
 from ..terminal.output import counted
 from . import worker as doctor_worker, workspace as doctor_workspace
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import jobs
 from bridge.settings import Settings, user_file
+from jobs.diagnostics import Finding, found
 from jobs.layout import Workspace
-from jobs.troubles import Finding, found
 
 NAME = "cognee-memory"
 _OURS = ("jobs", "bridge", "worker")

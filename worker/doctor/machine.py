@@ -12,11 +12,11 @@ from pathlib import Path
 
 import psutil
 
-from bridge import mounts
 from bridge.settings import Settings
+from bridge.store import mounts
 from jobs import clock
+from jobs.diagnostics import Finding, found
 from jobs.layout import Workspace
-from jobs.troubles import Finding, found
 
 MIB = 1024 * 1024
 _FEW_INODES = 2_000

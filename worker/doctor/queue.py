@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from bridge.settings import Settings
-from jobs import briefs, clock, spool
-from jobs.briefs import Brief, Briefs
+from jobs import clock, record_cache, spool
+from jobs.diagnostics import Finding, found
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import is_held
-from jobs.troubles import Finding, found
+from jobs.record_cache import Brief, Briefs
 
 from ..terminal.causes_view import of_all
 from ..terminal.output import counted
@@ -145,7 +145,7 @@ def _queue_problem(path: Path) -> str | None:
 
 
 def waiting(it: Queue) -> Iterator[Finding]:
-    queued = [b for b in it.briefs if b["state"] == "queued" and not briefs.runs_again(b)]
+    queued = [b for b in it.briefs if b["state"] == "queued" and not record_cache.runs_again(b)]
     live = [brief for brief in it.briefs if not _has_ended(brief)]
     ages = [it.now - clock.parse(brief["accepted_at"]) for brief in queued if _is_due(brief, it.now)]
     waits = len(live) + len(it.inbox)
@@ -175,7 +175,7 @@ def _is_due(brief: Brief, now: datetime) -> bool:
 
 
 def troubled(it: Queue) -> Iterator[Finding]:
-    for cause in briefs.causes(it.briefs):
+    for cause in record_cache.causes(it.briefs):
         said = f"{cause['count']} with {cause['code']}; the newest is {cause['newest_job_id']}: {cause['message']}"
         remedy = of_all(cause["remediation"], cause)
         if cause["state"] == "failed":

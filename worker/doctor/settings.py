@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bridge import llm, setting_sources
-from bridge.model import DIMENSIONS
-from bridge.setting_sources import Said
+from bridge.embedding.model_files import DIMENSIONS
+from bridge.graph import llm
 from bridge.settings import Settings, inherited_environment, table
+from jobs.diagnostics import Finding, found
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.troubles import Finding, found
 
 from ..terminal.output import counted
+from . import setting_sources
+from .setting_sources import Said
 
 
 @dataclass(frozen=True, slots=True)

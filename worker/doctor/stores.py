@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bridge import database, glance, model
+from bridge.embedding import model_files
 from bridge.settings import Settings
+from bridge.store import database, inspection
 from jobs import clock
+from jobs.diagnostics import Finding, found
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.troubles import Finding, found
 
 from ..terminal.output import counted
 
@@ -26,8 +27,8 @@ class Stores:
     """``model`` is what is wrong with the embedding model's files, which only the local one has."""
 
     now: datetime
-    store: glance.Store
-    files: glance.Files
+    store: inspection.Store
+    files: inspection.Files
     embedder: str
     model: JobError | None
 
@@ -37,10 +38,12 @@ def gather(workspace: Workspace, settings: Settings, now: datetime, seconds: flo
     problem = None
     if settings.embedding.is_local:
         try:
-            model.find(settings.cache_folder)
+            model_files.find(settings.cache_folder)
         except JobError as error:
             problem = error
-    return Stores(now, glance.store(workspace, seconds), glance.beside(workspace), settings.embedder_identity, problem)
+    return Stores(
+        now, inspection.store(workspace, seconds), inspection.beside(workspace), settings.embedder_identity, problem
+    )
 
 
 def database_file(it: Stores) -> Iterator[Finding]:

@@ -15,13 +15,13 @@ from typing import Any, Literal
 
 import psutil
 
-from bridge import llm
+from bridge.graph import llm
 from bridge.settings import Settings
 from jobs import clock, files
+from jobs.diagnostics import Finding, found
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import NOTE_LIMIT, is_held
-from jobs.troubles import Finding, found
 
 from .. import boot
 from ..version import VERSION
@@ -36,7 +36,13 @@ _HTTP_SECONDS = 1.0
 _LOG_TAIL_BYTES = 256 * 1024
 _PLAIN_ERROR = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),\d+ (?:ERROR|CRITICAL) ")
 _JSON_ERROR = re.compile(r'\{"at": "([^"]+)", "level": "(?:ERROR|CRITICAL)"')
-_MODULES: dict[str, Role] = {"worker.child_main": "child", "worker.server": "server", "worker": "worker"}
+_MODULES: dict[str, Role] = {
+    "worker.child.main": "child",
+    "worker.server.main": "server",
+    "worker.child_main": "child",  # as version 0.4.0 started them
+    "worker.server": "server",
+    "worker": "worker",
+}
 
 
 @dataclass(frozen=True, slots=True)

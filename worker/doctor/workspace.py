@@ -14,8 +14,8 @@ from pathlib import Path
 
 from bridge.trust import Standing
 from jobs import files
+from jobs.diagnostics import Finding, found
 from jobs.layout import Workspace
-from jobs.troubles import Finding, found
 
 _MOST_ENTRIES = 100_000
 _PART = re.compile(r"\..*\.tmp")

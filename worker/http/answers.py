@@ -13,17 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bridge import answer, trust
-from bridge.defaults import with_settings
-from bridge.log_lines import fields
-from bridge.reader import Reader, Verb, failure
+from bridge import trust
+from bridge.interface import envelope
+from bridge.interface.question_arguments import with_settings
+from bridge.privacy.log_lines import fields
+from bridge.search.reader import Reader, Verb, failure
 from bridge.settings import Settings
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from ..figures import COUNTS, Figures
-from . import readiness
+from ..monitoring import readiness
+from ..monitoring.counters import COUNTS, Figures
 
 log = logging.getLogger("server")
 
@@ -120,7 +121,7 @@ class Answers:
             found = now.reader.answer(verb, asked, clock.now())
         if found["success"]:
             self._set_ready()
-        return found, answer.encoded(found)
+        return found, envelope.encoded(found)
 
     def _now_in_use(self) -> _InUse:
         """The settings as the files say now; another embedder needs another Reader.

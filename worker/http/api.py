@@ -6,7 +6,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
-from jobs.briefs import Briefs
+from jobs.record_cache import Briefs
 
 from . import (
     jobs as http_jobs,

@@ -13,14 +13,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bridge.settings import Settings
-from jobs import briefs, client, launch, spool
-from jobs.briefs import Briefs
+from jobs import client, launch, record_cache, spool
 from jobs.errors import ERRORS, JobError
 from jobs.ids import is_job_id, new_job_id
 from jobs.layout import Spool, Workspace
 from jobs.model import ENDS, KINDS, SCHEMA_VERSION, State, encode
+from jobs.record_cache import Briefs
 
-from .. import queue_requests
+from ..admin import requests
 from .answers import Answers
 from .bodies import Query, bytes_of, object_of, only
 from .replies import refusal, route, unless_known, worked
@@ -31,7 +31,7 @@ CANCELLABLE: tuple[State, ...] = ("queued", "running", "retrying")
 RETRIABLE: tuple[State, ...] = ("failed", "expired", "cancelled", "rejected")
 DISMISSIBLE: tuple[State, ...] = ("succeeded", *RETRIABLE)
 
-Many = Callable[[Workspace, Sequence[str], float], queue_requests.Outcome]
+Many = Callable[[Workspace, Sequence[str], float], requests.Outcome]
 
 
 def routes(answers: Answers, known: Briefs) -> list[Route]:
@@ -48,7 +48,7 @@ def routes(answers: Answers, known: Briefs) -> list[Route]:
         limit, after = query.whole("limit", 50), query.text("after")
 
         def find() -> dict[str, Any]:
-            found = briefs.page(briefs.matching(known.all(), **wanted), limit, after)
+            found = record_cache.page(record_cache.matching(known.all(), **wanted), limit, after)
             return {"jobs": found.jobs, "total": found.total, "next": found.next, "version": known.look()}
 
         asked = sha256(query.canonical.encode()).hexdigest()[:16]
@@ -99,13 +99,13 @@ def routes(answers: Answers, known: Briefs) -> list[Route]:
 
     return [
         route("/v1/jobs", get=listed, post=submitted),
-        route("/v1/jobs/cancel", post=many(queue_requests.cancel_many, CANCELLABLE, CANCELLABLE)),
-        route("/v1/jobs/retry", post=many(queue_requests.retry_many, RETRIABLE, queue_requests.GONE_WRONG)),
-        route("/v1/jobs/dismiss", post=many(queue_requests.dismiss_many, DISMISSIBLE, queue_requests.GONE_WRONG)),
+        route("/v1/jobs/cancel", post=many(requests.cancel_many, CANCELLABLE, CANCELLABLE)),
+        route("/v1/jobs/retry", post=many(requests.retry_many, RETRIABLE, requests.GONE_WRONG)),
+        route("/v1/jobs/dismiss", post=many(requests.dismiss_many, DISMISSIBLE, requests.GONE_WRONG)),
         route("/v1/jobs/{job_id}", get=shown),
-        route("/v1/jobs/{job_id}/cancel", post=one(queue_requests.cancel_many)),
-        route("/v1/jobs/{job_id}/retry", post=one(queue_requests.retry_many)),
-        route("/v1/jobs/{job_id}/dismiss", post=one(queue_requests.dismiss_many)),
+        route("/v1/jobs/{job_id}/cancel", post=one(requests.cancel_many)),
+        route("/v1/jobs/{job_id}/retry", post=one(requests.retry_many)),
+        route("/v1/jobs/{job_id}/dismiss", post=one(requests.dismiss_many)),
     ]
 
 
@@ -128,11 +128,11 @@ def _whole(workspace: Workspace, job_id: str) -> dict[str, Any]:
         raise JobError("JOB_NOT_FOUND", f"The record of job {job_id!r} cannot be read.") from error
     if record is None:
         return {"job": {"job_id": job_id, "state": "in the inbox"}, "asked": None, "in_flight": None}
-    heartbeat = queue_requests.worker_of(workspace)["heartbeat"] if record.state == "running" else None
+    heartbeat = requests.worker_of(workspace)["heartbeat"] if record.state == "running" else None
     running = [each for each in (heartbeat or {}).get("in_flight", []) if each["job_id"] == job_id]
     return {
         "job": record.as_dict(),
-        "asked": queue_requests.kept_copy(place, record.job_id),
+        "asked": requests.kept_copy(place, record.job_id),
         "in_flight": running[0] if running else None,
     }
 
@@ -173,9 +173,9 @@ def _drop(
 
 def _check_room(place: Spool, settings: Settings, known: Briefs, job: Any) -> None:
     """What intake asks beside the job's form. Raises METADATA_BROKEN, JOB_ID_CONFLICT, BACKLOG_FULL, DISK_FULL."""
-    from bridge.template import parse
+    from bridge.text.template import parse
 
-    from ..intake import Reject, decide
+    from ..inbox.intake import Reject, decide
 
     if job.kind == "ingest" and "summary_text" in job.payload:
         parse(job.payload["summary_text"])
@@ -194,14 +194,14 @@ def _check_room(place: Spool, settings: Settings, known: Briefs, job: Any) -> No
 # --- ending, and running again ---
 
 
-def _alone(outcome: queue_requests.Outcome) -> dict[str, Any]:
+def _alone(outcome: requests.Outcome) -> dict[str, Any]:
     """Raises why the one job was passed over."""
     for refused in outcome.skipped:
         raise refused.error
     return outcome.asked[0].as_dict()
 
 
-def _together(outcome: queue_requests.Outcome) -> dict[str, Any]:
+def _together(outcome: requests.Outcome) -> dict[str, Any]:
     asked = [each for each in outcome.asked if each.requested]
     return {
         "job_ids": [each.job_id for each in asked],
@@ -213,7 +213,7 @@ def _together(outcome: queue_requests.Outcome) -> dict[str, Any]:
 
 def _chosen(
     given: dict[str, Any], states: tuple[State, ...], default: Sequence[str]
-) -> Callable[[list[briefs.Brief]], Sequence[str]]:
+) -> Callable[[list[record_cache.Brief]], Sequence[str]]:
     """Which jobs are meant: by their ids, or by what they have in common. Raises ARGUMENT_INVALID."""
     only(given, "job_ids", "state", "kind", "error")
     if "job_ids" in given:
@@ -229,6 +229,6 @@ def _chosen(
         if name in given and given[name] not in words:
             raise JobError("ARGUMENT_INVALID", f"{name} is one of {', '.join(words)}.")
     wanted = (given["state"],) if "state" in given else ()
-    return lambda found: queue_requests.selected(
+    return lambda found: requests.selected(
         found, default, states=wanted, kind=given.get("kind"), error=given.get("error")
     )

@@ -8,8 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bridge import lineage, listing
 from bridge.memory import MemoryKind, Status
+from bridge.search import listing
+from bridge.store import compaction_history
 
 from .answers import Answers
 from .bodies import Query
@@ -49,7 +50,7 @@ def routes(answers: Answers) -> list[Route]:
     async def history(request: Request) -> Response:
         query = Query(request, "topic_id", "limit")
         topic_id, limit = query.text("topic_id"), query.whole("limit", 50)
-        return await worked(answers, lambda _: {"compactions": lineage.history(workspace, limit, topic_id)})
+        return await worked(answers, lambda _: {"compactions": compaction_history.history(workspace, limit, topic_id)})
 
     return [
         route("/v1/memories", get=listed),

@@ -11,9 +11,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jobs import clock
 
-from ..figures import Figures
-from ..measurements import measure
-from ..metrics import render
+from ..monitoring.counters import Figures
+from ..monitoring.measurements import measure
+from ..monitoring.metrics import render
 from .answers import Answers
 from .bodies import Query
 from .replies import route

@@ -10,17 +10,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bridge import listing
-from jobs import briefs, client, clock, spool
-from jobs.briefs import Briefs
+from bridge.search import listing
+from jobs import client, clock, record_cache, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
+from jobs.record_cache import Briefs
 
-from .. import queue_requests
+from ..admin import requests
+from ..monitoring.readiness import STALE_SECONDS
 from ..version import VERSION
 from .answers import Answers
 from .bodies import Query, object_of, only
-from .readiness import STALE_SECONDS
 from .replies import route, unless_known, worked
 
 MOST_HOURS = 24 * 366
@@ -43,7 +43,7 @@ def routes(answers: Answers, known: Briefs) -> list[Route]:
         limit = Query(request, "limit").whole("limit", 50)
 
         def find(_: object) -> dict[str, Any]:
-            found, total = queue_requests.rejections(workspace.spool, limit)
+            found, total = requests.rejections(workspace.spool, limit)
             return {"files": found, "total": total}
 
         return await worked(answers, find)
@@ -54,7 +54,7 @@ def routes(answers: Answers, known: Briefs) -> list[Route]:
         verb = next((each for each in get_args(client.Verb) if each == asked), None)
         if verb is None:
             raise JobError("ARGUMENT_INVALID", f"request is one of {', '.join(get_args(client.Verb))}.")
-        return await worked(answers, lambda _: queue_requests.ask_worker(workspace, verb), waits=True)
+        return await worked(answers, lambda _: requests.ask_worker(workspace, verb), waits=True)
 
     return [
         route("/v1/status", get=stands),
@@ -67,7 +67,7 @@ def routes(answers: Answers, known: Briefs) -> list[Route]:
 def _activity(known: Briefs, hours: float, buckets: int) -> dict[str, Any]:
     known.look()
     now = clock.now()
-    found = briefs.activity(known.all(), now, hours, buckets)
+    found = record_cache.activity(known.all(), now, hours, buckets)
     width = hours * 3600 / buckets
     return {"from": found[0]["at"], "to": clock.iso(now), "bucket_seconds": width, "buckets": found}
 
@@ -99,7 +99,7 @@ class _Status:
             "workspace": str(self._workspace.root),
             "version": VERSION,
             "now": clock.iso(clock.now()),
-            "worker": queue_requests.worker_of(self._workspace),
+            "worker": requests.worker_of(self._workspace),
             "jobs": self._of_jobs(),
             "waiting_in_inbox": len(spool.inbox(place)) if place.root.is_dir() else 0,
             **self._of_memory(),
@@ -109,7 +109,7 @@ class _Status:
         version = self._known.look()
         if self._jobs is None or self._jobs[0] != version:
             found = self._known.all()
-            values = {"counts": briefs.counts(found), "causes": briefs.causes(found), "version": version}
+            values = {"counts": record_cache.counts(found), "causes": record_cache.causes(found), "version": version}
             self._jobs = version, values
         return self._jobs[1]
 

@@ -12,9 +12,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bridge import answer
+from bridge.interface import envelope as answer
+from bridge.privacy.traces import trace
 from bridge.settings import Settings
-from bridge.traces import trace
 from jobs.errors import JobError, Reaction
 
 from .answers import Answers

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from bridge.interface.answer_shapes import Number, Share
 from bridge.memory import MemoryKind, Status
-from bridge.schema import Number, Share
 from jobs.model import Kind, State
 from jobs.schema import Count, Digest, ErrorCode, Heartbeat, InFlight, JobError, JobId, JobRecord, Moment, Shape
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from bridge.arguments import EVERYWHERE, EXAMPLES, Parser, add_workspace
+from bridge.interface.arguments import EVERYWHERE, EXAMPLES, Parser, add_workspace
 
 Needs = Literal["none", "starts", "asks", "worker", "is"]
 

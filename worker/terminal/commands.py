@@ -7,9 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
-from bridge import answer, lineage, listing, trust
+from bridge import trust
+from bridge.interface import envelope
 from bridge.memory import STATUS_WORDS, Status
+from bridge.search import listing
 from bridge.settings import load, table
+from bridge.store import compaction_history
 from jobs import clock, files
 from jobs.errors import JobError
 
@@ -36,34 +39,34 @@ def setup(given: argparse.Namespace) -> Envelope:
     from .setup_view import provision_with_bar
 
     folder = provision_with_bar(load().cache_folder, Path(given.source) if given.source else None)
-    return answer.success(model_folder=str(folder))
+    return envelope.success(model_folder=str(folder))
 
 
 def settings(given: argparse.Namespace) -> Envelope:
     _, found = opened(given)
-    return answer.success(settings=[row.__dict__ for row in table(found)])
+    return envelope.success(settings=[row.__dict__ for row in table(found)])
 
 
 def trust_workspace(given: argparse.Namespace) -> Envelope:
     workspace = workspace_of(given)
     trust.adopt(workspace, load().config_folder, trusted=True)
-    return answer.success(workspace=str(workspace.root), trusted=True)
+    return envelope.success(workspace=str(workspace.root), trusted=True)
 
 
 def status(given: argparse.Namespace) -> Envelope:
-    from ..overview import overview
+    from ..admin.overview import overview
 
-    return answer.success(**overview(*opened(given)))
+    return envelope.success(**overview(*opened(given)))
 
 
 def completion(given: argparse.Namespace) -> Envelope:
     from .completion import script
 
-    return answer.success(shell=given.shell, script=script(given.shell))
+    return envelope.success(shell=given.shell, script=script(given.shell))
 
 
 def doctor(given: argparse.Namespace) -> Envelope:
-    from ..doctor.command import doctor as examine
+    from .doctor_command import doctor as examine
 
     return examine(given)
 
@@ -79,8 +82,7 @@ def open_page(given: argparse.Namespace) -> Envelope:
 
 def mcp(given: argparse.Namespace) -> Envelope:
     """Serve an agent until it goes; the process ends there."""
-    from bridge.mcp_server import serve
-
+    from ..mcp.server import serve
     from ..version import VERSION
 
     serve(workspace_of(given), VERSION)
@@ -100,27 +102,27 @@ def memories_list(given: argparse.Namespace) -> Envelope:
     found, total = listing.page(workspace, given.limit, before=given.after, topic_id=given.topic_id, status=status)
     shown = found[: given.limit]
     follows = shown[-1]["memory_number"] if len(found) > given.limit else None
-    return answer.success(memories=shown, total=total, next=follows)
+    return envelope.success(memories=shown, total=total, next=follows)
 
 
 def memories_show(given: argparse.Namespace) -> Envelope:
     workspace, _ = opened(given)
-    return answer.success(memory=listing.memory(workspace, given.memory))
+    return envelope.success(memory=listing.memory(workspace, given.memory))
 
 
 def topics(given: argparse.Namespace) -> Envelope:
     workspace, _ = opened(given)
-    return answer.success(topics=listing.topics(workspace))
+    return envelope.success(topics=listing.topics(workspace))
 
 
 def history(given: argparse.Namespace) -> Envelope:
     workspace, _ = opened(given)
-    return answer.success(compactions=lineage.history(workspace, given.limit, given.topic_id))
+    return envelope.success(compactions=compaction_history.history(workspace, given.limit, given.topic_id))
 
 
 def export(given: argparse.Namespace) -> Envelope:
     """Without ``--out`` the lines are the answer, on stdout; what a person is told goes to stderr."""
-    from bridge import export as exports
+    from bridge.transfer import export as exports
 
     from ..version import VERSION
 
@@ -129,11 +131,11 @@ def export(given: argparse.Namespace) -> Envelope:
     if given.out in (None, "-"):
         if given.json:
             raise JobError("ARGUMENT_INVALID", "--json goes with --out: without it, the export itself is on stdout.")
-        answer.claim_stdout()
+        envelope.claim_stdout()
         try:
-            return answer.success(out=None, counts=exports.write(workspace, VERSION, now, answer.put))
+            return envelope.success(out=None, counts=exports.write(workspace, VERSION, now, envelope.put))
         except BrokenPipeError:  # "| head" has seen enough
-            return answer.success(out=None, counts=None)
+            return envelope.success(out=None, counts=None)
     out = target(workspace, given.out)
     try:
         with files.replacing(out) as file:
@@ -141,7 +143,7 @@ def export(given: argparse.Namespace) -> Envelope:
             size = file.tell()
     except OSError as error:
         raise JobError("ARGUMENT_INVALID", f"{out} cannot be written: {error.strerror}.") from error
-    return answer.success(out=str(out), counts=counts, bytes=size)
+    return envelope.success(out=str(out), counts=counts, bytes=size)
 
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {

@@ -13,15 +13,16 @@ from typing import Any, NoReturn, get_args
 import argcomplete
 from argcomplete.shell_integration import shellcode
 
-from bridge import listing, trust
+from bridge import trust
 from bridge.memory import Status
-from jobs import briefs, clock
-from jobs.briefs import Briefs
+from bridge.search import listing
+from jobs import clock, record_cache
 from jobs.errors import ERRORS, JobError
 from jobs.layout import Workspace, find_workspace
 from jobs.model import KINDS, State
+from jobs.record_cache import Briefs
 
-from ..queue_requests import LIVE, REPLAYABLE, rejections
+from ..admin.requests import LIVE, REPLAYABLE, rejections
 from .output import age, clean, counted
 
 _MOST = 200  # of what grows without end
@@ -81,7 +82,7 @@ def job_ids(workspace: Workspace, given: argparse.Namespace, prefix: str) -> Fou
     states = _OF_VERB.get(str(verb), get_args(State))
     now = clock.now()
     fitting = (b for b in found.all() if b["state"] in states and b["job_id"].startswith(prefix))
-    newest = briefs.page(fitting, _MOST).jobs
+    newest = record_cache.page(fitting, _MOST).jobs
     shown = {
         b["job_id"]: f"{b['state']} {b['kind'] or ''}, {age(b['finished_at'] or b['accepted_at'], now)} ago"
         for b in newest

@@ -17,9 +17,10 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bridge import answer, trust
-from bridge.question import with_settings
-from bridge.reader import Reader
+from bridge import trust
+from bridge.interface import envelope
+from bridge.interface.question_arguments import with_settings
+from bridge.search.reader import Reader
 from bridge.settings import Settings
 from jobs import client, clock, launch
 from jobs.errors import JobError
@@ -64,7 +65,7 @@ def demo(settings: Settings, *, keep: bool, quiet: bool) -> dict[str, Any]:
     )
     if keep:
         console.print(f'Play on: cognee-memory retrieve --workspace {root} "your question"')
-    return answer.success(
+    return envelope.success(
         workspace=str(root) if keep else None,
         jobs=len(ids),
         succeeded=memories,

@@ -23,7 +23,7 @@ def show(given: argparse.Namespace, found: Envelope) -> None:
     verb = getattr(given, "verb", None)
     name = str(given.command) if verb is None else f"{given.command} {verb}"
     if "findings" in found:
-        from ..doctor.view import show as show_findings
+        from .doctor_view import show as show_findings
 
         show_findings(found)  # an error among them is told of below
     if not found["success"]:

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bridge import listing, trust
+from bridge import trust
+from bridge.interface.submission import payload_of, read_json_argument, submit
+from bridge.search import listing
 from bridge.settings import Settings
-from bridge.submission import payload_of, read_json_argument, submit
 from jobs import files
 from jobs.errors import JobError
 from jobs.ids import new_job_id
@@ -155,20 +156,20 @@ def graph(given: argparse.Namespace) -> Envelope:
 
 
 def import_(given: argparse.Namespace) -> Envelope:
-    from bridge import imports
+    from . import import_copy
 
     workspace, found = opened(given)
     trust.adopt(workspace, found.config_folder)  # a copy needs a folder to lie in
     job_id = new_job_id()
-    path = imports.reachable(workspace, given.path, job_id)
+    path = import_copy.reachable(workspace, given.path, job_id)
     try:
         answer = _submit(given, workspace, found, "import", {"path": path}, job_id=job_id)
     except JobError as error:
         if error.code == "IMPORT_INVALID":  # no further try of this copy can help
-            imports.discard(workspace, job_id)
+            import_copy.discard(workspace, job_id)
         raise
     if answer.get("state") == "succeeded":
-        imports.discard(workspace, job_id)
+        import_copy.discard(workspace, job_id)
     return answer
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 
-from bridge.arguments import add_explain_options, add_ingest_options, add_question_options
+from bridge.interface.arguments import add_explain_options, add_ingest_options, add_question_options
 
 from .command_line import Making, limit, waiting
 

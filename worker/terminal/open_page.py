@@ -15,15 +15,15 @@ import webbrowser
 from collections.abc import Mapping
 from html import escape
 
-from bridge import answer
-from bridge.asking import port_of
+from bridge.interface import envelope
+from bridge.search.query_client import port_of
 from bridge.settings import inherited_environment
 from jobs import files, launch
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
+from ..admin.requests import worker_of
 from ..http import tickets
-from ..queue_requests import worker_of
 from .display import Envelope, say
 from .process_commands import opened
 
@@ -55,7 +55,7 @@ def open_page(given: argparse.Namespace) -> Envelope:
     _wake(port, token)
     url = f"http://127.0.0.1:{port}/#ticket={tickets.issue(token)}"
     shown = not given.only_print and has_browser(inherited_environment(), sys.platform) and _show(workspace, url)
-    return answer.success(url=url, opened=shown)
+    return envelope.success(url=url, opened=shown)
 
 
 def _port(workspace: Workspace) -> int:

@@ -12,13 +12,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bridge import answer, trust
+from bridge import trust
+from bridge.interface import envelope
 from bridge.settings import Settings
 from jobs import launch
 from jobs.errors import JobError
 from jobs.layout import Workspace, expanded, find_workspace
 
-from ..queue_requests import worker_of
+from ..admin.requests import worker_of
 from .progress import saying_what_is_waited_for
 
 Envelope = dict[str, Any]
@@ -54,13 +55,13 @@ def run(given: argparse.Namespace) -> Envelope:
 
     workspace, found = opened(given)
     serve(workspace, found, foreground=True)
-    return answer.success(stopped=True)
+    return envelope.success(stopped=True)
 
 
 def start(given: argparse.Namespace) -> Envelope:
     workspace, _ = opened(given)
     started = launch.start(workspace)
-    return answer.success(started=started, worker=worker_of(workspace))
+    return envelope.success(started=started, worker=worker_of(workspace))
 
 
 def stop(given: argparse.Namespace) -> Envelope:
@@ -79,7 +80,7 @@ def stop(given: argparse.Namespace) -> Envelope:
             time.sleep(0.05)
     if told is None:
         raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
-    return answer.success(stopped=True)
+    return envelope.success(stopped=True)
 
 
 def restart(given: argparse.Namespace) -> Envelope:
@@ -93,7 +94,7 @@ def status(given: argparse.Namespace) -> Envelope:
     found = worker_of(workspace)
     if not found["alive"]:
         raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
-    return answer.success(worker=found)
+    return envelope.success(worker=found)
 
 
 def logs(given: argparse.Namespace) -> Envelope:
@@ -103,7 +104,7 @@ def logs(given: argparse.Namespace) -> Envelope:
         raise JobError("ARGUMENT_INVALID", "--lines must be at least 0.")
     if given.follow:
         return _follow(path, given)
-    return answer.success(log=str(path), lines=last_lines(path, given.lines))
+    return envelope.success(log=str(path), lines=last_lines(path, given.lines))
 
 
 def last_lines(path: Path, count: int) -> list[str]:
@@ -126,7 +127,7 @@ def _follow(path: Path, given: argparse.Namespace) -> Envelope:
                 emit({"line": line}, line, as_json=given.json)
             time.sleep(0.2)
     except KeyboardInterrupt:
-        return answer.success(log=str(path), lines=[])
+        return envelope.success(log=str(path), lines=[])
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {

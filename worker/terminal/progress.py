@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from bridge.submission import Notes
+from bridge.interface.submission import Notes
 from jobs import files, spool
 from jobs.errors import JobError
 from jobs.layout import Spool, Workspace

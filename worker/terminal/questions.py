@@ -7,8 +7,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from bridge.arguments import explain_values, question_values
-from bridge.asking import ask_for
+from bridge.interface.arguments import explain_values, question_values
+from bridge.search.query_client import ask_for
 
 Envelope = dict[str, Any]
 

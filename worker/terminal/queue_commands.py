@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bridge import answer
-from bridge.submission import require_success
-from jobs import briefs, client, clock, files, launch, spool
-from jobs.briefs import Brief, Briefs
+from bridge.interface import envelope
+from bridge.interface.submission import require_success
+from jobs import client, clock, files, launch, record_cache, spool
 from jobs.errors import JobError
 from jobs.layout import Spool
 from jobs.lock import Lock
 from jobs.model import ENDS
+from jobs.record_cache import Brief, Briefs
 
-from .. import queue_requests as requests
-from ..queue_requests import GONE_WRONG, LIVE, REPLAYABLE, worker_of
+from ..admin import requests
+from ..admin.requests import GONE_WRONG, LIVE, REPLAYABLE, worker_of
 from . import output as terminal
 from .process_commands import Envelope, opened
 from .progress import Progress, saying_what_is_waited_for
@@ -36,18 +36,18 @@ def list_jobs(given: argparse.Namespace) -> Envelope:
     _at_least_one(given.limit)
     place, filters = workspace.spool, filters_of(given)
     found = matching(place, filters)
-    page = briefs.page(found, given.limit, given.after)
+    page = record_cache.page(found, given.limit, given.after)
     wants_rejected = "rejected" in filters["states"]
     rejected: list[dict[str, Any]] = []
     total = 0
     if wants_rejected or not any(filters.values()):
         rejected, total = requests.rejections(place, given.limit if wants_rejected else _MOST_REJECTED)
-    return answer.success(
+    return envelope.success(
         jobs=page.jobs,
         total=page.total,
         next=page.next,
-        counts=briefs.counts(found),
-        causes=briefs.causes(found),
+        counts=record_cache.counts(found),
+        causes=record_cache.causes(found),
         in_inbox=[] if any(filters.values()) else [item["file"] for item in requests.waiting(place)],
         rejected={"files": rejected, "total": total},
         filtered=any(filters.values()),
@@ -56,7 +56,7 @@ def list_jobs(given: argparse.Namespace) -> Envelope:
 
 def causes(given: argparse.Namespace) -> Envelope:
     workspace, _ = opened(given)
-    return answer.success(causes=briefs.causes(matching(workspace.spool, filters_of(given))))
+    return envelope.success(causes=record_cache.causes(matching(workspace.spool, filters_of(given))))
 
 
 def filters_of(given: argparse.Namespace) -> dict[str, Any]:
@@ -88,10 +88,10 @@ def show(given: argparse.Namespace) -> Envelope:
     job_id = requests.resolved(place, given.job_id)
     record = client.status(place, job_id)
     if record is None:
-        return answer.success(job={"job_id": job_id, "state": "in the inbox"}, asked=None, in_flight=None)
+        return envelope.success(job={"job_id": job_id, "state": "in the inbox"}, asked=None, in_flight=None)
     worker = worker_of(workspace)
     running = (worker["heartbeat"] or {}).get("in_flight", ()) if worker["alive"] else ()
-    return answer.success(
+    return envelope.success(
         job=record.as_dict(),
         asked=requests.kept_copy(place, job_id),
         in_flight=next((each for each in running if each["job_id"] == job_id), None),
@@ -118,7 +118,7 @@ def wait(given: argparse.Namespace) -> Envelope:
     with Progress(place, job_id) as seen:
         record = client.wait(place, job_id, given.timeout, seen)
     require_success(record)
-    return answer.success(job=record.as_dict(), asked=requests.kept_copy(place, job_id), in_flight=None)
+    return envelope.success(job=record.as_dict(), asked=requests.kept_copy(place, job_id), in_flight=None)
 
 
 def watch(given: argparse.Namespace) -> Envelope:
@@ -197,7 +197,7 @@ def _told(given: argparse.Namespace, outcome: requests.Outcome, **more: bool) ->
     if len(given.job_ids) == 1:
         if outcome.skipped:
             raise outcome.skipped[0].error
-        return answer.success(**outcome.asked[0].as_dict(), **more)
+        return envelope.success(**outcome.asked[0].as_dict(), **more)
     found: dict[str, Any] = {
         "jobs": [asked.as_dict() for asked in outcome.asked],
         "requested": sum(asked.requested for asked in outcome.asked),
@@ -207,17 +207,17 @@ def _told(given: argparse.Namespace, outcome: requests.Outcome, **more: bool) ->
     if outcome.skipped:
         many = terminal.counted(len(outcome.skipped), "job")
         of = len(outcome.asked) + len(outcome.skipped)
-        return answer.failure(JobError("PARTLY_REFUSED", f"{many} of {of} refused."), **found)
-    return answer.success(**found)
+        return envelope.failure(JobError("PARTLY_REFUSED", f"{many} of {of} refused."), **found)
+    return envelope.success(**found)
 
 
 def pause(given: argparse.Namespace) -> Envelope:
     """Let what runs finish and begin nothing more, until resume; also across restarts of the worker."""
-    return answer.success(**requests.ask_worker(opened(given)[0], "pause"))
+    return envelope.success(**requests.ask_worker(opened(given)[0], "pause"))
 
 
 def resume(given: argparse.Namespace) -> Envelope:
-    return answer.success(**requests.ask_worker(opened(given)[0], "resume"))
+    return envelope.success(**requests.ask_worker(opened(given)[0], "resume"))
 
 
 def drain(given: argparse.Namespace) -> Envelope:
@@ -232,21 +232,21 @@ def drain(given: argparse.Namespace) -> Envelope:
             if deadline is not None and time.monotonic() > deadline:
                 raise JobError("WAIT_TIMEOUT", f"The worker still drains after {given.timeout:g} s; it goes on.")
             time.sleep(0.05)
-    return answer.success(drained=True, worker=worker_of(workspace))
+    return envelope.success(drained=True, worker=worker_of(workspace))
 
 
 def prune(given: argparse.Namespace) -> Envelope:
     """Remove what has ended and is over by the settings; with no worker, here and now."""
-    from .. import retention
+    from ..scheduling import retention
 
     workspace, found = opened(given)
     place = workspace.spool
     if not place.root.is_dir():
-        return answer.success(pruned=0)
+        return envelope.success(pruned=0)
     files.make_folder(place.worker)
     with Lock(place.lock) as lock:
         if not lock.acquire():
-            return answer.success(**requests.ask_worker(workspace, "prune"))
+            return envelope.success(**requests.ask_worker(workspace, "prune"))
         keep = retention.Keep(
             found.keep_succeeded_days, found.keep_failed_days, found.keep_ended_jobs, found.keep_rejected_files
         )
@@ -254,7 +254,7 @@ def prune(given: argparse.Namespace) -> Envelope:
         count = 0
         while gone := retention.prune(workspace, keep, lambda job_id: job_id in live, time.time()):
             count += gone
-    return answer.success(pruned=count)
+    return envelope.success(pruned=count)
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {

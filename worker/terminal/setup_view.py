@@ -14,7 +14,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from bridge import provision
+from bridge.embedding import provision
 
 
 def provision_with_bar(cache_dir: Path, source: Path | None) -> Path:

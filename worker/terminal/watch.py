@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bridge import answer
-from jobs import briefs, clock
-from jobs.briefs import Brief, Briefs
+from bridge.interface import envelope
+from jobs import clock, record_cache
 from jobs.errors import JobError
 from jobs.layout import Spool, Workspace
 from jobs.model import ENDS
+from jobs.record_cache import Brief, Briefs
 
-from ..queue_requests import GONE_WRONG, LIVE, fitting, waiting, worker_of
+from ..admin.requests import GONE_WRONG, LIVE, fitting, waiting, worker_of
 from . import output as terminal
 from .causes_view import summary
 from .life_view import progress
@@ -65,8 +65,8 @@ def watch(
     told: Envelope = {"ended": dict(ended), "seconds": round(time.monotonic() - began, 1)}
     wrong = sum(ended[state] for state in GONE_WRONG)
     if until_idle and wrong:
-        return answer.failure(JobError("JOBS_FAILED", f"{terminal.counted(wrong, 'job')} failed meanwhile."), **told)
-    return answer.success(**told)
+        return envelope.failure(JobError("JOBS_FAILED", f"{terminal.counted(wrong, 'job')} failed meanwhile."), **told)
+    return envelope.success(**told)
 
 
 class Look:
@@ -128,7 +128,7 @@ def changed_at(brief: Brief) -> tuple[str, str]:
 def emit(value: Mapping[str, Any], text: str, *, as_json: bool) -> None:
     """One of many answers: a line for people, or an object a line. Raises BrokenPipeError when the reader has gone."""
     if as_json:
-        answer.put(answer.encoded(dict(value)))
+        envelope.put(envelope.encoded(dict(value)))
     else:
         terminal.say(text)
         sys.stdout.flush()
@@ -152,7 +152,7 @@ class _Lines:
         state = worker_state(look.worker)
         if not self._begun:
             self._begun = True
-            counts = briefs.counts(look.jobs)
+            counts = record_cache.counts(look.jobs)
             words = terminal.plain(by_state(counts))
             emit({"event": "start", "worker": state, "counts": counts}, f"worker {state}; {words or 'no jobs'}",
                  as_json=self._as_json)  # fmt: skip
@@ -200,12 +200,12 @@ def picture(look: Look, screen: Console) -> Group:
     inbox = f", {terminal.counted(look.in_inbox, 'file')} in the inbox" if look.in_inbox else ""
     parts: list[Any] = [
         terminal.styled("worker  ", terminal.state(worker_state(look.worker)), "   Ctrl-C ends this, nothing else"),
-        terminal.styled("queue   ", *(by_state(briefs.counts(look.jobs)) or ["empty"]), inbox),
+        terminal.styled("queue   ", *(by_state(record_cache.counts(look.jobs)) or ["empty"]), inbox),
     ]
     running = list(beat.get("in_flight", ()))
     if running:
         parts += ["", _running(running)]
-    causes = [line for cause in briefs.causes(look.jobs)[:_MOST_CAUSES] for line in summary(cause)]
+    causes = [line for cause in record_cache.causes(look.jobs)[:_MOST_CAUSES] for line in summary(cause)]
     if causes:
         parts += ["", *(terminal.styled(*line) for line in causes)]
     room = screen.height - len(parts) - len(running) - len(causes) // 2 - 4

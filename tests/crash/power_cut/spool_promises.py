@@ -13,7 +13,7 @@ from bridge import trust
 from jobs import spool
 from jobs.layout import Spool, Workspace
 from jobs.model import Record, job_digest
-from worker import recovery
+from worker.scheduling import recovery
 
 from .model import Disk, Names, Sync, Tree, tree_of
 
@@ -157,8 +157,8 @@ def _check_records(place: Spool, cut: int, promises: Promises, live: dict[str, R
 
 def _look_at_the_inbox(place: Spool, live: dict[str, Record]) -> None:
     """What the worker's first looks do. They take away only what is safe in a record."""
-    from worker.intake import Intake, Limits
-    from worker.ledger import Ledger
+    from worker.inbox.intake import Intake, Limits
+    from worker.scheduling.ledger import Ledger
 
     limits = Limits(
         max_job_bytes=1 << 20,

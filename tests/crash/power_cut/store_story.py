@@ -16,11 +16,11 @@ import numpy as np
 from fake_embedder import FakeEmbedder
 from harness import PROJECT
 
-from bridge.catalogue import Filters
 from bridge.memory import Content, Memory, Metadata
-from bridge.passages import passages
-from bridge.search import open_snapshot
-from bridge.store import Store
+from bridge.search.catalogue import Filters
+from bridge.search.snapshot import open_snapshot
+from bridge.store.memory_store import Store
+from bridge.text.passages import passages
 from jobs.layout import Workspace
 
 from .model import Disk, Mark

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fake_embedder import FakeEmbedder
 
-from bridge.store import Store
+from bridge.store.memory_store import Store
 from jobs import files
 from jobs.layout import Workspace
 from power_cut.recording import mark

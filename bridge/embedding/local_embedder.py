@@ -1,0 +1,168 @@
+"""Embedding on this machine, without a network: all-MiniLM-L6-v2 on onnxruntime, other models on fastembed.
+
+Where the model's files come from is left to ``provision``. The heavy imports happen when an
+embedder is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jobs.errors import JobError
+
+from ..background import Background
+from . import model_files
+from .embedder import EmbeddingConfig, Matrix, embed_visible, normalised, wrong_dimensions
+from .tokens import LocalCount, WordPieces, word_pieces
+
+# Padded tokens in one run: larger batches fall out of the processor's cache, smaller ones starve it.
+BATCH_TOKENS = 384
+# The shortest text of a batch has at least this part of the longest one's tokens: padding costs as much.
+FILLED = 0.8
+
+
+class OnnxEmbedder:
+    """all-MiniLM-L6-v2: 384 dimensions, texts cut at 512 tokens; the vectors of cognee's fastembed to 1e-6.
+
+    Queries and bulk work differ in their threads alone, which change no bit of a vector. ``threads`` is how many
+    batches run at once: threads inside a run have to meet after every operator, which on a busy machine halves the
+    rate. ``inside`` is how many share one run: for a single query, which somebody waits for.
+    """
+
+    identity = f"fastembed/{model_files.NAME}/{model_files.DIMENSIONS}"
+    dimensions = model_files.DIMENSIONS
+    tokenizer_name = WordPieces.name
+
+    def __init__(self, folder: Path, threads: int = 1, inside: int = 1) -> None:
+        """Loads the files of ``folder`` in the background; each use raises MODEL_CORRUPT while that cannot be done."""
+        self._threads = threads
+        self._inside = inside
+        self._tokens = word_pieces(folder)
+        self._graph = folder / model_files.GRAPH.name
+        self._loading = self._load()
+
+    def _load(self) -> Background[Any]:
+        return Background(lambda: _session(self._graph, self._inside))
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        return embed_visible(texts, self.dimensions, self._embed)
+
+    def count_tokens(self, text: str) -> int:
+        return self._tokens.count(text)
+
+    def _embed(self, texts: list[str]) -> Matrix:
+        if self._loading.has_failed:  # the model may have been mended since
+            self._loading = self._load()
+        inputs = [self._tokens.ids(text) for text in texts]
+        batches = plan_batches([len(ids) for ids in inputs])
+        vectors = np.empty((len(texts), self.dimensions), np.float32)
+
+        def run(rows: list[int]) -> None:
+            vectors[rows] = self._run([inputs[row] for row in rows])
+
+        if self._threads == 1 or len(batches) == 1:
+            for rows in batches:
+                run(rows)
+        else:
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(self._threads) as pool:
+                list(pool.map(run, batches))
+        return vectors
+
+    def _run(self, inputs: list[list[int]]) -> Matrix:
+        """One batch through the model: the mean of each text's token vectors, scaled to length 1."""
+        shape = (len(inputs), max(map(len, inputs)))
+        ids, mask = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        for row, found in enumerate(inputs):
+            ids[row, : len(found)] = found
+            mask[row, : len(found)] = 1
+        feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros(shape, np.int64)}
+        (hidden,) = self._loading.result().run(None, feeds)
+        sums = np.einsum("bsh,bs->bh", hidden, mask.astype(np.float32))
+        return normalised(sums / mask.sum(axis=1, keepdims=True).astype(np.float32))
+
+
+def plan_batches(lengths: Sequence[int]) -> list[list[int]]:
+    """Rows of similar length together, the longest first, each batch within BATCH_TOKENS once padded.
+
+    A text longer than that is a batch of its own.
+    """
+    batches: list[list[int]] = []
+    longest = 0
+    for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
+        fits = bool(batches) and longest * (len(batches[-1]) + 1) <= BATCH_TOKENS
+        if fits and lengths[row] >= FILLED * longest:
+            batches[-1].append(row)
+        else:
+            batches.append([row])
+            longest = lengths[row]
+    return batches
+
+
+def _session(graph: Path, threads: int) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3  # its warnings go to stderr and mean nothing to a user
+    # A query comes in a fresh process: prepacking and optimising cost more than they save there,
+    # and in bulk they bring only about 3 %. The arena would keep what one long batch needed.
+    options.add_session_config_entry("session.disable_prepacking", "1")
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.enable_cpu_mem_arena = False
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # it would take what others need
+    try:
+        return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's exceptions share no narrower base
+        message = f"The embedding model at {graph} cannot be loaded: {error}."
+        raise JobError("MODEL_CORRUPT", message) from error
+
+
+class FastembedEmbedder:
+    """Another model of the fastembed package, kept where cognee keeps it. Slow to make."""
+
+    def __init__(self, config: EmbeddingConfig, threads: int = 1) -> None:
+        """Raises EMBEDDING_CONFIG for a model that fastembed does not know, MODEL_MISSING."""
+        from fastembed import TextEmbedding
+        from huggingface_hub import constants
+
+        self.identity, self.dimensions = config.identity, config.dimensions
+        self._config = config
+        self._tokens = LocalCount(config.cache_dir)
+        known = {entry["model"].lower() for entry in TextEmbedding.list_supported_models()}
+        if config.model.lower() not in known:
+            raise JobError("EMBEDDING_CONFIG", f"fastembed has no model {config.model} (EMBEDDING_MODEL).")
+        try:
+            self._model = TextEmbedding(config.model, cache_dir=constants.HF_HUB_CACHE, threads=threads)
+        except ValueError as error:
+            raise JobError(
+                "MODEL_MISSING",
+                f"fastembed could not load {config.model}: {error}.",
+                remediation="Connect to a network for the first use of this model, or set EMBEDDING_MODEL"
+                f" to {model_files.NAME} and run: cognee-memory setup.",
+            ) from error
+        tokenizer: Any = getattr(self._model.model, "tokenizer", None)
+        if tokenizer is not None and tokenizer.padding is not None:
+            # A model's own fixed length would make batches ragged that mix shorter and longer texts.
+            tokenizer.enable_padding(**tokenizer.padding | {"length": None})
+
+    @property
+    def tokenizer_name(self) -> str:
+        return self._tokens.name
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        return embed_visible(texts, self.dimensions, self._embed)
+
+    def count_tokens(self, text: str) -> int:
+        return self._tokens.count(text)
+
+    def _embed(self, texts: list[str]) -> Matrix:
+        vectors = np.array(list(self._model.embed(texts, batch_size=16)), np.float64)
+        if vectors.shape[1] != self.dimensions:
+            raise wrong_dimensions(self._config, vectors.shape[1])
+        return normalised(vectors)

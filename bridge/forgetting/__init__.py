@@ -1,0 +1,1 @@
+"""Forgetting: what follows from removing memories, and which files still quote them."""

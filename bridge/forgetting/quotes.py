@@ -1,0 +1,95 @@
+"""Whether a file holds words of certain memories, in whatever form: raw, escaped in JSON, wrapped anew, cut.
+
+Five words in a row tell, and so does a short field as a whole. What another memory says as well is not theirs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from jobs.scrub import is_plain
+
+from ..memory import Memory
+
+_ROW = 5  # words
+_SHORTEST = 12  # characters of a field of fewer words
+
+# Characters of scripts without blanks are words of their own.
+_UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+_CODE = re.compile(r"\\+u([0-9a-fA-F]{4})")
+_ESCAPE = re.compile(r"\\+[nrtbf\"/]?")
+
+Words = tuple[str, ...]
+
+
+class Quotes:
+    """What tells of memories that say these texts, and of no other."""
+
+    def __init__(self, said: Iterable[str], others: Iterable[str] = ()) -> None:
+        """``others`` are the texts of all other memories, in any form. Ids and times are nobody's words."""
+        self._rows: dict[str, dict[str, set[Words]]] = {}  # by the first word, then the second: "" where there is none
+        for text in said:
+            for row in () if is_plain(text) else _telling(text):
+                self._rows.setdefault(row[0], {}).setdefault(_second(row), set()).add(row)
+        for text in others:
+            for row in list(self._found(_words(text))):
+                self._rows[row[0]][_second(row)].discard(row)
+
+    def are_in(self, data: bytes) -> bool:
+        """Whether the file's content quotes one of the memories."""
+        return bool(self._rows) and next(self._found(_words(_decoded(data))), None) is not None
+
+    def _found(self, words: Sequence[str]) -> Iterator[Words]:
+        for place, word in enumerate(words):
+            after = self._rows.get(word)
+            if after is not None:
+                for second in {"", _second(words[place : place + 2])}:
+                    for row in after.get(second, ()):
+                        if tuple(words[place : place + len(row)]) == row:
+                            yield row
+
+
+def _second(words: Sequence[str]) -> str:
+    return words[1] if len(words) > 1 else ""
+
+
+def texts(memory: Memory) -> list[str]:
+    """Every text that a memory consists of."""
+    return [memory.text] if memory.content is None else list(strings(asdict(memory.content)))
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every string in a JSON value that is not empty."""
+    if isinstance(value, str):
+        if value:
+            yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from strings(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from strings(inner)
+
+
+def _telling(text: str) -> Iterator[Words]:
+    words = _words(text)
+    if len(words) < _ROW:
+        if sum(map(len, words)) + len(words) > _SHORTEST:
+            yield tuple(words)
+        return
+    for start in range(len(words) - _ROW + 1):
+        yield tuple(words[start : start + _ROW])
+
+
+def _words(text: str) -> list[str]:
+    text = _CODE.sub(lambda found: chr(int(found[1], 16)), text)
+    return _WORD.findall(_ESCAPE.sub(" ", text).casefold())
+
+
+def _decoded(data: bytes) -> str:
+    """UTF-8, or UTF-16 as far as it is ASCII."""
+    return data.replace(b"\0", b"").decode("utf-8", "replace")

@@ -1,0 +1,192 @@
+"""cognee's look into raw texts: add and cognify, what they found, and taking it back.
+
+Each memory's text is a dataset of its own, so that it can be taken back alone. These are coroutines for
+``CogneeStore.do``, over the stores that it has opened.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any
+from uuid import UUID
+
+import cognee
+from cognee.infrastructure.databases.graph import get_graph_engine
+from cognee.infrastructure.databases.relational import get_relational_engine
+from cognee.infrastructure.databases.vector import get_vector_engine_async
+from cognee.infrastructure.engine import DataPoint
+from cognee.modules.data.methods import delete_dataset
+from cognee.modules.data.models import Dataset
+from cognee.modules.graph.models.EdgeType import EdgeType
+from cognee.modules.graph.utils.prepare_edges_for_storage import get_edge_retrieval_text
+from cognee.tasks.ingestion.data_item import DataItem
+from cognee.tasks.storage import index_data_points, index_graph_edges
+from pydantic import create_model
+
+from ..store.extractions import Findings, FoundEdge, FoundNode, data_id_of
+
+READ_AS = "read_as"  # the edge from a memory to the document that cognee read
+
+
+def _dataset_name(memory_id: str) -> str:
+    return f"memory-{memory_id}"
+
+
+async def look_into(memory_id: str, text: str) -> Findings:
+    """Have cognee read a text and write what it finds."""
+    _settle()
+    name = _dataset_name(memory_id)
+    item = DataItem(data=text, data_id=UUID(data_id_of(memory_id)), literal_text=True)
+    await cognee.add(item, dataset_name=name)
+    await cognee.cognify(datasets=[name], extractor="llm")  # "auto" would install a model where it sees no key
+    found = await written([memory_id])
+    _put_away(memory_id)
+    document = data_id_of(memory_id)
+    if all(node.id != document for node in found.nodes):
+        raise RuntimeError("cognee has noted nothing of what it wrote")
+    properties = {"relationship_name": READ_AS, "edge_text": READ_AS.replace("_", " ")}
+    link = Findings(edges=(FoundEdge(memory_id, document, READ_AS, properties),))
+    await write(link)
+    return Findings(found.nodes, (*found.edges, *link.edges))
+
+
+def _put_away(memory_id: str) -> None:
+    """cognee loads every dataset that its user may use before it adds, cognifies or searches anything, and its time
+    would grow with their number. Nobody needs one that is done: what it holds stays, without the permissions."""
+    with _database() as connection:
+        query = "DELETE FROM acls WHERE dataset_id IN (SELECT id FROM datasets WHERE name = ?)"
+        connection.execute(query, (_dataset_name(memory_id),))
+
+
+def _settle() -> None:
+    """Have cognify leave the compacting of vector tables to our maintenance, which syncs before it deletes; note what
+    each text says, whether or not another text has said it; and note it in one place, whatever the graph was at first.
+    """
+
+    async def nothing_to_do() -> None: ...
+
+    async def none_of_them(*_: Any, **__: Any) -> set[Any]:
+        return set()
+
+    async def not_in_the_graph(_: Any) -> bool:
+        return False
+
+    for module, name, instead in (
+        ("api.v1.cognify.cognify", "compact_vector_store", nothing_to_do),
+        ("tasks.graph.extract_graph_from_data", "find_existing_edge_identities", none_of_them),
+        ("tasks.storage.add_data_points", "mark_graph_provenance_if_empty", not_in_the_graph),
+    ):
+        if not hasattr(sys.modules[f"cognee.{module}"], name):
+            raise RuntimeError(f"cognee has no {module}.{name} any more")
+        setattr(sys.modules[f"cognee.{module}"], name, instead)
+
+
+async def written(memory_ids: Sequence[str]) -> Findings:
+    """What cognee has noted of its writes for these texts, of looks that were cut off as well."""
+    nodes: list[FoundNode] = []
+    edges: list[FoundEdge] = []
+    with _database() as connection:
+        for memory_id in memory_ids:
+            data_id = UUID(data_id_of(memory_id)).hex
+            found = connection.execute(_NODES_NOTED, (data_id,))
+            nodes += (FoundNode(_id(i), kind, tuple(json.loads(f)), json.loads(a)) for i, kind, f, a in found)
+            found = connection.execute(_EDGES_NOTED, (data_id,))
+            edges += (FoundEdge(_id(one), _id(other), name, json.loads(a)) for one, other, name, a in found)
+    return Findings(tuple(nodes), tuple(edges))
+
+
+@contextmanager
+def _database() -> Iterator[sqlite3.Connection]:
+    """cognee's own database: what it notes has no other door."""
+    with closing(sqlite3.connect(get_relational_engine().engine.url.database, timeout=10)) as connection, connection:
+        connection.execute("PRAGMA secure_delete = ON")
+        yield connection
+
+
+def _id(text: str) -> str:
+    """An id as the graph has it; the database leaves the hyphens out."""
+    return str(UUID(text))
+
+
+async def write(found: Findings) -> None:
+    """Write findings anew, without a language model; their texts were embedded before."""
+    graph, vector = await get_graph_engine(), await get_vector_engine_async()
+    points = [_point(node) for node in found.nodes]
+    edges = [(e.source, e.target, e.name, dict(e.properties)) for e in found.edges]
+    await graph.add_nodes(points)
+    await index_data_points(points, vector_engine=vector)
+    await graph.add_edges(edges)
+    await index_graph_edges(edges, vector_engine=vector)
+
+
+def _point(node: FoundNode) -> Any:
+    """A DataPoint with just these properties, of a class with that name."""
+    metadata = {"index_fields": list(node.index_fields)}
+    model = create_model(
+        node.type, __base__=DataPoint, __cls_kwargs__={"extra": "allow"}, metadata=(dict[str, Any], metadata)
+    )
+    return model(**(dict(node.properties) | {"id": UUID(node.id), "metadata": metadata}))
+
+
+async def remove(found: Findings) -> None:
+    """Remove nodes and edges, with their vectors; again is the same as once."""
+    graph, vector = await get_graph_engine(), await get_vector_engine_async()
+    texts = {_edge_text(edge.properties, edge.name) for edge in found.edges}
+    by_table: dict[str, list[str]] = {}
+    for node in found.nodes:
+        for field in node.index_fields:
+            by_table.setdefault(f"{node.type}_{field}", []).append(node.id)
+    for table, ids in by_table.items():
+        if await vector.has_collection(table):
+            await vector.delete_data_points(table, ids)
+    for edge in found.edges:
+        await graph.query(_CUT, {"source": edge.source, "target": edge.target, "name": edge.name})
+    if found.nodes:
+        await graph.delete_nodes([node.id for node in found.nodes])
+    gone = texts - await _edge_texts(graph, {edge.name for edge in found.edges})
+    if gone and await vector.has_collection("EdgeType_relationship_name"):
+        await vector.delete_data_points("EdgeType_relationship_name", [str(EdgeType.id_for(text)) for text in gone])
+
+
+async def _edge_texts(graph: Any, names: set[str]) -> set[str]:
+    """The texts of the edges that are left, of those names."""
+    left = await graph.query(_EDGES_NAMED, {"names": sorted(names)})
+    return {_edge_text(json.loads(properties or "{}"), name) for name, properties in left}
+
+
+def _edge_text(properties: Any, name: str) -> str:
+    return str(get_edge_retrieval_text(properties.get("edge_text"), name))
+
+
+async def clear(memory_ids: Sequence[str]) -> None:
+    """Remove what cognee keeps of these texts beside the graph: their files, and every row about them."""
+    datasets: list[str] = []
+    with _database() as connection:
+        for memory_id in memory_ids:
+            found = connection.execute("SELECT id FROM datasets WHERE name = ?", (_dataset_name(memory_id),))
+            datasets += (dataset for (dataset,) in found)
+    for dataset in datasets:
+        await delete_dataset(Dataset(id=UUID(dataset)))  # with its text's file
+    with _database() as connection:
+        for memory_id in memory_ids:
+            for table in ("nodes", "edges"):
+                connection.execute(f"DELETE FROM {table} WHERE data_id = ?", (UUID(data_id_of(memory_id)).hex,))  # noqa: S608 - a constant
+        connection.executemany("DELETE FROM pipeline_runs WHERE dataset_id = ?", [(dataset,) for dataset in datasets])
+
+
+_NODES_NOTED = "SELECT slug, type, indexed_fields, attributes FROM nodes WHERE data_id = ? ORDER BY slug"
+# The label is an edge's name; where the name is "contains", cognee keeps the text in the name's place.
+_EDGES_NOTED = (
+    "SELECT source_node_id, destination_node_id, label, attributes FROM edges WHERE data_id = ?"
+    " ORDER BY source_node_id, destination_node_id, label"
+)
+_CUT = """
+MATCH (a:Node {id: $source})-[r:EDGE]->(b:Node {id: $target}) WHERE r.relationship_name = $name DELETE r
+"""
+_EDGES_NAMED = (
+    "MATCH (:Node)-[r:EDGE]->(:Node) WHERE r.relationship_name IN $names RETURN r.relationship_name, r.properties"
+)

@@ -1,0 +1,291 @@
+"""The command lines of the scripts: positional as the source documents have them, and named."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, NoReturn
+
+from jobs.errors import JobError
+
+from .question_arguments import ARGUMENTS
+
+EVERYWHERE = "in every command"
+EXAMPLES = "Examples:"
+
+
+class Help(argparse.HelpFormatter):
+    """The usage names what must be given, the rest stands below; a text that has lines of its own keeps them.
+
+    argparse makes a formatter for each option that it is told of, and asks a module for the terminal's width that
+    takes longer to import than all our options take to make.
+    """
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_help_width())
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n\n".join(
+            part if "\n" in part else super(Help, self)._fill_text(part, width, indent) for part in text.split("\n\n")
+        )
+
+    def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: Any) -> str:
+        needed = [action for action in actions if not action.option_strings or action.required]
+        whole, self._prog = self._prog, f"{self._prog} [options]"
+        try:
+            return super()._format_usage(usage, actions if usage else needed, [], prefix)
+        finally:
+            self._prog = whole
+
+
+@cache
+def _help_width() -> int:
+    try:
+        return max(40, min(100, os.get_terminal_size().columns) - 2)
+    except OSError:
+        return 78  # in a pipe, which mostly ends on a terminal
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports wrong usage as an error of ours, with what is near, instead of ending the process without an answer."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": Help, **options})
+
+    def error(self, message: str) -> NoReturn:
+        raise JobError(
+            "ARGUMENT_INVALID",
+            f"{message[:1].upper()}{message[1:]}{'' if message.endswith('?') else '.'}",
+            remediation=f"See {self.prog} --help.",
+        )
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """The parser of a verb is the first to meet an option that it has not, and knows which it has."""
+        found, unknown = super().parse_known_args(args, namespace)
+        for text in unknown:
+            if text.startswith("--") and text != "--":
+                name = text.partition("=")[0]
+                self.error(f"there is no option {name[:80]}{_near(name, self._option_string_actions)}")
+        return found, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        names = [str(choice) for choice in action.choices]
+        if isinstance(action, argparse._SubParsersAction):
+            what = "command" if action.dest == "command" else "verb"
+            near = _below(value, action, 1.0) or _near(value, names) or _below(value, action, 0.8) or _all(names)
+            self.error(f"there is no {what} {value!r}{near}")
+        super()._check_value(action, value)
+
+    def format_help(self) -> str:
+        """What every command has stands last."""
+        self._action_groups.sort(key=lambda group: group.title == EVERYWHERE)
+        return super().format_help()
+
+
+def _verbs(made: argparse.ArgumentParser) -> list[str]:
+    nested = [action for action in made._actions if isinstance(action, argparse._SubParsersAction)]
+    return [str(verb) for action in nested for verb in action.choices]
+
+
+def _below(value: str, action: argparse._SubParsersAction[Any], cutoff: float) -> str:
+    """Who types "list" alone means a verb."""
+    verbs = [(name, verb) for name, made in action.choices.items() for verb in _verbs(made)]
+    every = [f"{name} {verb}" for name, verb in verbs if _near(value, [verb], cutoff)]
+    return f"; did you mean {' or '.join(map(repr, every[:3]))}?" if every else ""
+
+
+def _near(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    from difflib import get_close_matches  # not at the top: who is understood pays nothing
+
+    found = get_close_matches(name, known, n=1, cutoff=cutoff)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def _all(names: list[str]) -> str:
+    return f"; there are {', '.join(names)}" if len(names) <= 12 else ""
+
+
+def add_workspace(parser: argparse._ActionsContainer, **options: Any) -> None:
+    parser.add_argument(
+        "--workspace",
+        "--workspace-path",
+        dest="workspace",
+        metavar="PATH",
+        help="the folder that is open in the editor (default: the nearest parent with a .cognee_jobs or .git)",
+        **options,
+    )
+
+
+_QUESTION_NAMED = {
+    "how much": (
+        ("--max-results", "N", "most hits (default 5, 1 to 1000)"),
+        ("--max-tokens", "N", "token budget of the answer (default 2000)"),
+    ),
+    "of which memories": (
+        ("--status", "WORD", "only memories of this status: Active, DecisionRecord, Superseded, Draft"),
+        ("--topic-id", "ID", "only this topic"),
+        ("--plan-id", "ID", "only this plan; 014, plan-014 and 014-some-title are the same"),
+        ("--since", "TIME", "only memories from this time on"),
+        ("--until", "TIME", "only memories from before this time"),
+    ),
+    "ranking": (
+        ("--preset", "contract|long-lived", "half-life and floor by name"),
+        ("--half-life-days", "DAYS", "half-life of recency (default 7, 0.5 to 90)"),
+        ("--recency-floor", "SHARE", "lowest share that age leaves of a score (default 0)"),
+        ("--relevance-floor", "SHARE", "lowest relevance of a hit, 0 to 1 (default 0.2)"),
+        ("--ranking-mode", "product|blend", "how the factors are combined"),
+        ("--alpha", "WEIGHT", "weight of relevance in the blend (default 0.8, 0.6 to 0.95)"),
+        ("--legacy", "mixed|append", "legacy memories among the rest or behind"),
+        ("--as-of", "TIME", "compute ages at this time instead of now"),
+    ),
+}
+
+
+def add_question_options(parser: argparse.ArgumentParser) -> None:
+    """The named options of a question. Values stay text: ranges and forms are checked in one place."""
+    for title, named in _QUESTION_NAMED.items():
+        group = parser.add_argument_group(title)
+        for flag, metavar, text in named:
+            group.add_argument(flag, metavar=metavar, help=text)
+        if title == "of which memories":
+            group.add_argument(
+                "--include-superseded",
+                nargs="?",
+                const="true",
+                metavar="true|false",
+                help="show superseded memories as well",
+            )
+
+
+def question_values(parsed: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of a question, those that were not given as None."""
+    return {name: getattr(parsed, name) for name in ARGUMENTS}
+
+
+def add_explain_options(parser: argparse.ArgumentParser) -> None:
+    """What explaining has beside a question's options."""
+    parser.add_argument("--id", dest="ids", metavar="N", type=_id, nargs="+", action="extend", help="memories' numbers")
+    parser.add_argument("--include-pack-context", action="store_true", help="say what of each goes into a prompt")
+    parser.add_argument("--limit", metavar="N", help="most memories that the question finds (default 10, 1 to 50)")
+    parser.add_argument("--project", metavar="PATH|NAME", help="the workspace that is meant, to make sure")
+
+
+def _id(text: str) -> int | str:
+    """A number; what is none stays text, and is told of beside the answer to the rest."""
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+def explain_values(parsed: argparse.Namespace) -> dict[str, Any]:
+    own = {name: getattr(parsed, name) for name in ("ids", "include_pack_context", "limit", "project")}
+    return question_values(parsed) | own
+
+
+def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
+    """The workspace's path and the question's raw arguments. A positional wins over its named twin."""
+    parser = Parser(
+        prog="retrieve.py",
+        description="Print the memories that fit a question, best first, as one JSON object.",
+    )
+    add_workspace(parser)
+    parser.add_argument("--query", metavar="TEXT", help="the question")
+    add_question_options(parser)
+    parser.add_argument(
+        "positional",
+        nargs="*",
+        metavar="WORKSPACE QUERY [MAX_RESULTS [MAX_TOKENS [HALF_LIFE_DAYS [INCLUDE_SUPERSEDED]]]]",
+        help="the same by position",
+    )
+    names = ("workspace", "query", "max_results", "max_tokens", "half_life_days", "include_superseded")
+    parsed = _parse(parser, argv, names)
+    return parsed.workspace, question_values(parsed)
+
+
+def _parse(parser: Parser, argv: list[str], names: tuple[str, ...]) -> argparse.Namespace:
+    """Parse, and give the positional arguments the names of their places."""
+    parsed = parser.parse_intermixed_args(argv)
+    if len(parsed.positional) > len(names):
+        parser.error(f"at most {len(names)} positional arguments are understood")
+    for name, value in zip(names, parsed.positional, strict=False):
+        setattr(parsed, name, value)
+    return parsed
+
+
+def migrate_arguments(argv: list[str]) -> argparse.Namespace:
+    """The arguments of ``migrate_summaries.py``."""
+    parser = Parser(
+        prog="migrate_summaries.py", description="Take over the memories of earlier versions from cognee's own store."
+    )
+    add_workspace(parser)
+    parser.add_argument("--dry-run", action="store_true", help="show what each would become, and change nothing")
+    parser.add_argument("--limit", type=int, metavar="N", help="most memories to take over")
+    parser.add_argument("--undo", metavar="RECEIPT", help="take a migration back")
+    parser.add_argument("--no-wait", dest="wait", action="store_false", help="print the job's id and return at once")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="how long to wait (default: until it ends)")
+    parser.add_argument("--no-start", action="store_true", help="do not start a worker")
+    return parser.parse_args(argv)
+
+
+_INGEST_NAMED = {
+    "of a summary": (
+        ("--summary-json", "JSON|FILE|-", "a structured summary: JSON text, a file, or - for standard input"),
+        ("--topic-id", "ID", "with --summary: the topic's id (default: from the text or its title)"),
+        ("--session-id", "ID", "with --summary: the chat session"),
+        ("--plan-id", "ID", "with --summary: the plan"),
+        ("--status", "WORD", "with --summary: Active (or Final), Draft, Superseded"),
+    ),
+    "of a conversation": (
+        ("--importance", "SHARE", "how much it matters, 0 to 1"),
+        ("--timestamp", "TIME", "when it took place"),
+    ),
+    "of the job": (("--job-id", "ID", "the job's id (default: a new UUIDv7)"),),
+}
+
+
+def add_ingest_options(parser: argparse.ArgumentParser) -> None:
+    for title, named in _INGEST_NAMED.items():
+        group = parser.add_argument_group(title)
+        if title == "of a summary":
+            group.add_argument("--summary", action="store_true", help="what is given is the text of a summary")
+        for flag, metavar, text in named:
+            group.add_argument(flag, metavar=metavar, help=text)
+
+
+def compact_arguments(argv: list[str]) -> argparse.Namespace:
+    """The arguments of ``compact.py``."""
+    parser = Parser(
+        prog="compact.py", description="Merge a topic's summaries into one decision record, or show what that gives."
+    )
+    add_workspace(parser)
+    parser.add_argument("--topic-id", required=True, metavar="ID", help="the topic's id")
+    parser.add_argument("--preview", action="store_true", help="show what it would give, and change nothing")
+    parser.add_argument("--preview-digest", metavar="DIGEST", help="apply this preview, and nothing else")
+    parser.add_argument("--no-wait", dest="wait", action="store_false", help="print the job's id and return at once")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="how long to wait (default: until it ends)")
+    parser.add_argument("--no-start", action="store_true", help="do not start a worker")
+    return parser.parse_args(argv)
+
+
+def ingest_arguments(argv: list[str]) -> argparse.Namespace:
+    """The arguments of ``ingest.py``: workspace, user message, assistant message, importance."""
+    parser = Parser(
+        prog="ingest.py", description="Submit a conversation or a summary to the memory; print the job's id."
+    )
+    add_workspace(parser)
+    add_ingest_options(parser)
+    parser.add_argument("--no-start", action="store_true", help="do not start a worker")
+    parser.add_argument("--wait", action="store_true", help="wait until the job has ended")
+    parser.add_argument(
+        "positional",
+        nargs="*",
+        metavar="WORKSPACE USER_MESSAGE ASSISTANT_MESSAGE [IMPORTANCE]",
+        help="by position",
+    )
+    parser.set_defaults(user_message=None, assistant_message=None)
+    return _parse(parser, argv, ("workspace", "user_message", "assistant_message", "importance"))

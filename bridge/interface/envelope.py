@@ -1,0 +1,128 @@
+"""The JSON envelope: one object on stdout, whole, whatever else this process prints.
+
+From ``claim_stdout`` on, the real stdout belongs to the answer; everything else that writes to stdout,
+at the level of file descriptors too, lands on stderr.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from jobs.errors import ERRORS, JobError, Reaction
+
+from ..privacy.masking import masked, masked_value
+
+_claimed: int | None = None
+
+
+def claim_stdout() -> None:
+    """Keep stdout for the answer. Idempotent."""
+    global _claimed
+    if _claimed is None:
+        sys.stdout.flush()
+        _claimed = os.dup(1)
+        os.dup2(2, 1)
+        if sys.platform != "win32":
+            os.set_blocking(_claimed, True)  # a parent may have handed over a pipe that refuses to wait
+
+
+def encoded(value: dict[str, Any]) -> bytes:
+    """The answer as it is written, whichever way it is given: one line of JSON."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def send(value: dict[str, Any] | bytes) -> None:
+    """Write the answer, whole: a pipe takes 64 KiB at a time and may be slow.
+
+    A reader that has gone is no error of ours.
+    """
+    with contextlib.suppress(BrokenPipeError):
+        put(value if isinstance(value, bytes) else encoded(value))
+
+
+def put(data: bytes) -> None:
+    """Write a part of an answer. Raises BrokenPipeError when its reader has gone."""
+    claim_stdout()
+    assert _claimed is not None
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(_claimed, rest) :]
+
+
+def leave(status: int) -> NoReturn:
+    """End the process, now that the answer is out: Python's own tidying takes as long as a third of a bare start."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            pass  # whoever read it has gone, or nobody was there from the start
+    os._exit(status)
+
+
+DONE, FAILED, USAGE, NO_WORKER, REJECTED, TIMED_OUT = 0, 1, 2, 3, 4, 5
+INTERRUPTED = 130  # by Ctrl-C: as a shell has it
+
+_EXIT_CODES = {
+    "ARGUMENT_INVALID": USAGE,
+    "QUERY_EMPTY": USAGE,
+    "SETTING_INVALID": USAGE,
+    "WORKER_NOT_RUNNING": NO_WORKER,
+    "WORKER_START_FAILED": NO_WORKER,
+    "WAIT_TIMEOUT": TIMED_OUT,
+}
+
+
+def exit_code(value: dict[str, Any]) -> int:
+    """The process's exit status for an answer."""
+    if value["success"]:
+        return DONE
+    code = value["error_code"]
+    if ERRORS[code].reaction is Reaction.REJECT or value.get("error_details", {}).get("state") == "rejected":
+        return REJECTED
+    return _EXIT_CODES.get(code, FAILED)
+
+
+def unexpected(error: Exception) -> JobError:
+    """What a door answers with for an error that nobody expected: still one JSON object."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return JobError("DISK_FULL")
+    return JobError("INTERNAL", f"Unexpected {type(error).__name__}.", remediation="Report it with what was asked.")
+
+
+def success(**values: Any) -> dict[str, Any]:
+    return {"success": True, **values}
+
+
+def failure(error: JobError, **values: Any) -> dict[str, Any]:
+    """``error`` stays a string, as the retrieval contract has it; code and remedy stand beside it."""
+    return {
+        "success": False,
+        "error": masked(error.message),
+        "error_code": error.code,
+        "remediation": masked(error.remediation),
+        **({"error_details": masked_value(error.details)} if error.details else {}),
+        **values,
+    }
+
+
+def of_script(work: Callable[[], dict[str, Any]]) -> int:
+    """Do a script's work and send what came of it, an error as well. Returns the exit status."""
+    try:
+        found = work()
+    except JobError as error:
+        found = failure(error)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:
+        from ..privacy.traces import trace  # not at the top: who asks a question pays for each import
+
+        print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
+        found = failure(unexpected(error))
+    send(found)
+    return exit_code(found)

@@ -1,0 +1,206 @@
+"""Why a memory is found: the parts of its score, by question or by number. It changes nothing.
+
+The numbers are those of ``retrieval``, and what is said of the block for a prompt is what ``context`` packs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from jobs import clock
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from ..embedding.embedder import Embedder
+from ..interface import envelope
+from ..memory import Memory
+from . import context
+from .explain_request import Inquiry, Problem, listed, problem, problem_of, wanted_ids
+from .listing import title
+from .question import Question
+from .ranking import (
+    LEXICAL_WEIGHT,
+    STATUS_MULTIPLIERS,
+    VECTOR_WEIGHT,
+    Factors,
+    age_days,
+    recency_multiplier,
+    rounded,
+    status_word,
+)
+from .retrieval import rank, ranking_used, score
+from .snapshot import Snapshot
+
+_KINDS = {"decision_record": "decision", "summary": "summary", "legacy": "legacy"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A memory to explain. ``rank`` is its place among the hits; ``scored`` is None without a query."""
+
+    memory: Memory
+    rank: int | None
+    scored: Factors | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Findings:
+    """The hits in their order, then the other ids in theirs; and the block for a prompt, where that was asked for."""
+
+    subjects: list[_Subject]
+    block: context.Block = context.NOTHING
+    warnings: Sequence[str] = ()
+
+
+def explain(snapshot: Snapshot | None, asked: Inquiry, embedder: Embedder | None) -> dict[str, Any]:
+    """The answer of the explain contract.
+
+    Without a query no embedder is needed. Without a snapshot, or with a query and no embedder, nothing was ever stored.
+    """
+    problems = list(asked.problems)
+    if not asked.is_of_its_workspace:
+        message = f"project {asked.project!r} is not this workspace, which is {asked.workspace.root}"
+        problems.append(problem("project", message, "PROJECT_MISMATCH"))
+        return _answer(asked, [], asked.ids, problems, [])
+    if snapshot is None:
+        found, terms, warnings = _Findings([]), dict[int, list[str]](), list[str]()
+    else:
+        found = _find(snapshot, asked, embedder)
+        numbers = [subject.memory.number for subject in found.subjects]
+        terms = snapshot.matched_terms(asked.query, numbers) if asked.query and numbers else {}
+        warnings = [*snapshot.warnings, *found.warnings]
+    items = [_item(asked, subject, terms, found.block) for subject in found.subjects]
+    known = {item["id"] for item in items}
+    missing = [number for number in asked.ids if number not in known]
+    if missing:
+        problems.append(problem("ids", f"there is no memory {listed(missing)}", "NOT_FOUND"))
+    return _answer(asked, items, missing, problems, warnings)
+
+
+def failed(error: JobError, arguments: Mapping[str, Any], workspace: Workspace | None = None) -> dict[str, Any]:
+    """The answer where nothing could be explained: the request was not understood, or the store cannot be read."""
+    query, project = arguments.get("query"), arguments.get("project")
+    found = problem_of(error, arguments)
+    return envelope.failure(
+        error,
+        items=[],
+        missing_ids=[],
+        errors=[] if found is None else [found],
+        metadata={
+            "query": query if isinstance(query, str) else None,
+            "project": project if isinstance(project, str) else None,
+            "requested_ids_count": len(wanted_ids(arguments.get("ids"), [])),
+            "returned_items_count": 0,
+            "include_pack_context": arguments.get("include_pack_context") is True,
+            "ranking": None,
+            "workspace": None if workspace is None else str(workspace.root),
+            "warnings": [],
+        },
+    )
+
+
+def _find(snapshot: Snapshot, asked: Inquiry, embedder: Embedder | None) -> _Findings:
+    if asked.query is None or embedder is None:
+        memories = {memory.number: memory for memory in snapshot.memories(_shown(snapshot, asked.ids))}
+        return _Findings([_Subject(memories[number], None, None) for number in asked.ids if number in memories])
+    question = asked.question
+    choice = context.choice(question) if asked.include_pack_context else 0
+    best = rank(snapshot, replace(question, max_results=max(asked.limit, choice)), embedder).hits
+    block = context.pack(snapshot, question, best[:choice], embedder.count_tokens) if choice else context.NOTHING
+    hits = [_Subject(memory, place, scored) for place, (memory, scored) in enumerate(best[: asked.limit], 1)]
+    numbers = {hit.memory.number for hit in hits}
+    others = [number for number in asked.ids if number not in numbers]
+    rest = score(snapshot, question, embedder, others) if others else []
+    return _Findings(
+        hits + [_Subject(memory, None, scored) for memory, scored in rest],
+        block,
+        context.too_small(question, best[:choice], block),
+    )
+
+
+def _shown(snapshot: Snapshot, numbers: Sequence[int]) -> list[int]:
+    """Those of the numbers that are memories and not hidden."""
+    places = snapshot.catalogue.places(np.array(numbers, np.int64)).tolist()
+    return [number for number, place in zip(numbers, places, strict=True) if place >= 0]
+
+
+def _item(asked: Inquiry, subject: _Subject, terms: Mapping[int, list[str]], block: context.Block) -> dict[str, Any]:
+    memory, scored = subject.memory, subject.scored
+    source = "id_lookup"
+    if subject.rank is not None:
+        source = "query+id_lookup" if memory.number in asked.ids else "query"
+    return {
+        "id": memory.number,
+        "kind": _KINDS[memory.kind],
+        "title": title(memory),
+        "created_at": memory.metadata.created_at or (memory.stored_at if memory.kind == "legacy" else None),
+        "project": str(asked.workspace.root),
+        "retrieval": {"source": source, "rank": subject.rank},
+        "score": {
+            "total": None if scored is None else scored.score,
+            "components": _components(asked.question, memory, scored),
+        },
+        # Whatever is in the workspace belongs to the project; another project was refused.
+        "matches": {"query_terms": terms.get(memory.number, []), "project_match": True},
+        "pack_context": _pack_context(asked.question, memory, block) if asked.include_pack_context else None,
+    }
+
+
+def _components(question: Question, memory: Memory, scored: Factors | None) -> dict[str, float | None]:
+    """``base`` and ``semantic_boost`` add up to the semantic score; what needs a query is None without one."""
+    ranking = question.ranking
+    age = age_days(memory, ranking.as_of)
+    base = boost = None
+    if scored is not None:
+        boost = rounded(VECTOR_WEIGHT * scored.relevance.vector_score)
+        base = max(0.0, rounded(scored.relevance.semantic_score - boost))
+    return {
+        "base": base,
+        "recency": recency_multiplier(age, ranking.half_life_days, ranking.recency_floor),
+        "kind_bonus": rounded(STATUS_MULTIPLIERS[status_word(memory)] - 1),
+        "semantic_boost": boost,
+    }
+
+
+def _pack_context(question: Question, memory: Memory, block: context.Block) -> dict[str, Any]:
+    at = next((at for at, note in enumerate(block.notes) if note.memory.number == memory.number), None)
+    return {
+        "included": at is not None,
+        "position": None if at is None else at + 1,
+        "tokens": None if at is None else block.notes[at].tokens,
+        "truncated": at is not None and block.notes[at].truncated,
+        "budget": question.max_tokens,
+    }
+
+
+def _answer(
+    asked: Inquiry,
+    items: list[dict[str, Any]],
+    missing: Sequence[int],
+    problems: list[Problem],
+    warnings: Sequence[str],
+) -> dict[str, Any]:
+    question = asked.question
+    return envelope.success(
+        items=items,
+        missing_ids=list(missing),
+        errors=problems,
+        metadata={
+            "query": asked.query,
+            "project": asked.project,
+            "requested_ids_count": len(asked.ids),
+            "returned_items_count": len(items),
+            "include_pack_context": asked.include_pack_context,
+            "ranking": {
+                **ranking_used(question),
+                "as_of": clock.iso(question.ranking.as_of),
+                "weights": {"base": LEXICAL_WEIGHT, "semantic_boost": VECTOR_WEIGHT},
+            },
+            "workspace": str(asked.workspace.root),
+            "warnings": [*question.warnings, *warnings],
+        },
+    )

@@ -1,0 +1,190 @@
+"""Retrieval: from a question to ranked hits. Synchronous and fast: cognee is never imported.
+
+Many memories are estimated at once; the few that may be shown are scored one by one by ``ranking``, which is the
+only place that makes a number to show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jobs import clock
+
+from ..background import Background
+from ..embedding.embedder import Embedder
+from ..interface import envelope
+from ..memory import Memory
+from ..store import vector_files
+from . import hits
+from .catalogue import STATUSES, Catalogue
+from .lexical import Scores
+from .packing import pack
+from .question import Question
+from .ranking import STATUS_MULTIPLIERS, Factors, Ranking, factors, order_key
+from .snapshot import Snapshot
+
+# A semantic score that was estimated in float32 is off by less than a tenth of this.
+_MARGIN = 1e-4
+
+_ABOVE_ANY_SCORE = 2.0
+
+_SECONDS_A_DAY = 86_400.0
+
+Scored = tuple[Memory, Factors]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The best hits, best first, and how many memories were relevant enough."""
+
+    hits: list[Scored]
+    considered: int
+
+
+def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
+    """The best ``max_results`` memories of those that pass the filters and the relevance floor."""
+    candidates = snapshot.candidates(question.filters)
+    if not len(candidates):
+        return Ranked([], 0)
+
+    def compared() -> vector_files.Vector:
+        vector = query_vector(question, embedder)
+        snapshot.sweep(vector, candidates)
+        return vector
+
+    meaning = Background(compared)
+    snapshot.lexical(question.query)  # meanwhile; the snapshot keeps it
+    vector = meaning.result()
+    candidates, semantic = snapshot.estimate(
+        question.query, vector, candidates, lambda some, semantic: _preferred(some, semantic, question)
+    )
+    floor = question.relevance_floor * snapshot.weight  # known once both halves were read
+    doubtful = np.flatnonzero(np.abs(semantic - floor) < _MARGIN)
+    passing = semantic >= floor
+    exact = snapshot.relevance(question.query, vector, candidates.take(doubtful))
+    passing[doubtful] = [relevance.semantic_score >= floor for relevance in exact]
+    candidates, semantic = candidates.take(passing), semantic[passing]
+    best = _best(candidates, semantic, question)
+    found = _scored(snapshot, question, vector, candidates.take(best))
+    found.sort(key=lambda pair: order_key(*pair))
+    if question.legacy == "append":
+        found.sort(key=lambda pair: pair[0].kind == "legacy")
+    return Ranked(found[: question.max_results], len(candidates))
+
+
+def score(snapshot: Snapshot, question: Question, embedder: Embedder, numbers: Sequence[int]) -> list[Scored]:
+    """Memories by number, in that order: what ``rank`` gives each, whatever filters, floor and status say.
+
+    Unknown and hidden ones are left out.
+    """
+    places = snapshot.catalogue.places(np.array(numbers, np.int64))
+    candidates = snapshot.catalogue.take(places[places >= 0])
+    return _scored(snapshot, question, query_vector(question, embedder), candidates)
+
+
+def query_vector(question: Question, embedder: Embedder) -> vector_files.Vector:
+    found: vector_files.Vector = embedder.embed([question.query])[0]
+    return found
+
+
+def _scored(snapshot: Snapshot, question: Question, vector: vector_files.Vector, candidates: Catalogue) -> list[Scored]:
+    """The candidates in their order, with the factors that are shown."""
+    relevances = snapshot.relevance(question.query, vector, candidates)
+    numbers = candidates.number.tolist()
+    memories = {memory.number: memory for memory in snapshot.memories(numbers)}
+    return [
+        (memories[number], factors(memories[number], relevance, question.ranking))
+        for number, relevance in zip(numbers, relevances, strict=True)
+    ]
+
+
+_MULTIPLIERS = np.array([STATUS_MULTIPLIERS[status or "legacy"] for status in STATUSES])
+
+
+def _estimated(candidates: Catalogue, semantic: Scores, ranking: Ranking) -> Scores:
+    """``ranking.factors`` for many at once, nearly."""
+    age = np.maximum(0.0, ranking.as_of.timestamp() - candidates.dated) / _SECONDS_A_DAY
+    decay = np.exp2(-age / ranking.half_life_days)
+    recency = np.where(np.isnan(age), 1.0, ranking.recency_floor + (1 - ranking.recency_floor) * decay)
+    relevant = semantic * recency
+    if ranking.mode == "blend":
+        relevant = ranking.alpha * semantic + (1 - ranking.alpha) * recency
+    found: Scores = relevant * _MULTIPLIERS[candidates.status]
+    return found
+
+
+def _preferred(candidates: Catalogue, semantic: Scores, question: Question) -> Scores:
+    """Higher for what stands further up: by the score, and with ``append`` first by what is not legacy."""
+    found = _estimated(candidates, semantic, question.ranking)
+    return found + _ABOVE_ANY_SCORE * ~candidates.legacy if question.legacy == "append" else found
+
+
+def _best(candidates: Catalogue, semantic: Scores, question: Question) -> NDArray[np.intp]:
+    """Where all that may be among the first ``max_results`` stand: these, and what the estimate cannot tell apart."""
+    least = _estimated(candidates, np.maximum(semantic - _MARGIN, 0.0), question.ranking)
+    most = _estimated(candidates, semantic + _MARGIN, question.ranking)
+    if question.legacy == "mixed":
+        return _top(np.arange(len(semantic)), least, most, question.max_results)
+    first = _top(np.flatnonzero(~candidates.legacy), least, most, question.max_results)
+    last = _top(np.flatnonzero(candidates.legacy), least, most, question.max_results)
+    return np.concatenate([first, last])
+
+
+def _top(places: NDArray[np.intp], least: Scores, most: Scores, count: int) -> NDArray[np.intp]:
+    """The places whose score can be as high as that which ``count`` of them have for certain."""
+    if len(places) <= count:
+        return places
+    certain = np.partition(least[places], -count)[-count]
+    found: NDArray[np.intp] = places[most[places] >= certain]
+    return found
+
+
+def retrieve(snapshot: Snapshot | None, question: Question, embedder: Embedder | None) -> dict[str, Any]:
+    """The answer in the retrieval contract's shape. Without a snapshot or an embedder nothing was ever stored."""
+    if snapshot is None or embedder is None:
+        return _answer(question, [], 0, None)
+    ranked = rank(snapshot, question, embedder)
+    packed = pack(ranked.hits, hits.summary_text, embedder.count_tokens, question.max_tokens)
+    found = [hits.hit(*entry) for entry in packed]
+    return _answer(question, found, ranked.considered, embedder.tokenizer_name, snapshot.warnings)
+
+
+def _answer(
+    question: Question,
+    results: list[dict[str, Any]],
+    considered: int,
+    tokenizer: str | None,
+    warnings: Sequence[str] = (),
+) -> dict[str, Any]:
+    ranking = question.ranking
+    return envelope.success(
+        results=results,
+        result_count=len(results),
+        total_results=considered,
+        total_tokens=sum(found["tokens"] for found in results),
+        half_life_days=ranking.half_life_days,
+        include_superseded=question.include_superseded_reason is not None,
+        include_superseded_reason=question.include_superseded_reason,
+        as_of=clock.iso(ranking.as_of),
+        ranking=ranking_used(question),
+        tokenizer=tokenizer,
+        warnings=[*question.warnings, *warnings],
+    )
+
+
+def ranking_used(question: Question) -> dict[str, Any]:
+    """How the hits were ranked, after clamping."""
+    ranking = question.ranking
+    return {
+        "preset": question.preset,
+        "mode": ranking.mode,
+        "half_life_days": ranking.half_life_days,
+        "recency_floor": ranking.recency_floor,
+        "alpha": ranking.alpha,
+        "relevance_floor": question.relevance_floor,
+    }

@@ -1,0 +1,289 @@
+"""Reading memory.db and its index whole, and saying what does not fit together. It changes nothing.
+
+Findings name memories by their ids, and hold no words of theirs.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, get_args
+
+import numpy as np
+
+from jobs import clock
+from jobs.diagnostics import Finding, found
+from jobs.layout import Workspace
+
+from ..embedding.embedder import Embedder
+from ..memory import Memory, MemoryKind, Status
+from ..slices import Slices
+from ..text.passages import passages
+from ..text.terms import indexed
+from . import database, full_text as words, rows, vector_files as vectors
+from .outbox import Action
+
+_TOGETHER = 100  # memories between two pauses
+_SAMPLE = 24  # memories of which a text is embedded once more
+_SAME = 1e-3  # of a vector's numbers: threads and libraries differ in the last digits
+_STATUSES: dict[str, tuple[str | None, ...]] = {
+    "summary": ("Draft", "Active", "Superseded"),
+    "decision_record": ("DecisionRecord", "Superseded"),
+    "legacy": (None,),
+}
+assert set(_STATUSES) == set(get_args(MemoryKind))
+assert {status for each in _STATUSES.values() for status in each if status} == set(get_args(Status))
+
+SecretsIn = Callable[[str], bool]
+
+
+@dataclass(slots=True)
+class _Wrong:
+    """The ids of the memories with which something is wrong, by what that is."""
+
+    invalid: list[str] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    misplaced: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    secrets: list[str] = field(default_factory=list)
+    words_more: int = 0
+    no_index: bool = False
+
+
+class Audit:
+    """Over a connection of its own that only reads, to a database of the present format."""
+
+    def __init__(self, workspace: Workspace, connection: sqlite3.Connection) -> None:
+        self._workspace = workspace
+        self._connection = connection
+
+    def whole(self) -> Iterator[Finding]:
+        """What SQLite itself finds wrong with its file."""
+        said = [str(line) for (line,) in self._connection.execute("PRAGMA integrity_check(20)")]
+        if said != ["ok"]:
+            yield found("STORE_DAMAGED", "store", f"SQLite says: {said[0][:200]}.", count=len(said))
+
+    def full_text(self) -> Iterator[Finding]:
+        """Whether the full-text index agrees with the words that it keeps. SQLite asks for the right to write for that;
+        what it begins is taken back."""
+        table = words.table_in_force(self._connection)
+        path = self._workspace.memory_db
+        patience = database.PATIENCE_SECONDS
+        with closing(
+            sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=patience)
+        ) as own:
+            own.execute("BEGIN IMMEDIATE")
+            try:
+                own.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")  # noqa: S608 - one of our own names
+            except sqlite3.Error as error:
+                if not words.is_damage(error):
+                    raise
+                yield found("WORDS_DAMAGED", "words", "SQLite finds it damaged.")
+            finally:
+                if own.in_transaction:
+                    own.execute("ROLLBACK")
+
+    def memories(self, slices: Slices, has_secrets: SecretsIn | None) -> Iterator[Finding]:
+        """Each memory with its words in the index, its rows in the vector files and its sources."""
+        wrong = _Wrong()
+        last = 0
+        while numbers := self._next(last):
+            for number in numbers:
+                self._look(number, wrong, has_secrets)
+            last = numbers[-1]
+            slices.done(len(numbers))
+        self._words_without_memory(wrong)
+        for code, subject, ids in (
+            ("MEMORIES_INVALID", "memories", wrong.invalid),
+            ("WORDS_DAMAGED", "words", wrong.words),
+            ("VECTORS_MISPLACED", "vectors", wrong.misplaced),
+            ("SOURCES_MISSING", "lineage", wrong.sources),
+            ("SECRETS_STORED", "secrets", wrong.secrets),
+        ):
+            if ids:
+                yield found(code, subject, f"In all: {len(ids)}.", count=len(ids), memory_ids=ids)
+        if wrong.no_index:
+            yield found("WORDS_DAMAGED", "words", "It cannot be read.")
+        if wrong.words_more:
+            said = f"Texts without a memory that may be found: {wrong.words_more}."
+            yield found("WORDS_DAMAGED", "words", said, count=wrong.words_more)
+
+    def _next(self, after: int) -> list[int]:
+        query = "SELECT number FROM memories WHERE number > ? ORDER BY number LIMIT ?"
+        return [number for (number,) in self._connection.execute(query, (after, _TOGETHER))]
+
+    def _look(self, number: int, wrong: _Wrong, has_secrets: SecretsIn | None) -> None:
+        query = (
+            f"SELECT {rows.COLUMNS}, hidden, passage_row, passage_count, whole_row"  # noqa: S608 - a constant
+            " FROM memories WHERE number = ?"
+        )
+        row = self._connection.execute(query, (number,)).fetchone()
+        if row is None:  # it has gone in a pause
+            return
+        *columns, hidden, passage_row, passage_count, whole_row = row
+        memory = readable(tuple(columns))
+        if memory is None:
+            wrong.invalid.append(str(row[1]))
+            return
+        texts = [passage.text for passage in passages(memory)]
+        if memory.metadata.status not in _STATUSES.get(memory.kind, ()):
+            wrong.invalid.append(memory.id)
+        if memory.kind == "decision_record" and self._lacks_a_source(memory):
+            wrong.sources.append(memory.id)
+        if has_secrets is not None and has_secrets(str(row[12])):
+            wrong.secrets.append(memory.id)
+        if hidden:
+            return
+        if not wrong.no_index and not self._has_words(memory, wrong):
+            wrong.words.append(memory.id)
+        if passage_count != len(texts) or not self._is_in_place(texts, passage_row, whole_row):
+            wrong.misplaced.append(memory.id)
+
+    def _lacks_a_source(self, memory: Memory) -> bool:
+        known = "SELECT 1 FROM memories WHERE id = ? UNION ALL SELECT 1 FROM tombstones WHERE id = ?"
+        return any(self._connection.execute(known, (each, each)).fetchone() is None for each in memory.sources)
+
+    def _has_words(self, memory: Memory, wrong: _Wrong) -> bool:
+        table = words.table_in_force(self._connection)
+        try:
+            query = f"SELECT topic, body FROM {table} WHERE rowid = ?"  # noqa: S608 - one of our own names
+            row = self._connection.execute(query, (memory.number,)).fetchone()
+        except sqlite3.Error as error:
+            if not words.is_damage(error):
+                raise
+            wrong.no_index = True
+            return True
+        topic = memory.content.topic if memory.content else ""
+        return bool(row == (indexed(topic), indexed(passages(memory)[0].text)))
+
+    def _is_in_place(self, texts: Sequence[str], passage_row: int, whole_row: int | None) -> bool:
+        """Whether the memory's first rows in both files are what is kept of its whole text."""
+        kept = self._kept(texts[0]) if texts else None
+        if kept is None:
+            return True  # nothing to compare with; the checksums speak for the files
+        for part, row in (("passages", passage_row), ("wholes", whole_row)):
+            mapped = self._mapped("passages" if part == "passages" else "wholes")
+            if mapped is None:
+                continue  # that the file is missing is a finding of its own
+            if row is None or not 0 <= row < len(mapped) or not np.array_equal(mapped[row], kept):
+                return False
+        return True
+
+    def _kept(self, text: str) -> vectors.Vector | None:
+        query = "SELECT vector FROM embeddings WHERE model = ? AND text_sha256 = ?"
+        key = (database.meta(self._connection, "embedder"), sha256(text.encode()).digest())
+        row = self._connection.execute(query, key).fetchone()
+        return None if row is None else np.frombuffer(row[0], dtype="<f4")
+
+    def _mapped(self, part: vectors.Part) -> vectors.Vectors | None:
+        meta = self._meta()
+        generation = int(meta.get("vector_generation", 0))
+        path = vectors.path_of(self._workspace.vectors, generation, part)
+        return vectors.open_rows(path, int(meta.get(_ROWS[part], 0)), dimensions_of(meta.get("embedder", "")))
+
+    def _meta(self) -> dict[str, str]:
+        return dict(self._connection.execute("SELECT key, value FROM meta"))
+
+    def _words_without_memory(self, wrong: _Wrong) -> None:
+        table = words.table_in_force(self._connection)
+        query = f"SELECT count(*) FROM {table}_docsize WHERE id NOT IN (SELECT number FROM memories WHERE hidden = 0)"  # noqa: S608 - one of our own names
+        try:
+            wrong.words_more = int(self._connection.execute(query).fetchone()[0])
+        except sqlite3.Error:
+            wrong.no_index = True
+
+    # --- the vectors ---
+
+    def vector_files(self) -> Iterator[Finding]:
+        """The files' bytes against the checksums that were committed with them."""
+        meta = self._meta()
+        dimensions = dimensions_of(meta.get("embedder", ""))
+        for part, key in _ROWS.items():
+            if key not in meta:
+                continue
+            path = vectors.path_of(self._workspace.vectors, int(meta["vector_generation"]), part)
+            size = int(meta[key]) * dimensions * vectors.ITEM_BYTES
+            checksum = vectors.checksum(path, size)
+            if checksum is None:
+                yield found("VECTORS_LACKING", "vectors", f"It is about {path.name}.")
+            elif checksum != int(meta[_CHECKSUMS[part]]):
+                yield found("VECTORS_DAMAGED", "vectors", f"It is about {path.name}.")
+
+    def embeddings(self, embedder: Embedder) -> Iterator[Finding]:
+        """The lengths of what is kept, and a few texts embedded once more. Raises what the embedder raises."""
+        sizes = "SELECT model, length(vector), count(*) FROM embeddings GROUP BY 1, 2"
+        for model, size, count in self._connection.execute(sizes).fetchall():
+            if size != dimensions_of(model) * vectors.ITEM_BYTES:
+                yield found("EMBEDDINGS_MISSIZED", "embeddings", f"In all: {count}.", count=count)
+        if database.meta(self._connection, "embedder") != embedder.identity:
+            yield found("MODEL_CHANGED", "embedding")
+            return
+        sample = list(self._sample())
+        fresh = embedder.embed([text for _, text in sample])
+        differ = [
+            memory_id
+            for (memory_id, text), vector in zip(sample, fresh, strict=True)
+            if (kept := self._kept(text)) is not None
+            and (len(kept) != len(vector) or float(np.abs(kept - vector).max(initial=0.0)) > _SAME)
+        ]
+        if differ:
+            said = f"It is so of {len(differ)} of {len(sample)} kept embeddings."
+            yield found("VECTORS_DIFFER", "embeddings", said, count=len(differ), memory_ids=differ)
+
+    def _sample(self) -> Iterator[tuple[str, str]]:
+        """Memories from the first to the newest, at equal distances, each with its whole text."""
+        (count,) = self._connection.execute("SELECT count(*) FROM memories WHERE hidden = 0").fetchone()
+        query = f"SELECT {rows.COLUMNS} FROM memories WHERE hidden = 0 ORDER BY number LIMIT 1 OFFSET ?"  # noqa: S608 - a constant
+        places = sorted({place * count // _SAMPLE for place in range(_SAMPLE)}) if count else []
+        for place in places:
+            row = self._connection.execute(query, (place,)).fetchone()
+            memory = None if row is None else readable(row)
+            if memory is not None:
+                yield memory.id, passages(memory)[0].text
+
+    # --- what goes with the memories ---
+
+    def bookkeeping(self) -> Iterator[Finding]:
+        """Tombstones and the outbox."""
+        query = (
+            "SELECT memories.id, stored_at, forgotten_at, at FROM memories"
+            " JOIN tombstones ON tombstones.id = memories.id LEFT JOIN effects ON job_id = origin_job"
+        )
+        back = sorted(
+            {
+                memory_id
+                for memory_id, stored, forgotten, at in self._connection.execute(query)
+                if clock.parse(max(stored, at or "")) < clock.parse(forgotten)  # else it was stored anew since
+            }
+        )
+        if back:
+            yield found("FORGOTTEN_HERE", "tombstones", f"In all: {len(back)}.", count=len(back), memory_ids=back)
+        actions = ", ".join(f"'{action}'" for action in get_args(Action))
+        query = (
+            f"SELECT count(*) FROM outbox WHERE action NOT IN ({actions})"  # noqa: S608 - constants
+            " OR action <> 'delete' AND memory_id NOT IN (SELECT id FROM memories)"
+        )
+        (count,) = self._connection.execute(query).fetchone()
+        if count:
+            yield found("OUTBOX_INVALID", "outbox", f"In all: {count}.", count=count)
+
+
+_ROWS: dict[vectors.Part, str] = {"passages": "vector_rows", "wholes": "whole_rows"}
+_CHECKSUMS: dict[vectors.Part, str] = {"passages": "vector_crc32", "wholes": "whole_crc32"}
+
+
+def readable(row: tuple[Any, ...]) -> Memory | None:
+    """The memory of a row, as ``rows.memory_of`` gives it; None for one that cannot be read."""
+    try:
+        return rows.memory_of(row)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return None
+
+
+def dimensions_of(model: str) -> int:
+    """The length of a vector, which ends the identity of its model."""
+    tail = model.rpartition("/")[2]
+    return int(tail) if tail.isdecimal() else 0

@@ -1,0 +1,234 @@
+"""What was merged into what, and what of that was taken back: the history of compactions in memory.db.
+
+It holds ids, digests and counts, never texts; so it is what can be inspected of a compaction when all its memories are
+gone.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import Any, Literal
+
+from jobs import clock
+from jobs.layout import Workspace
+
+from ..memory import Status
+from .applied_jobs import Effect
+from .database import reading
+
+KeptBecause = Literal["forgotten", "status_changed", "merged"]
+
+_COLUMNS = (
+    "seq, record_id, topic_id, applied_at, job_id, job_sha256, preview_digest, sources, conflicts, narrative_source,"
+    " restored_at, restored"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A memory as it was before it was merged, and the time of the status that the compaction gave it.
+
+    ``status_set_at`` is None where that is not known.
+    """
+
+    memory_id: str
+    content_sha256: str
+    status: Status
+    status_set_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A source that a restoring left as it was: it is gone, somebody gave it another status since, or another record
+    that is in force has merged it as well."""
+
+    memory_id: str
+    reason: KeptBecause
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What came of taking a compaction back."""
+
+    at: str
+    restored: tuple[str, ...]
+    skipped: tuple[Skipped, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """One compaction. ``seq`` is 0 until it is noted; ``conflicts`` are as ``digested`` makes them."""
+
+    record_id: str
+    topic_id: str
+    applied_at: str
+    effect: Effect
+    preview_digest: str
+    sources: tuple[Source, ...]
+    conflicts: tuple[Mapping[str, Any], ...]
+    narrative_source: str
+    restored: Restored | None = None
+    seq: int = 0
+
+
+def digested(conflicts: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
+    """A preview's conflicts with digests in place of their texts."""
+    return tuple(
+        {
+            "kind": conflict["kind"],
+            "confidence": conflict["confidence"],
+            "judged_by": conflict.get("judged_by", "rules"),
+            **{side: _digested(conflict[side]) for side in ("earlier", "later")},
+        }
+        for conflict in conflicts
+    )
+
+
+def _digested(side: Mapping[str, Any]) -> dict[str, str]:
+    return {"memory_id": side["memory_id"], "text_sha256": sha256(side["text"].encode()).hexdigest()}
+
+
+# --- noting ---
+
+
+def note(connection: sqlite3.Connection, made: Compaction) -> int:
+    """Note a compaction inside the transaction that it is. Returns its ``seq``."""
+    done = connection.execute(
+        "INSERT INTO compactions (record_id, topic_id, applied_at, job_id, job_sha256, preview_digest, sources,"
+        " conflicts, narrative_source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            made.record_id, made.topic_id, made.applied_at, made.effect.job_id, made.effect.job_sha256,
+            made.preview_digest, json.dumps([asdict(source) for source in made.sources]),
+            json.dumps(list(made.conflicts)), made.narrative_source,
+        ),
+    )  # fmt: skip
+    return int(done.lastrowid or 0)
+
+
+def note_restored(connection: sqlite3.Connection, seq: int, job_id: str, came: Restored) -> None:
+    """Note inside its transaction that a compaction was taken back, and by which job."""
+    what = {"restored": list(came.restored), "skipped": [asdict(each) for each in came.skipped]}
+    connection.execute(
+        "UPDATE compactions SET restored_at = ?, restored_by = ?, restored = ? WHERE seq = ?",
+        (came.at, job_id, json.dumps(what), seq),
+    )
+
+
+# --- finding ---
+
+
+def latest(connection: sqlite3.Connection, record_id: str) -> Compaction | None:
+    """The last compaction that gave this record."""
+    return _one(connection, "record_id = ? ORDER BY seq DESC", record_id)
+
+
+def standing(connection: sqlite3.Connection, preview_digest: str) -> Compaction | None:
+    """The compaction that applied a preview and was not taken back."""
+    return _one(connection, "preview_digest = ? AND restored_at IS NULL ORDER BY seq DESC", preview_digest)
+
+
+def of_job(connection: sqlite3.Connection, effect: Effect, accepted_at: str) -> Compaction | None:
+    """What a job has done in an earlier attempt; not what a former job of the same id did, before this one."""
+    found = _one(connection, "job_id = ? AND job_sha256 = ? ORDER BY seq DESC", effect.job_id, effect.job_sha256)
+    return found if found and clock.parse(found.applied_at) >= clock.parse(accepted_at) else None
+
+
+def restored_by(connection: sqlite3.Connection, job_id: str, record_id: str, accepted_at: str) -> Compaction | None:
+    """What a job has taken back in an earlier attempt."""
+    where = "restored_by = ? AND record_id = ? ORDER BY restored_at DESC, seq DESC"
+    found = _one(connection, where, job_id, record_id)
+    is_its_own = found and found.restored and clock.parse(found.restored.at) >= clock.parse(accepted_at)
+    return found if is_its_own else None
+
+
+def merged_into(connection: sqlite3.Connection, memory_id: str) -> list[tuple[str, int]]:
+    """Id and number of the records, withdrawn ones not among them, that this memory was merged into."""
+    return connection.execute(
+        "SELECT DISTINCT memories.id, memories.number FROM memories, json_each(memories.sources) AS source"
+        " WHERE memories.kind = 'decision_record' AND memories.hidden = 0 AND source.value = ?"
+        " ORDER BY memories.number",
+        (memory_id,),
+    ).fetchall()
+
+
+def merged_by_others(connection: sqlite3.Connection, record_id: str) -> set[str]:
+    """The memories that were merged into records in force other than this one."""
+    query = (
+        "SELECT source.value FROM memories, json_each(memories.sources) AS source"
+        " WHERE kind = 'decision_record' AND hidden = 0 AND status = 'DecisionRecord' AND memories.id <> ?"
+    )
+    return {memory_id for (memory_id,) in connection.execute(query, (record_id,))}
+
+
+def records(connection: sqlite3.Connection, topic_id: str | None = None) -> list[str]:
+    """The ids of the decision records, of one topic or of all, the newest first; without withdrawn ones."""
+    query = "SELECT id FROM memories WHERE kind = 'decision_record' AND hidden = 0"
+    arguments = [] if topic_id is None else [topic_id]
+    query += "" if topic_id is None else " AND topic_id = ?"
+    return [found for (found,) in connection.execute(query + " ORDER BY number DESC", arguments)]
+
+
+def history(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[dict[str, Any]]:
+    """The last compactions, the newest first, as ``cognee-memory history`` shows them."""
+    with reading(workspace) as connection:
+        known = "SELECT 1 FROM sqlite_master WHERE name = 'compactions'"  # a store of before has none
+        if connection is None or connection.execute(known).fetchone() is None:
+            return []
+        where, arguments = ("WHERE topic_id = ?", [topic_id]) if topic_id else ("", [])
+        query = f"SELECT {_COLUMNS} FROM compactions {where} ORDER BY seq DESC LIMIT ?"  # noqa: S608 - constants
+        found = [_compaction(row) for row in connection.execute(query, [*arguments, limit])]
+        numbers = _numbers(connection, [made.record_id for made in found])
+    return [_shown(made, numbers.get(made.record_id)) for made in found]
+
+
+def _numbers(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
+    query = "SELECT id, number FROM memories WHERE id IN (SELECT value FROM json_each(?))"
+    return dict(connection.execute(query, (json.dumps(ids),)).fetchall())
+
+
+def _shown(made: Compaction, number: int | None) -> dict[str, Any]:
+    came = made.restored
+    return {
+        "decision_record_id": made.record_id,
+        "memory_number": number,
+        "topic_id": made.topic_id,
+        "applied_at": made.applied_at,
+        "job_id": made.effect.job_id,
+        "preview_digest": made.preview_digest,
+        "superseded": [source.memory_id for source in made.sources],
+        "conflicts": [dict(conflict) for conflict in made.conflicts],
+        "narrative_source": made.narrative_source,
+        "restored_at": came.at if came else None,
+        "restored": list(came.restored) if came else [],
+        "skipped": [asdict(each) for each in came.skipped] if came else [],
+    }
+
+
+def _one(connection: sqlite3.Connection, where: str, *arguments: str) -> Compaction | None:
+    query = f"SELECT {_COLUMNS} FROM compactions WHERE {where} LIMIT 1"  # noqa: S608 - constants
+    row = connection.execute(query, arguments).fetchone()
+    return None if row is None else _compaction(row)
+
+
+def _compaction(row: Sequence[Any]) -> Compaction:
+    (seq, record_id, topic_id, applied_at, job_id, job_sha256, digest, sources, conflicts, narrative_source,
+     restored_at, restored) = row  # fmt: skip
+    came = json.loads(restored) if restored else {"restored": [], "skipped": []}
+    return Compaction(
+        record_id=record_id,
+        topic_id=topic_id,
+        applied_at=applied_at,
+        effect=Effect(job_id, job_sha256),
+        preview_digest=digest,
+        sources=tuple(Source(**source) for source in json.loads(sources)),
+        conflicts=tuple(json.loads(conflicts)),
+        narrative_source=narrative_source,
+        restored=None
+        if restored_at is None
+        else Restored(restored_at, tuple(came["restored"]), tuple(Skipped(**each) for each in came["skipped"])),
+        seq=seq,
+    )

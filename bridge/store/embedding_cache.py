@@ -1,0 +1,77 @@
+"""Embeddings by model and text, kept in memory.db: each text is embedded once, whoever asks.
+
+The transaction is the store's where one is open; otherwise new embeddings have one of their own, so that an
+ingestion that is cut off afterwards need not embed again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import sha256
+
+import numpy as np
+
+from ..embedding.embedder import Embedder
+from . import database
+from .vector_files import Vector, Vectors
+
+_TOGETHER = 500  # keys of one query
+_AT_A_TIME = 32  # texts between two pauses: about a second's work for a small machine
+
+
+class EmbeddingCache:
+    """Over the one writer's connection."""
+
+    def __init__(self, connection: sqlite3.Connection, embedder: Embedder) -> None:
+        self._connection = connection
+        self._embedder = embedder
+
+    def embed(self, texts: Sequence[str], pause: Callable[[], None] | None = None) -> Vectors:
+        """Vectors of the texts, shape (n, dimensions): known ones as they are kept, new ones made and kept.
+
+        With ``pause``, which is called now and then, what was made until then is kept already.
+        """
+        keys = [sha256(text.encode()).digest() for text in texts]
+        known = self._known(keys)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        keys_missing = list(missing)
+        size = len(missing) if pause is None else _AT_A_TIME
+        for start in range(0, len(missing), size or 1):
+            part = keys_missing[start : start + size]
+            fresh = dict(zip(part, self._embedder.embed([missing[key] for key in part]), strict=True))
+            self._keep(fresh)
+            known |= fresh
+            if pause is not None:
+                pause()
+        found = np.empty((len(texts), self._embedder.dimensions), dtype=np.float32)
+        for place, key in enumerate(keys):
+            found[place] = known[key]
+        return found
+
+    def drop(self, texts: Iterable[str]) -> None:
+        """Remove what is known of texts, of all models, inside a transaction."""
+        models = self._connection.execute("SELECT DISTINCT model FROM embeddings").fetchall()
+        keys = [sha256(text.encode()).digest() for text in texts]
+        delete = "DELETE FROM embeddings WHERE model = ? AND text_sha256 = ?"
+        self._connection.executemany(delete, [(model, key) for (model,) in models for key in keys])
+
+    def _known(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
+        found: dict[bytes, Vector] = {}
+        wanted = list(dict.fromkeys(keys))
+        for start in range(0, len(wanted), _TOGETHER):
+            part = wanted[start : start + _TOGETHER]
+            marks = ", ".join("?" * len(part))
+            query = f"SELECT text_sha256, vector FROM embeddings WHERE model = ? AND text_sha256 IN ({marks})"  # noqa: S608 - marks only
+            for key, blob in self._connection.execute(query, (self._embedder.identity, *part)):
+                found[key] = np.frombuffer(blob, dtype="<f4")
+        return found
+
+    def _keep(self, fresh: dict[bytes, Vector]) -> None:
+        rows = [(self._embedder.identity, key, vector.astype("<f4").tobytes()) for key, vector in fresh.items()]
+        insert = "INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)"
+        if self._connection.in_transaction:
+            self._connection.executemany(insert, rows)
+            return
+        with database.transaction(self._connection):
+            self._connection.executemany(insert, rows)

@@ -1,0 +1,176 @@
+"""The stores at a glance: what a moment's look tells of memory.db, its index, the graph's files and what lies beside.
+
+It only reads, opens nothing of cognee's, and never fails: what cannot be looked at is said in ``problem``.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from ..graph import graph_files
+from ..text.terms import FORMAT as WORDS_FORMAT
+from . import database, vector_files
+from .full_text import table_in_force
+
+_PARTS: dict[vector_files.Part, str] = {"passages": "vector_rows", "wholes": "whole_rows"}
+
+
+@dataclass(slots=True)
+class Store:
+    """memory.db. ``whole`` is None where there was no time to read it whole; else what is wrong, nothing being well.
+
+    What stands below ``format`` is known for the present format alone.
+    """
+
+    is_there: bool = False
+    size: int = 0
+    log_size: int = 0
+    problem: JobError | None = None
+    format: int = 0
+    whole: list[str] | None = None
+    embedder: str | None = None
+    memories: int = 0
+    words: int = 0
+    words_of_old: bool = False
+    vectors_of_old: bool = False
+    vectors_lacking: list[str] = field(default_factory=list)
+    owed: int = 0
+    owed_since: str | None = None
+    refused: dict[str, int] = field(default_factory=dict)
+    unfinished_since: str | None = None
+    unfinished: int = 0
+    meta: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_present(self) -> bool:
+        """Whether it is of the format that this program writes."""
+        return self.format == database.FORMAT
+
+
+@dataclass(slots=True)
+class Files:
+    """What lies beside memory.db. Sizes in bytes."""
+
+    cognee: bool = False
+    graph: bool = False
+    vectors: bool = False
+    cut_off: list[str] = field(default_factory=list)
+    set_aside: int = 0
+    set_aside_size: int = 0
+    earlier: int = 0
+    backups: list[str] = field(default_factory=list)
+
+
+def store(workspace: Workspace, seconds: float) -> Store:
+    """Look at memory.db; for so long at most it is read whole."""
+    path = workspace.memory_db
+    found = Store()
+    try:
+        found.size = path.stat().st_size
+        found.is_there = found.size > 0
+        found.log_size = _size(path.with_name(path.name + "-wal"))
+        connection = database.open_for_reading(workspace)
+        if connection is None:
+            return found
+        with closing(connection), database.failing_clearly():
+            connection.execute("PRAGMA busy_timeout = 500")
+            found.format = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            found.whole = _read_whole(connection, seconds)
+            if found.is_present and not found.whole:
+                _look(connection, workspace, found)
+    except FileNotFoundError:
+        pass
+    except JobError as error:
+        found.problem = error
+    except (OSError, sqlite3.Error, ValueError) as error:
+        found.problem = JobError("STORE_UNREADABLE", f"memory.db cannot be read: {error}.")
+    return found
+
+
+def _read_whole(connection: sqlite3.Connection, seconds: float) -> list[str] | None:
+    """What SQLite itself finds wrong; None when the time was over."""
+    deadline = time.monotonic() + seconds
+    connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
+    try:
+        said = [str(line) for (line,) in connection.execute("PRAGMA quick_check(5)")]
+        return [] if said == ["ok"] else said
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            return None
+        raise
+    finally:
+        connection.set_progress_handler(None, 0)
+
+
+def _look(connection: sqlite3.Connection, workspace: Workspace, found: Store) -> None:
+    def one(query: str) -> Any:
+        return connection.execute(query).fetchone()
+
+    found.meta = dict(connection.execute("SELECT key, value FROM meta"))
+    found.embedder = found.meta.get("embedder")
+    found.memories = one("SELECT count(*) FROM memories WHERE hidden = 0")[0]
+    try:
+        # FTS5 keeps one row of sizes for each text: counting these reads no text.
+        found.words = one(f"SELECT count(*) FROM {table_in_force(connection)}_docsize")[0]  # noqa: S608 - one of our own names
+    except sqlite3.OperationalError:
+        found.words = -1
+    found.words_of_old = found.memories > 0 and found.meta.get("words_format") != str(WORDS_FORMAT)
+    found.vectors_of_old = found.embedder is not None and "whole_rows" not in found.meta
+    if found.embedder is not None and not found.vectors_of_old:
+        found.vectors_lacking = list(_lacking(workspace, found.meta))
+    found.owed, found.owed_since = one("SELECT count(*), min(added_at) FROM outbox")
+    refused = "SELECT coalesce(last_error, '?'), count(*) FROM outbox WHERE tries > 0 GROUP BY 1"
+    found.refused = dict(connection.execute(refused))
+    found.unfinished, found.unfinished_since = one(
+        "SELECT count(*), min(begun_at) FROM forgettings WHERE done_at IS NULL"
+    )
+
+
+def _lacking(workspace: Workspace, meta: dict[str, str]) -> Iterator[str]:
+    dimensions = int((meta["embedder"].rpartition("/")[2]) or 0)
+    for part, key in _PARTS.items():
+        path = vector_files.path_of(workspace.vectors, int(meta.get("vector_generation", 0)), part)
+        if _size(path) < int(meta.get(key, 0)) * dimensions * vector_files.ITEM_BYTES or not path.exists():
+            yield path.name
+
+
+def beside(workspace: Workspace) -> Files:
+    """Look at the graph's files, and at what was put away. Raises OSError."""
+    aside = _entries(workspace.set_aside)
+    return Files(
+        cognee=graph_files.is_there(workspace),
+        graph=graph_files.has_graph(workspace),
+        vectors=graph_files.vectors_of(workspace).is_dir(),
+        cut_off=graph_files.leftovers(workspace),
+        set_aside=len(aside),
+        set_aside_size=sum(map(_size_below, aside)),
+        earlier=len(_entries(workspace.earlier_stores)),
+        backups=[path.name for path in sorted(workspace.memory.glob("memory.format-*.db"))],
+    )
+
+
+def _entries(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _size_below(path: Path) -> int:
+    if not path.is_dir():
+        return _size(path)
+    return sum(_size(Path(place, name)) for place, _, names in os.walk(path) for name in names)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,200 @@
+"""The vector index: which generation of the vector files is in force, their committed rows and checksums, and the
+making of the next generation. The files themselves are ``vectors``' business.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from jobs import steps
+from jobs.layout import Workspace
+
+from .. import critical
+from ..memory import Memory
+from ..slices import Slices
+from ..text.passages import passages
+from . import database, vector_files
+
+Embed = Callable[[Sequence[str]], vector_files.Vectors]
+# Memories with a number above the first argument, in their order, at most so many.
+MemoriesAfter = Callable[[int, int], Sequence[Memory]]
+
+_TOGETHER = 50  # memories of one append
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The rows of a file from its start, and the CRC-32 of their bytes."""
+
+    rows: int
+    checksum: int
+
+
+# The rows of each file of a generation that count.
+Extents = Mapping[vector_files.Part, Extent]
+
+_EMPTY: Extents = {"passages": Extent(0, 0), "wholes": Extent(0, 0)}
+_META: dict[vector_files.Part, tuple[str, str]] = {
+    "passages": ("vector_rows", "vector_crc32"),
+    "wholes": ("whole_rows", "whole_crc32"),
+}
+
+
+class VectorIndex:
+    """Over the one writer's connection."""
+
+    def __init__(self, workspace: Workspace, connection: sqlite3.Connection, dimensions: int) -> None:
+        self._folder = workspace.vectors
+        self._connection = connection
+        self._dimensions = dimensions
+
+    def create(self) -> None:
+        """An empty first generation, inside the transaction that makes the store."""
+        self._note(1, self._append(1, _EMPTY, self._no_rows(), []))
+
+    def _no_rows(self) -> vector_files.Vectors:
+        return np.empty((0, self._dimensions), dtype=np.float32)
+
+    @property
+    def generation(self) -> int:
+        return int(database.meta(self._connection, "vector_generation") or 0)
+
+    def _path(self, part: vector_files.Part, generation: int | None = None) -> Path:
+        return vector_files.path_of(self._folder, self.generation if generation is None else generation, part)
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files in force."""
+        return [self._path(part) for part in _META]
+
+    @property
+    def extents(self) -> Extents:
+        """What is committed."""
+        return {
+            part: Extent(*(int(database.meta(self._connection, key) or 0) for key in keys))
+            for part, keys in _META.items()
+        }
+
+    def _note(self, generation: int, extents: Extents) -> None:
+        database.set_meta(self._connection, "vector_generation", str(generation))
+        database.set_meta(self._connection, "dimensions", str(self._dimensions))
+        self.commit(extents)
+
+    def append(self, passages: vector_files.Vectors, starts: Sequence[int]) -> Extents:
+        """Write rows behind the committed ones, on the medium; they count once ``commit`` has named the new extents.
+
+        ``starts`` are the places in ``passages`` where a memory begins: with the passage that is its whole text.
+        """
+        with steps.step("vectors.append"):
+            return self._append(self.generation, self.extents, passages, starts)
+
+    def _append(
+        self, generation: int, before: Extents, passages: vector_files.Vectors, starts: Sequence[int]
+    ) -> Extents:
+        rows: dict[vector_files.Part, vector_files.Vectors] = {"passages": passages, "wholes": passages[list(starts)]}
+        after: dict[vector_files.Part, Extent] = {}
+        for part, extent in before.items():
+            checksum = vector_files.append(self._path(part, generation), extent.rows, rows[part], extent.checksum)
+            after[part] = Extent(extent.rows + len(rows[part]), checksum)
+        return after
+
+    def commit(self, extents: Extents) -> None:
+        """Inside the transaction that names the rows."""
+        for part, (rows, checksum) in _META.items():
+            database.set_meta(self._connection, rows, str(extents[part].rows))
+            database.set_meta(self._connection, checksum, str(extents[part].checksum))
+
+    @property
+    def is_of_old(self) -> bool:
+        """Whether the generation in force comes from before there was a file of wholes."""
+        return database.meta(self._connection, "whole_rows") is None
+
+    def _size(self, extent: Extent) -> int:
+        return extent.rows * self._dimensions * vector_files.ITEM_BYTES
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the files hold the committed rows, by their sizes."""
+        try:
+            return all(self._path(part).stat().st_size >= self._size(e) for part, e in self.extents.items())
+        except FileNotFoundError:
+            return False
+
+    def damage(self, *, closely: bool = True) -> str | None:
+        """What is wrong with the committed rows, or None. Closely, it reads all of them: a GB in a second or two."""
+        if not closely:
+            return None if self.is_there else "missing or short"
+        extents = self.extents
+        found = {part: vector_files.checksum(self._path(part), self._size(e)) for part, e in extents.items()}
+        if None in found.values():
+            return "missing or short"
+        return None if all(found[part] == e.checksum for part, e in extents.items()) else "not as it was written"
+
+    def rebuild(
+        self, memories_after: MemoriesAfter, embed: Embed, slices: Slices, switching: Callable[[], None]
+    ) -> int:
+        """Write the next generation beside the one in force and switch to it. Returns its rows.
+
+        Between slices memories may come in; they are taken along before the switch, whose transaction has
+        ``switching`` called in it.
+        """
+        generation = self.generation + 1
+        self._remove(generation)
+        try:
+            extents = self._fill(generation, memories_after, embed, slices, switching)
+        except BaseException:
+            if self.generation != generation:
+                self._remove(generation)  # it may be what has filled the disk
+            raise
+        vector_files.drop_other_generations(self._folder, generation)
+        return extents["passages"].rows
+
+    def _remove(self, generation: int) -> None:
+        for part in _META:
+            self._path(part, generation).unlink(missing_ok=True)
+
+    def _fill(
+        self,
+        generation: int,
+        memories_after: MemoriesAfter,
+        embed: Embed,
+        slices: Slices,
+        switching: Callable[[], None],
+    ) -> Extents:
+        extents = self._append(generation, _EMPTY, self._no_rows(), [])
+        places: dict[int, tuple[int, int, int]] = {}
+        last = 0
+        while memories := memories_after(last, _TOGETHER) or self._missed(places, memories_after):
+            texts: list[str] = []
+            starts: list[int] = []
+            for memory in memories:
+                found = [passage.text for passage in passages(memory)]
+                whole_row = extents["wholes"].rows + len(starts)
+                places[memory.number] = (extents["passages"].rows + len(texts), len(found), whole_row)
+                starts.append(len(texts))
+                texts += found
+            extents = self._append(generation, extents, embed(texts), starts)
+            last = max(last, memories[-1].number)
+            slices.done(len(memories))
+        with critical.section(), database.transaction(self._connection):
+            self._connection.executemany(
+                "UPDATE memories SET passage_row = ?, passage_count = ?, whole_row = ? WHERE number = ?",
+                [(*place, number) for number, place in places.items()],
+            )
+            # What is hidden has no rows in the new files.
+            self._connection.execute(
+                "UPDATE memories SET passage_row = 0, passage_count = 0, whole_row = NULL WHERE hidden"
+            )
+            self._note(generation, extents)
+            switching()
+        return extents
+
+    def _missed(self, places: Mapping[int, object], memories_after: MemoriesAfter) -> list[Memory]:
+        """What came back meanwhile under a number that had been passed already."""
+        there = self._connection.execute("SELECT number FROM memories WHERE hidden = 0")
+        return [memories_after(number - 1, 1)[0] for (number,) in there.fetchall() if number not in places]

@@ -1,0 +1,1 @@
+"""Memories that come from elsewhere or leave: export lines, texts of earlier versions, receipts."""

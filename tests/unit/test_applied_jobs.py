@@ -1,0 +1,226 @@
+"""Which jobs have had their effect: noted in the effect's own transaction, and read from another process."""
+
+from __future__ import annotations
+
+import resource
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from fake_embedder import FakeEmbedder
+from questions import answer_to
+
+from bridge import critical
+from bridge.memory import Content, Memory, Metadata
+from bridge.settings import Settings
+from bridge.store import database
+from bridge.store.applied_jobs import Effect, stands
+from bridge.store.memory_store import Store
+from jobs import clock, steps
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+NOW = "2026-11-20T12:00:00Z"
+LATER = "2026-11-20T13:00:00Z"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    workspace = Workspace(tmp_path)
+    workspace.memory.mkdir(mode=0o700)
+    return workspace
+
+
+@pytest.fixture
+def store(workspace: Workspace) -> Iterator[Store]:
+    store = Store(workspace, FakeEmbedder())
+    yield store
+    store.close()
+
+
+def summary(memory_id: str) -> Memory:
+    metadata = Metadata(topic_id="t", status="Active", created_at=NOW, updated_at=NOW)
+    return Memory(memory_id, 0, "summary", metadata, NOW, Content("Topic", f"What {memory_id} says."))
+
+
+def test_without_a_store_no_effect_stands(workspace: Workspace) -> None:
+    assert not stands(workspace, "a", "digest")
+
+
+def test_an_effect_stands_once_its_memory_is_committed_and_for_its_digest_only(
+    workspace: Workspace, store: Store
+) -> None:
+    assert not stands(workspace, "a", "digest")
+    store.add([(summary("m"), "a")], NOW, [Effect("a", "digest")])
+    assert stands(workspace, "a", "digest")
+    assert not stands(workspace, "a", "another")
+    assert not stands(workspace, "b", "digest")
+
+
+def test_an_addition_that_is_aborted_leaves_no_effect(workspace: Workspace, store: Store) -> None:
+    store.add([(summary("m"), None)], NOW)
+    with pytest.raises(sqlite3.IntegrityError):
+        store.add([(summary("new"), "a"), (summary("m"), "a")], NOW, [Effect("a", "digest")])
+    assert not stands(workspace, "a", "digest")
+
+
+def test_a_change_of_status_is_an_effect_and_one_that_is_past_is_none(workspace: Workspace, store: Store) -> None:
+    store.add([(summary("m"), None)], NOW)
+    store.set_status("m", "Draft", LATER, LATER, Effect("a", "digest"))
+    store.set_status("m", "Active", NOW, LATER, Effect("b", "digest"))
+    assert stands(workspace, "a", "digest")
+    assert not stands(workspace, "b", "digest")
+
+
+def test_a_later_request_counts_though_it_was_made_before_the_earlier_one_was_carried_out(store: Store) -> None:
+    store.add([(summary("m"), None)], NOW)
+    done = "2026-11-20T14:00:00Z"
+    store.set_status("m", "Draft", NOW, done, Effect("a", "digest"))
+    store.set_status("m", "Superseded", LATER, done, Effect("b", "digest"))
+    assert store.set_status("m", "Draft", NOW, done, Effect("a", "digest")).metadata.status == "Superseded"
+
+
+def test_of_two_requests_of_one_moment_the_second_counts_and_the_first_is_not_repeated(store: Store) -> None:
+    """Jobs that are taken in together are accepted at the same time."""
+    store.add([(summary("m"), None)], NOW)
+    store.set_status("m", "Draft", LATER, LATER, Effect("a", "digest"))
+    store.set_status("m", "Superseded", LATER, LATER, Effect("b", "digest"))
+    assert store.set_status("m", "Draft", LATER, LATER, Effect("a", "digest")).metadata.status == "Superseded"
+
+
+@pytest.mark.parametrize(("point", "is_there"), [("before", False), ("after", True)])
+def test_the_step_lies_around_the_commit(
+    workspace: Workspace, store: Store, monkeypatch: pytest.MonkeyPatch, point: str, is_there: bool
+) -> None:
+    seen: list[bool] = []
+
+    def look(here: str) -> None:
+        if here == f"{point}:memory.commit":
+            seen.append(stands(workspace, "a", "digest"))
+
+    monkeypatch.setattr(steps, "_fault", look)
+    store.add([(summary("m"), "a")], NOW, [Effect("a", "digest")])
+    assert seen == [is_there]
+
+
+def test_a_commit_is_a_critical_section(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    entered: list[str] = []
+    monkeypatch.setattr(critical, "_entered", lambda: entered.append("in"))
+    monkeypatch.setattr(critical, "_left", lambda: entered.append("out"))
+    store.add([(summary("m"), "a")], NOW)
+    store.set_status("m", "Draft", LATER, LATER)
+    store.rebuild_vectors()
+    assert entered == ["in", "out"] * 3
+
+
+def test_effects_are_forgotten_after_their_time(workspace: Workspace, store: Store) -> None:
+    store.add([(summary("old"), "a")], NOW, [Effect("a", "digest")])
+    store.add([(summary("new"), "b")], LATER, [Effect("b", "digest")])
+    assert store.drop_effects_before(LATER) == 1
+    assert not stands(workspace, "a", "digest")
+    assert stands(workspace, "b", "digest")
+
+
+def test_maintenance_keeps_effects_for_90_days(workspace: Workspace, store: Store) -> None:
+    store.add([(summary("m"), "a")], NOW, [Effect("a", "digest")])
+    store.maintain(clock.parse(NOW) + timedelta(days=89))
+    assert stands(workspace, "a", "digest")
+    store.maintain(clock.parse(NOW) + timedelta(days=91))
+    assert not stands(workspace, "a", "digest")
+
+
+def test_maintenance_empties_the_log_and_waits_for_no_reader(workspace: Workspace, store: Store) -> None:
+    log = workspace.memory_db.with_name(workspace.memory_db.name + "-wal")
+    store.add([(summary("m"), "a")], NOW)
+    assert log.stat().st_size > 0
+    reader = database.open_for_reading(workspace)
+    assert reader is not None
+    with closing(reader):
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM memories").fetchall()
+        store.add([(summary("n"), "a")], NOW)
+        store.maintain(datetime(2026, 11, 21, tzinfo=UTC))
+        assert log.stat().st_size > 0
+    store.maintain(datetime(2026, 11, 21, tzinfo=UTC))
+    assert log.stat().st_size == 0
+
+
+def as_in_the_first_format(workspace: Workspace) -> None:
+    """Take back what the later formats have brought."""
+    with closing(sqlite3.connect(workspace.memory_db)) as connection, connection:
+        first = {"meta", "memories", "memories_topic", "tombstones", "outbox", "embeddings"}
+        query = "SELECT type, name FROM sqlite_master WHERE sql NOT NULL AND name NOT LIKE 'sqlite%' ORDER BY type DESC"
+        for kind, name in connection.execute(query).fetchall():  # triggers, tables, indexes
+            if name not in first and not name.startswith("words"):
+                connection.execute(f"DROP {kind} IF EXISTS {name}")
+        for column in ("whole_row", "dated", "migrated_from"):
+            connection.execute(f"ALTER TABLE memories DROP COLUMN {column}")
+        later = "'vector_crc32', 'graph_closed', 'whole_rows', 'whole_crc32', 'catalogue_version'"
+        connection.execute(f"DELETE FROM meta WHERE key IN ({later})")
+        connection.execute("PRAGMA user_version = 1")
+    for path in workspace.vectors.glob("*.wholes.f32"):
+        path.unlink()
+
+
+def test_a_store_of_the_first_format_is_backed_up_migrated_and_whole(workspace: Workspace) -> None:
+    store = Store(workspace, FakeEmbedder())
+    store.add([(summary("m"), "a")], NOW)
+    store.close()
+    as_in_the_first_format(workspace)
+
+    assert not stands(workspace, "a", "digest"), "a reader may come before the first writer"
+    everything = Settings(relevance_floor=0.0)
+    before = answer_to(workspace, FakeEmbedder(), clock.parse(NOW), everything, query="anything")
+    store = Store(workspace, FakeEmbedder())
+    assert store.get("m") is not None
+    assert before["result_count"] == 1
+    assert answer_to(workspace, FakeEmbedder(), clock.parse(NOW), everything, query="anything") == before
+    store.add([(summary("n"), "b")], NOW, [Effect("b", "digest")])
+    store.close()
+    assert stands(workspace, "b", "digest")
+    (backup,) = workspace.memory.glob("memory.format-*.db")
+    with closing(sqlite3.connect(backup)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+        assert connection.execute("SELECT id FROM memories").fetchall() == [("m",)]
+    Store(workspace, FakeEmbedder()).close()  # the checksum that the first opening has noted holds
+
+
+def test_a_backup_that_the_disk_refuses_leaves_no_part_and_no_migration(workspace: Workspace) -> None:
+    store = Store(workspace, FakeEmbedder())
+    store.add([(summary(f"m{number}"), "a") for number in range(300)], NOW)
+    store.close()
+    as_in_the_first_format(workspace)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))  # beyond, a write fails as on a full disk
+    try:
+        with pytest.raises(JobError):
+            Store(workspace, FakeEmbedder())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(workspace.memory.glob("*format*")) == []
+    with closing(sqlite3.connect(workspace.memory_db)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    Store(workspace, FakeEmbedder()).close()
+    (backup,) = workspace.memory.glob("*format*")
+    assert backup.stat().st_mode & 0o777 == 0o600
+    with closing(sqlite3.connect(backup)) as connection:
+        assert connection.execute("SELECT count(*) FROM memories").fetchone() == (300,)
+
+
+def test_a_store_that_cannot_be_read_is_an_error_and_no_answer(workspace: Workspace) -> None:
+    workspace.memory_db.write_bytes(b"this is no database " * 100)
+    with pytest.raises(JobError, match="STORE_UNREADABLE"):
+        stands(workspace, "a", "digest")
+
+
+def test_asking_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, bridge.store.applied_jobs; print({'numpy', 'cognee', 'lancedb', 'onnxruntime'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

@@ -1,0 +1,312 @@
+"""Huey's part: a wake is prompt, higher priority goes first, and a message can do nothing but name a job."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from worker.scheduling.huey_queue import Queue
+
+PATIENCE = 30.0
+
+
+class Looks:
+    """What the queue asked to look at; ``gate`` holds the consumer inside a look."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        self.times: list[float] = []
+        self.gate = threading.Event()
+        self.gate.set()
+        self.entered = threading.Event()
+        self._changed = threading.Condition()
+
+    def look(self, job_id: str) -> None:
+        self.entered.set()
+        assert self.gate.wait(PATIENCE)
+        with self._changed:
+            self.seen.append(job_id)
+            self.times.append(time.monotonic())
+            self._changed.notify_all()
+
+    def wait(self, count: int) -> list[str]:
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(self.seen) >= count, PATIENCE), self.seen
+            return list(self.seen)
+
+    def wait_for(self, job_id: str) -> None:
+        with self._changed:
+            assert self._changed.wait_for(lambda: job_id in self.seen, PATIENCE), self.seen
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "queue.db"
+
+
+@pytest.fixture
+def looks() -> Looks:
+    return Looks()
+
+
+@pytest.fixture
+def queue(path: Path, looks: Looks) -> Iterator[Queue]:
+    queue = Queue(path, looks.look)
+    yield queue
+    looks.gate.set()
+    queue.stop()
+
+
+def messages(path: Path) -> list[bytes]:
+    connection = sqlite3.connect(path)
+    try:
+        return [bytes(row[0]) for row in connection.execute("SELECT data FROM task")]
+    finally:
+        connection.close()
+
+
+def test_the_file_is_the_users_alone(path: Path, queue: Queue) -> None:
+    queue.put("a", 0)
+    for file in path.parent.glob("queue.db*"):
+        assert file.stat().st_mode & 0o077 == 0, file.name
+
+
+def test_a_message_is_json_and_holds_a_job_id_only(path: Path, queue: Queue) -> None:
+    queue.put("job-1", 5)
+    (message,) = messages(path)
+    found = json.loads(message)
+    assert found["args"] == ["job-1"]
+    assert found["kwargs"] in ({}, None)
+
+
+def test_a_pickle_in_the_queue_runs_nothing(
+    path: Path, queue: Queue, looks: Looks, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With Huey's own serializer this would run a program of whoever could write the file."""
+    target = path.with_name("owned")
+    pickle = b"cos\nsystem\n(S'touch " + str(target).encode() + b"'\ntR."
+    queue._huey.storage.enqueue(pickle, 100)
+    queue.put("a", 0)
+    queue.start()
+    assert looks.wait(1) == ["a"]
+    assert not target.exists()
+
+
+def test_jobs_are_looked_at_in_the_order_of_priority_then_of_arrival(queue: Queue, looks: Looks) -> None:
+    for job_id, priority in (("low", -10), ("first", 0), ("second", 0), ("high", 20), ("third", 0)):
+        queue.put(job_id, priority)
+    queue.start()
+    assert looks.wait(5) == ["high", "first", "second", "third", "low"]
+
+
+def test_a_wake_is_prompt(queue: Queue, looks: Looks) -> None:
+    """Polling would take 50 ms on the average; most of a hundred wakes take a few."""
+    queue.start()
+    delays = []
+    for number in range(60):
+        began = time.monotonic()
+        queue.put(str(number), 0)
+        looks.wait(number + 1)
+        delays.append(looks.times[-1] - began)
+    assert sorted(delays)[len(delays) // 2] < 0.025
+
+
+def test_a_message_put_while_another_is_looked_at_is_not_lost(queue: Queue, looks: Looks) -> None:
+    looks.gate.clear()
+    queue.start()
+    queue.put("a", 0)
+    assert looks.entered.wait(PATIENCE)
+    queue.put("b", 0)
+    looks.gate.set()
+    assert looks.wait(2) == ["a", "b"]
+
+
+def test_messages_of_many_threads_all_arrive(queue: Queue, looks: Looks) -> None:
+    queue.start()
+
+    def put(start: int) -> None:
+        for number in range(start, start + 25):
+            queue.put(str(number), 0)
+
+    threads = [threading.Thread(target=put, args=(start,)) for start in (0, 25, 50, 75)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(looks.wait(100), key=int) == [str(number) for number in range(100)]
+
+
+def test_a_look_that_raises_does_not_stop_the_next(path: Path) -> None:
+    seen: list[str] = []
+    done = threading.Event()
+
+    def look(job_id: str) -> None:
+        seen.append(job_id)
+        if job_id == "bad":
+            raise RuntimeError(job_id)
+        done.set()
+
+    queue = Queue(path, look)
+    queue.put("bad", 5)
+    queue.put("good", 0)
+    queue.start()
+    assert done.wait(PATIENCE)
+    queue.stop()
+    assert seen == ["bad", "good"]
+
+
+def test_stopping_lets_the_running_look_finish_and_begins_no_other(path: Path, looks: Looks) -> None:
+    queue = Queue(path, looks.look)
+    looks.gate.clear()
+    queue.put("a", 5)
+    queue.put("b", 0)
+    queue.start()
+    assert looks.entered.wait(PATIENCE)
+    stopping = threading.Thread(target=queue.stop)
+    stopping.start()
+    assert queue._consumer.stop_flag.wait(PATIENCE)
+    assert looks.seen == []
+    looks.gate.set()
+    stopping.join(PATIENCE)
+    assert not stopping.is_alive()
+    assert looks.seen == ["a"]
+
+
+def test_stopping_an_idle_queue_is_prompt(path: Path, looks: Looks) -> None:
+    queue = Queue(path, looks.look)
+    queue.start()
+    queue.put("a", 0)
+    looks.wait(1)
+    began = time.monotonic()
+    queue.stop()
+    assert time.monotonic() - began < 5
+
+
+def test_a_new_queue_begins_empty_whatever_lay_there(path: Path, looks: Looks) -> None:
+    """The records are put into it anew: what an earlier worker left would only be looked at twice."""
+    first = Queue(path, looks.look)
+    first.put("old", 0)
+    first.stop()
+    path.with_name("queue.db-wal").write_bytes(b"not a log")
+    second = Queue(path, looks.look)
+    second.put("new", 0)
+    second.start()
+    assert looks.wait(1) == ["new"]
+    second.stop()
+
+
+def test_a_file_that_is_no_database_is_replaced(path: Path, looks: Looks) -> None:
+    path.write_bytes(b"\0" * 10_000)
+    queue = Queue(path, looks.look)
+    queue.put("a", 0)
+    queue.start()
+    assert looks.wait(1) == ["a"]
+    queue.stop()
+
+
+def test_no_thread_is_left_behind(path: Path, looks: Looks) -> None:
+    before = set(threading.enumerate())
+    queue = Queue(path, looks.look)
+    queue.start()
+    queue.put("a", 0)
+    looks.wait(1)
+    queue.stop()
+    left = [thread for thread in set(threading.enumerate()) - before if thread.is_alive()]
+    assert left == []
+
+
+def test_a_file_that_breaks_under_the_worker_is_made_anew_with_everything_that_waits(path: Path, looks: Looks) -> None:
+    """What waits is the records' to say: the queue may forget a message, never a job."""
+    queue = Queue(path, looks.look, lambda: [("waiting", 0)])
+    queue.start()
+    queue.put("first", 0)
+    looks.wait(1)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TABLE task")
+    queue.put("second", 5)
+    try:
+        looks.wait_for("waiting")  # behind "second", if the consumer was the first to notice
+        assert path.stat().st_mode & 0o777 == 0o600
+    finally:
+        queue.stop()
+
+
+def test_a_file_that_is_removed_under_the_worker_is_made_anew_with_everything_that_waits(
+    path: Path, looks: Looks
+) -> None:
+    """An open database that has no name any more goes on working, and would be lost with the process."""
+    queue = Queue(path, looks.look, lambda: [("first", 0), ("second", 5)])
+    queue.put("first", 0)
+    path.unlink()
+    queue.tend()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert len(messages(path)) == 2
+    queue.start()
+    try:
+        assert looks.wait(2) == ["second", "first"]
+    finally:
+        queue.stop()
+
+
+def test_a_queue_that_lost_its_messages_is_filled_with_everything_that_waits(path: Path, looks: Looks) -> None:
+    queue = Queue(path, looks.look, lambda: [("a", 0), ("b", 0)])
+    queue.tend()
+    queue.start()
+    try:
+        assert looks.wait(2) == ["a", "b"]
+    finally:
+        queue.stop()
+
+
+def test_a_queue_that_is_well_is_left_alone(path: Path, looks: Looks) -> None:
+    asked: list[int] = []
+    queue = Queue(path, looks.look, lambda: asked.append(1) or [("a", 0)])  # type: ignore[func-returns-value]
+    queue.put("a", 0)
+    for _ in range(3):
+        queue.tend()
+    assert (len(messages(path)), asked) == (1, [])
+    queue.stop()
+
+
+def test_a_file_that_was_overwritten_is_found_out_by_a_look_at_it(path: Path, looks: Looks) -> None:
+    queue = Queue(path, looks.look, lambda: [("a", 0)])
+    queue.put("a", 0)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP TABLE task")
+    queue.tend()
+    assert len(messages(path)) == 1
+    queue.start()
+    try:
+        assert looks.wait(1) == ["a"]
+    finally:
+        queue.stop()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_consumer_whose_thread_died_is_replaced(path: Path, looks: Looks) -> None:
+    """Else jobs would be accepted and never run, until somebody restarted the worker."""
+
+    def look(job_id: str) -> None:
+        if job_id == "deadly":
+            raise SystemExit
+        looks.look(job_id)
+
+    queue = Queue(path, look)
+    queue.start()
+    try:
+        (_, thread) = queue._consumer.worker_threads[0]
+        queue.put("deadly", 0)
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+        queue.put("next", 0)
+        queue.tend()
+        assert looks.wait(1) == ["next"]
+    finally:
+        queue.stop()

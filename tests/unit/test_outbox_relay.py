@@ -1,0 +1,548 @@
+"""Paying the outbox and making derived data anew, in slices between which other jobs run over the same stores."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from fake_embedder import FakeEmbedder
+
+from bridge import slices
+from bridge.graph import graph_files, outbox_relay
+from bridge.graph.open_stores import Stores
+from bridge.memory import Content, Memory, Metadata
+from bridge.settings import Settings
+from bridge.slices import next_size
+from bridge.store import mounts, outbox
+from bridge.store.extractions import Findings
+from bridge.text.passages import passages
+from jobs import steps
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+NOW = "2026-11-20T12:00:00Z"
+
+
+def summary(memory_id: str) -> Memory:
+    metadata = Metadata(topic_id="t", status="Active", created_at=NOW, updated_at=NOW)
+    return Memory(memory_id, 0, "summary", metadata, NOW, Content(f"Topic {memory_id}", f"What {memory_id} says."))
+
+
+class FakeGraph:
+    """Takes what it is told, but for what it refuses."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.writes: list[int] = []
+        self.superseded: list[tuple[str, str]] = []
+        self.refused: set[str] = set()
+        self.raised: JobError | None = None
+        self.closed = 0
+
+    def write(self, memories: Sequence[Memory], superseded: Sequence[tuple[str, str]] = ()) -> None:
+        if not memories:
+            return
+        if self.raised is not None:
+            raise self.raised
+        if self.refused & {memory.id for memory in memories}:
+            raise JobError("GRAPH_WRITE_FAILED")
+        self.told += [memory.id for memory in memories]
+        self.writes.append(len(memories))
+        self.superseded += superseded
+
+    def topics(self, memory_ids: Sequence[str]) -> list[str]:
+        return ["t"] if memory_ids else []
+
+    def delete(self, memory_ids: Sequence[str]) -> None:
+        self.told += [f"-{memory_id}" for memory_id in memory_ids]
+
+    def set_status(self, memory: Memory) -> None:
+        self.told.append(f"{memory.id}={memory.metadata.status}")
+
+    def write_findings(self, found: Findings) -> None:
+        self.told += [f"found {node.id}" for node in found.nodes]
+
+    def remove_findings(self, found: Findings) -> None:
+        self.told += [f"-found {node.id}" for node in found.nodes]
+
+    def sync(self) -> None:
+        """Nothing is unsynced."""
+
+    def close(self) -> bool:
+        self.closed += 1
+        return True
+
+
+class WithFakeGraph(Stores):
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace, Settings(), self._note)
+        self._embedder = FakeEmbedder()
+        self.fake = FakeGraph()
+        self.loading: list[bool] = []
+        self.opened = 0
+
+    def _note(self, is_loading: bool) -> None:
+        self.loading.append(is_loading)
+
+    def _open_graph(self, store: Any) -> Any:
+        self.opened += 1
+        return self.fake
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Iterator[WithFakeGraph]:
+    workspace = Workspace(tmp_path)
+    workspace.memory.mkdir(mode=0o700)
+    with WithFakeGraph(workspace) as found:
+        yield found
+
+
+@pytest.fixture
+def every_slice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every point at which work may be set aside is the end of a slice."""
+    monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)
+
+
+def add(stores: Stores, *ids: str) -> None:
+    stores.store.add([(summary(memory_id), None) for memory_id in ids], NOW)
+
+
+def test_a_job_pays_its_own_debt_first_then_the_rest(stores: WithFakeGraph) -> None:
+    add(stores, "a", "b", "c")
+    assert stores.pay(["c"]) == {}
+    assert stores.fake.told == ["c", "a", "b"]
+    assert stores.graph_lag() == 0
+
+
+def test_on_a_mount_where_the_store_would_be_damaged_nothing_is_opened(
+    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mounts, "describe", lambda path: mounts.classify("/mnt/share", "nfs4"))
+    with pytest.raises(JobError, match="STORE_MOUNT_UNSAFE"):
+        add(stores, "a")
+    assert not stores._workspace.memory_db.exists()
+
+
+def test_a_job_pays_others_debts_for_a_moment_only(stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(0, 100_000, 2))
+    add(stores, *(f"m{number}" for number in range(50)))
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
+    stores.pay(["m49"])
+    assert stores.fake.told == ["m49"]
+    assert stores.graph_lag() == 49
+
+
+@pytest.mark.parametrize("left", ["cognee.lancedb", "cognee_graph_ladybug", "cognee_graph_ladybug.wal"])
+def test_of_a_graph_without_its_vectors_nothing_is_kept_in_place_and_the_other_way_round(
+    tmp_path: Path, left: str
+) -> None:
+    """All is written anew and nothing is deleted then: what was owed to be deleted would stay in what is left."""
+    workspace = Workspace(tmp_path)
+    databases = graph_files.databases_of(workspace)
+    databases.mkdir(parents=True)
+    workspace.memory.mkdir()
+    assert graph_files.make_ready(workspace) == "absent"
+    assert not workspace.set_aside.exists()
+    (databases / left).mkdir() if left.endswith("lancedb") else (databases / left).touch()
+    assert graph_files.make_ready(workspace) == "absent"
+    assert list(databases.iterdir()) == []
+    assert [path.name for path in workspace.set_aside.glob("graph-*/*")] == [left]
+
+
+def test_who_has_no_debt_does_not_open_the_graph(stores: WithFakeGraph) -> None:
+    add(stores, "a")
+    stores.pay(["a"])
+    stores._graph = None
+    assert stores.pay(["a"]) == {}
+    assert stores.pay_all() == 0
+    assert stores.opened == 1
+
+
+def test_one_bad_memory_fails_alone(stores: WithFakeGraph) -> None:
+    add(stores, "a", "bad", "b")
+    stores.fake.refused = {"bad"}
+    errors = stores.pay(["a", "bad", "b"])
+    assert {memory_id: error.code for memory_id, error in errors.items()} == {"bad": "GRAPH_WRITE_FAILED"}
+    assert stores.fake.told == ["a", "b"]
+    assert stores.store.outbox.count() == 1
+
+
+def test_nobody_is_asked_to_pay_again_and_again_what_the_graph_refuses(stores: WithFakeGraph) -> None:
+    add(stores, "a", "bad")
+    stores.fake.refused = {"bad"}
+    stores.pay(["bad"])
+    assert stores.graph_lag() == 0
+    stores.store.outbox.note_opened("m")
+    assert stores.graph_lag() == 1
+
+
+def test_a_text_that_the_provider_refuses_is_its_memorys_fault_and_in_nobodys_way(stores: WithFakeGraph) -> None:
+    add(stores, "bad", "a")
+
+    def write(memories: Sequence[Memory], _: object = ()) -> None:
+        if not memories:
+            return
+        if "bad" in [memory.id for memory in memories]:
+            raise JobError("EMBEDDING_FAILED", details={"status": 400})
+        stores.fake.told += [memory.id for memory in memories]
+
+    stores.fake.write = write  # type: ignore[method-assign]
+    assert {memory_id: error.code for memory_id, error in stores.pay(["bad"]).items()} == {"bad": "EMBEDDING_FAILED"}
+    assert stores.fake.told == ["a"]
+
+
+def test_trouble_with_others_debts_is_not_the_jobs(stores: WithFakeGraph) -> None:
+    add(stores, "a", "b")
+
+    def write(memories: Sequence[Memory], _: object = ()) -> None:
+        if not memories:
+            return
+        if [memory.id for memory in memories] != ["a"]:
+            raise JobError("GRAPH_UNAVAILABLE")
+
+    stores.fake.write = write  # type: ignore[method-assign]
+    assert stores.pay(["a"]) == {}
+    assert stores.graph_lag() == 1
+
+
+@pytest.mark.parametrize(("code", "closes"), [("GRAPH_UNAVAILABLE", 1), ("DISK_FULL", 1), ("RATE_LIMITED", 0)])
+def test_what_is_no_fault_of_a_memory_is_raised_at_once(stores: WithFakeGraph, code: str, closes: int) -> None:
+    add(stores, "a", "b")
+    stores.fake.raised = JobError(code)
+    with pytest.raises(JobError, match=code):
+        stores.pay(["a", "b"])
+    assert stores.fake.closed == closes
+    assert [entry.tries for entry in stores.store.outbox.owed(10)] == [0, 0]
+
+
+def test_a_debt_is_deleted_after_it_was_written_and_synced(
+    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(stores, "a")
+    passed: list[str] = []
+    monkeypatch.setattr(steps, "_fault", passed.append)
+    stores.pay(["a"])
+    assert [step.partition(":")[2] for step in passed if step.startswith("after:")] == [
+        "graph.open", "graph.write", "graph.sync", "outbox.pay",
+    ]  # fmt: skip
+
+
+def test_before_a_memory_leaves_the_graph_its_topic_is_named_after_one_that_stays(stores: WithFakeGraph) -> None:
+    add(stores, "a", "b", "c")
+    stores.pay_all()
+    stores.fake.told.clear()
+    with stores.store.changing(NOW):
+        stores.store.drop("b", NOW)
+        stores.store.hide("c", NOW)
+    stores.pay_all()
+    assert stores.fake.told == ["a", "-b", "-c"]
+
+
+def test_the_graph_is_told_which_record_supersedes_which_whenever_either_is_written(stores: WithFakeGraph) -> None:
+    add(stores, "a", "b")
+    record = replace(summary("r"), kind="decision_record", sources=("a", "b", "gone"))
+    with stores.store.changing(NOW):
+        stores.store.hide("b", NOW)
+    stores.store.add([(record, None)], NOW)
+    stores.pay_all()
+    assert stores.fake.superseded == [("r", "a")]
+    stores.store.outbox.owe_again(["a"], NOW)
+    stores.pay_all()
+    assert stores.fake.superseded == [("r", "a")] * 2
+
+
+@pytest.mark.usefixtures("every_slice")
+def test_all_is_paid_in_slices_in_which_other_jobs_may_close_the_graph_and_add(
+    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox_relay, "_REST_SECONDS", 0.0)
+    add(stores, *(f"m{number:03d}" for number in range(300)))
+    said: list[dict[str, Any]] = []
+
+    def progress(message: dict[str, Any]) -> None:
+        said.append(message)
+        if len(said) == 1:
+            add(stores, "new")
+            stores.pay(["new"])
+        stores._close_graph()
+
+    stores.pay_all(progress)
+    assert stores.graph_lag() == 0
+    assert sorted(stores.fake.told) == sorted({*(f"m{number:03d}" for number in range(300)), "new"})
+    assert stores.opened > 2
+    assert said[-1]["done"] <= said[-1]["total"]
+
+
+@pytest.mark.usefixtures("every_slice")
+def test_a_graph_is_rebuilt_in_slices_and_once_at_a_time(stores: WithFakeGraph) -> None:
+    add(stores, *(f"m{number:02d}" for number in range(30)))
+    stores.pay_all()
+    stores.fake.told.clear()
+    refused: list[str] = []
+
+    def progress(_: dict[str, Any]) -> None:
+        with pytest.raises(JobError) as caught:
+            stores.rebuild_graph(NOW)
+        refused.append(caught.value.code)
+        if len(refused) == 1:
+            add(stores, "new")
+
+    assert stores.rebuild_graph(NOW, progress) == 31
+    assert len(stores.fake.told) == 31
+    assert set(refused) == {"STORE_BUSY"}
+    assert max(stores.fake.writes) <= 100
+
+
+@pytest.mark.usefixtures("every_slice")
+@pytest.mark.parametrize("what", ["rebuild_vectors", "rebuild_words"])
+def test_what_comes_in_during_a_rebuild_is_in_what_it_made(stores: WithFakeGraph, what: str) -> None:
+    add(stores, *(f"m{number:03d}" for number in range(120)))
+    said: list[dict[str, Any]] = []
+
+    def progress(message: dict[str, Any]) -> None:
+        said.append(message)
+        if len(said) <= 2:
+            add(stores, f"new {len(said)}")
+            stores.store.set_status("m000", "Draft", NOW, NOW)
+        with pytest.raises(JobError, match="STORE_BUSY"):
+            stores.store.rebuild_vectors()
+
+    getattr(stores.store, what)(progress)
+    assert len(said) >= 3
+    assert stores.store.count() == 122
+    assert stores.store._vectors.damage() is None
+    assert stores.store._words.is_sound()
+    add(stores, "afterwards")
+    assert stores.store._words.is_sound()
+    assert stores.store._vectors.damage() is None
+    rows = stores.store._connection.execute("SELECT sum(passage_count) FROM memories").fetchone()[0]
+    assert stores.store._vectors.extents["passages"].rows == rows == sum(
+        len(passages(summary(memory.id))) for memory in stores.store.after(0, 1000)
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("every_slice")
+def test_while_another_model_takes_over_nothing_else_touches_the_store(stores: WithFakeGraph) -> None:
+    add(stores, "a")
+    stores.store.close()
+    stores._store = None
+    stores._embedder = FakeEmbedder(dimensions=8, name="other")
+    refused: list[str] = []
+
+    def progress(_: dict[str, Any]) -> None:
+        with pytest.raises(JobError) as caught:
+            add(stores, "b")
+        refused.append(caught.value.code)
+
+    stores.open_store(new_model=True).rebuild_vectors(progress)
+    assert set(refused) == {"EMBEDDER_MISMATCH"}
+    add(stores, "b")
+    assert stores.store.count() == 2
+
+
+@pytest.mark.usefixtures("every_slice")
+def test_embedding_anew_stands_still_now_and_then_and_keeps_what_it_has(stores: WithFakeGraph) -> None:
+    add(stores, *(f"m{number:03d}" for number in range(40)))
+    stores.store._connection.execute("DELETE FROM embeddings")
+    kept: list[int] = []
+
+    def progress(_: dict[str, Any]) -> None:
+        kept.append(stores.store._connection.execute("SELECT count(*) FROM embeddings").fetchone()[0])
+
+    stores.store.rebuild_vectors(progress)
+    assert kept[0] == 32
+    assert kept == sorted(kept)
+
+
+def test_loading_is_told_around_the_slow_starts(stores: WithFakeGraph) -> None:
+    add(stores, "a")
+    assert stores.loading == [True, False], "the store, which may have to mend what it finds"
+    stores.pay(["a"])
+    assert stores.loading == [True, False] * 2
+
+
+@pytest.mark.parametrize(
+    ("size", "seconds", "following"),
+    [(10, 0.5, 10), (10, 1.0, 5), (10, 0.01, 20), (80, 0.1, 100), (1, 9.0, 1), (5, 0.0, 10)],
+)
+def test_a_portion_grows_and_shrinks_towards_a_slice(size: int, seconds: float, following: int) -> None:
+    assert next_size(size, seconds, 100) == following
+
+
+@pytest.fixture
+def openable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Stores, Any]]:
+    """Stores that open their graph as in earnest, but for what cognee does."""
+
+    class Openable(FakeGraph):
+        def open(self) -> str:
+            return "ready"
+
+        def memory_count(self) -> int:
+            return 1000
+
+        def missing(self, _: object) -> list[str]:
+            return []
+
+    fake = Openable()
+    module = ModuleType("bridge.graph.cognee_store")
+    module.CogneeStore = lambda *_: fake  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    workspace = Workspace(tmp_path)
+    workspace.memory.mkdir(mode=0o700)
+    with Stores(workspace, Settings()) as found:
+        found._embedder = FakeEmbedder()
+        yield found, fake
+
+
+def test_a_graph_whose_opening_fails_at_its_end_is_closed(
+    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the next opening would have the same files open twice."""
+    stores, fake = openable
+
+    def full(_: str) -> None:
+        raise JobError("DISK_FULL")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stores.store.outbox, "note_opened", full)
+        with pytest.raises(JobError, match="DISK_FULL"):
+            _ = stores.graph
+    assert fake.closed == 1
+    assert stores.graph is fake
+
+
+def test_a_graph_that_ends_its_process_twice_as_it_is_opened_is_set_aside(
+    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A damaged page may end who reads it; every job would end as POISON."""
+    stores, fake = openable
+    stores.store.add([(summary("a"), None)], NOW)
+    stores.pay(["a"])
+    aside: list[str] = []
+    monkeypatch.setattr(graph_files, "set_aside", lambda _, label: aside.append(label))
+
+    def opened() -> int:
+        """Open the graph in what is a new process for it. Returns how often it was set aside so far."""
+        stores._graph = None
+        assert stores.graph is fake
+        return len(aside)
+
+    assert [opened(), opened(), opened()] == [0, 0, 1]
+    assert stores.graph_lag() == 1
+    stores.pay(["a"])
+    assert [opened(), opened()] == [1, 1]
+    stores._close_graph()
+    assert [opened(), opened()] == [1, 1]
+    stores._close_graph(cleanly=False)
+    assert [opened(), opened()] == [1, 1]
+
+
+def test_an_opening_whose_process_was_told_to_end_does_not_count(
+    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else two jobs that were cancelled, or took too long, would have a healthy graph written anew."""
+    stores, _ = openable
+    stores.store.add([(summary("a"), None)], NOW)
+    stores.pay(["a"])
+    monkeypatch.setattr(graph_files, "set_aside", lambda _, label: pytest.fail("set aside"))
+    for _ in range(5):
+        stores._graph = None
+        assert stores.graph
+        outbox.forgive_opening(stores._workspace)
+
+
+def test_where_there_is_no_store_there_is_nothing_to_forgive(tmp_path: Path) -> None:
+    outbox.forgive_opening(Workspace(tmp_path))
+    assert not Workspace(tmp_path).memory_db.exists()
+
+
+def test_a_graph_that_lacks_again_what_was_written_again_is_set_aside(
+    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else every opening would write the same once more, to no end."""
+    stores, fake = openable
+    stores.store.add([(summary("a"), None), (summary("b"), None)], NOW)
+    stores.pay(["a", "b"])
+    aside: list[str] = []
+    monkeypatch.setattr(graph_files, "set_aside", lambda _, label: aside.append(label))
+    lacking = ["a"]
+    fake.missing = lambda _: list(lacking)
+
+    def opened() -> int:
+        stores._close_graph(cleanly=False)
+        assert stores.graph is fake
+        stores.pay_all()
+        return len(aside)
+
+    assert opened() == 0
+    lacking[:] = ["b"]
+    assert opened() == 0, "it is another one"
+    fake.told.clear()
+    monkeypatch.setattr(graph_files, "set_aside", lambda _, label: aside.append(label) or lacking.clear())
+    assert opened() == 1
+    assert sorted(fake.told) == ["a", "b"]
+    assert opened() == 1
+
+
+def test_an_opening_that_fails_with_an_error_is_none_that_ended_its_process(
+    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stores, fake = openable
+    stores.store.add([(summary("a"), None)], NOW)
+
+    def refuse() -> str:
+        raise JobError("GRAPH_UNAVAILABLE")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fake, "open", refuse)
+        for _ in range(3):
+            with pytest.raises(JobError, match="GRAPH_UNAVAILABLE"):
+                _ = stores.graph
+    assert stores.store.outbox.note_opening() == 0
+
+
+def test_a_rebuild_of_the_graph_that_is_cut_off_forgets_not_whose_vectors_lie_there(
+    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a change of the model, what was not set aside yet must not be taken for the new one's."""
+    stores, _ = openable
+    stores.store.add([(summary("a"), None)], NOW)
+    stores.pay(["a"])
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(graph_files, "set_aside", full)
+    with pytest.raises(OSError, match="No space"):
+        stores.rebuild_graph(NOW)
+    assert stores.store.outbox.graph_model() == stores.embedder.identity
+
+
+def test_a_graph_that_cannot_be_checkpointed_keeps_nothing_else_from_maintenance(
+    openable: tuple[Stores, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stores, fake = openable
+    assert stores.graph is fake
+    maintained: list[Any] = []
+    monkeypatch.setattr(type(stores.store), "maintain", lambda _, now: maintained.append(now))
+    fake.overgrown = list
+
+    def refuse(_: int) -> None:
+        raise JobError("GRAPH_UNAVAILABLE")
+
+    fake.checkpoint = refuse
+    with pytest.raises(JobError, match="GRAPH_UNAVAILABLE"):
+        stores.maintain()
+    assert len(maintained) == 1
+    assert (fake.closed, stores.store.outbox.graph_was_closed()) == (1, False)
+
+
+def test_maintenance_opens_nothing(stores: WithFakeGraph) -> None:
+    stores.maintain()
+    assert (stores._store, stores._graph) == (None, None)

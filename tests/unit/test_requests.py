@@ -1,0 +1,343 @@
+"""What is asked about the queue: which jobs are meant, what the worker is told, and what became of it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import until
+
+from jobs import clock, files, lifecycle, rejected_files, spool
+from jobs.errors import ERRORS, JobError
+from jobs.layout import Spool, Workspace
+from jobs.lock import Lock
+from jobs.model import Record, encode
+from jobs.parse import parse_job
+from worker.admin import requests
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    workspace = Workspace(tmp_path)
+    spool.prepare(workspace.spool)
+    return workspace
+
+
+@pytest.fixture
+def place(workspace: Workspace) -> Spool:
+    return workspace.spool
+
+
+def job(place: Spool, job_id: str, *events: lifecycle.Event) -> Record:
+    """A job with its copy, after these events."""
+    file = {"schema_version": 1, "job_id": job_id, "kind": "check", "payload": {}}
+    accepted = parse_job(job_id, encode(file))
+    record = lifecycle.accept(accepted, NOW)
+    for event in events:
+        record = lifecycle.step(record, event, NOW)
+    spool.accept(place, [(accepted, record)])
+    if record.ended:
+        spool.end(place, job_id)
+    return record
+
+
+STARTED, FAILED = lifecycle.Started(), lifecycle.Failed(JobError("TOPIC_NOT_FOUND"))
+
+
+def rejected(place: Spool, name: str, code: str = "BACKLOG_FULL", *, record: bool = True) -> Path:
+    """A file that was rejected; its content is a job all the same."""
+    path = place.inbox / name
+    path.write_bytes(encode({"schema_version": 1, "job_id": name[:-5], "kind": "check", "payload": {}}))
+    error = JobError(code)
+    refused = lifecycle.refuse(name[:-5], error, NOW) if record else None
+    return spool.reject(place, spool.Entry(path, name[:-5]), error, refused, clock.iso(NOW))
+
+
+@contextmanager
+def worker(place: Spool, obey: Any) -> Iterator[None]:
+    """Somebody who holds the worker's lock, and does what ``obey`` does with each request or drop, before it goes."""
+    stop = threading.Event()
+    files.make_folder(place.control)
+
+    def work() -> None:
+        while not stop.is_set():
+            for path in (*place.control.glob("[!.]*.json"), *place.inbox.glob("[!.]*.json")):
+                obey(path)
+                path.unlink()
+            stop.wait(0.002)
+
+    with Lock(place.lock) as lock:
+        assert lock.acquire()
+        thread = threading.Thread(target=work)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+
+
+def read(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_bytes())
+    return found
+
+
+# --- which jobs are meant ---
+
+
+def test_an_id_is_meant_by_a_beginning_that_no_other_has(place: Spool) -> None:
+    for job_id in ("0193-aa-1", "0193-ab-2", "0193"):
+        job(place, job_id)
+    (place.inbox / "waits-here.json").write_text("{}")
+    assert requests.resolved(place, "0193-ab") == "0193-ab-2"
+    assert requests.resolved(place, "0193") == "0193", "a whole id is itself, whatever begins with it"
+    assert requests.resolved(place, "waits") == "waits-here"
+
+
+def test_a_beginning_of_several_lists_them_and_one_of_none_says_what_is_near(place: Spool) -> None:
+    for number in range(7):
+        job(place, f"job-{number}")
+    with pytest.raises(JobError, match=r"ARGUMENT_INVALID.*7 jobs: job-0, job-1, .* and 2 more"):
+        requests.resolved(place, "job-")
+    with pytest.raises(JobError, match=r"JOB_NOT_FOUND.*Did you mean job-3"):
+        requests.resolved(place, "jab-3")
+    for nothing in ("", "../../etc/passwd", "zzz"):
+        with pytest.raises(JobError, match="JOB_NOT_FOUND"):
+            requests.resolved(place, nothing)
+
+
+def test_words_of_filters_are_known_ones_or_the_nearest_is_named() -> None:
+    assert requests.states_of("failed, expired") == ("failed", "expired")
+    assert requests.states_of(None) == requests.states_of("") == ()
+    assert requests.kind_of("compact") == "compact"
+    assert requests.error_of("llm_timeout") == "LLM_TIMEOUT"
+    for ask, near in (
+        (lambda: requests.states_of("faild"), "failed"),
+        (lambda: requests.kind_of("compct"), "compact"),
+        (lambda: requests.error_of("LLM_NOT_CONFIGURD"), "LLM_NOT_CONFIGURED"),
+    ):
+        with pytest.raises(JobError, match=rf"ARGUMENT_INVALID.*Did you mean {near}\?"):
+            ask()
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("90s", "2026-11-20T11:58:30Z"),
+        ("45min", "2026-11-20T11:15:00Z"),
+        ("2h", "2026-11-20T10:00:00Z"),
+        ("3 d", "2026-11-17T12:00:00Z"),
+        ("1w", "2026-11-13T12:00:00Z"),
+        ("2026-11-20T08:00:00+02:00", "2026-11-20T06:00:00Z"),
+        ("2026-11-20T08:00Z", "2026-11-20T08:00:00Z"),
+    ],
+)
+def test_a_time_is_said_as_a_span_or_as_a_date(text: str, at: str) -> None:
+    assert requests.moment(text, NOW) == at
+
+
+@pytest.mark.parametrize("text", ["yesterday", "2x", "-1h", "9999999d", "999999w", ""])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(JobError, match="ARGUMENT_INVALID"):
+        requests.moment(text, NOW)
+
+
+def test_without_a_state_the_default_ones_are_meant_and_the_oldest_come_first() -> None:
+    def brief(job_id: str, state: str, hour: int) -> dict[str, Any]:
+        at = clock.iso(NOW.replace(hour=hour))
+        error = {"code": "X"} if state == "failed" else None
+        return {
+            "job_id": job_id, "state": state, "kind": "noop", "error": error, "accepted_at": at, "finished_at": None,
+            "correlation_id": None,
+        }  # fmt: skip
+
+    found = [brief("new", "failed", 9), brief("old", "failed", 3), brief("gone", "cancelled", 4)]
+    assert requests.selected(found, ("failed",)) == ["old", "new"]
+    assert requests.selected(found, ("failed",), states=("cancelled",)) == ["gone"]
+    assert requests.selected(found, ("failed",), since=clock.iso(NOW.replace(hour=5))) == ["new"]
+    assert requests.selected(found, ("failed",), error="Y") == []
+
+
+# --- cancelling ---
+
+
+def test_cancelling_several_without_a_worker_leaves_requests_for_the_next(workspace: Workspace) -> None:
+    place = workspace.spool
+    job(place, "a")
+    job(place, "b", STARTED, lifecycle.Succeeded({}))
+    outcome = requests.cancel_many(workspace, ["a", "b", "a", "nobody"])
+    assert [asked.as_dict() for asked in outcome.asked] == [
+        {"job_id": "b", "requested": False, "obeyed": True, "state": "succeeded"},
+        {"job_id": "a", "requested": True, "obeyed": False, "state": "queued"},
+    ]
+    assert [(refused.job_id, refused.error.code) for refused in outcome.skipped] == [("nobody", "JOB_NOT_FOUND")]
+    assert read(place.cancel("a"))["generation"] == 1
+    assert not place.cancel("b").exists()
+
+
+def test_cancelling_waits_for_the_worker_and_says_for_which_it_was_too_late(workspace: Workspace) -> None:
+    place = workspace.spool
+    job(place, "waits")
+    late = job(place, "late", STARTED)
+
+    def obey(path: Path) -> None:
+        job_id = read(path)["job_id"]
+        if job_id == "waits":
+            spool.write_records(place, [lifecycle.step(spool.read_record(place, job_id), lifecycle.Cancelled(), NOW)])  # type: ignore[arg-type]
+        else:
+            spool.write_records(place, [lifecycle.step(late, lifecycle.Succeeded({}), NOW)])
+
+    with worker(place, obey):
+        outcome = requests.cancel_many(workspace, ["waits", "late"])
+    assert [(asked.job_id, asked.state, asked.obeyed) for asked in outcome.asked] == [("waits", "cancelled", True)]
+    assert [(refused.job_id, refused.error.code) for refused in outcome.skipped] == [("late", "CANCEL_TOO_LATE")]
+
+
+# --- running again ---
+
+
+def test_running_again_asks_for_what_can_and_says_why_not_for_the_rest(workspace: Workspace) -> None:
+    place = workspace.spool
+    job(place, "failed", STARTED, FAILED)
+    job(place, "done", STARTED, lifecycle.Succeeded({}))
+    job(place, "waits")
+    job(place, "scrubbed", STARTED, FAILED)
+    place.ended_copy("scrubbed").unlink()
+    place.record("damaged").write_text("{")
+    names = ["failed", "done", "waits", "scrubbed", "damaged", "nobody"]
+    outcome = requests.retry_many(workspace, names, start=False)
+    assert [(asked.job_id, asked.requested, asked.obeyed) for asked in outcome.asked] == [("failed", True, False)]
+    assert read(place.retry("failed"))["generation"] == 1
+    assert {refused.job_id: refused.error.code for refused in outcome.skipped} == {
+        "done": "ARGUMENT_INVALID",
+        "waits": "ARGUMENT_INVALID",
+        "scrubbed": "JOB_NOT_FOUND",
+        "damaged": "JOB_NOT_FOUND",
+        "nobody": "JOB_NOT_FOUND",
+    }
+    assert all(refused.as_dict()["remediation"] for refused in outcome.skipped)
+
+
+def test_the_state_that_is_told_is_the_one_after_the_worker_has_obeyed(workspace: Workspace) -> None:
+    place = workspace.spool
+    record = job(place, "failed", STARTED, FAILED)
+
+    def obey(_: Path) -> None:
+        spool.write_records(place, [lifecycle.step(record, lifecycle.Replayed(), NOW)])
+
+    with worker(place, obey):
+        outcome = requests.retry_many(workspace, ["failed"], start=False)
+    assert [asked.as_dict() for asked in outcome.asked] == [
+        {"job_id": "failed", "requested": True, "obeyed": True, "state": "queued"}
+    ]
+
+
+def test_a_rejected_job_is_dropped_anew_and_its_reason_goes(workspace: Workspace) -> None:
+    place = workspace.spool
+    former, kept = rejected(place, "late.json"), rejected(place, "late.json")
+    content = kept.read_bytes()
+    outcome = requests.retry_many(workspace, ["late"], start=False)
+    assert [asked.as_dict() for asked in outcome.asked] == [
+        {"job_id": "late", "requested": True, "obeyed": False, "state": "in the inbox"}
+    ]
+    assert place.dropped("late").read_bytes() == content
+    assert not kept.exists()
+    assert former.exists(), "the newest one counts"
+    assert [item["kept_as"] for item in rejected_files.rejections(place, 9)[0]] == [former.name]
+
+
+def test_what_is_rejected_once_more_is_refused_with_the_reason(workspace: Workspace) -> None:
+    place = workspace.spool
+    rejected(place, "bad.json", "JSON_INVALID")
+
+    def obey(path: Path) -> None:
+        spool.write_records(place, [lifecycle.refuse("bad", JobError("JSON_INVALID", "Still."), NOW, 2)])
+
+    with worker(place, obey):
+        outcome = requests.retry_many(workspace, ["bad"], start=False)
+    assert outcome.asked == []
+    assert [(refused.job_id, str(refused.error)) for refused in outcome.skipped] == [("bad", "JSON_INVALID: Still.")]
+
+
+def test_a_rejected_file_is_named_as_it_is_kept(workspace: Workspace) -> None:
+    place = workspace.spool
+    kept = rejected(place, "mine.json", "JOB_ID_CONFLICT", record=False)
+    outcome = requests.retry_many(workspace, [kept.name, "other.1.json", "../late.1.json"], start=False)
+    assert [asked.job_id for asked in outcome.asked] == ["mine"]
+    assert {refused.error.code for refused in outcome.skipped} == {"JOB_NOT_FOUND"}
+
+
+def test_a_drop_that_waits_is_not_overwritten_by_a_rejected_one(place: Spool) -> None:
+    kept = rejected(place, "mine.json")
+    place.dropped("mine").write_text("another")
+    with pytest.raises(JobError, match="JOB_ID_CONFLICT"):
+        rejected_files.drop_anew(place, kept.name)
+    assert (place.dropped("mine").read_text(), kept.exists()) == ("another", True)
+
+
+def test_what_cannot_become_a_job_by_its_name_or_is_no_plain_file_is_not_dropped(place: Spool, tmp_path: Path) -> None:
+    unnamed = rejected(place, "No Name.json", "NAME_INVALID", record=False)
+    with pytest.raises(JobError, match="NAME_INVALID"):
+        rejected_files.drop_anew(place, unnamed.name)
+    link = rejected(place, "link.json")
+    link.unlink()
+    link.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(JobError, match="FILE_UNSAFE"):
+        rejected_files.drop_anew(place, link.name)
+    assert unnamed.exists()
+
+
+# --- what was rejected, what waits ---
+
+
+def test_rejections_are_those_whose_file_is_kept_the_newest_first(place: Spool) -> None:
+    first, second, gone = (rejected(place, f"{name}.json", "DISK_FULL") for name in ("a", "b", "c"))
+    gone.unlink()
+    found, total = rejected_files.rejections(place, 1)
+    assert (total, [item["kept_as"] for item in found]) == (2, [second.name])
+    assert found[0]["file"] == "b.json"
+    assert (found[0]["error"]["code"], found[0]["size"]) == ("DISK_FULL", second.stat().st_size)
+    (place.rejected / first.name.replace(".json", ".reason.json")).write_text("half")
+    assert [item["kept_as"] for item in rejected_files.rejections(place, 9)[0]] == [second.name]
+
+
+def test_where_there_is_no_spool_there_is_nothing(tmp_path: Path) -> None:
+    place = Workspace(tmp_path / "nowhere").spool
+    assert rejected_files.rejections(place, 9) == ([], 0)
+    assert requests.waiting(place) == []
+    assert requests.known_ids(place) == set() or not place.root.exists()
+
+
+def test_asking_the_worker_says_whether_it_has_obeyed(workspace: Workspace) -> None:
+    assert requests.ask_worker(workspace, "pause")["obeyed"] is False
+    assert workspace.spool.request("pause").exists()
+    with worker(workspace.spool, lambda _: None):
+        until(lambda: not workspace.spool.request("pause").exists(), "the former one is read")
+        assert requests.ask_worker(workspace, "resume")["obeyed"] is True
+
+
+def test_every_error_that_can_be_asked_for_is_in_the_table() -> None:
+    assert all(requests.error_of(code.lower()) == code for code in ERRORS)
+
+
+def test_ended_jobs_are_taken_off_the_list_once_a_worker_has_read_it(workspace: Workspace, place: Spool) -> None:
+    job(place, "failed", STARTED, FAILED)
+    job(place, "waits")
+    outcome = requests.dismiss_many(workspace, ["failed", "waits", "nobody"], 0.0)
+    assert [asked.as_dict() for asked in outcome.asked] == [
+        {"job_id": "failed", "requested": True, "obeyed": False, "state": "failed"}
+    ]
+    assert [(refused.job_id, refused.error.code) for refused in outcome.skipped] == [
+        ("waits", "ARGUMENT_INVALID"),
+        ("nobody", "JOB_NOT_FOUND"),
+    ]
+    request = json.loads(place.dismiss("failed").read_bytes())
+    assert (request["job_id"], request["generation"]) == ("failed", 1)

@@ -1,0 +1,1 @@
+"""What an operator asks of the queue, for the command line and HTTP alike."""

@@ -1,0 +1,300 @@
+"""The worker's composition root: what is started in which order, what a look does, and how it ends."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from bridge.graph import llm
+from bridge.privacy.traces import trace
+from bridge.search import listing
+from bridge.settings import Settings
+from bridge.store import applied_jobs, mounts
+from jobs import clock, files, spool
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lifecycle import Caps
+from jobs.model import Record
+
+from .child.supervisor import Child
+from .heartbeat import Heartbeat, WorkerState, describe
+from .inbox.control import Control
+from .inbox.intake import Intake, Limits
+from .inbox.watcher import Watcher, choose
+from .monitoring.counters import Figures
+from .scheduling import recovery, retention
+from .scheduling.huey_queue import Queue
+from .scheduling.ledger import Ledger
+from .scheduling.runner import MAINTENANCE, Runner
+from .server.endpoint import Endpoint
+from .version import VERSION
+
+log = logging.getLogger(__name__)
+
+_REQUEST_PAUSE_SECONDS = 0.05  # while a request waits for what runs
+_GROWING_PAUSE_SECONDS = 0.25
+_TEND_SECONDS = 30.0
+_PRUNE_SECONDS = 3600.0
+_PRUNE_TOGETHER = 200
+_MAINTENANCE_PAUSE_SECONDS = 30.0
+_LAST_PRIORITY = -1000
+
+
+class Worker:
+    """One workspace's worker; the caller holds the lock. ``run`` returns after ``stop`` or when it leaves by itself."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        settings: Settings,
+        holds_lock: Callable[[], bool] = lambda: True,
+        *,
+        worker_died: bool = False,
+        leaves_when_idle: bool = False,
+    ) -> None:
+        """``worker_died``: the former worker did, while the machine went on."""
+        self._workspace = workspace
+        self._settings = settings
+        self._holds_lock = holds_lock
+        self._leaves_when_idle = leaves_when_idle and settings.worker_idle_seconds > 0
+        place = self._place = workspace.spool
+        self._wake = threading.Event()
+        self._stop = threading.Event()
+        self._draining = False
+        caps = Caps(settings.max_crashes, settings.max_worker_deaths)
+        live = recovery.recover(place, clock.now(), worker_died=worker_died, caps=caps)
+        figures = Figures()
+        self._ledger = Ledger(
+            place, live, changed=self._changed, stepped=figures.stepped, stands=self._stands, caps=caps
+        )
+        self._child = Child(workspace, settings, figures)
+        self._runner = Runner(
+            place,
+            self._ledger,
+            self._child,
+            batch_size=settings.batch_size,
+            idle_seconds=settings.child_idle_seconds,
+            slice_seconds=settings.slice_seconds,
+            changed=self._changed,
+            waits=self._wake.set,
+        )
+        self._runner.graph_lag = self._graph_lag()
+        self._queue = Queue(place.queue_db, self._runner.look, self._waiting, self._runner.is_stale)
+        limits = Limits(
+            max_job_bytes=settings.max_job_bytes,
+            max_active_jobs=settings.max_active_jobs,
+            min_free_bytes=settings.min_free_bytes,
+            max_attempts=settings.max_attempts,
+            partial_write_grace=settings.partial_write_grace,
+            test_jobs=settings.test_jobs,
+            redact_secrets=settings.redact_secrets,
+        )
+        rejected = partial(figures.count, "jobs_rejected")
+        self._intake = Intake(place, self._ledger, limits, self._enqueue_announced, rejected=rejected)
+        self._control = Control(
+            place,
+            self._ledger,
+            self._runner.cancel,
+            {"pause": self._pause, "resume": self._resume, "drain": self._drain, "prune": self._prune_now},
+        )
+        self._watcher = Watcher(
+            [place.inbox, place.control], self._wake, choose(settings.watcher, mounts.describe(workspace.root))
+        )
+        self._endpoint = Endpoint(workspace, settings, self._changed, figures=figures)
+        now = time.monotonic()
+        self._active_at = self._next_maintenance = self._next_prune = now
+        self._next_tend = now + _TEND_SECONDS
+        facts = {
+            "version": VERSION,
+            "workspace": str(workspace.root),
+            "embedder": settings.embedder_identity,
+            "llm_configured": llm.is_configured(settings),
+        }
+        self._heartbeat = Heartbeat(
+            place,
+            facts,
+            settings.heartbeat_seconds,
+            lambda: describe(self._ledger, self._runner, self._child, self._watcher.state, self._endpoint.describe()),
+            figures,
+        )
+
+    # --- what the parts ask ---
+
+    def _waiting(self) -> list[tuple[str, int]]:
+        """What belongs into the queue now; delayed jobs are announced when they are due."""
+        return [(r.job_id, r.priority) for kind in self._ledger.kinds_due() for r in self._ledger.due(kind, 1_000_000)]
+
+    def _enqueue_announced(self) -> None:
+        self._queue.put_many((record.job_id, record.priority) for record in self._ledger.take_announced())
+
+    def _changed(self) -> None:
+        heartbeat = getattr(self, "_heartbeat", None)
+        if heartbeat is not None:
+            heartbeat.poke()
+
+    def _stands(self, record: Record) -> bool:
+        """Whether a job's effect is committed."""
+        return applied_jobs.stands(self._workspace, record.job_id, record.job_sha256 or "")
+
+    def _graph_lag(self) -> int | None:
+        """What the graph is owed from before this start. A store that cannot be read is each job's error, not ours."""
+        try:
+            return listing.counts(self._workspace)["graph_lag"]
+        except JobError as error:
+            log.error("the memory store cannot be read: %s", error)
+            return None
+
+    # --- requests ---
+
+    def _pause(self, request: dict[str, Any]) -> None:
+        files.replace(self._place.paused, b"")
+        self._runner.paused.set()
+        self._announce()
+
+    def _resume(self, request: dict[str, Any]) -> None:
+        files.remove(self._place.paused)
+        self._runner.paused.clear()
+        self._queue.put_many(self._waiting())  # what was looked at meanwhile is no longer in the queue
+        self._announce()
+
+    def _drain(self, request: dict[str, Any]) -> None:
+        self._draining = True
+        self._announce()
+
+    def _prune_now(self, request: dict[str, Any]) -> None:
+        self._next_prune = time.monotonic()
+
+    def _announce(self) -> None:
+        state: WorkerState = "draining" if self._draining else "paused" if self._runner.paused.is_set() else "ready"
+        log.info("%s", state)
+        self._heartbeat.state(state)
+
+    # --- the work ---
+
+    def stop(self) -> None:
+        """Finish what runs, begin nothing more; a second call does not wait for it."""
+        if self._stop.is_set():
+            self._child.end_for_good()
+        self._stop.set()
+        self._runner.stopping.set()
+        self._wake.set()
+
+    def run(self) -> None:
+        """Work until ``stop``, or until there is nothing to stay for."""
+        if self._place.paused.exists():
+            self._runner.paused.set()
+        files.remove(self._place.request("drain"))  # it was meant for a former worker
+        self._heartbeat.start()
+        self._watcher.start()
+        self._try(self._control.look)  # what was asked before we came, before anything begins
+        self._enqueue_announced()
+        self._queue.start()
+        self._endpoint.start()
+        log.info("%d jobs taken up", self._ledger.count())
+        self._announce()
+        try:
+            while not self._stop.is_set():
+                self._wake.clear()
+                self._look()
+                self._wake.wait(self._pause_seconds())
+        finally:
+            self._heartbeat.state("exiting")
+            self._runner.stopping.set()
+            self._endpoint.stop()
+            self._watcher.stop()
+            self._queue.stop()
+            self._child.close()
+            self._heartbeat.stop()
+            log.info("stopped")
+
+    def _look(self) -> None:
+        looks = (
+            self._take_in,
+            self._control.look,
+            self._enqueue_announced,
+            self._watcher.tend,
+            self._tend,
+            self._maintain,
+            self._prune,
+            self._leave,
+        )
+        for look in looks:
+            self._try(look)
+        if not self._holds_lock():
+            log.error("the lock was removed: leaving, so that no second worker works beside this one")
+            self.stop()
+
+    @staticmethod
+    def _try(look: Callable[[], object]) -> None:
+        """A full disk, an unreadable folder, a mistake of ours: what is not dealt with waits, and the next look goes
+        on. A worker that ended here would need a babysitter."""
+        try:
+            look()
+        except Exception as error:
+            log.error("a look at the spool failed: %s", trace(error))
+
+    def _take_in(self) -> None:
+        if not self._draining:
+            self._intake.look()
+
+    def _tend(self) -> None:
+        """Continuous recovery: what goes wrong while we run is mended while we run."""
+        if time.monotonic() >= self._next_tend:
+            self._next_tend = time.monotonic() + _TEND_SECONDS
+            spool.prepare(self._place)  # a folder that somebody removed: nothing could be written again
+            recovery.tend(self._place, self._ledger, clock.now())
+            self._queue.tend()
+
+    def _maintain(self) -> None:
+        """Ask the runner's thread for maintenance when there is some, now and then."""
+        idle = not self._runner.running and not self._runner.paused.is_set()
+        if idle and self._runner.wants_maintenance and time.monotonic() >= self._next_maintenance:
+            self._next_maintenance = time.monotonic() + _MAINTENANCE_PAUSE_SECONDS
+            self._queue.put(MAINTENANCE, _LAST_PRIORITY)
+
+    def _prune(self) -> None:
+        if time.monotonic() < self._next_prune:
+            return
+        s = self._settings
+        keep = retention.Keep(s.keep_succeeded_days, s.keep_failed_days, s.keep_ended_jobs, s.keep_rejected_files)
+        self._next_prune = time.monotonic() + _PRUNE_SECONDS
+        count = retention.prune(
+            self._workspace, keep, lambda job_id: self._ledger.get(job_id) is not None, time.time(), _PRUNE_TOGETHER
+        )
+        if count >= _PRUNE_TOGETHER:  # there may be more
+            self._next_prune = time.monotonic()
+            self._wake.set()
+
+    def _leave(self) -> None:
+        """End when drained; or when nothing was there to do for long, and nobody started us by hand."""
+        runs = bool(self._runner.running)
+        if self._draining and not runs and (self._runner.paused.is_set() or not self._ledger.kinds_due()):
+            self.stop()
+        asked = self._endpoint.has_server
+        if runs or asked or self._ledger.count() or self._runner.graph_lag or self._runner.paused.is_set():
+            self._active_at = time.monotonic()
+        if not self._leaves_when_idle or time.monotonic() - self._active_at < self._settings.worker_idle_seconds:
+            return
+        # Who drops from here on sees that we leave, and starts a successor; what was dropped before is here.
+        seen = self._heartbeat.state("exiting")
+        if not seen or spool.inbox(self._place) or any(self._place.control.glob("*.json")):
+            self._active_at = time.monotonic()
+            self._wake.set()
+            self._announce()
+            return
+        log.info("nothing to do for %g s: leaving", self._settings.worker_idle_seconds)
+        self.stop()
+
+    def _pause_seconds(self) -> float:
+        longest = self._watcher.pause(self._settings.rescan_seconds, self._settings.polling_seconds)
+        if self._control.waits:
+            longest = min(longest, _REQUEST_PAUSE_SECONDS)
+        if self._intake.has_more and not self._draining:
+            return 0.0
+        if self._intake.waits_for_growing_files:
+            longest = min(longest, _GROWING_PAUSE_SECONDS)
+        return self._ledger.seconds_to_next(longest)

@@ -1,0 +1,215 @@
+"""The child process: runs operations over the stores, one request at a time, until its stdin closes.
+
+stdout carries answers alone: the real one is moved out of reach of prints before anything is imported.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bridge import critical
+from bridge.graph.open_stores import Stores
+from bridge.operations import Outcomes, Progress, Task, run
+from bridge.privacy import log_lines
+from bridge.privacy.masking import masked_value
+from bridge.privacy.traces import trace
+from bridge.settings import load
+from bridge.store.database import failing_clearly
+from bridge.store.outbox import forgive_opening
+from jobs import clock, steps
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.lifecycle import Failed, Succeeded
+
+from .parent_death import Leash, stand_back
+
+log = logging.getLogger("child")
+
+_CRITICAL_SECONDS = 10.0
+# Requests that are no jobs:
+PAY = "@pay"  # bring the graph up to date
+MAINTAIN = "@maintain"  # compact what only grows
+
+
+class Pipes:
+    """The parent's requests and our messages to it.
+
+    The end of stdin means that the parent is gone, or wants us to be.
+    """
+
+    def __init__(self, answers: int, leaving: Callable[[], None] = lambda: None) -> None:
+        """``leaving`` is called before the process ends in the middle of a request."""
+        self._leaving = leaving
+        self._answers = os.fdopen(answers, "wb", buffering=0)
+        self._sending = threading.Lock()
+        self._requests: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        self._busy = threading.Event()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def send(self, message: dict[str, Any]) -> None:
+        rest = memoryview(json.dumps(message, ensure_ascii=False).encode() + b"\n")
+        with self._sending:
+            while rest:
+                rest = rest[self._answers.write(rest) or 0 :]
+
+    def answer(self, message: dict[str, Any], *, last: bool) -> None:
+        """The outcome of a request; after the last one nothing runs that the parent's end would cut off."""
+        if last:
+            self._busy.clear()
+        with steps.step("child.answer"):
+            self.send(message)
+
+    def next(self) -> dict[str, Any] | None:
+        """The next request; None at the end."""
+        return self._requests.get()
+
+    def _read(self) -> None:
+        for line in sys.stdin.buffer:
+            if not line.endswith(b"\n"):
+                break  # the parent was cut off in the middle of a request
+            self._busy.set()  # before it is taken up: else an end of stdin in between would not cut it off
+            self._requests.put(json.loads(line))
+        if self._busy.is_set():
+            self._leave()
+        self._requests.put(None)
+
+    def _leave(self) -> None:
+        """Nobody takes the answer, so what runs is cut off, but in no critical section."""
+        if not critical.wait(0):
+            try:
+                self.send({"critical": True})
+            except OSError:
+                pass  # the parent is gone
+            critical.wait(_CRITICAL_SECONDS)
+        self._leaving()
+        os._exit(1)
+
+
+class Server:
+    """Runs what is asked. While long work stands at a safe point, other requests are served in between."""
+
+    def __init__(self, pipes: Pipes, stores: Stores) -> None:
+        self._pipes = pipes
+        self._stores = stores
+        self._depth = 0
+
+    def serve(self) -> None:
+        while (request := self._pipes.next()) is not None:
+            self._serve(request)
+
+    def _serve(self, request: dict[str, Any]) -> None:
+        self._depth += 1
+        with steps.step("child.take"):
+            tasks = [Task(**task) for task in request["jobs"]]
+        outcomes = self._outcomes(request["kind"], tasks, self._progress(request["slice_seconds"]))
+        self._depth -= 1
+        answer = {
+            "outcomes": {job_id: encode(outcome) for job_id, outcome in outcomes.items()},
+            "graph_lag": self._stores.graph_lag(),
+        }
+        self._pipes.answer(answer, last=self._depth == 0)
+
+    def _progress(self, slice_seconds: float | None) -> Progress:
+        began = time.monotonic()
+
+        def progress(message: dict[str, Any]) -> None:
+            nonlocal began
+            self._pipes.send({"progress": message})
+            if slice_seconds is not None and time.monotonic() - began >= slice_seconds:
+                self._give_way()
+                began = time.monotonic()
+
+        return progress
+
+    def _give_way(self) -> None:
+        self._pipes.send({"give_way": True})
+        while True:
+            request = self._pipes.next()
+            if request is None:
+                threading.Event().wait()  # the thread that read the end ends the process
+            elif "go_on" in request:
+                return
+            else:
+                self._serve(request)
+
+    def _outcomes(self, kind: str, tasks: list[Task], progress: Progress) -> Outcomes:
+        if len(tasks) != 1:
+            return self._tried(kind, tasks, progress)
+        with log_lines.about(job_id=tasks[0].job_id, correlation_id=tasks[0].correlation_id, kind=kind):
+            return self._tried(kind, tasks, progress)
+
+    def _tried(self, kind: str, tasks: list[Task], progress: Progress) -> Outcomes:
+        try:
+            with failing_clearly():
+                if kind == PAY:
+                    self._stores.pay_all(progress)
+                    return {}
+                if kind == MAINTAIN:
+                    self._stores.maintain(clock.now(), progress)
+                    return {}
+                return run(kind, tasks, self._stores, clock.now(), progress)
+        except JobError as error:
+            if not tasks:  # maintenance: nobody else would say
+                log.warning("%s was not done: %s", kind, error.code)
+            return {task.job_id: Failed(error) for task in tasks}
+        except Exception as error:
+            # The traceback goes to the log; a record gets no more than the kind of error, which holds no text.
+            log.error("operation %s failed: %s", kind, trace(error))
+            if len(tasks) > 1:  # each is tried alone, so that a bad one fails alone
+                return {job: found for task in tasks for job, found in self._outcomes(kind, [task], progress).items()}
+            failure = JobError("INTERNAL", f"The operation {kind!r} met an unexpected {type(error).__name__}.")
+            return {task.job_id: Failed(failure) for task in tasks}
+
+
+def main() -> int:
+    leash = Leash(parent=int(sys.argv[2]))
+    stand_back()
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    log_lines.on_stderr()
+    settings = load()
+    steps.arm(settings.fault if settings.test_jobs else None)
+    critical.on_change(leash.let_go, leash.hold)
+    workspace = Workspace(Path(sys.argv[1]))
+    pipes = Pipes(answers, lambda: forgive_opening(workspace))
+
+    def loading(is_loading: bool) -> None:
+        pipes.send({"loading": is_loading})
+
+    with Stores(workspace, settings, loading) as stores:
+        loading(False)
+        Server(pipes, stores).serve()
+    return 0
+
+
+def encode(outcome: Succeeded | Failed) -> dict[str, Any]:
+    """An outcome for the pipe. What a provider answered may quote the key that it was sent."""
+    match outcome:
+        case Succeeded(result):
+            return {"result": masked_value(result)}
+        case Failed(error):
+            found = {"message": error.message, "remediation": error.remediation, "details": error.details}
+            return {"error": {"code": error.code, **masked_value(found)}}
+
+
+def decode(value: dict[str, Any]) -> Succeeded | Failed:
+    """An outcome from the pipe."""
+    if "result" in value:
+        return Succeeded(value["result"])
+    error = dict(value["error"])
+    return Failed(JobError(error.pop("code"), error.pop("message"), **error))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,263 @@
+"""One child process: its pipes, its clock, and the thread that watches it.
+
+One JSON object a line each way. The child's stderr goes to the log, line by line, bounded.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import select
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import IO, Any, Literal
+
+import psutil
+
+from bridge.graph.cognee_env import cognee_environment
+from bridge.settings import Settings, inherited_environment
+from jobs.layout import Workspace
+
+from ..log import pump
+
+log = logging.getLogger(__name__)
+child_log = logging.getLogger("child")
+
+Why = Literal["died", "cancelled", "timeout", "memory", "stopped"]
+
+MIB = 1024 * 1024
+CRITICAL_SECONDS = 10.0  # a critical section is waited for, but no longer
+_SOFT_SECONDS = 1.5  # for the child to leave by itself; with the kill, a cancelled job stops within 2 s
+_LOADING_SECONDS = 120.0  # of starting, which do not count towards a job's timeout
+_WATCH_SECONDS = 0.5
+_ANSWER_BYTES = 64 * 1024 * 1024  # what a record may hold at most
+_NO_CONSOLE: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+
+
+class ChildProcess:
+    """One child process, with its pipes, its clock and the thread that watches it."""
+
+    def __init__(self, workspace: Workspace, settings: Settings) -> None:
+        self._popen = subprocess.Popen(
+            [sys.executable, "-m", "worker.child.main", str(workspace.root), str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            env=cognee_environment(settings, workspace, inherited_environment()),
+            cwd=workspace.root.anchor,
+            start_new_session=sys.platform != "win32",  # a Ctrl-C is for the worker alone
+            creationflags=_NO_CONSOLE,
+        )
+        assert self._popen.stdin is not None
+        assert self._popen.stdout is not None
+        assert self._popen.stderr is not None
+        self.pid = self._popen.pid
+        self.jobs = 0
+        self.why: Why | None = None
+        self._most_bytes = settings.child_memory_mib * MIB
+        self._input, self._output = self._popen.stdin, self._popen.stdout
+        self._lines = _Lines(self._output, self.is_alive)
+        self._writing = threading.Lock()
+        self._state = threading.Lock()
+        self._asked = 0
+        self._deadline: float | None = None
+        self._loading_since: float | None = time.monotonic()  # until it says that it is there
+        self._in_critical = threading.Event()
+        self._look = threading.Event()
+        threading.Thread(target=pump, args=(self._popen.stderr, child_log), daemon=True, name="child-stderr").start()
+        threading.Thread(target=self._watch, daemon=True, name="child-watch").start()
+
+    @property
+    def busy(self) -> bool:
+        return self._asked > 0
+
+    def is_alive(self) -> bool:
+        return self._popen.poll() is None
+
+    def is_usable(self) -> bool:
+        return self.is_alive() and self.why is None
+
+    def memory_bytes(self) -> int | None:
+        try:
+            return int(psutil.Process(self.pid).memory_info().rss)
+        except psutil.Error:
+            return None
+
+    # --- asking ---
+
+    def begin(self, timeout_seconds: float | None) -> None:
+        with self._state:
+            self._asked += 1
+            self._deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
+        self._look.set()
+
+    def finish(self, jobs: int) -> None:
+        with self._state:
+            self._asked -= 1
+            self._deadline = None
+            self.jobs += jobs
+
+    def suspend(self) -> float | None:
+        """Stop the clock of what runs; returns the seconds that it has left."""
+        with self._state:
+            left = None if self._deadline is None else self._deadline - time.monotonic()
+            self._deadline = None
+        return left
+
+    def resume(self, left: float | None) -> None:
+        with self._state:
+            self._deadline = None if left is None else time.monotonic() + left
+        self._look.set()
+
+    def send(self, message: dict[str, Any]) -> None:
+        rest = memoryview(json.dumps(message).encode() + b"\n")
+        with self._writing:  # and nobody closes the pipe meanwhile
+            while rest:
+                rest = rest[self._input.write(rest) or 0 :]
+
+    def receive(self) -> dict[str, Any] | None:
+        """The next message that is for whoever asked; None when the child has closed its end."""
+        while line := self._lines.next():
+            message: dict[str, Any] = json.loads(line)
+            if "loading" in message:
+                self._set_loading(bool(message["loading"]))
+            elif "critical" in message:
+                self._in_critical.set()
+            else:
+                return message
+        return None
+
+    def _set_loading(self, loading: bool) -> None:
+        """Starting takes seconds, once: they are not the job's."""
+        with self._state:
+            now = time.monotonic()
+            if loading:
+                self._loading_since = now
+            elif self._loading_since is not None:
+                if self._deadline is not None:
+                    self._deadline += min(now - self._loading_since, _LOADING_SECONDS)
+                self._loading_since = None
+        self._look.set()
+
+    # --- watching ---
+
+    def _watch(self) -> None:
+        while self.is_alive() and self.why is None:
+            with self._state:
+                allowance = 0.0 if self._loading_since is None else _LOADING_SECONDS
+                left = None if self._deadline is None else self._deadline + allowance - time.monotonic()
+                if left is not None and left <= 0:
+                    self._begin_end("timeout")  # in one step with the look: another job may begin right after
+                    return
+            if self.busy and (self.memory_bytes() or 0) > self._most_bytes:
+                self.end("memory")  # which it does not when nothing runs any more: we watch on
+            pause = _WATCH_SECONDS if self.busy else None
+            self._look.wait(pause if left is None else min(_WATCH_SECONDS, left))
+            self._look.clear()
+
+    # --- ending ---
+
+    def end(self, why: Why) -> None:
+        """End what runs; where nothing does, there is nothing to end."""
+        with self._state:
+            if self._asked:
+                self._begin_end(why)
+
+    def _begin_end(self, why: Why) -> None:
+        if self.why is None:
+            self.why = why
+            self._look.set()
+            try:
+                threading.Thread(target=self._end, name="child-end").start()
+            except RuntimeError:  # the system gives us no thread: who waits for the end must not wait for ever
+                self._popen.kill()
+
+    def _end(self) -> None:
+        """Close its input, which tells it to leave outside critical sections; kill it when the time is over."""
+        self._close_input()
+        # Without a job it is closing its stores, which is critical too.
+        if not self._ended_within(_SOFT_SECONDS) and (self._in_critical.is_set() or not self._asked):
+            self._ended_within(CRITICAL_SECONDS - _SOFT_SECONDS)
+        if self.is_alive():
+            log.error("the child did not leave by itself: killed pid=%d", self.pid)
+            self._popen.kill()
+
+    def _ended_within(self, seconds: float) -> bool:
+        try:
+            self._popen.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def _close_input(self) -> None:
+        if not self._writing.acquire(timeout=0.2):
+            return  # somebody is writing to a child that does not read
+        try:
+            self._input.close()
+        except OSError:
+            pass  # it has ended already
+        finally:
+            self._writing.release()
+
+    def stop(self, wait_seconds: float) -> None:
+        """Let it close its stores and end; kill it if it does not."""
+        self._close_input()
+        if not self._ended_within(wait_seconds):
+            log.error("the child did not end within %g s: killed", wait_seconds)
+            self._popen.kill()
+        self.clear_away()
+        log.info("child ended pid=%d", self.pid)
+
+    def clear_away(self) -> tuple[Why, int]:
+        """Wait for its end; why it ended, and its exit status."""
+        if self.why is None:
+            self._popen.kill()  # its pipe is broken: what it does nobody would hear of
+        status = self._popen.wait()
+        self._look.set()
+        self._close_input()
+        self._output.close()
+        return self.why or "died", status
+
+
+class _Lines:
+    """Whole lines of a pipe, none longer than an answer may be.
+
+    The pipe of a dead writer may stay open: what it had started can have inherited it.
+    """
+
+    def __init__(self, stream: IO[bytes], is_written: Callable[[], bool]) -> None:
+        self._stream = stream
+        self._is_written = is_written
+        self._rest = bytearray()
+
+    def next(self) -> bytes:
+        """A line, or nothing at the end. Raises ValueError for one that is too long."""
+        searched = 0
+        while (end := self._rest.find(b"\n", searched)) < 0:
+            searched = len(self._rest)
+            if searched > _ANSWER_BYTES:
+                raise ValueError("the child sends a line without an end")
+            part = self._read()
+            if not part:
+                return b""
+            self._rest += part
+        line = bytes(self._rest[: end + 1])
+        del self._rest[: end + 1]
+        return line
+
+    def _read(self) -> bytes:
+        if sys.platform != "win32":  # where nothing is inherited, and a pipe cannot be polled
+            poll = select.poll()
+            poll.register(self._stream, select.POLLIN)
+            while True:
+                is_over = not self._is_written()  # first: what came before the end is read
+                if poll.poll(0 if is_over else _WATCH_SECONDS * 1000):
+                    break
+                if is_over:
+                    return b""
+        return self._stream.read(65536)

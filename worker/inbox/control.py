@@ -1,0 +1,115 @@
+"""Requests to the worker: files in ``control/``, read after the inbox, deleted when the record shows the effect."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from jobs import files, spool, steps
+from jobs.errors import JobError
+from jobs.ids import is_job_id
+from jobs.layout import Spool
+from jobs.parse import read_json
+
+from ..log import of_job
+from ..scheduling.ledger import Cancellation, Ledger
+
+log = logging.getLogger(__name__)
+
+_LIMIT = 4096
+
+
+class Control:
+    """Looks at the requests when told to; not thread-safe, one thread calls it.
+
+    ``cancel`` ends a job wherever it is; ``verbs`` are the requests about no single job, each with what obeys it.
+    """
+
+    def __init__(
+        self,
+        place: Spool,
+        ledger: Ledger,
+        cancel: Callable[[str], Cancellation],
+        verbs: Mapping[str, Callable[[dict[str, Any]], None]],
+    ) -> None:
+        self._place = place
+        self._ledger = ledger
+        self._cancel = cancel
+        self._verbs = verbs
+        self.waits = False
+
+    def look(self) -> None:
+        """Obey what is there. ``waits`` says whether the end of a running job is waited for."""
+        self.waits = False
+        for path in _in_order(self._place.control):
+            try:
+                self._read(path)
+            except FileNotFoundError:
+                pass  # taken back
+            except OSError as error:  # a full disk, say: it is left for later, and holds up no other
+                log.error("request %s: %s", path.name[:100], error)
+
+    def _read(self, path: Path) -> None:
+        status = None
+        try:
+            data, status = files.read_plain(path, _LIMIT)
+            request = read_json(data)
+            if not isinstance(request, dict):
+                raise JobError("ARGUMENT_INVALID", f"{path.name} is no request that is known.")
+            if not self._obey(path.stem, request):
+                return
+        except JobError as error:
+            log.warning("request %s refused: %s", path.name[:100], error)
+        with steps.step("control.remove"):
+            spool.take_away(path, status)
+
+    def _obey(self, name: str, request: dict[str, Any]) -> bool:
+        """Whether the request is dealt with; False leaves it for later."""
+        if name in self._verbs:
+            self._verbs[name](request)
+            return True
+        verb, _, job_id = name.partition("-")
+        if verb not in ("cancel", "retry", "dismiss") or not is_job_id(job_id):
+            raise JobError("ARGUMENT_INVALID", f"{name!r} is no request that is known.")
+        try:
+            record = self._ledger.find(job_id)
+        except ValueError as error:
+            raise JobError("JOB_NOT_FOUND", str(error)) from error
+        if record is None or (verb == "cancel" and record.state == "rejected"):  # what is dropped now is another job
+            return not self._place.dropped(job_id).exists()
+        if request.get("generation") not in (None, record.generation):
+            return True
+        if verb == "cancel":
+            found = self._cancel(job_id)
+            if found not in ("running", "ended"):
+                log.info("cancel: %s", found, extra=of_job(record))
+            self.waits |= found == "running"
+            return found != "running"
+        if verb == "dismiss":
+            if record.ended:
+                self._ledger.dismiss(record)
+                log.info("dismissed", extra=of_job(record))
+            return True
+        if record.ended:
+            again = self._ledger.replay(job_id)
+            log.info("replayed", extra=of_job(again, generation=again.generation))
+        return True
+
+
+def _in_order(folder: Path) -> list[Path]:
+    """The requests as they came, so that the last word counts; a name with a leading dot is still being written."""
+    found: list[tuple[int, Path]] = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if (
+                entry.name.endswith(".json")
+                and not entry.name.startswith(".")
+                and not entry.is_dir(follow_symlinks=False)
+            ):
+                with contextlib.suppress(FileNotFoundError):  # taken back
+                    found.append((entry.stat(follow_symlinks=False).st_mtime_ns, Path(entry.path)))
+    return [path for _, path in sorted(found)]

@@ -1,0 +1,265 @@
+"""From what lies in the inbox to accepted jobs: the one reader of dropped files.
+
+The decision is a pure function of the file, the record under its name and the room there is.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import math
+import os
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from bridge.privacy.log_lines import fields
+from bridge.text.template import parse
+from jobs import clock, files, lifecycle, spool
+from jobs.errors import JobError
+from jobs.ids import is_job_id
+from jobs.layout import Spool
+from jobs.model import Job, Record
+from jobs.parse import parse_job
+
+from ..log import of_job
+from ..scheduling.ledger import Ledger
+from . import redaction
+
+log = logging.getLogger(__name__)
+
+_TOGETHER = 64  # jobs that share the syncs of one acceptance
+_LOOK_SECONDS = 5.0  # after which requests have their turn before the rest of the inbox
+_AGAIN_SECONDS = 5.0  # until what could not be read or taken away is tried once more
+_IMMOVABLE = (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV)  # immutable, or something is mounted on it
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    job: Job
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """The same job again: nothing to do but to take the file away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    error: JobError
+
+
+Verdict = Accept | Duplicate | Reject
+
+
+def decide(job: Job, earlier: Record | None, room: int, free_bytes: int, min_free_bytes: int) -> Verdict:
+    """What to do with a well-formed job, given the record under its id and the room that is left."""
+    if earlier is not None and earlier.state != "rejected":
+        if earlier.job_sha256 == job.sha256:
+            return Duplicate()
+        return Reject(
+            JobError("JOB_ID_CONFLICT", f"The id {job.job_id!r} belongs to another job, which is {earlier.state}.")
+        )
+    if room <= 0:
+        return Reject(JobError("BACKLOG_FULL"))
+    if free_bytes < min_free_bytes:
+        mib = free_bytes // (1024 * 1024)
+        return Reject(
+            JobError("DISK_FULL", f"The disk has {mib} MiB left; {min_free_bytes // (1024 * 1024)} are kept free.")
+        )
+    return Accept(job, earlier.generation + 1 if earlier else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What intake heeds, from the settings."""
+
+    max_job_bytes: int
+    max_active_jobs: int
+    min_free_bytes: int
+    max_attempts: int
+    partial_write_grace: float
+    test_jobs: bool
+    redact_secrets: bool = True
+
+
+class Intake:
+    """Looks at the inbox when told to; not thread-safe, one thread calls it."""
+
+    def __init__(
+        self,
+        place: Spool,
+        ledger: Ledger,
+        limits: Limits,
+        accepted: Callable[[], None] = lambda: None,
+        now: Callable[[], datetime] = clock.now,
+        rejected: Callable[[str], None] = lambda code: None,
+    ) -> None:
+        """``accepted`` is called after each few: nobody waits until a full inbox is worked off. ``rejected`` is told
+        the error of each file that is."""
+        self._place = place
+        self._ledger = ledger
+        self._limits = limits
+        self._accepted = accepted
+        self._rejected = rejected
+        self._now = now
+        self._growing: dict[str, tuple[tuple[int, int], float]] = {}
+        self._left: dict[str, tuple[tuple[int, ...] | None, float]] = {}
+        self._until = 0.0
+        self.has_more = False  # whether the last look had no time for all
+
+    @property
+    def waits_for_growing_files(self) -> bool:
+        """Whether a file is there that may still be in the middle of being written."""
+        return bool(self._growing)
+
+    def look(self) -> int:
+        """Work off the inbox as it is now, for as long as there is time. Returns how many jobs were accepted."""
+        accepted = 0
+        self.has_more = False
+        entries = spool.inbox(self._place)
+        there = {entry.path.name for entry in entries}
+        self._growing = {name: seen for name, seen in self._growing.items() if name in there}
+        self._left = {name: seen for name, seen in self._left.items() if name in there}
+        entries = [entry for entry in entries if not self._is_left(entry)]
+        self._until = time.monotonic() + _LOOK_SECONDS
+        for start in range(0, len(entries), _TOGETHER):
+            accepted += self._take(entries[start : start + _TOGETHER])
+            if self.has_more:
+                break
+        return accepted
+
+    def _take(self, entries: list[spool.Entry]) -> int:
+        verdicts: list[tuple[Job, Record]] = []
+        read: dict[str, os.stat_result] = {}
+        room = self._limits.max_active_jobs - self._ledger.count()
+        free = shutil.disk_usage(self._place.root).free
+        for entry in entries:
+            if time.monotonic() > self._until:  # what is large takes seconds to be searched for secrets
+                self.has_more = True
+                break
+            try:
+                job, status = self._read(entry)
+                verdict = decide(
+                    job, self._earlier(job.job_id), room - len(verdicts), free, self._limits.min_free_bytes
+                )
+            except FileNotFoundError:
+                continue
+            except JobError as error:
+                if not self._may_still_grow(entry, error):
+                    self._reject(entry, error)
+                continue
+            except OSError as error:  # a device error, too many open files: the others' turn all the same
+                self._leave(entry, error, _AGAIN_SECONDS)
+                continue
+            read[job.job_id] = status
+            match verdict:
+                case Accept(job, generation):
+                    verdicts.append((job, lifecycle.accept(job, self._now(), generation)))
+                case Duplicate():
+                    try:
+                        spool.take_away(entry.path, status)
+                    except PermissionError as error:
+                        self._leave(entry, error, _AGAIN_SECONDS)
+                case Reject(reason):
+                    self._reject(entry, reason)
+        if verdicts:
+            self._accept(verdicts, read)
+        return len(verdicts)
+
+    def _accept(self, accepted: list[tuple[Job, Record]], read: dict[str, os.stat_result]) -> None:
+        try:
+            self._ledger.accept(accepted, read)
+        finally:  # when the disk refuses half-way, some are accepted all the same
+            for _, record in accepted:
+                if self._ledger.get(record.job_id) is not None:
+                    log.info("accepted", extra=of_job(record))
+            self._accepted()
+
+    def _read(self, entry: spool.Entry) -> tuple[Job, os.stat_result]:
+        if entry.name is None or not is_job_id(entry.name):
+            raise JobError("NAME_INVALID", f"{entry.path.name[:100]!r} does not name a job.")
+        data, status = files.read_plain(entry.path, self._limits.max_job_bytes)
+        job = parse_job(entry.name, data, max_attempts=self._limits.max_attempts, test_jobs=self._limits.test_jobs)
+        if self._limits.redact_secrets:
+            job = redaction.without_secrets(job)
+        if job.kind == "ingest" and "summary_text" in job.payload:
+            parse(job.payload["summary_text"])  # broken metadata is bad input: say so before it is accepted
+        return job, status
+
+    def _earlier(self, job_id: str) -> Record | None:
+        try:
+            return self._ledger.find(job_id)
+        except ValueError as error:
+            raise JobError("JOB_ID_CONFLICT", f"The record under the id {job_id!r} is damaged.") from error
+
+    def _may_still_grow(self, entry: spool.Entry, error: JobError) -> bool:
+        """A writer that does not rename is tolerated: wait until size and time have stood still. So is one that puts
+        the file in place by link and unlink: for a moment it has two names."""
+        if error.code != "JSON_INVALID" and "names" not in error.details:
+            return False
+        try:
+            status = entry.path.lstat()
+        except FileNotFoundError:
+            return True
+        stamp = (status.st_size, status.st_mtime_ns)
+        seen = self._growing.get(entry.path.name)
+        if seen is None or seen[0] != stamp:
+            self._growing[entry.path.name] = (stamp, time.monotonic())
+            return True
+        return time.monotonic() - seen[1] < self._limits.partial_write_grace
+
+    def _reject(self, entry: spool.Entry, error: JobError) -> None:
+        self._growing.pop(entry.path.name, None)
+        redacts = self._limits.redact_secrets
+        error = redaction.clean_error(error) if redacts else error
+        record = None
+        if entry.name is not None and is_job_id(entry.name) and error.code != "JOB_ID_CONFLICT":
+            try:
+                earlier = self._earlier(entry.name)
+            except JobError:
+                earlier = None  # what lies there is damaged: recovery's, not ours to replace
+                writable = False
+            else:
+                writable = earlier is None or earlier.state == "rejected"
+            if writable:
+                record = lifecycle.refuse(entry.name, error, self._now(), earlier.generation + 1 if earlier else 1)
+        try:
+            if redacts:
+                kept = redaction.reject(self._place, entry, error, record, self._now())
+            else:
+                kept = spool.reject(self._place, entry, error, record, clock.iso(self._now()))
+        except OSError as failure:
+            if failure.errno not in _IMMOVABLE:
+                raise
+            self._leave(entry, failure, math.inf)  # it has its answer, and would get one more at each try
+            return
+        self._rejected(error.code)
+        about = fields(code=error.code) if record is None else of_job(record, code=error.code)
+        log.warning("rejected file=%r kept=%s", self._shown(entry), kept.name, extra=about)
+
+    def _leave(self, entry: spool.Entry, error: OSError, seconds: float) -> None:
+        """One entry's trouble stops no other: it is said, and the entry left alone until it changes or the time is
+        over."""
+        log.error("left in the inbox file=%r: %s", self._shown(entry), error.strerror)
+        self._left[entry.path.name] = (_stamp(entry), time.monotonic() + seconds)
+
+    def _shown(self, entry: spool.Entry) -> str:
+        """The name of a file, for the log."""
+        name = spool.shown_name(entry.path)
+        return (redaction.clean_name(name) if self._limits.redact_secrets else name)[:100]
+
+    def _is_left(self, entry: spool.Entry) -> bool:
+        stamp, until = self._left.get(entry.path.name, (None, 0.0))
+        return time.monotonic() < until and _stamp(entry) == stamp
+
+
+def _stamp(entry: spool.Entry) -> tuple[int, ...] | None:
+    try:
+        status = entry.path.lstat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -1,0 +1,71 @@
+"""What the worker keeps of what was dropped: jobs without secrets, and rejected files without them.
+
+What is a secret is ``bridge.privacy.redaction``'s to say; the order of the writes is ``jobs.spool``'s.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+from bridge.privacy import redaction
+from jobs import clock, files, parse, spool
+from jobs.errors import JobError
+from jobs.ids import is_job_id
+from jobs.layout import Spool
+from jobs.model import Job, Record
+
+MOST_BYTES = 4 * 1024 * 1024  # of a rejected file that are looked at: in seconds, where nobody aims at more
+_TORN_BYTES = 4096  # at most, behind the last blank before a cut: half a secret could not be told
+
+
+def without_secrets(job: Job) -> Job:
+    """The job with its texts redacted. Its digest stays. Raises JOB_INVALID where it no longer fits."""
+    sent, counts = redaction.redact_value(job.sent)
+    return parse.redacted(job, sent, counts) if counts else job
+
+
+def clean_error(error: JobError) -> JobError:
+    """The error without secrets: a message may quote what was sent."""
+    (message, remediation, details), counts = redaction.redact_value([error.message, error.remediation, error.details])
+    return JobError(error.code, message, remediation=remediation, details=details) if counts else error
+
+
+def clean_name(name: str) -> str:
+    """A file's name without secrets. That of a job stays: it points at the job."""
+    return name if is_job_id(name.removesuffix(".json")) else redaction.redact(name).text
+
+
+def reject(place: Spool, entry: spool.Entry, error: JobError, record: Record | None, now: datetime) -> Path:
+    """As ``spool.reject``, without secrets in the name and in what is kept."""
+    name = clean_name(spool.shown_name(entry.path))
+    return spool.reject(place, entry, error, record, clock.iso(now), name=name, rewritten=_rewritten(entry.path))
+
+
+def _rewritten(path: Path) -> spool.Rewritten | None:
+    """What is to be kept instead of a file; None where it can be moved as it is, or is no plain file of the user's."""
+    try:
+        descriptor = files.open_plain(path)
+    except (JobError, OSError):
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if status.st_nlink > 1 or not files.is_users(status):
+            return None
+        try:
+            data = file.read(MOST_BYTES + 1)
+        except OSError:
+            return None
+    is_cut = len(data) > MOST_BYTES
+    data, counts = redaction.redact_bytes(_whole(data[:MOST_BYTES]) if is_cut else data)
+    if not counts and not is_cut:
+        return None
+    told = {"redactions": redaction.total(counts), **({"cut_from": status.st_size} if is_cut else {})}
+    return spool.Rewritten(data, told, status)
+
+
+def _whole(data: bytes) -> bytes:
+    """Bytes up to the last blank."""
+    blank = max(data.rfind(mark, len(data) - _TORN_BYTES) for mark in (b" ", b"\n", b"\t"))
+    return data[: blank + 1] if blank >= 0 else data[:-_TORN_BYTES]

@@ -1,0 +1,184 @@
+"""What a call of each MCP tool does: a question asked, a job dropped, a record read.
+
+Calls are synchronous and come from several threads at once. ``None`` among the arguments was taken out before.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from bridge import trust
+from bridge.interface.submission import submit
+from jobs import client, launch
+from jobs.errors import JobError
+from jobs.ids import new_job_id
+from jobs.layout import Workspace
+from jobs.model import Record, job_digest
+
+from .schemas import INBOX, LONGEST_WAIT_SECONDS, PREVIEW_WAIT_SECONDS
+
+if TYPE_CHECKING:
+    from bridge.search.reader import Verb
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``value`` fits the tool's output schema; ``text`` is what a client that shows text gets."""
+
+    value: dict[str, Any]
+    text: str
+    is_error: bool = False
+
+
+# --- asking ---
+
+
+def _ask(verb: Verb, workspace: Workspace, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The envelope, of a failure too."""
+    from bridge.search.query_client import ask_for
+
+    found: dict[str, Any] = json.loads(ask_for(verb, str(workspace.root), arguments))
+    return found
+
+
+def _answered(verb: Verb, workspace: Workspace, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The envelope of an answer. Raises what a failure says."""
+    return _succeeded(_ask(verb, workspace, arguments))
+
+
+def _succeeded(found: dict[str, Any]) -> dict[str, Any]:
+    if found["success"]:
+        return found
+    details = found.get("error_details")
+    raise JobError(found["error_code"], found["error"], remediation=found["remediation"], details=details)
+
+
+def retrieve(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    found = _answered("retrieve", workspace, arguments)
+    brief = ("memory_number", "memory_id", "memory_type", "topic", "topic_id", "status", "source_created_at",
+             "created_at", "score", "summary_text")  # fmt: skip
+    shown = {
+        "results": [{name: hit[name] for name in brief} for hit in found["results"]],
+        "total_results": found["total_results"],
+        "warnings": found["warnings"],
+    }
+    return Answer(found, _json(shown))
+
+
+def explain(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    """The contract's envelope, also of a request that it says is wrong: that is a mistake to correct."""
+    found = _ask("explain", workspace, arguments)
+    if not found["errors"]:
+        _succeeded(found)
+    shown = {name: found[name] for name in ("items", "missing_ids", "errors", "metadata")}
+    wrong = not found["items"] and any(error["code"] != "NOT_FOUND" for error in found["errors"])
+    return Answer(shown, _json(shown), is_error=wrong)
+
+
+def context(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    found = _answered("context", workspace, arguments)
+    return Answer(found, found["context"] or "No memory of this workspace fits the question.")
+
+
+# --- jobs ---
+
+# Two threads must not write the file of one job id at once.
+_submitting = Lock()
+
+
+def ingest(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    job_id = arguments.pop("job_id", None)
+    if len(arguments) != 1:
+        raise JobError(
+            "ARGUMENT_INVALID",
+            "Exactly one of summary and conversation must be given.",
+            remediation="Give a summary of what was decided, or a conversation to keep word for word.",
+        )
+    settings = trust.settings_of(workspace)
+    with _submitting:
+        former = _record(workspace, job_id) if job_id is not None else None
+        if former is not None and former.job_sha256 not in (None, job_digest("ingest", arguments)):
+            raise JobError("JOB_ID_CONFLICT", f"The id {job_id!r} belongs to another job, which is {former.state}.")
+        job_id = job_id or new_job_id()
+        waits = client.dropped_digest(workspace.spool, job_id) is not None
+        try:
+            found = submit(workspace, settings, "ingest", arguments, job_id=job_id, submitted_by="mcp")
+        except JobError as error:
+            raise _with_job(error, job_id) from None
+    del found["success"]
+    found["duplicate"] = waits or (former is not None and former.job_sha256 is not None)
+    return Answer(found, _json(found))
+
+
+def _with_job(error: JobError, job_id: str) -> JobError:
+    """What went wrong after the job was dropped, with its id: it is safe, and runs once a worker is there."""
+    if error.code not in ("WORKER_START_FAILED", "WORKER_NOT_RUNNING"):
+        return error
+    return JobError(
+        error.code,
+        f"Job {job_id} is safe, but no worker runs it. {error.message}",
+        remediation=error.remediation,
+        details=error.details | {"job_id": job_id},
+    )
+
+
+def job_status(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    trust.settings_of(workspace)
+    job_id, seconds = arguments["job_id"], _seconds(arguments, default=0)
+    try:
+        record = client.wait(workspace.spool, job_id, seconds) if seconds else client.status(workspace.spool, job_id)
+    except JobError as error:
+        if error.code not in ("WAIT_TIMEOUT", "WORKER_NOT_RUNNING"):
+            raise
+        record = client.status(workspace.spool, job_id)
+    waiting = Record(job_id, None, None, "queued").as_dict() | {"state": INBOX}
+    found = record.as_dict() if record is not None else waiting
+    found["worker_alive"] = launch.is_alive(workspace)
+    return Answer(found, _json(found))
+
+
+def compact_preview(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    """A preview changes nothing that is remembered, and its job is like any other: whoever cannot wait asks later."""
+    settings = trust.settings_of(workspace)
+    seconds, job_id = _seconds(arguments, default=PREVIEW_WAIT_SECONDS), new_job_id()
+    payload = {"topic_id": arguments["topic_id"], "preview": True}
+    found: dict[str, Any]
+    try:
+        done = submit(
+            workspace, settings, "compact", payload,
+            job_id=job_id, wait=True, wait_seconds=seconds, submitted_by="mcp",
+        )  # fmt: skip
+        found = {"job_id": job_id, "state": done["state"], "preview": done["result"]}
+    except JobError as error:
+        if error.code != "WAIT_TIMEOUT":
+            raise _with_job(error, job_id) from None
+        record = client.status(workspace.spool, job_id)
+        found = {"job_id": job_id, "state": record.state if record else INBOX, "preview": None}
+    return Answer(found, _json(found))
+
+
+def _record(workspace: Workspace, job_id: str) -> Record | None:
+    try:
+        return client.status(workspace.spool, job_id)
+    except JobError:
+        return None
+
+
+def _seconds(arguments: dict[str, Any], default: float) -> float:
+    value = arguments.get("wait_seconds", default)
+    number = not isinstance(value, bool) and isinstance(value, (int, float)) and math.isfinite(value)
+    if not number or not 0 <= value <= LONGEST_WAIT_SECONDS:
+        raise JobError(
+            "ARGUMENT_INVALID",
+            f"wait_seconds must be a number of 0 to {LONGEST_WAIT_SECONDS}.",
+            remediation="Wait for less, and ask memory_job_status again.",
+        )
+    return float(value)
+
+
+def _json(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,286 @@
+"""What the MCP tools take and give, as JSON Schemas that a model reads.
+
+Inputs are written by hand: each field says what it is for. They hold no ``oneOf``, ``anyOf`` or ``if`` at their root,
+which the providers of some models refuse together with every other tool. Outputs are made of the shapes in ``schema``,
+whose models take time to build, so not before a client asks for the list of tools.
+"""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from bridge.settings import default_of
+from jobs.model import State
+
+Schema = dict[str, Any]
+
+LONGEST_WAIT_SECONDS = 50  # clients give a call up after 60
+PREVIEW_WAIT_SECONDS = 20
+MAX_IDS = 200
+LIMIT_RANGE = (1, 50)
+INBOX = "in the inbox"  # the state of a job that no worker has seen yet
+
+
+def closed(required: list[str], **properties: Schema) -> Schema:
+    """An object with these fields and no others."""
+    found: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return found | ({"required": required} if required else {})
+
+
+def _text(description: str, **more: Any) -> Schema:
+    return {"type": "string", "description": description, **more}
+
+
+def _texts(description: str) -> Schema:
+    return {"type": "array", "items": {"type": "string"}, "description": description}
+
+
+def _number(kind: str, description: str, least: float, most: float, **more: Any) -> Schema:
+    return {"type": kind, "minimum": least, "maximum": most, "description": description, **more}
+
+
+def _or_null(schema: Schema) -> Schema:
+    """As the contract has it: ``null`` is the default. Nested, which every provider takes."""
+    described = {"description": schema["description"], "default": None}
+    return {"anyOf": [{k: v for k, v in schema.items() if k != "description"}, {"type": "null"}], **described}
+
+
+# --- what the tools take ---
+
+PROJECT = _text(
+    "The workspace that is meant: its path or its folder's name. Only to make sure; any other workspace is refused."
+)
+_QUERY = _text("The question, or words that a fitting memory would hold; exact identifiers are found too.", minLength=1)
+_TIME_AND_PLACE = {
+    "topic_id": _text("Only memories of this topic, by the topic_id of an earlier answer."),
+    "plan_id": _text("Only memories of this plan. 014, plan-014 and 014-some-title are the same."),
+    "since": _text("Only memories from this time on. ISO 8601, such as 2026-11-01 or 2026-11-01T12:00:00Z."),
+    "until": _text("Only memories from before this time. ISO 8601."),
+    "include_superseded": {
+        "type": "boolean",
+        "description": "Also what has been replaced by something newer. For questions about history.",
+        "default": False,
+    },
+    "preset": _text(
+        "How age counts: contract halves a score every 7 days, long-lived lets decisions of last year compete."
+        " Default: the workspace's setting.",
+        enum=["contract", "long-lived"],
+    ),
+}
+
+
+def retrieve_input() -> Schema:
+    return closed(
+        ["query"],
+        query=_QUERY,
+        max_results=_number("integer", "Most memories to return.", 1, 1000, default=default_of("max_results")),
+        max_tokens=_number(
+            "integer", "Most tokens of memory text to return.", 1, 1_000_000, default=default_of("max_tokens")
+        ),
+        **_TIME_AND_PLACE,
+        status=_text(
+            "Only memories of this status; Draft ones are found in no other way.",
+            enum=["Active", "DecisionRecord", "Superseded", "Draft"],
+        ),
+        half_life_days=_number("number", "Days after which age has halved a score. Wins over preset.", 0.5, 90),
+        as_of=_text("Compute ages at this time instead of now. ISO 8601."),
+        project=PROJECT,
+    )
+
+
+def context_input() -> Schema:
+    return closed(
+        ["query"],
+        query=_QUERY,
+        max_results=_number("integer", "Most notes in the block.", 1, 1000, default=default_of("max_results")),
+        max_tokens=_number(
+            "integer", "The block has at most this many tokens.", 1, 1_000_000, default=default_of("max_tokens")
+        ),
+        **_TIME_AND_PLACE,
+        project=PROJECT,
+    )
+
+
+def explain_input() -> Schema:
+    ids: Schema = {
+        "type": "array",
+        "items": {"type": "integer"},
+        "maxItems": MAX_IDS,
+        "description": "The memory_number of memories to explain, whether or not the query finds them.",
+    }
+    return closed(
+        [],
+        query=_or_null(_text("The question whose ranking is to be explained. At least one of query and ids.")),
+        ids=_or_null(ids),
+        project=_or_null(PROJECT),
+        include_pack_context={
+            "type": "boolean",
+            "description": "Also whether each memory would be in memory_context's block for the query, and where.",
+            "default": False,
+        },
+        limit=_number(
+            "integer", "Most memories that come from the query; ids are not limited.", *LIMIT_RANGE, default=10
+        ),
+    )
+
+
+def ingest_input() -> Schema:
+    summary = closed(
+        ["topic", "context"],
+        topic=_text("What it is about, in a few words that stay the same each time the subject comes up.", minLength=1),
+        context=_text("What was done or found out, in one paragraph that stands on its own.", minLength=1),
+        topic_id=_text(
+            "Where to file it: the topic_id of an earlier memory on the subject, else a slug such as sign-in-tokens."
+            " Default: made from the topic.",
+            pattern="^([a-z0-9][a-z0-9._-]{0,127}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$",
+        ),
+        decisions=_texts("What was decided, one sentence each, with the names and values that were chosen."),
+        rationale=_texts("Why, one reason each, and what was rejected."),
+        open_questions=_texts("What is not decided yet."),
+        next_steps=_texts("What is to be done next."),
+        references=_texts("Files, plans, branches and issues that it is about."),
+        plan_id=_text("The plan that it belongs to, such as 014.", minLength=1, maxLength=256),
+        session_id=_text("The chat session that it comes from.", minLength=1, maxLength=256),
+        status=_text(
+            "Draft is kept and not retrieved unless asked for; Superseded no longer holds.",
+            enum=["Active", "Draft", "Superseded"],
+            default="Active",
+        ),
+        importance=_number("number", "How much it matters.", 0, 1),
+        source_created_at=_text("When it took place, if not now. ISO 8601. Ages are counted from here."),
+    )
+    conversation = closed(
+        ["user_message", "assistant_message"],
+        user_message=_text("What the user said, word for word.", minLength=1),
+        assistant_message=_text("What was answered, word for word.", minLength=1),
+        timestamp=_text("When, if not now. ISO 8601."),
+        importance=_number("number", "How much it matters.", 0, 1),
+    )
+    return closed(
+        [],
+        summary={**summary, "description": "A structured summary: found best, and merged with others of its topic."},
+        conversation={**conversation, "description": "One exchange as it was, where there is nothing to sum up."},
+        job_id=_text(
+            "Your own id for this job: sending the same again under the same id stores nothing twice."
+            " 1 to 64 of a-z, 0-9, '-', '_'. Default: a new one.",
+            pattern="^[a-z0-9][a-z0-9_-]{0,63}$",
+        ),
+        project=PROJECT,
+    )
+
+
+def job_status_input() -> Schema:
+    return closed(
+        ["job_id"],
+        job_id=_text("The job_id that memory_ingest or memory_compact_preview returned."),
+        wait_seconds=_number(
+            "number", "Wait up to this long for the job's end before answering.", 0, LONGEST_WAIT_SECONDS, default=0
+        ),
+        project=PROJECT,
+    )
+
+
+def compact_preview_input() -> Schema:
+    return closed(
+        ["topic_id"],
+        topic_id=_text("The topic, by the topic_id of a memory.", minLength=1),
+        wait_seconds=_number(
+            "number",
+            "Wait up to this long; a preview that takes longer is fetched with memory_job_status.",
+            0,
+            LONGEST_WAIT_SECONDS,
+            default=PREVIEW_WAIT_SECONDS,
+        ),
+        project=PROJECT,
+    )
+
+
+# --- what they give ---
+
+
+def retrieve_output() -> Schema:
+    from bridge.interface.answer_shapes import RetrievalSuccess
+
+    return _schema_of(RetrievalSuccess)
+
+
+def context_output() -> Schema:
+    from bridge.interface.answer_shapes import ContextSuccess
+
+    return _schema_of(ContextSuccess)
+
+
+def explain_output() -> Schema:
+    """The contract's envelope: whether it succeeded is said by the tool's result itself."""
+    from bridge.interface.answer_shapes import ExplainSuccess
+
+    found = _schema_of(ExplainSuccess)
+    found["properties"].pop("success")
+    found["required"].remove("success")
+    return found
+
+
+def ingest_output() -> Schema:
+    return _open(
+        job_id=_text("Ask memory_job_status for it."),
+        job_sha256=_text("The digest of what was sent."),
+        kind={"const": "ingest"},
+        correlation_id=_text("Comes back in the job's record and in the worker's log."),
+        worker_started={"type": "boolean", "description": "Whether a worker had to be started to run it."},
+        duplicate={"type": "boolean", "description": "Whether the same job was there before: it is not run again."},
+    )
+
+
+def job_status_output() -> Schema:
+    moment = {"type": ["string", "null"]}
+    error = _open(code=_text("Stable."), message=_text("What happened."), remediation=_text("What to do."))
+    return _open(
+        job_id=_text("The id that was asked for."),
+        kind={"type": ["string", "null"]},
+        state=_text("Where the job is.", enum=[INBOX, *get_args(State)]),
+        success={"type": ["boolean", "null"], "description": "Null until the job has ended."},
+        worker_alive={"type": "boolean", "description": "Whether anyone is there to run it."},
+        attempt={"type": "integer"},
+        submitted_at=moment,
+        started_at=moment,
+        finished_at=moment,
+        next_attempt_at=moment,
+        result={"type": ["object", "null"], "description": "What the job did, once it succeeded."},
+        error={"anyOf": [error, {"type": "null"}], "description": "Why it failed, or why it is tried again."},
+    )
+
+
+def compact_preview_output() -> Schema:
+    from bridge.interface.result_shapes import CompactionPreview
+
+    found = _open(
+        job_id=_text("The job that makes the preview."),
+        state=_text("succeeded, or how far the job is."),
+        preview={"type": ["object", "null"], "description": "What a compaction would give; null until succeeded."},
+    )
+    preview = _schema_of(CompactionPreview)
+    found["$defs"] = preview.pop("$defs", {}) | {"Preview": preview}
+    found["properties"]["preview"] = {"anyOf": [{"$ref": "#/$defs/Preview"}, {"type": "null"}]}
+    return found
+
+
+def _open(**properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _schema_of(model: Any) -> Schema:
+    """Without the titles and defaults that pydantic adds, which say nothing to a model and cost its attention."""
+    found: Schema = _tidy(model.model_json_schema())
+    return found
+
+
+def _tidy(schema: Any, *, names: bool = False) -> Any:
+    if isinstance(schema, list):
+        return [_tidy(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _tidy(value, names=key in ("properties", "$defs"))
+        for key, value in schema.items()
+        if names or key not in ("title", "default")
+    }

@@ -1,0 +1,147 @@
+"""The MCP server: the tools of ``mcp_tools`` for one workspace, over stdin and stdout.
+
+The only module that knows the MCP library. While it serves, stdout carries the protocol alone: the library keeps the
+real one to itself, and whatever else is printed lands on stderr. It ends when the client closes stdin, and on SIGTERM.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import sys
+from typing import Any, NoReturn
+
+import anyio
+import anyio.to_thread
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    Tool as ListedTool,
+    ToolAnnotations,
+)
+
+from bridge.privacy.masking import masked
+from bridge.privacy.traces import LOG_FORMAT, trace
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from .calls import Answer
+from .tools import INSTRUCTIONS, TOOLS, Tool, call
+
+_BY_NAME = {tool.name: tool for tool in TOOLS}
+
+
+class _WithoutTexts(logging.Formatter):
+    """An exception's message may quote a memory or a question, so the log has only where it happened. It has no key."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return masked(super().format(record))
+
+    def formatException(self, ei: Any) -> str:
+        return trace(ei[1])
+
+
+def serve(workspace: Workspace, version: str) -> NoReturn:
+    """Serve until the client goes; then this process ends."""
+    lines = logging.StreamHandler(sys.stderr)
+    lines.setFormatter(_WithoutTexts(LOG_FORMAT))
+    logging.basicConfig(handlers=[lines], level=logging.WARNING)
+    # A thread that waits in a read of stdin would hold Python's own Ctrl-C back until the next message.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    status = 0
+    try:
+        anyio.run(_serve, server_of(workspace, version))
+    except BaseException as error:
+        if not _client_has_gone(error):
+            print(trace(error), file=sys.stderr, flush=True)  # noqa: T201 - for whoever reports it
+            status = 1
+    # Not sys.exit: a call that nobody waits for any more must not keep the process, and what a library printed into a
+    # buffer must not get out now that stdout is the client's again. What a call has written is durable.
+    os._exit(status)
+
+
+def server_of(workspace: Workspace, version: str) -> Server[Any]:
+    """The server with its tools. A call runs in a thread of its own, so a slow one holds no other up."""
+
+    async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=await anyio.to_thread.run_sync(lambda: [listed(tool) for tool in TOOLS]))
+
+    async def call_tool(_: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
+        tool = _BY_NAME.get(params.name)
+        if tool is None:
+            raise MCPError(code=INVALID_PARAMS, message=f"There is no tool {params.name[:80]!r}.")
+        arguments = params.arguments or {}
+        found = await anyio.to_thread.run_sync(call, tool, workspace, arguments, abandon_on_cancel=True)
+        return result_of(found)
+
+    return Server(
+        "cognee-memory",
+        version=version,
+        title="Cognee memory",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def listed(tool: Tool) -> ListedTool:
+    """The tool as a client sees it. Nothing here reaches beyond the workspace, and none deletes or overwrites."""
+    return ListedTool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input(),
+        output_schema=tool.output(),
+        annotations=ToolAnnotations(
+            title=tool.title,
+            read_only_hint=tool.read_only,
+            destructive_hint=False,
+            idempotent_hint=True,
+            open_world_hint=False,
+        ),
+    )
+
+
+def result_of(found: Answer | JobError) -> CallToolResult:
+    """An error has no structured content: clients hold that against the tool's output schema, in errors too."""
+    if isinstance(found, Answer):
+        value = json.loads(_whole(json.dumps(found.value, ensure_ascii=False)))
+        return CallToolResult(content=[_text(found.text)], structured_content=value, is_error=found.is_error)
+    told: dict[str, Any] = {"error": found.message, "error_code": found.code, "remediation": found.remediation}
+    if found.details:
+        told["error_details"] = found.details
+    return CallToolResult(content=[_text(json.dumps(told, ensure_ascii=False))], is_error=True)
+
+
+def _text(text: str) -> TextContent:
+    return TextContent(text=_whole(text))
+
+
+def _whole(text: str) -> str:
+    """Without half surrogates, which come from names of files that are not UTF-8: no stream takes them."""
+    return text.encode("utf-8", "replace").decode()
+
+
+async def _serve(server: Server[Any]) -> None:
+    async with stdio_server() as (incoming, outgoing):
+        try:
+            await server.run(incoming, outgoing, server.create_initialization_options())
+        except anyio.get_cancelled_exc_class():
+            # Writing failed: nobody reads what we say. The library would wait for one more line before it gave up.
+            os._exit(0)
+
+
+def _client_has_gone(error: BaseException) -> bool:
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(_client_has_gone, error.exceptions))
+    return isinstance(error, (BrokenPipeError, ConnectionResetError))

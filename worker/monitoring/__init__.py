@@ -1,0 +1,1 @@
+"""Metrics: counters of a process, what is measured on request, exposition, readiness."""

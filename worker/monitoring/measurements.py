@@ -1,0 +1,153 @@
+"""What is measured when somebody looks: the worker by its files, the store, the processes, the disk, our own figures.
+
+What cannot be read is left out; a look never fails.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import psutil
+
+from bridge.settings import Settings
+from bridge.store.sizes import sizes
+from jobs import clock, spool
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from jobs.model import ENDS, KINDS
+
+from ..version import VERSION
+from . import counters as figures, readiness
+from .metrics import BY_NAME, Samples
+
+Found = dict[str, Samples]
+
+_EXPECTED: list[tuple[str, tuple[str, ...]]] = [
+    *((name, ()) for name in ("child_starts", "server_starts", "server_deaths")),
+    *(("child_ends", (reason,)) for reason in ("died", "memory", "timeout", "cancelled", "stopped", "worn", "idle")),
+    *(
+        ("jobs_ended", (kind, state))
+        for kind in KINDS
+        if kind not in ("check", "noop")
+        for state in sorted(ENDS - {"rejected"})
+    ),
+]
+
+
+def measure(workspace: Workspace, settings: Settings, own: figures.Figures, now: datetime) -> Found:
+    """Samples by the names of ``metrics``. ``own`` are the figures of this process."""
+    heartbeat = readiness.heartbeat_of(workspace.spool)
+    return {
+        **_counted(own.as_dict()),
+        **_counted(_with_zeros(figures.read(workspace.spool))),
+        **_worker(workspace, heartbeat, now),
+        **_processes(heartbeat or {}),
+        **_memory(workspace, settings, now),
+        **_room(workspace, settings),
+        "build_info": [((VERSION, platform.python_version()), 1)],
+    }
+
+
+def _with_zeros(found: dict[str, Any] | None) -> dict[str, Any]:
+    """What was counted, and what did not happen yet: a counter that begins at 1 hides its first step from alerts.
+
+    What cannot be read has no zeros: they would look like a new start, and the next scrape like a burst of jobs.
+    """
+    if found is None:
+        return {}
+    known = {
+        name: {tuple(labels): value for *labels, value in rows} for name, rows in found.get("counters", {}).items()
+    }
+    for name, labels in _EXPECTED:
+        known.setdefault(name, {}).setdefault(labels, 0)
+    counters = {name: [[*labels, value] for labels, value in rows.items()] for name, rows in known.items()}
+    return found | {"counters": counters}
+
+
+def _one(value: float) -> Samples:
+    return [((), value)]
+
+
+def _counted(found: Mapping[str, Any]) -> Found:
+    """Counters and histograms as they were counted; a name that this version does not know is left out."""
+    both = {**found.get("counters", {}), **found.get("histograms", {})}
+    return {name: [(tuple(labels), value) for *labels, value in rows] for name, rows in both.items() if name in BY_NAME}
+
+
+def _worker(workspace: Workspace, heartbeat: Mapping[str, Any] | None, now: datetime) -> Found:
+    told = dict(heartbeat or {})
+    found: Found = {
+        "worker_up": _one(readiness.is_at_work(workspace, told, now)),
+        "worker_paused": _one(workspace.spool.paused.exists()),
+    }
+    try:
+        found["inbox_files"] = _one(len(spool.inbox(workspace.spool)))
+    except OSError:
+        pass
+    age = readiness.age_seconds(told, now)
+    try:
+        return found | {
+            "worker_heartbeat_age_seconds": [] if age is None else _one(age),
+            "worker_start_time_seconds": _one(clock.parse(told["started_at"]).timestamp()),
+            "jobs": [((state,), told["counts"].get(state, 0)) for state in ("queued", "running", "retrying")],
+            "jobs_oldest_waiting_seconds": _one(told["oldest_waiting_seconds"] or 0),
+        }
+    except (KeyError, TypeError, ValueError, AttributeError):  # none was written, or another version's
+        return found
+
+
+def _processes(heartbeat: Mapping[str, Any]) -> Found:
+    pids = {
+        "worker": heartbeat.get("pid"),
+        "child": (heartbeat.get("child") or {}).get("pid"),
+        "server": os.getpid(),
+    }
+    memory, cpu = [], []
+    for name, pid in pids.items():
+        if not isinstance(pid, int):
+            continue
+        try:
+            with (process := psutil.Process(pid)).oneshot():
+                times = process.cpu_times()
+                memory.append(((name,), process.memory_info().rss))
+                cpu.append(((name,), times.user + times.system))
+        except psutil.Error:
+            continue
+    return {"process_resident_memory_bytes": memory, "process_cpu_seconds": cpu}
+
+
+def _memory(workspace: Workspace, settings: Settings, now: datetime) -> Found:
+    limits: Found = {
+        "llm_day_calls_limit": _one(settings.llm_calls_per_day),
+        "llm_day_tokens_limit": _one(settings.llm_tokens_per_day),
+    }
+    try:
+        found = sizes(workspace, now)
+    except JobError:
+        return limits | {"store_readable": _one(0)}
+    spent = found.llm_today
+    return limits | {
+        "store_readable": _one(1),
+        "memories": list(found.memories.items()),
+        "topics": _one(found.topics),
+        "passages": _one(found.passages),
+        "vector_bytes": _one(found.vector_bytes),
+        "database_bytes": _one(found.database_bytes),
+        "graph_outbox_entries": _one(found.graph_lag),
+        "llm_day_calls": _one(spent.calls),
+        "llm_day_tokens": [(("prompt",), spent.prompt_tokens), (("completion",), spent.completion_tokens)],
+        "llm_day_cost_usd": [] if spent.cost_usd is None else _one(spent.cost_usd),
+    }
+
+
+def _room(workspace: Workspace, settings: Settings) -> Found:
+    found: Found = {"disk_kept_free_bytes": _one(settings.min_free_bytes)}
+    try:
+        return found | {"disk_free_bytes": _one(shutil.disk_usage(workspace.root).free)}
+    except OSError:
+        return found

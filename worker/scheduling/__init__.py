@@ -1,0 +1,1 @@
+"""Jobs from accepted to ended: records, queue, attempts, recovery and retention."""

@@ -1,0 +1,265 @@
+"""What a stop at any moment may have left, and how each of it is mended. Running it twice equals once.
+
+The decision is a table over (record, where the copy lies, whether the dropped file is still there), with a second
+one for what the knowledge graph is owed. ``docs/delivery.md`` shows both.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from bridge.privacy.log_lines import fields
+from jobs import clock, files, lifecycle, spool
+from jobs.errors import JobError
+from jobs.ids import is_job_id
+from jobs.layout import Spool
+from jobs.lifecycle import CAPS, Caps, Interrupted, WorkerDied
+from jobs.model import Record
+from jobs.parse import parse_copy
+from jobs.scrub import keeps_copy
+
+from ..log import of_job
+from .ledger import Ledger
+
+log = logging.getLogger(__name__)
+
+RecordIs = Literal["absent", "damaged", "waiting", "running", "ended"]
+CopyIs = Literal["absent", "active", "ended"]
+Repair = Literal[
+    "nothing",  # all is well, or intake goes on by itself
+    "take up",  # a waiting job: live again
+    "end attempt",  # its attempt died with the former worker: waiting again
+    "bring back",  # its replay was cut off before the copy had moved
+    "put away",  # it ended before its copy was moved aside
+    "drop copy",  # accepting was cut off; the dropped file is still there and is accepted anew
+    "accept copy",  # accepting was cut off, and the copy is all there is
+    "give up",  # a live record without a copy: say so
+    "set aside",  # a damaged record that stands for nothing
+    "finish pruning",  # its record was removed, its copy not yet
+]
+
+REPAIRS: dict[tuple[RecordIs, CopyIs, bool], Repair] = {
+    ("absent", "absent", True): "nothing",
+    ("absent", "active", True): "drop copy",
+    ("absent", "active", False): "accept copy",
+    ("absent", "ended", True): "finish pruning",
+    ("absent", "ended", False): "finish pruning",
+    ("damaged", "absent", True): "set aside",
+    ("damaged", "absent", False): "set aside",
+    ("damaged", "active", True): "accept copy",
+    ("damaged", "active", False): "accept copy",
+    ("damaged", "ended", True): "set aside",
+    ("damaged", "ended", False): "set aside",
+    ("waiting", "active", True): "take up",
+    ("waiting", "active", False): "take up",
+    ("waiting", "ended", True): "bring back",
+    ("waiting", "ended", False): "bring back",
+    ("waiting", "absent", True): "give up",
+    ("waiting", "absent", False): "give up",
+    ("running", "active", True): "end attempt",
+    ("running", "active", False): "end attempt",
+    ("running", "ended", True): "bring back",
+    ("running", "ended", False): "bring back",
+    ("running", "absent", True): "give up",
+    ("running", "absent", False): "give up",
+    ("ended", "active", True): "put away",
+    ("ended", "active", False): "put away",
+    ("ended", "ended", True): "nothing",
+    ("ended", "ended", False): "nothing",
+    ("ended", "absent", True): "nothing",
+    ("ended", "absent", False): "nothing",
+}
+
+
+Debt = Literal["its next attempt pays", "maintenance pays", "nothing"]
+
+# A job whose memory is committed, by whether the graph is still owed it.
+DEBTS: dict[tuple[RecordIs, bool], Debt] = {
+    ("waiting", True): "its next attempt pays",
+    ("running", True): "its next attempt pays",
+    ("ended", True): "maintenance pays",
+    ("damaged", True): "maintenance pays",
+    ("absent", True): "maintenance pays",
+    ("waiting", False): "nothing",
+    ("running", False): "nothing",
+    ("ended", False): "nothing",
+    ("damaged", False): "nothing",
+    ("absent", False): "nothing",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One job as the files show it."""
+
+    job_id: str
+    record: Record | None
+    record_is: RecordIs
+    copy_is: CopyIs
+    dropped: bool
+
+    @property
+    def repair(self) -> Repair:
+        return REPAIRS[self.record_is, self.copy_is, self.dropped]
+
+
+def recover(place: Spool, now: datetime, *, worker_died: bool = False, caps: Caps = CAPS) -> list[Record]:
+    """Mend everything; returns the live records, all of them waiting. Call it with the worker's lock held.
+
+    ``worker_died``: the former worker died, and the machine did not; that is counted.
+    """
+    _remove_parts(place)
+    ending = lifecycle.WorkerDied() if worker_died else lifecycle.Interrupted()
+    live = []
+    for found in survey(place):
+        record = _try_to_mend(place, found, now, ending, caps)
+        if record is not None:
+            live.append(record)
+    return live
+
+
+def tend(place: Spool, ledger: Ledger, now: datetime) -> None:
+    """Mend what went wrong with the files while the worker runs: records that were removed, jobs that nobody knows.
+
+    What is well costs no more than the listing of three folders.
+    """
+    live = {record.job_id for record in ledger.live()}
+    results, active, ended = (set(spool.job_ids(folder)) for folder in (place.results, place.active, place.ended))
+    lost = live - results
+    if lost:
+        log.error("recovery: the records of %d live jobs were removed: written again", len(lost))
+        ledger.rewrite(lost)
+    odd = (active | ended) - live - (ended & results - active)
+    for found in _examine(place, odd, active, ended):
+        record = _try_to_mend(place, found, now, lifecycle.Interrupted(), CAPS)
+        if record is not None and ledger.get(record.job_id) is None:
+            ledger.adopt(record)
+
+
+def survey(place: Spool) -> list[Found]:
+    """What the files show, changing nothing."""
+    active, ended = set(spool.job_ids(place.active)), set(spool.job_ids(place.ended))
+    return list(_examine(place, set(spool.job_ids(place.results)) | active | ended, active, ended))
+
+
+def _examine(place: Spool, job_ids: set[str], active: set[str], ended: set[str]) -> Iterator[Found]:
+    for job_id in sorted(filter(is_job_id, job_ids)):
+        record: Record | None = None
+        record_is: RecordIs
+        try:
+            record = spool.read_record(place, job_id)
+        except (ValueError, JobError):
+            record_is = "damaged"
+        except OSError as error:
+            log.error("recovery: the record cannot be read: %s", error, extra=fields(job_id=job_id))
+            continue
+        else:
+            if record is None:
+                record_is = "absent"
+            elif record.ended:
+                record_is = "ended"
+            else:
+                record_is = "running" if record.state == "running" else "waiting"
+        copy_is: CopyIs = "active" if job_id in active else "ended" if job_id in ended else "absent"
+        yield Found(job_id, record, record_is, copy_is, place.dropped(job_id).exists())
+
+
+def _try_to_mend(
+    place: Spool, found: Found, now: datetime, ending: Interrupted | WorkerDied, caps: Caps
+) -> Record | None:
+    """One job that cannot be mended now, for the disk is full or something is in the way, does not stop the others:
+    the next tending tries again."""
+    try:
+        return _mend(place, found, now, ending, caps)
+    except OSError as error:
+        log.error("recovery: %s failed: %s", found.repair, error, extra=_about(found))
+        return None
+
+
+def _about(found: Found) -> dict[str, Any]:
+    return fields(job_id=found.job_id) if found.record is None else of_job(found.record)
+
+
+def _mend(place: Spool, found: Found, now: datetime, ending: Interrupted | WorkerDied, caps: Caps) -> Record | None:
+    """Carry out the repair; returns the record if the job is live."""
+    if found.repair not in ("nothing", "take up"):
+        shown = (found.repair, found.record_is, found.copy_is)
+        log.warning("recovery: %s (record %s, copy %s)", *shown, extra=_about(found))
+    match found.repair:
+        case "nothing":
+            return None
+        case "take up":
+            return found.record
+        case "end attempt" | "bring back":
+            assert found.record is not None
+            record = found.record
+            if found.repair == "bring back":
+                spool.reopen(place, found.job_id)
+            if record.state == "running":
+                record = lifecycle.step(record, ending, now, caps=caps)
+                spool.write_records(place, [record])
+            if record.ended:
+                spool.end(place, found.job_id, keep=keeps_copy(record))
+                return None
+            return record
+        case "put away":
+            assert found.record is not None
+            spool.end(place, found.job_id, keep=keeps_copy(found.record))
+            return None
+        case "drop copy":
+            files.remove(place.copy(found.job_id))
+            files.remove(place.ended_copy(found.job_id))  # of an earlier job of that name, whose pruning was cut off
+            return None
+        case "accept copy":
+            return _accept_copy(place, found, now)
+        case "give up":
+            assert found.record is not None
+            error = JobError(
+                "JOB_NOT_FOUND", "The worker's copy of the job is gone.", remediation="Submit the job anew."
+            )
+            record = found.record
+            if record.state != "running":
+                record = lifecycle.step(record, lifecycle.Started(), now)
+            spool.write_records(place, [lifecycle.step(record, lifecycle.Failed(error), now)])
+            return None
+        case "finish pruning":
+            files.remove(place.ended_copy(found.job_id))
+            return None
+        case "set aside":
+            if found.copy_is == "ended":  # first: without its record it would be taken for what pruning left
+                _set_aside(place, place.ended_copy(found.job_id), now)
+            _set_aside(place, place.record(found.job_id), now)
+            return None
+
+
+def _set_aside(place: Spool, path: Path, now: datetime) -> None:
+    error = JobError("JSON_INVALID", "The record was damaged and stood for no job.")
+    spool.reject(place, spool.Entry(path, path.stem), error, None, clock.iso(now))
+
+
+def _accept_copy(place: Spool, found: Found, now: datetime) -> Record | None:
+    job_id = found.job_id
+    try:
+        job = parse_copy(job_id, spool.read_copy(place, job_id, spool.RECORD_LIMIT))
+    except JobError as error:
+        if found.record_is == "damaged":
+            _set_aside(place, place.record(job_id), now)
+        refused = lifecycle.refuse(job_id, error, now)
+        spool.reject(place, spool.Entry(place.copy(job_id), job_id), error, refused, clock.iso(now))
+        return None
+    record = lifecycle.accept(job, now)
+    spool.write_records(place, [record])
+    return record
+
+
+def _remove_parts(place: Spool) -> None:
+    """Unfinished writes of the former worker; other writers' parts in the inbox are theirs."""
+    for folder in (place.active, place.ended, place.results, place.rejected, place.worker):
+        for part in folder.glob(".*.tmp"):
+            if not part.is_dir() or part.is_symlink():  # a folder is no part of ours, and no reason not to start
+                files.remove(part)

@@ -1,0 +1,205 @@
+"""The worker's HTTP endpoint: it listens from the start, and has a process that answers only while somebody asks.
+
+So the idle worker stays light: no server, no model. A connection waits in the socket's queue until a process that was
+started for it takes it over; one that comes just as a process leaves waits for the next one. None is lost.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import select
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from bridge.settings import Settings
+from jobs import files
+from jobs.layout import Workspace
+
+from ..monitoring.counters import Figures
+from .process import ServerProcess
+
+log = logging.getLogger(__name__)
+
+_HOST = "127.0.0.1"
+_BACKLOG = 128
+_WATCH_SECONDS = 2.0
+_STOP_SECONDS = 3.0
+# Between two tries to listen, and before a process is started after one that died: doubled each time.
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 60.0
+_STEADY_SECONDS = 60.0  # a process that lived so long did not die of how it starts
+_MOST_BYTES = 2 * 1024 * 1024 * 1024  # of the process's own, without the mapped vectors
+
+
+class Endpoint:
+    """``start`` listens; the rest happens in a thread that stays: the kernel ends the process with it."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        settings: Settings,
+        changed: Callable[[], None] = lambda: None,
+        *,
+        figures: Figures | None = None,
+        most_bytes: int = _MOST_BYTES,
+        start_server: Callable[..., ServerProcess] = ServerProcess,
+    ) -> None:
+        """``changed`` is called when ``describe`` has something new to say."""
+        self._workspace = workspace
+        self._port = settings.http_port
+        self._wanted = settings.http
+        self._changed = changed
+        self._figures = figures or Figures()
+        self._most_bytes = most_bytes
+        self._start_server = start_server
+        self._token = secrets.token_urlsafe(32)
+        self._socket: socket.socket | None = None
+        self._url: str | None = None
+        self._problem: str | None = None
+        self._server: ServerProcess | None = None
+        self._deaths = 0  # one soon after the other
+        self._stopping = threading.Event()
+        self._noticed = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="http", daemon=True)
+
+    def start(self) -> None:
+        if self._wanted:
+            self._woken, self._waker = socket.socketpair()
+            self._listen()
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Close the socket and end the process; what is being answered gets a moment."""
+        if self._thread.ident is None:
+            return
+        self._stopping.set()
+        self._noticed.set()
+        self._waker.send(b"x")
+        self._thread.join()
+        self._close()
+        self._woken.close()
+        self._waker.close()
+
+    @property
+    def has_server(self) -> bool:
+        """Whether somebody asked not long ago."""
+        return self._server is not None
+
+    def describe(self) -> dict[str, Any] | None:
+        """What the heartbeat says of it; None where it is switched off."""
+        if not self._wanted:
+            return None
+        server = self._server
+        return {
+            "url": self._url,
+            "token_file": str(self._workspace.spool.token),
+            "serving": server is not None and server.ready.is_set(),
+            "server": None if server is None else {"pid": server.pid, "memory_bytes": server.memory_bytes()},
+            "problem": self._problem,
+        }
+
+    # --- listening ---
+
+    def _listen(self) -> None:
+        try:
+            self._socket = listen(self._port)
+            files.replace_loosely(self._workspace.spool.token, self._token.encode())
+        except (OSError, OverflowError) as error:
+            self._close()
+            why = getattr(error, "strerror", None) or str(error)
+            problem = f"Cannot listen on {_HOST}:{self._port}: {why}"
+            if problem != self._problem:
+                log.error("no HTTP: %s. The worker goes on without, and tries again", problem)
+            self._problem = problem
+        else:
+            self._problem = None
+            self._url = f"http://{_HOST}:{self._socket.getsockname()[1]}"
+            log.info("listening on %s", self._url)
+        self._changed()
+
+    def _close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+        self._socket = self._url = None
+
+    # --- the thread ---
+
+    def _run(self) -> None:
+        tries = 0
+        while not self._stopping.is_set():
+            if self._socket is None:
+                tries += 1
+                self._stopping.wait(pause_seconds(tries))
+                self._listen()
+                continue
+            tries = 0
+            waiting, _, _ = select.select([self._socket, self._woken], [], [])
+            if self._socket in waiting and not self._stopping.is_set():
+                self._serve(self._socket)
+
+    def _serve(self, listening: socket.socket) -> None:
+        """Start a process, and stay with it until it has ended."""
+        began = time.monotonic()
+        self._noticed.clear()
+        try:
+            server = self._start_server(self._workspace, listening, self._token, self._noticed.set)
+        except (OSError, RuntimeError) as error:  # the system gives us no process, or no thread
+            self._died(0.0, f"could not be started: {error}")
+            return
+        self._server = server
+        self._figures.count("server_starts")
+        log.info("server started pid=%d", server.pid)
+        self._watch(server)
+        status = server.end(_STOP_SECONDS)
+        self._server = None
+        self._changed()
+        if status == 0 or self._stopping.is_set():
+            self._deaths = 0
+            log.info("server ended pid=%d", server.pid)
+        else:
+            self._died(time.monotonic() - began, f"died: pid={server.pid} status={status}")
+
+    def _watch(self, server: ServerProcess) -> None:
+        told = False
+        while server.is_alive() and not self._stopping.is_set():
+            if not told and server.ready.is_set():
+                told = True
+                self._changed()
+            if (server.private_bytes() or 0) > self._most_bytes:
+                log.error("server takes too much memory: another one goes on pid=%d", server.pid)
+                return
+            self._noticed.wait(_WATCH_SECONDS)
+            self._noticed.clear()
+
+    def _died(self, lived: float, how: str) -> None:
+        """Who waits is answered by the next process; not at once, if they die one after the other."""
+        self._figures.count("server_deaths")
+        self._deaths = 1 if lived >= _STEADY_SECONDS else self._deaths + 1
+        pause = pause_seconds(self._deaths)
+        log.error("the server %s; the next one not before %g s have passed", how, pause)
+        self._stopping.wait(pause)
+
+
+def pause_seconds(failures: int) -> float:
+    """How long to wait after so many failures in a row, the first being 1."""
+    return float(min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2 ** min(failures - 1, 10)))
+
+
+def listen(port: int) -> socket.socket:
+    """A listening socket on this machine's own address, which no other machine reaches. Raises OSError."""
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        if sys.platform == "win32":  # there, the other option would let a second program take the port over
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((_HOST, port))
+        made.listen(_BACKLOG)
+    except BaseException:
+        made.close()
+        raise
+    return made

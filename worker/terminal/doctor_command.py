@@ -1,0 +1,80 @@
+"""``cognee-memory doctor``: the quick look, with what was asked for besides: mending, the deep look, an archive."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+from bridge.interface import envelope, submission
+from jobs import clock, launch
+from jobs.diagnostics import Finding, found
+from jobs.errors import JobError
+from jobs.ids import new_job_id
+from jobs.layout import Workspace, expanded, find_workspace
+
+from ..doctor import fixes as doctor_fixes
+from ..doctor.examination import examine, surroundings
+from .process_commands import target
+from .progress import Progress
+
+Envelope = dict[str, Any]
+
+
+def doctor(given: argparse.Namespace) -> Envelope:
+    """The envelope has the findings whether or not there is an error among them: then it says PROBLEMS_FOUND."""
+    workspace = _workspace(given)
+    bundle = None if given.bundle is None else target(workspace, given.bundle)
+    report = examine(workspace, clock.now())
+    more: Envelope = {"workspace": str(workspace.root)}
+    if given.fix:
+        settings = surroundings(workspace)[0]
+        done = doctor_fixes.mend(workspace, report.findings, settings, start=not given.no_start)
+        more["fixed"] = [each.as_dict() for each in done]
+        report = examine(workspace, clock.now())
+    if given.deep:
+        began = time.monotonic()
+        findings = _deep(workspace, start=not given.no_start)
+        report = report.with_more(findings, round((time.monotonic() - began) * 1000))
+        more["deep"] = all(finding.code != "CHECK_FAILED" for finding in findings)
+    if bundle is not None:
+        from ..doctor import bundle as doctor_bundle
+
+        more["bundle"] = doctor_bundle.write(workspace, bundle, report, clock.now())
+    found_here = {**report.as_dict(), **more}
+    if report.ok:
+        return envelope.success(**found_here)
+    count = report.counts["error"]
+    error = JobError("PROBLEMS_FOUND", f"{count} error{'s' if count > 1 else ''} found.")
+    return envelope.failure(error, **found_here)
+
+
+def _workspace(given: argparse.Namespace) -> Workspace:
+    """As every command finds it; where there is none, the doctor says so itself."""
+    try:
+        return find_workspace(given.workspace, Path.cwd())
+    except JobError:
+        return Workspace(expanded(given.workspace).absolute())
+
+
+def _deep(workspace: Workspace, *, start: bool) -> list[Finding]:
+    """What the job ``check`` finds, which reads the stores whole."""
+    settings, standing, problems = surroundings(workspace)
+    if problems or standing.foreign is not None or not workspace.is_there:
+        said = "The workspace or the settings do not let anything be read."
+        return [found("CHECK_FAILED", "stores", said, remedy="Mend what else was found, and look again.")]
+    if not workspace.memory_db.exists():
+        return []
+    if not start and not launch.is_alive(workspace):
+        said = "There is no worker to read them, and none was to be started."
+        return [found("CHECK_FAILED", "stores", said, remedy="Start one: cognee-memory worker start. Then look again.")]
+    try:
+        job_id = new_job_id()
+        with Progress(workspace.spool, job_id) as seen:
+            ended = submission.submit(
+                workspace, settings, "check", {}, start=start, wait=True, seen=seen, job_id=job_id, submitted_by="cli"
+            )
+    except JobError as error:
+        return [found("CHECK_FAILED", "stores", f"{error.code}: {error.message}", remedy=error.remediation)]
+    return [Finding.from_dict(each) for each in ended["result"]["findings"]]

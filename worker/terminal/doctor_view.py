@@ -1,0 +1,77 @@
+"""The doctor's findings for people: troubles first, each with what to do; what is well in one line."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+from .output import Part, columns, counted, say, size
+
+Envelope = dict[str, Any]
+
+_MARKS: dict[str, Part] = {
+    "error": ("✗", "bold red"),
+    "warning": ("!", "yellow"),
+    "note": ("·", "cyan"),
+    "ok": ("✓", "green"),
+}
+_TITLES = {"error": "Errors", "warning": "Warnings", "note": "Worth knowing"}
+_WIDEST = 100
+_INDENT = "    "
+
+
+def show(found: Envelope) -> None:
+    """One paragraph for each finding."""
+    for done in found.get("fixed", ()):
+        _paragraph(done["message"], _MARKS["ok" if done["done"] else "warning"], f" {done['fix']}: ")
+    for level, title in _TITLES.items():
+        several = [finding for finding in found["findings"] if finding["level"] == level]
+        if several:
+            say((title, "bold"))
+        for finding in several:
+            _one(finding)
+    well = [finding["subject"] for finding in found["findings"] if finding["level"] == "ok"]
+    if well:
+        _paragraph(f"{', '.join(well)}.", _MARKS["ok"], " All is well: ")
+    told = [counted(found["counts"][level], level) for level in _TITLES if found["counts"].get(level)]
+    stores = ", the stores read whole" if found.get("deep") else ""
+    say(f"Everything looked at{stores}, in {found['took_ms'] / 1000:.1f} s: {', '.join(told) or 'nothing to say'}.")
+    if not found.get("deep"):
+        say("To read the stores whole as well: cognee-memory doctor --deep")
+    if found["ok"] and "fixed" not in found and any(finding["fix"] for finding in found["findings"]):
+        say("To mend what can be mended without a risk: cognee-memory doctor --fix")
+    if "bundle" in found:
+        _bundle(found["bundle"])
+
+
+def _one(finding: dict[str, Any]) -> None:
+    _paragraph(finding["subject"], _MARKS[finding["level"]], " ", (finding["code"], "bold"), "  ")
+    _paragraph(finding["message"], _INDENT)
+    if finding["memory_ids"]:
+        _paragraph(f"Memories: {', '.join(finding['memory_ids'])}", _INDENT)
+    if not finding["remedy"].startswith("Nothing."):
+        _paragraph(finding["remedy"], f"{_INDENT}→ ")
+
+
+def _bundle(bundle: dict[str, Any]) -> None:
+    say()
+    say(f"{bundle['path']}: {size(bundle['bytes'])}, {counted(len(bundle['files']), 'file')}. Before you send it:")
+    for line in bundle["look_at"]:
+        _paragraph(line, "  - ")
+
+
+def _paragraph(text: str, *first: Part) -> None:
+    """A text behind something, in lines as wide as the terminal; in a pipe, one line."""
+    beginning = "".join(part if isinstance(part, str) else part[0] for part in first)
+    wide = columns()
+    if wide is None:
+        say(*first, text)
+        return
+    indent = len(beginning) if len(beginning) <= 2 * len(_INDENT) else len(_INDENT)
+    lines = textwrap.wrap(
+        beginning + text, min(wide, _WIDEST), subsequent_indent=" " * indent, break_long_words=False,
+        break_on_hyphens=False, drop_whitespace=True,
+    )  # fmt: skip
+    say(*first, lines[0][len(beginning) :] if lines else text)
+    for line in lines[1:]:
+        say(line)
