@@ -31,7 +31,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 
-from .parent_death import Leash, stand_back
+from .parent_death import ParentDeathGuard, lower_priority
 
 log = logging.getLogger("child")
 
@@ -172,15 +172,15 @@ class Server:
 
 
 def main() -> int:
-    leash = Leash(parent=int(sys.argv[2]))
-    stand_back()
+    leash = ParentDeathGuard(parent=int(sys.argv[2]))
+    lower_priority()
     answers = os.dup(1)
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     log_lines.on_stderr()
     settings = load()
     steps.arm(settings.fault if settings.test_jobs else None)
-    critical.on_change(leash.let_go, leash.hold)
+    critical.on_change(leash.disarm, leash.arm)
     workspace = Workspace(Path(sys.argv[1]))
     pipes = Pipes(answers, lambda: forgive_opening(workspace))
 

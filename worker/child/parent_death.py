@@ -20,7 +20,7 @@ _EASY_PREY = "500"  # of -1000 to 1000: out of memory, the kernel takes the chil
 _NICENESS = 5
 
 
-def stand_back() -> None:
+def lower_priority() -> None:
     """Let everything else of this user go first. Where the system refuses, nothing is lost but that."""
     if sys.platform == "win32":
         return
@@ -32,7 +32,7 @@ def stand_back() -> None:
             Path("/proc/self/autogroup").write_text(str(_NICENESS), "ascii")
 
 
-class Leash:
+class ParentDeathGuard:
     """Held by the process that makes it. ``let_go`` and ``hold`` bracket what must not be cut off."""
 
     def __init__(self, parent: int) -> None:
@@ -45,16 +45,16 @@ class Leash:
                 self._prctl = ctypes.CDLL(None, use_errno=True).prctl
             with contextlib.suppress(OSError):
                 Path("/proc/self/oom_score_adj").write_text(_EASY_PREY, "ascii")
-        self.hold()
+        self.arm()
 
-    def hold(self) -> None:
+    def arm(self) -> None:
         """From now on the kernel ends this process when its parent's thread ends."""
         if self._prctl is not None:
             self._prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if self.is_orphan():  # it ended before the kernel knew
             os._exit(1)
 
-    def let_go(self) -> None:
+    def disarm(self) -> None:
         """The parent's end is not ours for now."""
         if self._prctl is not None:
             self._prctl(_PR_SET_PDEATHSIG, 0)

@@ -28,7 +28,7 @@ from bridge.settings import Settings
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from ..child.parent_death import Leash
+from ..child.parent_death import ParentDeathGuard
 from ..http import api as http_api
 from ..http.answers import Answers
 from .process import READY
@@ -160,7 +160,7 @@ def _say_ready() -> None:
 
 def main() -> int:
     """``python -m worker.server.main WORKSPACE PARENT [SOCKET]``; the token comes through stdin."""
-    Leash(parent=int(sys.argv[2]))
+    ParentDeathGuard(parent=int(sys.argv[2]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     log_lines.on_stderr()
     logging.getLogger("uvicorn").setLevel(logging.ERROR)  # what a client sends amiss is no news
