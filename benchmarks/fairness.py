@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from jobs import client, launch
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.model import Record
 
 from . import corpus, table
@@ -65,7 +65,7 @@ def main() -> None:
     )
 
 
-def _state(place: Spool, job_id: str) -> str | None:
+def _state(place: SpoolPaths, job_id: str) -> str | None:
     record: Record | None = client.status(place, job_id)
     return record.state if record else None
 

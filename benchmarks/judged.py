@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from bridge.embedding.embedder import Embedder, EmbeddingConfig, Matrix, create
+from bridge.embedding.embedder import Embedder, EmbeddingConfig, Vectors, create
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.search.reader import Reader
-from bridge.store.memory_store import Store
+from bridge.store.memory_store import MemoryStore
 from jobs import clock
 from jobs.layout import Workspace
 from jobs.parse import parse_job
@@ -92,11 +92,11 @@ class OnceEmbedder:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._known: dict[str, Matrix] = {}
+        self._known: dict[str, Vectors] = {}
         self.identity, self.dimensions = embedder.identity, embedder.dimensions
         self.tokenizer_name, self.count_tokens = embedder.tokenizer_name, embedder.count_tokens
 
-    def embed(self, texts: Sequence[str]) -> Matrix:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
             self._known |= dict(zip(new, self._embedder.embed(new), strict=True))
@@ -129,7 +129,7 @@ class Shelf:
         self._workspace.memory.mkdir(parents=True, mode=0o700)
         self._ids: dict[str, str] = {}
         self._reader = Reader(self._workspace, EmbeddingConfig(cache_dir=root), lambda _: embedder)
-        store = Store(self._workspace, embedder)
+        store = MemoryStore(self._workspace, embedder)
         try:
             found = []
             for place, row in enumerate(memories):

@@ -12,7 +12,7 @@ from typing import Any
 
 from bridge.interface.question_arguments import with_settings
 from bridge.search import retrieval, snapshot as search
-from bridge.search.question import ask
+from bridge.search.question import parse_question
 from bridge.search.reader import Reader
 from bridge.settings import load
 from jobs import clock
@@ -80,7 +80,7 @@ def recall(workspace: Workspace, count: int, best: int = 10) -> dict[str, Any]:
         assert model is not None
     kept, worth, words = [], [], []
     for text in questions(count):
-        question = ask(with_settings({"query": text, "max_results": best}, settings), clock.now())
+        question = parse_question(with_settings({"query": text, "max_results": best}, settings), clock.now())
         found = {}
         for stages, search.EXACT_ROWS in ((1, EVERYTHING), (2, 0)):
             with reader.snapshot() as snapshot:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jobs import files, spool
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 
 from . import table
 from .queue_rate import SETTINGS, ended, job, settings, warm_worker
@@ -64,7 +64,7 @@ def _share(values: Sequence[float], part: float) -> float:
     return sorted(values)[max(0, round(part * len(values)) - 1)]
 
 
-def _alone(place: Spool) -> tuple[list[float], list[float], list[float]]:
+def _alone(place: SpoolPaths) -> tuple[list[float], list[float], list[float]]:
     """Seconds to running and to the end of drops far enough apart for the worker to be idle at each; and of a file."""
     running, done, durable = [], [], []
     for number in range(DROPS):
@@ -83,7 +83,7 @@ def _alone(place: Spool) -> tuple[list[float], list[float], list[float]]:
     return running, done, durable
 
 
-def _burst(place: Spool, prefix: str) -> tuple[list[float], float]:
+def _burst(place: SpoolPaths, prefix: str) -> tuple[list[float], float]:
     """Seconds to running of each of many drops at once, and of an urgent one behind them."""
     ids, urgent = [f"{prefix}-{number:05}" for number in range(BURST)], f"{prefix}-urgent"
     for job_id in ids:
@@ -108,12 +108,12 @@ def _burst(place: Spool, prefix: str) -> tuple[list[float], float]:
     return taken, rushed
 
 
-def _write(place: Spool, job_id: str, **fields: object) -> None:
+def _write(place: SpoolPaths, job_id: str, **fields: object) -> None:
     """The part of a drop that nobody sees."""
     files.write_new(place.dropping(job_id), job(job_id, **fields))
 
 
-def _hand_over(place: Spool, ids: Sequence[str]) -> list[float]:
+def _hand_over(place: SpoolPaths, ids: Sequence[str]) -> list[float]:
     """The part of a drop that everybody sees; returns when each was there."""
     moments = []
     for job_id in ids:
@@ -123,14 +123,14 @@ def _hand_over(place: Spool, ids: Sequence[str]) -> list[float]:
     return moments
 
 
-def _until_running(place: Spool, job_id: str) -> float:
+def _until_running(place: SpoolPaths, job_id: str) -> float:
     """The moment at which the record shows that the job runs, or has run."""
     while _state(place, job_id) is None:
         time.sleep(_POLL_SECONDS)
     return time.perf_counter()
 
 
-def _state(place: Spool, job_id: str) -> str | None:
+def _state(place: SpoolPaths, job_id: str) -> str | None:
     record = spool.read_record(place, job_id)
     return None if record is None or record.state == "queued" else record.state
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from bridge import trust
 from jobs import client, clock, launch, spool
-from jobs.layout import Spool, Workspace
+from jobs.layout import SpoolPaths, Workspace
 from jobs.model import SCHEMA_VERSION, Record, encode
 
 from . import table
@@ -74,7 +74,7 @@ def _show(ours: dict[int, list[float]], bare: list[float]) -> None:
 class Line:
     """A worker that stands still but while it is measured, so that several can be measured in turn."""
 
-    def __init__(self, place: Spool, pid: int) -> None:
+    def __init__(self, place: SpoolPaths, pid: int) -> None:
         self._place = place
         self.pid = pid
 
@@ -147,11 +147,11 @@ def job(job_id: str, **fields: object) -> bytes:
     return encode({**common, **fields})
 
 
-def drop(place: Spool, job_id: str, **fields: object) -> None:
+def drop(place: SpoolPaths, job_id: str, **fields: object) -> None:
     spool.drop(place, job_id, job(job_id, **fields))
 
 
-def ended(place: Spool, job_id: str) -> Record | None:
+def ended(place: SpoolPaths, job_id: str) -> Record | None:
     """The record, once it has ended, which must be well."""
     record = spool.read_record(place, job_id)
     if record is None or not record.ended:

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from bridge.embedding.embedder import Embedder, EmbeddingConfig, Matrix, create, normalised
+from bridge.embedding.embedder import Embedder, EmbeddingConfig, Vectors, create, normalised
 from bridge.graph.open_stores import Stores
 from bridge.memory import Memory
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.settings import load
-from bridge.store.memory_store import Store
+from bridge.store.memory_store import MemoryStore
 from bridge.text.passages import passages
 from jobs import clock
 from jobs.layout import Workspace
@@ -115,7 +115,7 @@ class Turned:
         self._vectors = np.array([self._originals[text] for found in texts for text in found])
         self._known = dict(self._originals)
 
-    def _embedded(self, texts: list[str]) -> dict[str, Matrix]:
+    def _embedded(self, texts: list[str]) -> dict[str, Vectors]:
         """The model's vectors of the originals: a minute's work, so they are kept for the next run."""
         digest = sha256("\n".join([self.identity, *texts]).encode()).hexdigest()[:16]
         kept = Path(tempfile.gettempdir()) / f"cognee-memory-bench-vectors-{digest}.npy"
@@ -142,7 +142,7 @@ class Turned:
         texts = [text for memory in memories for text in texts_of(memory)]
         self._known = dict(zip(texts, turned, strict=True)) | self._originals
 
-    def embed(self, texts: Sequence[str]) -> Matrix:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         missing = [text for text in texts if text not in self._known]
         if missing:
             self._known |= dict(zip(missing, self.model.embed(missing), strict=True))
@@ -175,7 +175,7 @@ def batches(embedder: Turned, workspace_id: str, start: int, end: int) -> Iterat
 def fill(workspace: Workspace, count: int, *, graph: bool = False) -> None:
     """Bring the store to ``count`` memories; what it has stays. With ``graph``, cognee gets them as well."""
     embedder = Turned(load().embedding)
-    store = Store(workspace, embedder)
+    store = MemoryStore(workspace, embedder)
     try:
         for memories in batches(embedder, store.workspace_id, store.count(), count):
             store.add([(memory, None) for memory in memories], clock.iso(clock.now()))
@@ -183,7 +183,7 @@ def fill(workspace: Workspace, count: int, *, graph: bool = False) -> None:
         store.close()
     if graph:
         with Stores(workspace, load()) as stores:
-            stores.pay_all()
+            stores.deliver_all()
 
 
 def main() -> None:

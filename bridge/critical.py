@@ -27,7 +27,7 @@ def on_change(entered: Callable[[], None], left: Callable[[], None]) -> None:
 
 
 @contextmanager
-def section() -> Iterator[None]:
+def critical_section() -> Iterator[None]:
     """Declare that the process must not be ended until this is left."""
     global _depth
     with _section:

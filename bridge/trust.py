@@ -26,7 +26,7 @@ _PART = re.compile(r"\.(\.gitignore|\.owner)\.[0-9a-f]+\.tmp")
 
 
 @dataclass(frozen=True)
-class Standing:
+class TrustState:
     """What is known about a workspace: ``owner`` is its marker's id where the user's own list has it."""
 
     owner: str | None
@@ -34,13 +34,13 @@ class Standing:
     foreign: str | None  # why it stays closed, if it does
 
 
-def standing(workspace: Workspace, config_folder: Path) -> Standing:
+def state_of(workspace: Workspace, config_folder: Path) -> TrustState:
     """Look, change nothing. Raises OSError for what cannot be looked at."""
     known: dict[str, bool] = {}
     for folder in _guarded(workspace):
         unsafe = _unsafe(workspace, folder)
         if unsafe is not None:
-            return Standing(None, False, unsafe)
+            return TrustState(None, False, unsafe)
         marker = _read_marker(workspace, folder)
         listed = _listed(config_folder, marker)
         if listed is None:  # only now are all files looked at, which takes its time
@@ -48,14 +48,14 @@ def standing(workspace: Workspace, config_folder: Path) -> Standing:
             marker = _read_marker(workspace, folder)  # again, behind it: another process may just be adopting it
             listed = _listed(config_folder, marker)
             if listed is None and not harmless:
-                return Standing(None, False, f"{folder.name} was not made by this user on this machine.")
+                return TrustState(None, False, f"{folder.name} was not made by this user on this machine.")
         if marker is not None and listed is not None:
             known[marker] = listed
     owner = next(iter(known), None)
-    return Standing(owner, all(known.values()) and bool(known), None)
+    return TrustState(owner, all(known.values()) and bool(known), None)
 
 
-def require(workspace: Workspace, config_folder: Path) -> Standing:
+def require(workspace: Workspace, config_folder: Path) -> TrustState:
     """The standing, or WORKSPACE_NOT_TRUSTED with what was found."""
     found = _seen(workspace, config_folder)
     if found.foreign is not None:
@@ -63,9 +63,9 @@ def require(workspace: Workspace, config_folder: Path) -> Standing:
     return found
 
 
-def _seen(workspace: Workspace, config_folder: Path) -> Standing:
+def _seen(workspace: Workspace, config_folder: Path) -> TrustState:
     try:
-        return standing(workspace, config_folder)
+        return state_of(workspace, config_folder)
     except OSError as error:
         said = f"{workspace.root} cannot be looked at: {error.strerror}. Nothing in it was read or changed."
         remedy = "Give it to this user, with the right to read and write."
@@ -102,7 +102,7 @@ def adopt(workspace: Workspace, config_folder: Path, *, trusted: bool | None = N
 
 def disown(workspace: Workspace, config_folder: Path) -> None:
     """Take the workspace off the user's list: for one that is about to be removed."""
-    owner = standing(workspace, config_folder).owner
+    owner = state_of(workspace, config_folder).owner
     if owner is not None:
         files.remove(_list_entry(config_folder, owner))
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from . import batch, clock, files, spool
 from .errors import JobError
 from .ids import is_job_id, new_job_id
-from .layout import Spool
+from .layout import SpoolPaths
 from .lock import is_held
 from .model import SCHEMA_VERSION, Record, encode, job_digest
 
@@ -33,7 +33,9 @@ class Submitted:
     sha256: str
 
 
-def submit(place: Spool, kind: str, payload: dict[str, Any], *, job_id: str | None = None, **fields: Any) -> Submitted:
+def submit(
+    paths: SpoolPaths, kind: str, payload: dict[str, Any], *, job_id: str | None = None, **fields: Any
+) -> Submitted:
     """Drop a job; returns when it would survive a power cut. ``fields`` are other fields of the job file.
 
     Raises JOB_INVALID for an id that is none and for what JSON cannot hold, and JOB_ID_CONFLICT where another job of
@@ -55,24 +57,24 @@ def submit(place: Spool, kind: str, payload: dict[str, Any], *, job_id: str | No
         data, digest = encode(job), job_digest(kind, payload)
     except (TypeError, ValueError, RecursionError) as error:
         raise JobError("JOB_INVALID", f"The job cannot be written as JSON: {error}.") from error
-    if dropped_digest(place, job_id) not in (None, digest):  # it would be gone, and its asker was told that it is safe
+    if dropped_digest(paths, job_id) not in (None, digest):  # it would be gone, and its asker was told that it is safe
         raise JobError("JOB_ID_CONFLICT", f"The id {job_id!r} belongs to another job, which waits in the inbox.")
-    spool.drop(place, job_id, data)
+    spool.drop(paths, job_id, data)
     return Submitted(job_id, digest)
 
 
-def dropped_digest(place: Spool, job_id: str) -> str | None:
+def dropped_digest(spool_paths: SpoolPaths, job_id: str) -> str | None:
     """The digest of the job that waits in the inbox under that id; None where there is none, or what is no job."""
     if not is_job_id(job_id):
         return None
     try:
-        job = json.loads(files.read_plain(place.dropped(job_id), spool.RECORD_LIMIT)[0])
+        job = json.loads(files.read_plain(spool_paths.dropped(job_id), spool.RECORD_LIMIT)[0])
         return job_digest(job["kind"], job["payload"])
     except (OSError, JobError, ValueError, LookupError, TypeError, RecursionError):
         return None
 
 
-def status(place: Spool, job_id: str) -> Record | None:
+def status(spool_paths: SpoolPaths, job_id: str) -> Record | None:
     """The record, read once. None while the dropped file waits for a worker.
 
     The record of a rejected file does not count while another file waits under its name. Raises
@@ -80,18 +82,18 @@ def status(place: Spool, job_id: str) -> Record | None:
     """
     if not is_job_id(job_id):
         raise JobError("JOB_NOT_FOUND", f"{job_id[:80]!r} is no job id.")
-    record = spool.read_record(place, job_id)
+    record = spool.read_record(spool_paths, job_id)
     if record is None or record.state == "rejected":
-        if place.dropped(job_id).exists():
+        if spool_paths.dropped(job_id).exists():
             return None
-        record = spool.read_record(place, job_id)  # accepted between the two looks
+        record = spool.read_record(spool_paths, job_id)  # accepted between the two looks
     if record is None:
         raise JobError("JOB_NOT_FOUND", f"No job {job_id!r} is waiting, and there is no record of it.")
     return record
 
 
 def wait(
-    place: Spool,
+    spool_paths: SpoolPaths,
     job_id: str,
     seconds: float | None = None,
     seen: Callable[[Record | None], None] | None = None,
@@ -103,7 +105,7 @@ def wait(
     deadline = None if seconds is None else time.monotonic() + seconds
     pause, idle_looks = _FIRST_POLL_SECONDS, 0
     while True:
-        record = status(place, job_id)
+        record = status(spool_paths, job_id)
         if seen is not None:
             seen(record)
         if record is not None and record.ended:
@@ -117,7 +119,7 @@ def wait(
                 details={"job_id": job_id},
             )
         # A worker that is being started needs some seconds before it holds the lock.
-        idle_looks = 0 if is_held(place.lock) else idle_looks + 1
+        idle_looks = 0 if is_held(spool_paths.lock) else idle_looks + 1
         if idle_looks * pause > 10:
             why = f"Job {job_id} is safe, but no worker is there to run it."
             raise JobError("WORKER_NOT_RUNNING", why, details={"job_id": job_id})
@@ -125,39 +127,39 @@ def wait(
         pause = min(_LONGEST_POLL_SECONDS, pause * 1.5)
 
 
-def cancel(place: Spool, job_id: str) -> Record | None:
+def cancel(spool_paths: SpoolPaths, job_id: str) -> Record | None:
     """Ask for a job not to run. A waiting job ends as cancelled; so does a running one, unless its effect is committed.
 
     Returns the record as it stands now; a job still in the inbox is cancelled once it is accepted.
     """
-    record = status(place, job_id)
+    record = status(spool_paths, job_id)
     if record is not None and record.ended:
         return record
     # Which generation a job in the inbox will get, only the worker knows: after a rejection it is not the first.
-    _request(place, place.cancel(job_id), job_id=job_id, generation=record.generation if record else None)
+    _request(spool_paths, spool_paths.cancel(job_id), job_id=job_id, generation=record.generation if record else None)
     return record
 
 
-def retry(place: Spool, record: Record) -> None:
+def retry(spool_paths: SpoolPaths, record: Record) -> None:
     """Ask for an ended job to run again, as its next generation."""
-    _request(place, place.retry(record.job_id), job_id=record.job_id, generation=record.generation)
+    _request(spool_paths, spool_paths.retry(record.job_id), job_id=record.job_id, generation=record.generation)
 
 
-def request_jobs(place: Spool, told: Mapping[str, tuple[Path, int | None]]) -> None:
+def request_jobs(spool_paths: SpoolPaths, told: Mapping[str, tuple[Path, int | None]]) -> None:
     """Ask about several jobs at once: for each, under its id, the request's file and the generation that is meant."""
     if told:
-        files.make_folder(place.control)
+        files.make_folder(spool_paths.control)
         requests = ((path, _encoded(job_id=job_id, generation=meant)) for job_id, (path, meant) in told.items())
         batch.replace_many(requests)
 
 
-def request(place: Spool, verb: Verb) -> None:
+def request(spool_paths: SpoolPaths, verb: Verb) -> None:
     """Ask the worker for something that is about no single job."""
-    _request(place, place.request(verb))
+    _request(spool_paths, spool_paths.request(verb))
 
 
-def _request(place: Spool, path: Path, **fields: Any) -> None:
-    files.make_folder(place.control)
+def _request(spool_paths: SpoolPaths, path: Path, **fields: Any) -> None:
+    files.make_folder(spool_paths.control)
     files.replace(path, _encoded(**fields))
 
 
@@ -165,16 +167,16 @@ def _encoded(**fields: Any) -> bytes:
     return json.dumps({"requested_at": clock.iso(clock.now()), **fields}).encode()
 
 
-def is_worked_on(place: Spool) -> bool:
+def is_worked_on(spool_paths: SpoolPaths) -> bool:
     """Whether anybody is there to deal with a request."""
-    return is_held(place.lock)
+    return is_held(spool_paths.lock)
 
 
-def obeyed(place: Spool, path: Path, seconds: float) -> bool:
+def obeyed(spool_paths: SpoolPaths, path: Path, seconds: float) -> bool:
     """Wait until the worker has dealt with a request. False when the time is over, or nobody works."""
     deadline = time.monotonic() + seconds
     while path.exists():
-        if time.monotonic() >= deadline or not is_held(place.lock):
+        if time.monotonic() >= deadline or not is_held(spool_paths.lock):
             return not path.exists()
         time.sleep(_FIRST_POLL_SECONDS)
     return True

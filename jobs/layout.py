@@ -21,8 +21,8 @@ class Workspace:
         return os.path.isdir(self.root)  # noqa: PTH112 - pathlib's raises
 
     @property
-    def spool(self) -> Spool:
-        return Spool(self.root / ".cognee_jobs")
+    def spool(self) -> SpoolPaths:
+        return SpoolPaths(self.root / ".cognee_jobs")
 
     @property
     def memory(self) -> Path:
@@ -49,7 +49,7 @@ class Workspace:
         return self.root / ".cognee_data"
 
     @property
-    def set_aside(self) -> Path:
+    def quarantine(self) -> Path:
         """Where damaged cognee stores are moved before they are rebuilt."""
         return self.memory / "set-aside"
 
@@ -113,7 +113,7 @@ class Workspace:
 
 
 @dataclass(frozen=True)
-class Spool:
+class SpoolPaths:
     """The folder of jobs; the inbox is the folder itself."""
 
     root: Path

@@ -19,11 +19,11 @@ from typing import Any, get_args
 
 from . import clock, files
 from .errors import JobError
-from .layout import Spool
+from .layout import SpoolPaths
 from .model import State
 from .spool import RECORD_LIMIT
 
-Brief = dict[str, Any]
+JobRow = dict[str, Any]
 
 NAMES = (
     "job_id", "kind", "state", "success", "generation", "attempt", "max_attempts", "priority", "submitted_at",
@@ -43,13 +43,13 @@ MOST_MESSAGES = 5  # of a cause
 _Stamp = tuple[int, int, int]
 
 
-class Briefs:
+class RecordCache:
     """The briefs of one spool. Safe to share among threads; a look at 10,000 unchanged jobs is one ``stat``."""
 
-    def __init__(self, place: Spool) -> None:
-        self._place = place
+    def __init__(self, spool_paths: SpoolPaths) -> None:
+        self._paths = spool_paths
         self._lock = Lock()
-        self._known: dict[str, tuple[_Stamp, Brief]] = {}
+        self._known: dict[str, tuple[_Stamp, JobRow]] = {}
         self._folder_changed: int | None = None
         self._looked_at = 0.0
         self._version = 0
@@ -61,14 +61,14 @@ class Briefs:
                 self._read()
             return self._version
 
-    def all(self) -> list[Brief]:
+    def all(self) -> list[JobRow]:
         """As of the last look, in no order. Do not change them."""
         with self._lock:
             return [brief for _, brief in self._known.values()]
 
     def _may_have_changed(self) -> bool:
         try:
-            changed = self._place.results.stat().st_mtime_ns
+            changed = self._paths.results.stat().st_mtime_ns
         except FileNotFoundError:
             changed = -1
         now = time.time()
@@ -79,14 +79,14 @@ class Briefs:
         return True
 
     def _read(self) -> None:
-        found: dict[str, tuple[_Stamp, Brief]] = {}
+        found: dict[str, tuple[_Stamp, JobRow]] = {}
         changed = False
-        for name, path, stamp in _entries(self._place):
+        for name, path, stamp in _entries(self._paths):
             known = self._known.get(name)
             if known is not None and known[0] == stamp:
                 found[name] = known
                 continue
-            brief = _brief(path, name)
+            brief = _row_of(path, name)
             if brief is not None:
                 found[name] = stamp, brief
                 changed = True
@@ -95,9 +95,9 @@ class Briefs:
         self._known = found
 
 
-def _entries(place: Spool) -> Iterator[tuple[str, str, _Stamp]]:
+def _entries(paths: SpoolPaths) -> Iterator[tuple[str, str, _Stamp]]:
     try:
-        with os.scandir(place.results) as entries:
+        with os.scandir(paths.results) as entries:
             for entry in entries:
                 if entry.name.endswith(".json") and not entry.name.startswith("."):
                     try:
@@ -109,7 +109,7 @@ def _entries(place: Spool) -> Iterator[tuple[str, str, _Stamp]]:
         return
 
 
-def _brief(path: str, name: str) -> Brief | None:
+def _row_of(path: str, name: str) -> JobRow | None:
     """None for what is no record; recovery reports it."""
     try:
         record = json.loads(files.read_own(Path(path), RECORD_LIMIT))
@@ -138,12 +138,12 @@ def _is_sound(record: dict[str, Any]) -> bool:
 class Page:
     """A part of a list: its briefs, how many there are in all, and where the next part begins."""
 
-    jobs: list[Brief]
+    jobs: list[JobRow]
     total: int
     next: str | None
 
 
-def place_of(brief: Brief) -> str:
+def position_of(brief: JobRow) -> str:
     """Where a job stands in a list: by the time at which it came, then by its id.
 
     The comma sorts before the point of a fraction.
@@ -152,13 +152,13 @@ def place_of(brief: Brief) -> str:
 
 
 def matching(
-    briefs: Iterable[Brief],
+    briefs: Iterable[JobRow],
     *,
     states: Sequence[str] = (),
     kind: str | None = None,
     error: str | None = None,
     contains: str | None = None,
-) -> list[Brief]:
+) -> list[JobRow]:
     """Those in one of the states, of the kind, with the error, whose job or correlation id contains the text."""
     return [
         brief
@@ -170,37 +170,37 @@ def matching(
     ]
 
 
-def page(found: Iterable[Brief], limit: int, after: str | None = None) -> Page:
+def page(found: Iterable[JobRow], limit: int, after: str | None = None) -> Page:
     """The newest first. ``after`` is where a former page ended: what came since does not shift the rest."""
-    ordered = sorted(found, key=place_of, reverse=True)
-    rest = ordered if after is None else [brief for brief in ordered if place_of(brief) < after]
+    ordered = sorted(found, key=position_of, reverse=True)
+    rest = ordered if after is None else [brief for brief in ordered if position_of(brief) < after]
     shown = rest[:limit]
-    return Page(shown, len(ordered), place_of(shown[-1]) if len(rest) > limit else None)
+    return Page(shown, len(ordered), position_of(shown[-1]) if len(rest) > limit else None)
 
 
-def runs_again(brief: Brief) -> bool:
+def runs_again(brief: JobRow) -> bool:
     """Whether a job waits that was asked for once more: nobody knows since when, its record says when it first came."""
     return bool(brief["generation"] > 1 and not brief["attempt"])
 
 
-def counts(briefs: Iterable[Brief]) -> dict[str, int]:
+def counts(briefs: Iterable[JobRow]) -> dict[str, int]:
     """How many jobs there are in each state."""
     return dict(Counter(brief["state"] for brief in briefs))
 
 
-def causes(briefs: Iterable[Brief]) -> list[dict[str, Any]]:
+def causes(briefs: Iterable[JobRow]) -> list[dict[str, Any]]:
     """Why jobs failed, were rejected or wait for another attempt: by state and error, the most frequent first.
 
     ``message`` and ``remediation`` are those of the newest; ``kinds`` counts by kind, ``messages`` by message, the most
     frequent first, of which there are a few at most.
     """
-    groups: dict[tuple[str, str], list[Brief]] = {}
+    groups: dict[tuple[str, str], list[JobRow]] = {}
     for brief in briefs:
         if brief["error"] is not None and brief["state"] in ("failed", "rejected", "retrying", "expired"):
             groups.setdefault((brief["state"], brief["error"]["code"]), []).append(brief)
     found = []
     for (state, code), group in groups.items():
-        newest = max(group, key=place_of)
+        newest = max(group, key=position_of)
         found.append(
             {
                 "state": state,
@@ -217,12 +217,12 @@ def causes(briefs: Iterable[Brief]) -> list[dict[str, Any]]:
     return sorted(found, key=lambda cause: (-cause["count"], cause["state"], cause["code"]))
 
 
-def _messages(group: list[Brief]) -> dict[str, int]:
+def _messages(group: list[JobRow]) -> dict[str, int]:
     counted = Counter(brief["error"]["message"] for brief in group)
     return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:MOST_MESSAGES])
 
 
-def activity(briefs: Iterable[Brief], now: datetime, hours: float, buckets: int) -> list[dict[str, Any]]:
+def activity(briefs: Iterable[JobRow], now: datetime, hours: float, buckets: int) -> list[dict[str, Any]]:
     """What ended in each of so many equal spans of the last hours, oldest first.
 
     Each has ``at`` (its start), counts by state, and for the jobs that ran ``waited_ms`` (accepted to first start; not
@@ -231,7 +231,7 @@ def activity(briefs: Iterable[Brief], now: datetime, hours: float, buckets: int)
     """
     width = timedelta(hours=hours) / buckets
     start = now - timedelta(hours=hours)
-    groups: list[list[Brief]] = [[] for _ in range(buckets)]
+    groups: list[list[JobRow]] = [[] for _ in range(buckets)]
     earliest = clock.iso(start)
     for brief in briefs:
         if brief["finished_at"] is not None and brief["finished_at"] >= earliest:
@@ -249,11 +249,11 @@ def activity(briefs: Iterable[Brief], now: datetime, hours: float, buckets: int)
     ]
 
 
-def _has_waited(brief: Brief) -> bool:
+def _has_waited(brief: JobRow) -> bool:
     return brief["generation"] == 1 and None not in (brief["accepted_at"], brief["started_at"])
 
 
-def _waited_ms(brief: Brief) -> int:
+def _waited_ms(brief: JobRow) -> int:
     """Never below 0: the clock may have been set back."""
     waited = clock.parse(brief["started_at"]) - clock.parse(brief["accepted_at"])
     return max(0, round(waited.total_seconds() * 1000))

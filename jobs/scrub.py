@@ -7,7 +7,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
-from .diagnostics import FIXES, GROUPS, LEVELS, TROUBLES
+from .diagnostics import DIAGNOSTICS, FIXES, GROUPS, LEVELS
 from .errors import ERRORS, JobError
 from .model import KINDS, Record
 
@@ -25,7 +25,7 @@ WORDS = frozenset(
         "forgotten", "status_changed", "merged", "renumbered", "kept", "duplicate", "conflict", "failed",
         "migrated", "already_migrated", "skipped", "remaining",
         "negation", "choice", "value", "toggle", "reversal", "template", "llm", "rules", "index", "graph", "both",
-        *TROUBLES, *LEVELS, *GROUPS, *FIXES,
+        *DIAGNOSTICS, *LEVELS, *GROUPS, *FIXES,
     }
 )  # fmt: skip
 

@@ -17,29 +17,29 @@ from typing import Any
 
 from . import batch, files
 from .errors import JobError
-from .layout import Spool
+from .layout import SpoolPaths
 from .model import Job, Record, encode
 from .scrub import without_texts
-from .steps import step
+from .steps import fault_point
 
 RECORD_LIMIT = 64 * 1024 * 1024
 
 
-def prepare(spool: Spool) -> None:
+def prepare(spool: SpoolPaths) -> None:
     """Create the folders, private to the user."""
     for folder in spool.folders:
         files.make_folder(folder)
     files.ignore_in_git(spool.root)
 
 
-def drop(spool: Spool, job_id: str, data: bytes) -> Path:
+def drop(spool: SpoolPaths, job_id: str, data: bytes) -> Path:
     """Put a job file into the inbox as the protocol asks: write, sync, rename."""
     files.make_folder(spool.root)
     part = spool.dropping(job_id)
     part.unlink(missing_ok=True)
-    with step("drop.write"):
+    with fault_point("drop.write"):
         files.write_new(part, data)
-    with step("drop.rename"):
+    with fault_point("drop.rename"):
         files.rename(part, spool.dropped(job_id))
         files.sync_folder(spool.inbox)
     return spool.dropped(job_id)
@@ -53,7 +53,7 @@ class Entry:
     name: str | None
 
 
-def inbox(spool: Spool) -> list[Entry]:
+def inbox(spool: SpoolPaths) -> list[Entry]:
     """What waits in the inbox, oldest name first; the protocol's own folders and dot files are left out."""
     own = {folder.name for folder in spool.folders}
     found = []
@@ -67,7 +67,7 @@ def inbox(spool: Spool) -> list[Entry]:
 
 
 def accept(
-    spool: Spool, accepted: Sequence[tuple[Job, Record]], read: Mapping[str, os.stat_result] | None = None
+    spool: SpoolPaths, accepted: Sequence[tuple[Job, Record]], read: Mapping[str, os.stat_result] | None = None
 ) -> None:
     """Make jobs ours: copies, then records, then the dropped files go. One sync serves each stage.
 
@@ -77,14 +77,14 @@ def accept(
     records = [(spool.record(record.job_id), encode(record.as_dict())) for _, record in accepted]
     parts = batch.write_parts([*copies, *records])
     try:
-        with step("copy.write"):
+        with fault_point("copy.write"):
             batch.put_in_place(parts[: len(copies)])
-        with step("record.accept"):
+        with fault_point("record.accept"):
             batch.put_in_place(parts[len(copies) :])
     except BaseException:
         batch.drop_parts(parts)
         raise
-    with step("drop.remove"):
+    with fault_point("drop.remove"):
         for job, _ in accepted:
             with suppress(PermissionError):  # the next look finds a duplicate there, and says what is the matter
                 take_away(spool.dropped(job.job_id), (read or {}).get(job.job_id))
@@ -102,14 +102,14 @@ def take_away(path: Path, read: os.stat_result | None) -> None:
     files.remove(path)
 
 
-def write_records(spool: Spool, records: Iterable[Record]) -> None:
+def write_records(spool: SpoolPaths, records: Iterable[Record]) -> None:
     """Replace records durably; they share one folder sync."""
     batch.replace_many((spool.record(record.job_id), encode(record.as_dict())) for record in records)
 
 
-def end(spool: Spool, job_id: str, *, keep: bool = True) -> None:
+def end(spool: SpoolPaths, job_id: str, *, keep: bool = True) -> None:
     """Move the copy of an ended job aside, or remove it. Its record already says so, so this need not be durable."""
-    with step("copy.end"):
+    with fault_point("copy.end"):
         if not keep:
             files.remove(spool.copy(job_id))
             return
@@ -119,36 +119,36 @@ def end(spool: Spool, job_id: str, *, keep: bool = True) -> None:
             pass  # a former try, or recovery, has moved it
 
 
-def reopen(spool: Spool, job_id: str) -> None:
+def reopen(spool: SpoolPaths, job_id: str) -> None:
     """Bring the copy of a job back for its next generation; durable, since the record follows."""
-    with step("copy.reopen"):
+    with fault_point("copy.reopen"):
         if not spool.copy(job_id).exists():
             files.rename(spool.ended_copy(job_id), spool.copy(job_id))
         files.sync_folder(spool.active)
 
 
-def prune(spool: Spool, job_ids: Sequence[str]) -> None:
+def prune(spool: SpoolPaths, job_ids: Sequence[str]) -> None:
     """Remove ended jobs: their copies first, so that what is cut off here is finished by the next pruning."""
     if not job_ids:
         return
-    with step("prune.copy"):
+    with fault_point("prune.copy"):
         for job_id in job_ids:
             files.remove(spool.ended_copy(job_id))
         # The record alone keeps the job from running again. That its file went from the inbox, and its copy from
         # `active/`, need not be on the medium yet: after a power cut either would be taken for a new job.
         for folder in (spool.inbox, spool.active, spool.ended):
             files.sync_folder(folder)
-    with step("prune.record"):
+    with fault_point("prune.record"):
         for job_id in job_ids:
             files.remove(spool.record(job_id))
 
 
-def scrub(spool: Spool, records: Sequence[Record], damaged: Sequence[str], others: Sequence[Path]) -> None:
+def scrub(spool: SpoolPaths, records: Sequence[Record], damaged: Sequence[str], others: Sequence[Path]) -> None:
     """Take the texts out of ended jobs: their records lose them, their copies go. Damaged records go with theirs, and
     so do the other files. On the medium when it returns; again is the same as once."""
-    with step("scrub.record"):
+    with fault_point("scrub.record"):
         write_records(spool, [clean for record in records if (clean := without_texts(record)) != record])
-    with step("scrub.copy"):
+    with fault_point("scrub.copy"):
         for job_id in (*(record.job_id for record in records), *damaged):
             files.remove(spool.ended_copy(job_id))
             files.remove(spool.copy(job_id))  # where it was not put away yet
@@ -176,7 +176,7 @@ def shown_name(path: Path) -> str:
 
 
 def reject(
-    spool: Spool,
+    spool: SpoolPaths,
     entry: Entry,
     error: JobError,
     record: Record | None,
@@ -202,15 +202,15 @@ def reject(
         "cut_from": None,
         **(rewritten.told if rewritten else {}),
     }
-    with step("reason.write"):
+    with fault_point("reason.write"):
         files.replace(reason, encode(explained))
     if record is not None:
-        with step("record.refuse"):
+        with fault_point("record.refuse"):
             write_records(spool, [record])
     if rewritten is not None:
-        with step("file.rewrite"):
+        with fault_point("file.rewrite"):
             files.replace(target, rewritten.data)
-    with step("file.reject"):
+    with fault_point("file.reject"):
         if rewritten is not None:
             take_away(entry.path, rewritten.read)
         else:
@@ -219,7 +219,7 @@ def reject(
     return target
 
 
-def _free_names(spool: Spool, name: str) -> tuple[Path, Path]:
+def _free_names(spool: SpoolPaths, name: str) -> tuple[Path, Path]:
     stem = name.removesuffix(".json").replace(":", "-")  # which not every system takes
     if len(os.fsencode(stem)) > 180:
         stem = f"{stem[:40]}-{sha256(os.fsencode(stem)).hexdigest()[:16]}"
@@ -232,7 +232,7 @@ def _free_names(spool: Spool, name: str) -> tuple[Path, Path]:
         number += 1
 
 
-def read_record(spool: Spool, job_id: str) -> Record | None:
+def read_record(spool: SpoolPaths, job_id: str) -> Record | None:
     """The record of a job, or None where there is none. Raises ValueError for a damaged one."""
     try:
         data = files.read_own(spool.record(job_id), RECORD_LIMIT)
@@ -247,7 +247,7 @@ def read_record(spool: Spool, job_id: str) -> Record | None:
     return record
 
 
-def read_copy(spool: Spool, job_id: str, limit: int) -> bytes:
+def read_copy(spool: SpoolPaths, job_id: str, limit: int) -> bytes:
     """The worker's own copy of a job that has not ended. Raises FileNotFoundError."""
     return files.read_own(spool.copy(job_id), limit)
 
@@ -263,7 +263,7 @@ def job_ids(folder: Path) -> Iterator[str]:
         return
 
 
-def records(spool: Spool) -> Iterator[Record]:
+def records(spool: SpoolPaths) -> Iterator[Record]:
     """All readable records, in no order; a damaged one is left out (recovery reports it)."""
     for job_id in job_ids(spool.results):
         try:

@@ -227,7 +227,7 @@ class _Entered:
 _ENTERED = {name: _Entered(name) for name in NAMES}
 
 
-def step(name: str) -> _Entered:
+def fault_point(name: str) -> _Entered:
     """The context in which the step of that name is carried out."""
     return _ENTERED[name]
 

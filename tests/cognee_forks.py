@@ -236,7 +236,7 @@ def serve(connection: socket.socket) -> None:
                 with stores.store.changing("2026-11-01T10:00:00Z"):
                     for memory_id in arguments[0]:
                         stores.store.drop(memory_id, "2026-11-01T10:00:00Z")
-                return stores.pay_all()
+                return stores.deliver_all()
             case "forgo":  # the store alone: what the graph has of it stays
                 with stores.store.changing("2026-11-01T10:00:00Z") as connection:
                     stores.store.drop(arguments[0], "2026-11-01T10:00:00Z")

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from bridge.embedding.embedder import Matrix
+from bridge.embedding.embedder import Vectors
 
 
 class FakeEmbedder:
@@ -24,15 +24,15 @@ class FakeEmbedder:
         self.identity = f"{name}/{dimensions}"
         self.seen: list[str] = []
 
-    def embed(self, texts: Sequence[str]) -> Matrix:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         self.seen += texts
         return np.array([self._vector(text) for text in texts], np.float32).reshape(len(texts), self.dimensions)
 
-    def _vector(self, text: str) -> Matrix:
+    def _vector(self, text: str) -> Vectors:
         words = re.findall(r"\w+", text.lower()) or [""]
         seeds = [int.from_bytes(sha256(f"{self.identity} {word}".encode()).digest()[:8], "big") for word in words]
         total = np.sum([np.random.default_rng(seed).standard_normal(self.dimensions) for seed in seeds], axis=0)
-        scaled: Matrix = (total / np.linalg.norm(total)).astype(np.float32)
+        scaled: Vectors = (total / np.linalg.norm(total)).astype(np.float32)
         return scaled
 
     def count_tokens(self, text: str) -> int:

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import contract
 
 from jobs import client, spool
-from jobs.layout import Spool, Workspace
+from jobs.layout import SpoolPaths, Workspace
 from jobs.lock import is_held
 from jobs.model import Record
 
@@ -58,7 +58,7 @@ class Place:
         }
 
     @property
-    def spool(self) -> Spool:
+    def spool(self) -> SpoolPaths:
         return self.workspace.spool
 
     def python(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:

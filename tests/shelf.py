@@ -16,7 +16,7 @@ from bridge.embedding.embedder import Embedder
 from bridge.memory import Content, Memory, Metadata
 from bridge.search.reader import Verb
 from bridge.settings import Settings
-from bridge.store.memory_store import Store
+from bridge.store.memory_store import MemoryStore
 from jobs.layout import Workspace
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -50,7 +50,7 @@ class Shelf:
 
     def add(self, *memories: Memory) -> Shelf:
         self.workspace.memory.mkdir(mode=0o700, exist_ok=True)
-        store = Store(self.workspace, self.embedder)
+        store = MemoryStore(self.workspace, self.embedder)
         store.add([(memory, None) for memory in memories], STORED)
         store.close()
         return self

@@ -20,7 +20,7 @@ from bridge.memory import Memory, Metadata, Status
 from bridge.search.ranking import BLEND_HALF_LIFE, PRESETS, Ranking, Relevance, factors
 from bridge.settings import Settings, default_of, may_stand_in_workspace, table
 from jobs import clock
-from jobs.diagnostics import GROUPS, LEVELS, TROUBLES, Trouble
+from jobs.diagnostics import DIAGNOSTICS, GROUPS, LEVELS, Diagnostic
 from jobs.errors import ERRORS, JobError, Reaction
 from jobs.steps import STEPS
 from worker import cli
@@ -181,15 +181,15 @@ def metrics() -> str:
 
 def troubles() -> str:
     """What the quick look finds, by what it is about, the worst first."""
-    return _troubles(trouble for trouble in TROUBLES.values() if not trouble.deep)
+    return _troubles(trouble for trouble in DIAGNOSTICS.values() if not trouble.deep)
 
 
 def deep_troubles() -> str:
     """What only the job ``check`` finds."""
-    return _troubles(trouble for trouble in TROUBLES.values() if trouble.deep)
+    return _troubles(trouble for trouble in DIAGNOSTICS.values() if trouble.deep)
 
 
-def _troubles(found: Iterable[Trouble]) -> str:
+def _troubles(found: Iterable[Diagnostic]) -> str:
     ordered = sorted(found, key=lambda it: (GROUPS.index(it.group), -LEVELS.index(it.level)))
     rows = [(it.group, f"`{it.code}`", it.level, _prose(it.cause), _prose(it.remedy), it.fix or "–") for it in ordered]
     return _table(("about", "code", "level", "found", "what to do", "`--fix`"), rows)

@@ -21,13 +21,13 @@ from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.operations import Task, ingest
 from bridge.search import context, explanation, hits, packing, question, ranking, reader, retrieval
-from bridge.search.explain_request import inquire, problem
+from bridge.search.explain_request import parse, problem
 from bridge.search.snapshot import Snapshot
 from bridge.settings import Settings
 from bridge.text.template import render, render_record
 from jobs import client, clock, files as disk, lifecycle, spool
 from jobs.errors import JobError
-from jobs.layout import Spool, Workspace
+from jobs.layout import SpoolPaths, Workspace
 from jobs.lifecycle import Failed, Started, Succeeded
 from jobs.model import Job, Record, canonical_json, encode, job_digest
 from jobs.parse import parse_job
@@ -173,7 +173,7 @@ def _numbered(memory: Memory, number: int) -> Memory:
 def in_the_spool(jobs: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """A rejection's reason, a request and a heartbeat, as they are written."""
     with TemporaryDirectory() as folder:
-        place = Spool(Path(folder) / ".cognee_jobs")
+        place = SpoolPaths(Path(folder) / ".cognee_jobs")
         spool.prepare(place)
         dropped = spool.drop(place, job_id(9), b"{}")
         kept = spool.reject(place, spool.Entry(dropped, job_id(9)), _refusal(), None, clock.iso(seconds(1)))
@@ -187,7 +187,7 @@ def in_the_spool(jobs: dict[str, dict[str, Any]]) -> dict[str, Any]:
         }
 
 
-def _heartbeat(place: Spool, running: Record) -> dict[str, Any]:
+def _heartbeat(place: SpoolPaths, running: Record) -> dict[str, Any]:
     facts = {
         "version": "0.4.0",
         "workspace": "/home/ada/uploader",
@@ -294,7 +294,7 @@ def scored(asked: question.Question) -> list[tuple[Memory, ranking.Factors]]:
 
 def retrieval_mixed() -> dict[str, Any]:
     """An answer with a hit of each kind."""
-    asked = question.ask(QUESTION, NOON)
+    asked = question.parse_question(QUESTION, NOON)
     ranked = scored(asked)
     packed = packing.pack(ranked, hits.summary_text, Estimate().count, asked.max_tokens)
     return retrieval._answer(asked, [hits.hit(*entry) for entry in packed], len(ranked), Estimate.name)
@@ -307,13 +307,13 @@ def block_of(asked: question.Question) -> context.Block:
 
 def context_mixed() -> dict[str, Any]:
     """A block of all of them; the last one is shortened."""
-    asked = question.ask(QUESTION | {"max_tokens": 210}, NOON)
+    asked = question.parse_question(QUESTION | {"max_tokens": 210}, NOON)
     return context._answer(asked, block_of(asked), 3, Estimate.name, [])
 
 
 def explain_mixed() -> dict[str, Any]:
     """Two hits, the second one asked for by its id as well; one memory by its id alone; and one that is not there."""
-    asked = inquire(
+    asked = parse(
         Workspace(PROJECT),
         QUESTION | {"ids": [17, 3, 99], "limit": 2, "include_pack_context": True, "max_tokens": 210},
         NOON,

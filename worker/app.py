@@ -25,7 +25,7 @@ from .heartbeat import Heartbeat, WorkerState, describe
 from .inbox.control import Control
 from .inbox.intake import Intake, Limits
 from .inbox.watcher import Watcher, choose
-from .monitoring.counters import Figures
+from .monitoring.counters import Counters
 from .scheduling import recovery, retention
 from .scheduling.huey_queue import Queue
 from .scheduling.ledger import Ledger
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 _REQUEST_PAUSE_SECONDS = 0.05  # while a request waits for what runs
 _GROWING_PAUSE_SECONDS = 0.25
-_TEND_SECONDS = 30.0
+_RECONCILE_SECONDS = 30.0
 _PRUNE_SECONDS = 3600.0
 _PRUNE_TOGETHER = 200
 _MAINTENANCE_PAUSE_SECONDS = 30.0
@@ -61,19 +61,19 @@ class Worker:
         self._settings = settings
         self._holds_lock = holds_lock
         self._leaves_when_idle = leaves_when_idle and settings.worker_idle_seconds > 0
-        place = self._place = workspace.spool
+        paths = self._spool_paths = workspace.spool
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._draining = False
         caps = Caps(settings.max_crashes, settings.max_worker_deaths)
-        live = recovery.recover(place, clock.now(), worker_died=worker_died, caps=caps)
-        figures = Figures()
+        live = recovery.recover(paths, clock.now(), worker_died=worker_died, caps=caps)
+        figures = Counters()
         self._ledger = Ledger(
-            place, live, changed=self._changed, stepped=figures.stepped, stands=self._stands, caps=caps
+            paths, live, changed=self._changed, stepped=figures.stepped, stands=self._stands, caps=caps
         )
         self._child = Child(workspace, settings, figures)
         self._runner = Runner(
-            place,
+            paths,
             self._ledger,
             self._child,
             batch_size=settings.batch_size,
@@ -83,7 +83,7 @@ class Worker:
             waits=self._wake.set,
         )
         self._runner.graph_lag = self._graph_lag()
-        self._queue = Queue(place.queue_db, self._runner.look, self._waiting, self._runner.is_stale)
+        self._queue = Queue(paths.queue_db, self._runner.look, self._waiting, self._runner.is_stale)
         limits = Limits(
             max_job_bytes=settings.max_job_bytes,
             max_active_jobs=settings.max_active_jobs,
@@ -94,20 +94,20 @@ class Worker:
             redact_secrets=settings.redact_secrets,
         )
         rejected = partial(figures.count, "jobs_rejected")
-        self._intake = Intake(place, self._ledger, limits, self._enqueue_announced, rejected=rejected)
+        self._intake = Intake(paths, self._ledger, limits, self._enqueue_announced, rejected=rejected)
         self._control = Control(
-            place,
+            paths,
             self._ledger,
             self._runner.cancel,
             {"pause": self._pause, "resume": self._resume, "drain": self._drain, "prune": self._prune_now},
         )
         self._watcher = Watcher(
-            [place.inbox, place.control], self._wake, choose(settings.watcher, mounts.describe(workspace.root))
+            [paths.inbox, paths.control], self._wake, choose(settings.watcher, mounts.describe(workspace.root))
         )
         self._endpoint = Endpoint(workspace, settings, self._changed, figures=figures)
         now = time.monotonic()
         self._active_at = self._next_maintenance = self._next_prune = now
-        self._next_tend = now + _TEND_SECONDS
+        self._next_tend = now + _RECONCILE_SECONDS
         facts = {
             "version": VERSION,
             "workspace": str(workspace.root),
@@ -115,7 +115,7 @@ class Worker:
             "llm_configured": llm.is_configured(settings),
         }
         self._heartbeat = Heartbeat(
-            place,
+            paths,
             facts,
             settings.heartbeat_seconds,
             lambda: describe(self._ledger, self._runner, self._child, self._watcher.state, self._endpoint.describe()),
@@ -138,7 +138,7 @@ class Worker:
 
     def _stands(self, record: Record) -> bool:
         """Whether a job's effect is committed."""
-        return applied_jobs.stands(self._workspace, record.job_id, record.job_sha256 or "")
+        return applied_jobs.is_applied(self._workspace, record.job_id, record.job_sha256 or "")
 
     def _graph_lag(self) -> int | None:
         """What the graph is owed from before this start. A store that cannot be read is each job's error, not ours."""
@@ -151,12 +151,12 @@ class Worker:
     # --- requests ---
 
     def _pause(self, request: dict[str, Any]) -> None:
-        files.replace(self._place.paused, b"")
+        files.replace(self._spool_paths.paused, b"")
         self._runner.paused.set()
         self._announce()
 
     def _resume(self, request: dict[str, Any]) -> None:
-        files.remove(self._place.paused)
+        files.remove(self._spool_paths.paused)
         self._runner.paused.clear()
         self._queue.put_many(self._waiting())  # what was looked at meanwhile is no longer in the queue
         self._announce()
@@ -185,9 +185,9 @@ class Worker:
 
     def run(self) -> None:
         """Work until ``stop``, or until there is nothing to stay for."""
-        if self._place.paused.exists():
+        if self._spool_paths.paused.exists():
             self._runner.paused.set()
-        files.remove(self._place.request("drain"))  # it was meant for a former worker
+        files.remove(self._spool_paths.request("drain"))  # it was meant for a former worker
         self._heartbeat.start()
         self._watcher.start()
         self._try(self._control.look)  # what was asked before we came, before anything begins
@@ -216,8 +216,8 @@ class Worker:
             self._take_in,
             self._control.look,
             self._enqueue_announced,
-            self._watcher.tend,
-            self._tend,
+            self._watcher.ensure_watching,
+            self._reconcile,
             self._maintain,
             self._prune,
             self._leave,
@@ -241,13 +241,13 @@ class Worker:
         if not self._draining:
             self._intake.look()
 
-    def _tend(self) -> None:
+    def _reconcile(self) -> None:
         """Continuous recovery: what goes wrong while we run is mended while we run."""
         if time.monotonic() >= self._next_tend:
-            self._next_tend = time.monotonic() + _TEND_SECONDS
-            spool.prepare(self._place)  # a folder that somebody removed: nothing could be written again
-            recovery.tend(self._place, self._ledger, clock.now())
-            self._queue.tend()
+            self._next_tend = time.monotonic() + _RECONCILE_SECONDS
+            spool.prepare(self._spool_paths)  # a folder that somebody removed: nothing could be written again
+            recovery.reconcile(self._spool_paths, self._ledger, clock.now())
+            self._queue.reconcile()
 
     def _maintain(self) -> None:
         """Ask the runner's thread for maintenance when there is some, now and then."""
@@ -281,7 +281,7 @@ class Worker:
             return
         # Who drops from here on sees that we leave, and starts a successor; what was dropped before is here.
         seen = self._heartbeat.state("exiting")
-        if not seen or spool.inbox(self._place) or any(self._place.control.glob("*.json")):
+        if not seen or spool.inbox(self._spool_paths) or any(self._spool_paths.control.glob("*.json")):
             self._active_at = time.monotonic()
             self._wake.set()
             self._announce()

@@ -17,7 +17,7 @@ from typing import Any
 from bridge.interface import envelope
 from jobs.errors import JobError
 
-from .terminal.command_line import Making
+from .terminal.command_line import CommandLineBuilder
 from .terminal.memory_parsers import LOOK, RECALL, REMEMBER, TIDY
 from .terminal.queue_parsers import QUEUE, START
 
@@ -39,8 +39,8 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     return made(only).top
 
 
-def made(only: str | None = None) -> Making:
-    making = Making()
+def made(only: str | None = None) -> CommandLineBuilder:
+    making = CommandLineBuilder()
     for name, make in _COMMANDS.items():
         if only in (None, name):
             make(making)

@@ -5,7 +5,7 @@ from __future__ import annotations
 _BURST, _PER_SECOND = 500.0, 20.0
 
 
-class Flood:
+class RateLimiter:
     """Decides line by line; ``now`` is in seconds of a clock that only goes forward."""
 
     def __init__(self) -> None:

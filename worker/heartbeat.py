@@ -13,12 +13,12 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from jobs import clock, files
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.model import encode
 
 from . import boot
 from .child.supervisor import Child
-from .monitoring.counters import Figures, FiguresFile
+from .monitoring.counters import Counters, CountersFile
 from .scheduling.ledger import Ledger
 from .scheduling.runner import Runner
 
@@ -32,16 +32,16 @@ class Heartbeat:
 
     def __init__(
         self,
-        place: Spool,
+        paths: SpoolPaths,
         facts: dict[str, Any],
         pause_seconds: float,
         look: Callable[[], dict[str, Any]],
-        figures: Figures | None = None,
+        figures: Counters | None = None,
     ) -> None:
-        self._place = place
+        self._paths = paths
         self._pause = pause_seconds
         self._look = look
-        self._figures = FiguresFile(place, figures or Figures())
+        self._figures = CountersFile(paths, figures or Counters())
         self._state: WorkerState = "starting"
         self._began = time.monotonic()
         self._facts = {
@@ -88,7 +88,7 @@ class Heartbeat:
                 **self._look(),
             }
             try:
-                files.replace_loosely(self._place.heartbeat, encode(value))
+                files.replace_loosely(self._paths.heartbeat, encode(value))
             except OSError:
                 return False  # a full disk: the file's age tells
         return True

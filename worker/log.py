@@ -17,7 +17,7 @@ from bridge.privacy import log_lines
 from bridge.privacy.masking import masked
 from jobs.model import Record
 
-from .flood import Flood
+from .flood import RateLimiter
 
 _FILE_BYTES, _FILES = 5 * 1024 * 1024, 3
 _LINE_BYTES = 128 * 1024  # of one of our own processes' lines: a message and a trace, in JSON's longest form
@@ -110,7 +110,7 @@ def pump(stream: IO[bytes], to: logging.Logger) -> None:
 
     What the process logs arrives as it was logged; whatever else is written there is a text of that logger.
     """
-    flood = Flood()
+    flood = RateLimiter()
     with io.BufferedReader(cast(io.RawIOBase, stream)) as buffered:
         while line := buffered.readline(_LINE_BYTES):
             text = line.decode("utf-8", "replace").rstrip()

@@ -25,7 +25,7 @@ _SENTENCE = re.compile(r"[.!?](?=\s)")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class NarrativeText:
     """A narrative, and what a reader should know about how it came about."""
 
     text: str
@@ -37,7 +37,7 @@ def narrative(
     given_up: Sequence[tuple[str, str, str]],
     date_of: Callable[[Memory], str],
     prose: str | None = None,
-) -> Told:
+) -> NarrativeText:
     """The narrative of sources in order of time. ``given_up`` are conflicts: date, earlier text, later text.
 
     ``prose`` takes the place of the lines about memories.
@@ -56,7 +56,7 @@ def narrative(
         () if told + newest == lines + settled else ("The narrative is shortened; the memories keep their own words.",)
     )
     days += [_day(date_of(memory)) for memory in sources]
-    return Told("\n".join([_header(sources, min(days), max(days)), *told, *newest]), warnings)
+    return NarrativeText("\n".join([_header(sources, min(days), max(days)), *told, *newest]), warnings)
 
 
 def _is_ours(line: str) -> bool:

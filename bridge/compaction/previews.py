@@ -140,7 +140,7 @@ def store(workspace: Workspace, preview: Preview, now: datetime) -> str:
     digest = preview.digest
     files.make_folder(workspace.previews)
     data = json.dumps(preview.as_dict(), ensure_ascii=False).encode()
-    with steps.step("preview.write"):
+    with steps.fault_point("preview.write"):
         files.replace(workspace.preview(digest), data)
     _prune(workspace.previews, digest, now)
     return digest

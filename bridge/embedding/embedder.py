@@ -19,7 +19,7 @@ from jobs.errors import JobError
 
 from .model_files import DIMENSIONS, NAME, find
 
-Matrix = NDArray[np.float32]
+Vectors = NDArray[np.float32]
 
 _HTTP_PROVIDERS = ("openai", "openai_compatible", "ollama")
 
@@ -39,7 +39,7 @@ class Embedder(Protocol):
     def tokenizer_name(self) -> str:
         """Whose tokens ``count_tokens`` counts; an estimate says that it is one."""
 
-    def embed(self, texts: Sequence[str]) -> Matrix:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         """One row for each text, in order: shape (n, dimensions), of Euclidean length 1.
 
         A text without a visible character gets zeros, as cognee gives it. Raises EMBEDDING_FAILED,
@@ -110,7 +110,7 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def embed_visible(texts: Sequence[str], dimensions: int, embed: Callable[[list[str]], Matrix]) -> Matrix:
+def embed_visible(texts: Sequence[str], dimensions: int, embed: Callable[[list[str]], Vectors]) -> Vectors:
     """``embed`` of the texts that show something, with zeros in the rows of the others."""
     shown = [row for row, text in enumerate(texts) if text.strip()]
     vectors = np.zeros((len(texts), dimensions), np.float32)
@@ -119,10 +119,10 @@ def embed_visible(texts: Sequence[str], dimensions: int, embed: Callable[[list[s
     return vectors
 
 
-def normalised(vectors: NDArray[Any]) -> Matrix:
+def normalised(vectors: NDArray[Any]) -> Vectors:
     """Rows scaled to Euclidean length 1; a row of zeros stays one. As fastembed does it."""
     lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    scaled: Matrix = (vectors / lengths).astype(np.float32)
+    scaled: Vectors = (vectors / lengths).astype(np.float32)
     return scaled
 
 

@@ -16,7 +16,7 @@ from jobs.errors import JobError
 
 from ..background import Background
 from . import model_files
-from .embedder import EmbeddingConfig, Matrix, embed_visible, normalised, wrong_dimensions
+from .embedder import EmbeddingConfig, Vectors, embed_visible, normalised, wrong_dimensions
 from .tokens import LocalCount, WordPieces, word_pieces
 
 # Padded tokens in one run: larger batches fall out of the processor's cache, smaller ones starve it.
@@ -48,13 +48,13 @@ class OnnxEmbedder:
     def _load(self) -> Background[Any]:
         return Background(lambda: _session(self._graph, self._inside))
 
-    def embed(self, texts: Sequence[str]) -> Matrix:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         return embed_visible(texts, self.dimensions, self._embed)
 
     def count_tokens(self, text: str) -> int:
         return self._tokens.count(text)
 
-    def _embed(self, texts: list[str]) -> Matrix:
+    def _embed(self, texts: list[str]) -> Vectors:
         if self._loading.has_failed:  # the model may have been mended since
             self._loading = self._load()
         inputs = [self._tokens.ids(text) for text in texts]
@@ -74,7 +74,7 @@ class OnnxEmbedder:
                 list(pool.map(run, batches))
         return vectors
 
-    def _run(self, inputs: list[list[int]]) -> Matrix:
+    def _run(self, inputs: list[list[int]]) -> Vectors:
         """One batch through the model: the mean of each text's token vectors, scaled to length 1."""
         shape = (len(inputs), max(map(len, inputs)))
         ids, mask = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
@@ -155,13 +155,13 @@ class FastembedEmbedder:
     def tokenizer_name(self) -> str:
         return self._tokens.name
 
-    def embed(self, texts: Sequence[str]) -> Matrix:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         return embed_visible(texts, self.dimensions, self._embed)
 
     def count_tokens(self, text: str) -> int:
         return self._tokens.count(text)
 
-    def _embed(self, texts: list[str]) -> Matrix:
+    def _embed(self, texts: list[str]) -> Vectors:
         vectors = np.array(list(self._model.embed(texts, batch_size=16)), np.float64)
         if vectors.shape[1] != self.dimensions:
             raise wrong_dimensions(self._config, vectors.shape[1])

@@ -18,7 +18,7 @@ import numpy as np
 from jobs import clock
 from jobs.errors import JobError
 
-from .embedder import EmbeddingConfig, Matrix, embed_visible, normalised, wrong_dimensions
+from .embedder import EmbeddingConfig, Vectors, embed_visible, normalised, wrong_dimensions
 from .tokens import LocalCount
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ class _Remote:
     def count_tokens(self, text: str) -> int:
         return self._tokens.count(text)
 
-    def embed(self, texts: Sequence[str]) -> Matrix:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         return embed_visible(texts, self.dimensions, self._embed)
 
-    def _embed(self, texts: list[str]) -> Matrix:
+    def _embed(self, texts: list[str]) -> Vectors:
         batches = [texts[start : start + BATCH_TEXTS] for start in range(0, len(texts), BATCH_TEXTS)]
         return np.concatenate([self._checked(self._ask(batch), len(batch)) for batch in batches])
 
@@ -56,7 +56,7 @@ class _Remote:
         """The provider's vectors for one batch, in order, as they came."""
         raise NotImplementedError
 
-    def _checked(self, came: Any, wanted: int) -> Matrix:
+    def _checked(self, came: Any, wanted: int) -> Vectors:
         try:
             vectors = np.array(came, np.float64)
         except (TypeError, ValueError):

@@ -16,7 +16,7 @@ from jobs.errors import JobError
 from ..compaction import previews, record_draft
 from ..memory import Content, Memory, Status
 from ..store import compaction_history, rows
-from ..store.applied_jobs import Effect
+from ..store.applied_jobs import AppliedJob
 from ..store.compaction_history import Compaction, Source
 from ..store.rows import Addition
 from ..store.topics import nearest
@@ -78,7 +78,7 @@ class Begun:
     is_done: bool
 
 
-def note(connection: sqlite3.Connection, effect: Effect, accepted_at: str, plan: Plan, now: str) -> None:
+def note(connection: sqlite3.Connection, effect: AppliedJob, accepted_at: str, plan: Plan, now: str) -> None:
     """Note a forgetting inside the transaction that it is."""
     connection.execute(
         "INSERT OR REPLACE INTO forgettings VALUES (?, ?, ?, ?, NULL, ?)",
@@ -95,7 +95,7 @@ def note_done(connection: sqlite3.Connection, now: str) -> None:
         )
 
 
-def begun(connection: sqlite3.Connection, effect: Effect, accepted_at: str) -> Begun | None:
+def begun(connection: sqlite3.Connection, effect: AppliedJob, accepted_at: str) -> Begun | None:
     """What this job has begun in an earlier attempt; not what a former job of the same id did."""
     row = connection.execute(
         "SELECT plan, done_at IS NOT NULL FROM forgettings WHERE job_id = ? AND job_sha256 = ? AND accepted_at = ?",
@@ -268,7 +268,7 @@ def changes(
     going: Collection[str],
     naming: Naming,
     embed: record_draft.Embed,
-    effect: Effect,
+    effect: AppliedJob,
     now: str,
     pulse: record_draft.Pulse = lambda: None,
 ) -> Changes:
@@ -331,7 +331,7 @@ def _rebuilt(
     known: Mapping[str, Source],
     naming: Naming,
     embed: record_draft.Embed,
-    effect: Effect,
+    effect: AppliedJob,
     now: str,
     pulse: record_draft.Pulse,
 ) -> tuple[Memory, Compaction]:

@@ -48,7 +48,7 @@ Brings = Callable[[Job, Record], Collection[str]]  # the ids of the memories tha
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ForgetTargets:
     """What tells of the memories: their ids, the topics that go with them, and their words."""
 
     ids: frozenset[str]
@@ -65,7 +65,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class JobsLeft:
+class JobLeftovers:
     """Jobs by what is to be done about them: ended ones lose their texts, doomed ones wait and are ended.
 
     ``rejected`` and ``parts`` are digests of file names. ``quoting`` wait, and say something that was forgotten in
@@ -79,23 +79,25 @@ class JobsLeft:
     quoting: tuple[str, ...]
 
 
-def of_jobs(workspace: Workspace, told: Told, brings: Brings, accepted_until: str, own: str, now: float) -> JobsLeft:
+def of_jobs(
+    workspace: Workspace, told: ForgetTargets, brings: Brings, accepted_until: str, own: str, now: float
+) -> JobLeftovers:
     """Look through the job folder. ``own`` is the job that asks; ``now`` is in seconds since 1970."""
-    place = workspace.spool
+    paths = workspace.spool
     found: dict[str, list[str]] = {"jobs": [], "doomed": [], "quoting": []}
-    ids = {each for folder in (place.results, place.active, place.ended) for each in spool.job_ids(folder)}
+    ids = {each for folder in (paths.results, paths.active, paths.ended) for each in spool.job_ids(folder)}
     for job_id in sorted(filter(is_job_id, ids - {own})):
         try:
-            record = spool.read_record(place, job_id)
+            record = spool.read_record(paths, job_id)
         except (OSError, ValueError, JobError):
             record = None  # recovery sets it aside, and what is set aside is looked at there
-        what = _about(_read(place.record(job_id)), _copy(workspace, job_id), record, told, brings, accepted_until)
+        what = _about(_read(paths.record(job_id)), _copy(workspace, job_id), record, told, brings, accepted_until)
         if what is not None:
             found[what].append(job_id)
-    rejected = [path.name for path in _files(place.rejected) if _tells(path, told)]
-    old = [path for path in _files(place.inbox) if path.name.startswith(".") and path.suffix == ".tmp"]
-    parts = [path.name for path in old if now - _changed(path) > _PART_SECONDS and _tells(path, told)]
-    return JobsLeft(
+    rejected = [path.name for path in _files(paths.rejected) if _mentions(path, told)]
+    old = [path for path in _files(paths.inbox) if path.name.startswith(".") and path.suffix == ".tmp"]
+    parts = [path.name for path in old if now - _changed(path) > _PART_SECONDS and _mentions(path, told)]
+    return JobLeftovers(
         jobs=tuple(found["jobs"]),
         doomed=tuple(found["doomed"]),
         rejected=tuple(map(name_digest, rejected)),
@@ -105,7 +107,7 @@ def of_jobs(workspace: Workspace, told: Told, brings: Brings, accepted_until: st
 
 
 def _about(
-    record_bytes: bytes, copy: bytes, record: Record | None, told: Told, brings: Brings, accepted_until: str
+    record_bytes: bytes, copy: bytes, record: Record | None, told: ForgetTargets, brings: Brings, accepted_until: str
 ) -> str | None:
     """What a job is to those memories: one of the names of ``JobsLeft``, or None."""
     tells = told.in_bytes(record_bytes) or told.in_bytes(copy)
@@ -119,7 +121,7 @@ def _about(
     return "quoting" if tells else None
 
 
-def _would_bring(copy: bytes, record: Record, told: Told, brings: Brings) -> bool:
+def _would_bring(copy: bytes, record: Record, told: ForgetTargets, brings: Brings) -> bool:
     try:
         return not told.ids.isdisjoint(brings(parse_copy(record.job_id, copy), record))
     except JobError:
@@ -133,11 +135,11 @@ def _copy(workspace: Workspace, job_id: str) -> bytes:
 # --- beside the jobs ---
 
 
-def of_files(workspace: Workspace, told: Told) -> list[str]:
+def of_files(workspace: Workspace, told: ForgetTargets) -> list[str]:
     """Files and folders that are to go, relative to the workspace: previews, imported files and stray raw texts that
     tell of the memories, and what is a copy of everything."""
     places = (*_files(workspace.previews), *_files(workspace.imports), *_strays(workspace))
-    found = [path for path in places if _tells(path, told)]
+    found = [path for path in places if _mentions(path, told)]
     found += sorted(workspace.memory.glob(_PARTS))
     return [*(path.relative_to(workspace.root).as_posix() for path in found), *copies(workspace)]
 
@@ -151,7 +153,7 @@ def _strays(workspace: Workspace) -> Iterator[Path]:
 def copies(workspace: Workspace) -> list[str]:
     """The files and folders that are copies of everything, relative to the workspace."""
     found = [path for pattern in _COPIES for path in sorted(workspace.memory.glob(pattern))]
-    found += [path for pattern in _SET_ASIDE for path in sorted(workspace.set_aside.glob(pattern))]
+    found += [path for pattern in _SET_ASIDE for path in sorted(workspace.quarantine.glob(pattern))]
     found += [workspace.picture] if workspace.picture.exists() else []
     return [path.relative_to(workspace.root).as_posix() for path in found]
 
@@ -220,7 +222,7 @@ def empty_earlier(workspace: Workspace, found: Earlier, in_use: Path | None) -> 
             remove(workspace, [other.relative_to(workspace.root).as_posix() for other in beside])
 
 
-def _tells(path: Path, told: Told) -> bool:
+def _mentions(path: Path, told: ForgetTargets) -> bool:
     """In pieces that overlap: a file may be larger than the memory of this machine, and a single line of it as well."""
     try:
         with path.open("rb") as file:

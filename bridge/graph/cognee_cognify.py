@@ -27,7 +27,7 @@ from cognee.tasks.ingestion.data_item import DataItem
 from cognee.tasks.storage import index_data_points, index_graph_edges
 from pydantic import create_model
 
-from ..store.extractions import Findings, FoundEdge, FoundNode, data_id_of
+from ..store.extractions import ExtractedEdge, ExtractedNode, Extraction, data_id_of
 
 READ_AS = "read_as"  # the edge from a memory to the document that cognee read
 
@@ -36,7 +36,7 @@ def _dataset_name(memory_id: str) -> str:
     return f"memory-{memory_id}"
 
 
-async def look_into(memory_id: str, text: str) -> Findings:
+async def look_into(memory_id: str, text: str) -> Extraction:
     """Have cognee read a text and write what it finds."""
     _settle()
     name = _dataset_name(memory_id)
@@ -49,9 +49,9 @@ async def look_into(memory_id: str, text: str) -> Findings:
     if all(node.id != document for node in found.nodes):
         raise RuntimeError("cognee has noted nothing of what it wrote")
     properties = {"relationship_name": READ_AS, "edge_text": READ_AS.replace("_", " ")}
-    link = Findings(edges=(FoundEdge(memory_id, document, READ_AS, properties),))
+    link = Extraction(edges=(ExtractedEdge(memory_id, document, READ_AS, properties),))
     await write(link)
-    return Findings(found.nodes, (*found.edges, *link.edges))
+    return Extraction(found.nodes, (*found.edges, *link.edges))
 
 
 def _put_away(memory_id: str) -> None:
@@ -85,18 +85,18 @@ def _settle() -> None:
         setattr(sys.modules[f"cognee.{module}"], name, instead)
 
 
-async def written(memory_ids: Sequence[str]) -> Findings:
+async def written(memory_ids: Sequence[str]) -> Extraction:
     """What cognee has noted of its writes for these texts, of looks that were cut off as well."""
-    nodes: list[FoundNode] = []
-    edges: list[FoundEdge] = []
+    nodes: list[ExtractedNode] = []
+    edges: list[ExtractedEdge] = []
     with _database() as connection:
         for memory_id in memory_ids:
             data_id = UUID(data_id_of(memory_id)).hex
             found = connection.execute(_NODES_NOTED, (data_id,))
-            nodes += (FoundNode(_id(i), kind, tuple(json.loads(f)), json.loads(a)) for i, kind, f, a in found)
+            nodes += (ExtractedNode(_id(i), kind, tuple(json.loads(f)), json.loads(a)) for i, kind, f, a in found)
             found = connection.execute(_EDGES_NOTED, (data_id,))
-            edges += (FoundEdge(_id(one), _id(other), name, json.loads(a)) for one, other, name, a in found)
-    return Findings(tuple(nodes), tuple(edges))
+            edges += (ExtractedEdge(_id(one), _id(other), name, json.loads(a)) for one, other, name, a in found)
+    return Extraction(tuple(nodes), tuple(edges))
 
 
 @contextmanager
@@ -112,7 +112,7 @@ def _id(text: str) -> str:
     return str(UUID(text))
 
 
-async def write(found: Findings) -> None:
+async def write(found: Extraction) -> None:
     """Write findings anew, without a language model; their texts were embedded before."""
     graph, vector = await get_graph_engine(), await get_vector_engine_async()
     points = [_point(node) for node in found.nodes]
@@ -123,7 +123,7 @@ async def write(found: Findings) -> None:
     await index_graph_edges(edges, vector_engine=vector)
 
 
-def _point(node: FoundNode) -> Any:
+def _point(node: ExtractedNode) -> Any:
     """A DataPoint with just these properties, of a class with that name."""
     metadata = {"index_fields": list(node.index_fields)}
     model = create_model(
@@ -132,7 +132,7 @@ def _point(node: FoundNode) -> Any:
     return model(**(dict(node.properties) | {"id": UUID(node.id), "metadata": metadata}))
 
 
-async def remove(found: Findings) -> None:
+async def remove(found: Extraction) -> None:
     """Remove nodes and edges, with their vectors; again is the same as once."""
     graph, vector = await get_graph_engine(), await get_vector_engine_async()
     texts = {_edge_text(edge.properties, edge.name) for edge in found.edges}

@@ -33,7 +33,7 @@ from ..embedding.embedder import Embedder
 from ..memory import Memory
 from ..privacy.traces import trace
 from ..slices import SLICE_SECONDS
-from ..store.extractions import Findings
+from ..store.extractions import Extraction
 from ..store.llm_usage import Meter
 from ..store.vector_files import Vectors
 from . import cognee_audit, cognee_cognify, cognee_llm, cognee_process, cognee_search, graph_files, lance
@@ -99,7 +99,7 @@ class CogneeStore:
         except Exception as error:  # the graph's engine raises RuntimeError for everything
             raise _unavailable(error) from error
         refused = self._try_to_open()
-        return found if refused is None else self._mend(refused, found)
+        return found if refused is None else self._repair(refused, found)
 
     def _try_to_open(self, *, reading_all: bool = False) -> Exception | None:
         try:
@@ -122,7 +122,7 @@ class CogneeStore:
         if reading_all:
             await lance.read_all(vector)
 
-    def _mend(self, error: Exception, found: graph_files.Found) -> graph_files.Found:
+    def _repair(self, error: Exception, found: graph_files.Found) -> graph_files.Found:
         """Set aside what is damaged and open again. Raises GRAPH_UNAVAILABLE when damage is not the matter."""
         part = self._opening
         self.close()
@@ -133,10 +133,10 @@ class CogneeStore:
         log.error("the graph cannot be used (%s): %s", part, trace(error))
         label = f"graph-{clock.iso(clock.now())}"
         if part == "relational":
-            if not graph_files.set_relational_aside(self._workspace, label):
+            if not graph_files.quarantine_relational(self._workspace, label):
                 raise _unavailable(error) from error
         else:
-            graph_files.set_aside(self._workspace, label)
+            graph_files.quarantine(self._workspace, label)
             found = "set aside"
         refused = self._try_to_open()
         if refused is not None:
@@ -189,22 +189,22 @@ class CogneeStore:
             self._unsynced.sync()  # once the nodes are gone, nothing tells any more which vectors were theirs
             await _delete_nodes(graph, left)
 
-    def look_into(self, memory_id: str, text: str, meter: Meter, pause: Callable[[], None]) -> Findings:
+    def look_into(self, memory_id: str, text: str, meter: Meter, pause: Callable[[], None]) -> Extraction:
         """Have cognee read a text, and write what it finds, at the expense of a job. ``pause`` as of ``do``.
 
         Raises what the language model failed with, else as ``do``.
         """
         return self.do(cognee_llm.metered(meter, cognee_cognify.look_into(memory_id, text)), pause)
 
-    def write_findings(self, found: Findings) -> None:
+    def write_findings(self, found: Extraction) -> None:
         """Write what cognee had found in texts, without a language model; again is the same as once."""
         self.do(cognee_cognify.write(found))
 
-    def remove_findings(self, found: Findings) -> None:
+    def remove_findings(self, found: Extraction) -> None:
         """Remove nodes and edges that were found in texts, with their vectors; again is the same as once."""
         self.do(cognee_cognify.remove(found))
 
-    def written_of(self, memory_ids: Sequence[str]) -> Findings:
+    def written_of(self, memory_ids: Sequence[str]) -> Extraction:
         """What cognee says it has written of these memories' texts, in looks that were cut off as well."""
         return self.do(cognee_cognify.written(memory_ids))
 
@@ -297,7 +297,7 @@ class CogneeStore:
 
         if graph_files.log_bytes(self._workspace) > log_bytes:
             try:
-                with critical.section():
+                with critical.critical_section():
                     self._run(fold())
             except Exception as error:
                 log.error("the graph's log was not folded in: %s", trace(error))
@@ -399,7 +399,7 @@ class CogneeStore:
         try:
             there = self._run(held())
         except Exception as error:
-            self._mend(error, "ready")
+            self._repair(error, "ready")
             there = {}
         nothing: set[str] = set()
         return [
@@ -488,7 +488,7 @@ class CogneeStore:
 
         for task in list(self._long):
             self._give_up(task)
-        with critical.section():
+        with critical.critical_section():
             is_clean = True
             # Each whatever becomes of the others: an engine that stays open would hold the files beside the next one.
             for shut in (fold, shut_graph, shut_vectors, shut_relational):

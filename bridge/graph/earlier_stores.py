@@ -105,7 +105,7 @@ def read(text: Text) -> str:
         raise NotReadable(f"Its file cannot be read: {error.strerror}.") from None
 
 
-def set_aside(workspace: Workspace) -> Path | None:
+def archive(workspace: Workspace) -> Path | None:
     """Move stores that are not ours out of the place of ours, in one step; returns where to, None if there are none.
 
     Another version's would not open, or not fit. They are kept to be read; the raw texts stay where they are.
@@ -145,7 +145,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 def _stores(workspace: Workspace) -> list[Path]:
     """cognee's SQLite files: the one in place first, then those that were moved away."""
-    places = (workspace.cognee_system, workspace.earlier_stores, workspace.set_aside)
+    places = (workspace.cognee_system, workspace.earlier_stores, workspace.quarantine)
     return [path for place in places for path in _walk(place) if path.name == _STORE]
 
 

@@ -69,7 +69,7 @@ def make_ready(workspace: Workspace) -> Found:
     label = f"graph-{clock.iso(clock.now())}"
     if not (databases / _GRAPH_FILE).exists() or not (databases / _VECTORS).exists():
         if _graph_files(workspace) or _vectors(workspace):
-            set_aside(workspace, label)
+            quarantine(workspace, label)
         return "absent"
     error = _probe(workspace)
     if error is None:
@@ -80,7 +80,7 @@ def make_ready(workspace: Workspace) -> Found:
             return "repaired"
     if not _is_damage(workspace, error):
         raise error
-    set_aside(workspace, label)
+    quarantine(workspace, label)
     return "set aside"
 
 
@@ -131,7 +131,7 @@ def _probe(workspace: Workspace) -> Exception | None:
     import ladybug  # a tenth of a second that a memory's own transaction need not wait for
 
     try:
-        with critical.section():
+        with critical.critical_section():
             database = ladybug.Database(str(path), buffer_pool_size=_PROBE_BUFFER_BYTES)
             database.init_database()
             database.close()
@@ -232,14 +232,14 @@ def _is_damage(workspace: Workspace, error: Exception) -> bool:
     return all(path.is_file() and os.access(path, os.R_OK | os.W_OK) for path in found)
 
 
-def set_aside(workspace: Workspace, label: str) -> None:
+def quarantine(workspace: Workspace, label: str) -> None:
     """Move cognee's graph and its vectors out of the way; they can be written anew from memory.db."""
     moved = _graph_files(workspace) + _vectors(workspace)
     kept = aside.move(workspace, label, moved)
     log.warning("set aside in %s: %s", kept, ", ".join(path.name for path in moved) or "nothing, for nothing was there")
 
 
-def set_relational_aside(workspace: Workspace, label: str) -> bool:
+def quarantine_relational(workspace: Workspace, label: str) -> bool:
     """Move cognee's SQLite database out of the way if it is damaged. Nothing of ours rests on its content."""
     path = databases_of(workspace) / _RELATIONAL
     if not path.exists() or not _is_damaged_sqlite(path):

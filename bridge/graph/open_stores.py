@@ -23,9 +23,9 @@ from ..settings import Settings
 from ..slices import Progress, Slices, quietly
 from ..store import database, extractions, mounts
 from ..store.llm_usage import Meter
-from ..store.memory_store import Store
+from ..store.memory_store import MemoryStore
 from . import earlier_stores, graph_files, llm
-from .outbox_relay import Payments
+from .outbox_relay import OutboxRelay
 
 if TYPE_CHECKING:
     from .cognee_audit import Compared
@@ -50,10 +50,10 @@ class Stores:
         self._settings = settings
         self._tell_loading = loading
         self._embedder: Embedder | None = None
-        self._store: Store | None = None
+        self._store: MemoryStore | None = None
         self._graph: CogneeStore | None = None
         self._is_graph_rebuilding = False
-        self._payments = Payments(lambda: self.store, lambda: self.graph, lambda: self._close_graph(cleanly=False))
+        self._payments = OutboxRelay(lambda: self.store, lambda: self.graph, lambda: self._close_graph(cleanly=False))
 
     def __enter__(self) -> Stores:
         return self
@@ -102,11 +102,11 @@ class Stores:
         return self._embedder
 
     @property
-    def store(self) -> Store:
+    def store(self) -> MemoryStore:
         """Raises STORE_BUSY, STORE_NEWER, STORE_UNREADABLE, EMBEDDER_MISMATCH, MODEL_MISSING."""
         return self.open_store()
 
-    def open_store(self, *, new_model: bool = False) -> Store:
+    def open_store(self, *, new_model: bool = False) -> MemoryStore:
         """The store, opened at first; ``new_model`` for the rebuild that a new embedding model needs."""
         if self._store is not None and self._store.model_changed and not new_model:
             if self._store.is_rebuilding:  # we are in a pause of it
@@ -120,7 +120,7 @@ class Stores:
                     mounts.require_safe(self._workspace, self._settings.allow_unsafe_mount)
                     embedder = self.embedder
                     with self._loading():  # what it finds damaged, it makes anew
-                        self._store = Store(self._workspace, embedder, new_model=new_model)
+                        self._store = MemoryStore(self._workspace, embedder, new_model=new_model)
                     break
                 except JobError as error:
                     if error.code != "STORE_BUSY" or time.monotonic() > deadline:
@@ -135,18 +135,18 @@ class Stores:
         """The graph as it is open now; to be asked for again after each pause. Raises GRAPH_UNAVAILABLE."""
         if self._graph is None:
             store = self.store
-            with self._loading(), steps.step("graph.open"):
+            with self._loading(), steps.fault_point("graph.open"):
                 self._graph = self._open_graph(store)
         return self._graph
 
-    def _open_graph(self, store: Store) -> CogneeStore:
+    def _open_graph(self, store: MemoryStore) -> CogneeStore:
         now = clock.iso(clock.now())
         outbox = store.outbox
         died = outbox.note_opening()
         try:
             if outbox.graph_model() not in (None, self.embedder.identity):
                 self._start_anew(store, "made with another embedding model", now)
-            elif not outbox.stores_are_ours() and (moved := earlier_stores.set_aside(self._workspace)) is not None:
+            elif not outbox.stores_are_ours() and (moved := earlier_stores.archive(self._workspace)) is not None:
                 log.warning("cognee's stores were another's: moved to %s, for a migration to read", moved.name)
             elif died >= _DEADLY_OPENINGS:
                 self._start_anew(store, f"the end of its process {died} times in a row", now)
@@ -156,22 +156,22 @@ class Stores:
             raise
 
     @staticmethod
-    def _note_survived(store: Store) -> None:
+    def _note_survived(store: MemoryStore) -> None:
         with contextlib.suppress(sqlite3.Error):  # at worst the graph is written anew without need
             store.outbox.note_survived()
 
-    def _start_anew(self, store: Store, why: str, now: str) -> None:
-        graph_files.set_aside(self._workspace, f"graph-{now}")
-        self._owe_everything(store, why, now)
+    def _start_anew(self, store: MemoryStore, why: str, now: str) -> None:
+        graph_files.quarantine(self._workspace, f"graph-{now}")
+        self._enqueue_all(store, why, now)
 
-    def _open_graph_of_ours(self, store: Store, now: str) -> CogneeStore:
+    def _open_graph_of_ours(self, store: MemoryStore, now: str) -> CogneeStore:
         from .cognee_store import CogneeStore  # seconds and hundreds of megabytes
 
         was_closed = store.outbox.graph_was_closed()
         graph = CogneeStore(self._workspace, self.embedder, store.embed)
         found = graph.open()
         try:
-            can_be_mended = self._owe_what_it_needs(graph, found, store, was_closed, now)
+            can_be_mended = self._enqueue_what_it_needs(graph, found, store, was_closed, now)
         except BaseException:
             graph.close()  # else the next opening would have its files open twice
             raise
@@ -181,33 +181,33 @@ class Stores:
         self._start_anew(store, "lacking what had been written again", now)
         return self._open_graph_of_ours(store, now)
 
-    def _owe_what_it_needs(
-        self, graph: CogneeStore, found: graph_files.Found, store: Store, was_closed: bool, now: str
+    def _enqueue_what_it_needs(
+        self, graph: CogneeStore, found: graph_files.Found, store: MemoryStore, was_closed: bool, now: str
     ) -> bool:
         """Owe the graph what it lacks; False when that was of no use before."""
         outbox = store.outbox
         if found in ("set aside", "absent") and outbox.graph_model() is not None:
-            self._owe_everything(store, "damaged" if found == "set aside" else "gone", now)
+            self._enqueue_all(store, "damaged" if found == "set aside" else "gone", now)
         outbox.note_opened(self.embedder.identity)
         if found in ("set aside", "absent"):
             return True
         if found == "repaired" or not was_closed or not self._has_enough(graph, store):
             lacked = outbox.lacked()
-            missing = self._owe_what_is_missing(graph, store, now)
+            missing = self._enqueue_missing(graph, store, now)
             return found == "repaired" or lacked not in missing
         return True
 
-    def _owe_everything(self, store: Store, why: str, now: str) -> None:
-        owed = store.outbox.owe_everything(now)
+    def _enqueue_all(self, store: MemoryStore, why: str, now: str) -> None:
+        owed = store.outbox.enqueue_all(now)
         log.warning("the graph was %s: it is written anew from %d memories", why, owed)
 
     @staticmethod
-    def _has_enough(graph: CogneeStore, store: Store) -> bool:
+    def _has_enough(graph: CogneeStore, store: MemoryStore) -> bool:
         """Whether the graph has at least as many memories as were told it: cheap, and sees a lost table."""
         return graph.memory_count() >= store.count() - len(store.outbox.untold())
 
     @staticmethod
-    def _owe_what_is_missing(graph: CogneeStore, store: Store, now: str) -> list[str]:
+    def _enqueue_missing(graph: CogneeStore, store: MemoryStore, now: str) -> list[str]:
         """Compare the graph with the memories that it was told, and owe what it lacks. Returns their ids."""
         untold = store.outbox.untold()
 
@@ -220,7 +220,7 @@ class Stores:
         missing = graph.missing(told())
         if missing:
             log.warning("the graph lacked %d of %d memories: they are written again", len(missing), store.count())
-        store.outbox.owe_again(missing, now)
+        store.outbox.enqueue_missing(missing, now)
         return missing
 
     def reconcile(self) -> int:
@@ -229,7 +229,7 @@ class Stores:
         Raises GRAPH_UNAVAILABLE.
         """
         graph = self.graph
-        return len(self._owe_what_is_missing(graph, self.store, clock.iso(clock.now())))
+        return len(self._enqueue_missing(graph, self.store, clock.iso(clock.now())))
 
     def compare_graph(self, **wanted: Any) -> Compared:
         """The graph as it lies there, compared with what it is to have (the fields of ``cognee_audit.Wanted``).
@@ -265,17 +265,17 @@ class Stores:
         """
         return None if self._store is None else self._store.outbox.count(untried=True)
 
-    def pay(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
+    def deliver(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
         """Bring the graph up to date with the memories, and for a moment with what else is owed.
 
         Returns the errors of those of the memories that cognee refused. Raises GRAPH_UNAVAILABLE, DISK_FULL,
         and what the embedding provider raises.
         """
-        return self._payments.pay(memory_ids)
+        return self._payments.deliver(memory_ids)
 
-    def pay_all(self, progress: Progress = quietly) -> int:
+    def deliver_all(self, progress: Progress = quietly) -> int:
         """Bring the graph up to date, in slices. Returns how many changes it was told; raises as ``pay`` does."""
-        return self._payments.pay_all(progress)
+        return self._payments.deliver_all(progress)
 
     def rebuild_graph(self, now: str, progress: Progress = quietly) -> int:
         """Write the whole graph anew from memory.db; what cognee held is set aside. Returns the memories written."""
@@ -285,9 +285,9 @@ class Stores:
         try:
             store = self.store
             self._close_graph(cleanly=False)
-            graph_files.set_aside(self._workspace, f"graph-{now}")
-            store.outbox.owe_everything(now)  # last: until then it is known whose vectors lay there
-            self._payments.pay_all(progress)
+            graph_files.quarantine(self._workspace, f"graph-{now}")
+            store.outbox.enqueue_all(now)  # last: until then it is known whose vectors lay there
+            self._payments.deliver_all(progress)
             return store.count() - len(store.outbox.untold())
         finally:
             self._is_graph_rebuilding = False
@@ -304,13 +304,13 @@ class Stores:
             return
         graph = self.graph
         self._note_survived(self.store)  # whatever ends the process in here, it is not the opening
-        with steps.step("graph.scrub"):
+        with steps.fault_point("graph.scrub"):
             graph.scrub()
             self._close_graph()
             graph_files.rewrite(self._workspace)
             graph_files.vacuum(self._workspace)
 
-    def forget_findings(self, memory_ids: Sequence[str]) -> None:
+    def forget_extractions(self, memory_ids: Sequence[str]) -> None:
         """Remove what cognee found in these memories' texts, and what it keeps of the texts; again is the same as once.
 
         What others have as well stays. Raises GRAPH_UNAVAILABLE, DISK_FULL, GRAPH_WRITE_FAILED.

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, RootModel
 
-from jobs.diagnostics import TROUBLES, Fix, Group, Level
+from jobs.diagnostics import DIAGNOSTICS, Fix, Group, Level
 from jobs.model import Kind
 from jobs.schema import Count, Digest, Moment, Redactions, Seconds, Shape
 
@@ -439,7 +439,7 @@ class MigrateResult(RootModel[Migration | UndoneMigration]):
 class FoundTrouble(Shape):
     """What a check found."""
 
-    code: Annotated[str, Field(json_schema_extra={"enum": sorted(TROUBLES)})]
+    code: Annotated[str, Field(json_schema_extra={"enum": sorted(DIAGNOSTICS)})]
     level: Level
     group: Group
     """What it is about."""

@@ -68,8 +68,8 @@ def _bring_up_to_date(stores: Stores) -> None:
     """What was forgotten or hidden is told the graph first: an answer must not rest on it. Raises what refuses that."""
     stores.graph  # noqa: B018 - opening it may put everything into the outbox, so it comes first
     outbox = stores.store.outbox
-    entries = outbox.owed(outbox.count())
-    for error in stores.pay([entry.memory_id for entry in entries if entry.action == "delete"]).values():
+    entries = outbox.pending(outbox.count())
+    for error in stores.deliver([entry.memory_id for entry in entries if entry.action == "delete"]).values():
         raise error
 
 

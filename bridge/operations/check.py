@@ -14,7 +14,7 @@ from contextlib import closing
 from datetime import datetime
 from typing import Any
 
-from jobs.diagnostics import Finding, found
+from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
@@ -67,7 +67,7 @@ def _all(stores: Stores, connection: sqlite3.Connection, progress: Progress) -> 
     audit = Audit(stores.workspace, connection)
     parts: list[tuple[str, Callable[[], Iterator[Finding]]]] = [("memory", audit.whole)]
     if held < database.FORMAT:
-        parts.append(("memory", lambda: iter([found("STORE_OF_OLDER_FORMAT", "store")])))
+        parts.append(("memory", lambda: iter([finding("STORE_OF_OLDER_FORMAT", "store")])))
     else:
         (count,) = connection.execute("SELECT count(*) FROM memories").fetchone()
         slices = Slices(progress, "reading the memories", count)
@@ -86,17 +86,17 @@ def _all(stores: Stores, connection: sqlite3.Connection, progress: Progress) -> 
         try:
             yield from part()
         except JobError as error:
-            yield found(
+            yield finding(
                 "CHECK_NOT_MADE", group, f"{error.code}: {error.message}", remedy=error.remediation, group=group
             )
         except sqlite3.DatabaseError as error:
             damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-            yield found("STORE_DAMAGED" if damaged else "CHECK_NOT_MADE", "store", f"SQLite says: {error}.")
+            yield finding("STORE_DAMAGED" if damaged else "CHECK_NOT_MADE", "store", f"SQLite says: {error}.")
         except OSError as error:
-            yield found("CHECK_NOT_MADE", group, f"{error.strerror}.", group=group)
+            yield finding("CHECK_NOT_MADE", group, f"{error.strerror}.", group=group)
         except Exception as error:  # what damage makes of other code; where it came from is in the log
             log.error("a check of the group %s was not made: %s", group, trace(error))
-            yield found("CHECK_NOT_MADE", group, f"It met {type(error).__name__}.", group=group)
+            yield finding("CHECK_NOT_MADE", group, f"It met {type(error).__name__}.", group=group)
 
 
 def _looks_secret() -> Callable[[str], bool]:
@@ -118,7 +118,7 @@ def _model(stores: Stores) -> Iterator[Finding]:
     try:
         model_files.verify(model_files.model_folder(stores.settings.cache_folder))
     except JobError as error:
-        yield found("MODEL_ABSENT" if error.code == "MODEL_MISSING" else "MODEL_WRONG", "model", error.message)
+        yield finding("MODEL_ABSENT" if error.code == "MODEL_MISSING" else "MODEL_WRONG", "model", error.message)
 
 
 # --- the graph ---
@@ -142,19 +142,19 @@ def _graph(stores: Stores, connection: sqlite3.Connection) -> Iterator[Finding]:
     except JobError as error:
         if error.code != "GRAPH_UNAVAILABLE":
             raise
-        yield found("GRAPH_DAMAGED", "graph", error.message)
+        yield finding("GRAPH_DAMAGED", "graph", error.message)
         return
     for table, why in compared.unreadable.items():
-        yield found("GRAPH_DAMAGED", "vectors", f"The table {table} cannot be read: {why}.")
+        yield finding("GRAPH_DAMAGED", "vectors", f"The table {table} cannot be read: {why}.")
     if compared.lacking:
         count = len(compared.lacking)
-        yield found("GRAPH_LACKS", "graph", f"In all: {count}.", count=count, memory_ids=compared.lacking)
+        yield finding("GRAPH_LACKS", "graph", f"In all: {count}.", count=count, memory_ids=compared.lacking)
     if compared.forgotten:
         count = len(compared.forgotten)
         said = f"In all: {count}."
-        yield found("GRAPH_HOLDS_FORGOTTEN", "graph", said, count=count, memory_ids=compared.forgotten)
+        yield finding("GRAPH_HOLDS_FORGOTTEN", "graph", said, count=count, memory_ids=compared.forgotten)
     if compared.strange:
-        yield found("GRAPH_HOLDS_MORE", "graph", f"In all: {compared.strange}.", count=compared.strange)
+        yield finding("GRAPH_HOLDS_MORE", "graph", f"In all: {compared.strange}.", count=compared.strange)
 
 
 def _visible(connection: sqlite3.Connection) -> Iterator[list[Memory]]:
@@ -184,4 +184,4 @@ def _texts(stores: Stores, connection: sqlite3.Connection) -> Iterator[Finding]:
     ours = [each for (each,) in connection.execute("SELECT data_id FROM cognified")]
     strange = earlier_stores.find(stores.workspace, ours)
     if strange.texts:
-        yield found("TEXTS_STRAY", "texts", f"In all: {len(strange.texts)}.", count=len(strange.texts))
+        yield finding("TEXTS_STRAY", "texts", f"In all: {len(strange.texts)}.", count=len(strange.texts))

@@ -24,8 +24,8 @@ from ..memory import Memory
 from ..privacy import redaction
 from ..slices import Slices
 from ..store import extractions, topics
-from ..store.applied_jobs import Effect
-from ..store.extractions import Findings
+from ..store.applied_jobs import AppliedJob
+from ..store.extractions import Extraction
 from ..text.plain_summary import render_plain
 from . import Outcomes, Progress, Task, ingest, redactions
 
@@ -185,7 +185,7 @@ def _look_into_all(
     failed: list[tuple[str, JobError]] = []
     in_a_row = 0
     for place, memory_id in enumerate(memory_ids, 1):
-        effect = [Effect(task.job_id, task.sha256)] if place == len(memory_ids) and not failed else []
+        effect = [AppliedJob(task.job_id, task.sha256)] if place == len(memory_ids) and not failed else []
         try:
             _look_into(task, memory_id, effect, stores, now, slices)
             in_a_row = 0
@@ -208,7 +208,7 @@ def _look_into_all(
 
 
 def _look_into(
-    task: Task, memory_id: str, effect: Sequence[Effect], stores: Stores, now: datetime, slices: Slices
+    task: Task, memory_id: str, effect: Sequence[AppliedJob], stores: Stores, now: datetime, slices: Slices
 ) -> None:
     memory = _visible(memory_id, stores)
     text = text_of(memory)
@@ -217,20 +217,22 @@ def _look_into(
     meter = stores.meter(task.job_id)
     meter.require_room(least_calls(stores.embedder.count_tokens(text)))
     stores.graph  # noqa: B018 - opening it may put everything into the outbox, so it comes first
-    if error := stores.pay([memory_id]).get(memory_id):
+    if error := stores.deliver([memory_id]).get(memory_id):
         raise error
-    stores.forget_findings([memory_id])  # what a look that was cut off has left
+    stores.forget_extractions([memory_id])  # what a look that was cut off has left
     found = stores.graph.look_into(memory_id, text, meter, lambda: slices.done())
     stores.graph.sync()
     _keep(task, memory_id, found, effect, stores, now)
 
 
-def _keep(task: Task, memory_id: str, found: Findings, effect: Sequence[Effect], stores: Stores, now: datetime) -> None:
+def _keep(
+    task: Task, memory_id: str, found: Extraction, effect: Sequence[AppliedJob], stores: Stores, now: datetime
+) -> None:
     """What was found is kept, unless the memory was forgotten or hidden meanwhile."""
     try:
         _visible(memory_id, stores)
     except JobError:
-        stores.forget_findings([memory_id])
+        stores.forget_extractions([memory_id])
         raise
     at = clock.iso(now)
     with stores.store.changing(at, effect) as connection:

@@ -27,7 +27,7 @@ from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..slices import Slices
 from ..store import compaction_history, topics
-from ..store.applied_jobs import Effect
+from ..store.applied_jobs import AppliedJob
 from ..store.compaction_history import Compaction, Source
 from ..store.rows import Addition
 from ..store.vector_files import Vectors
@@ -136,14 +136,14 @@ def _left_out(memories: Sequence[Memory]) -> str:
 
 
 def _compact(task: Task, stores: Stores, now: datetime, progress: Progress) -> dict[str, Any]:
-    effect = Effect(task.job_id, task.sha256)
+    effect = AppliedJob(task.job_id, task.sha256)
     done = compaction_history.of_job(stores.store.connection, effect, task.accepted_at)
     if done is None:
         preview = _chosen(task, stores, now, progress)
         done = _apply(preview, effect, task.accepted_at, stores, clock.iso(now))
     sources = [source.memory_id for source in done.sources]
     progress({"done": 0, "total": len(sources) + 1, "message": "compacted; writing the knowledge graph"})
-    errors = stores.pay([done.record_id, *sources])
+    errors = stores.deliver([done.record_id, *sources])
     if errors:
         raise next(iter(errors.values()))
     return _result(done, stores)
@@ -179,7 +179,7 @@ def _require_current(preview: Preview, stores: Stores, *, is_whole: bool) -> Non
     if not any(changes.values()):
         return
     details: dict[str, Any] = dict(changes)
-    former = compaction_history.standing(stores.store.connection, preview.digest)
+    former = compaction_history.compaction_of_preview(stores.store.connection, preview.digest)
     if former is not None:
         message = f"That preview was applied already, and became the record {former.record_id}."
         details["decision_record_id"] = former.record_id
@@ -196,7 +196,7 @@ def _named(ids: Sequence[str], numbers: Mapping[str, str]) -> str:
     return f"{named} and {more} more" if more > 0 else named
 
 
-def _apply(preview: Preview, effect: Effect, asked_at: str, stores: Stores, now: str) -> Compaction:
+def _apply(preview: Preview, effect: AppliedJob, asked_at: str, stores: Stores, now: str) -> Compaction:
     """The one transaction of a compaction. Nothing may come in between since its sources were looked at."""
     store = stores.store
     record = _record(preview, store.workspace_id, now)
@@ -223,8 +223,8 @@ def _apply(preview: Preview, effect: Effect, asked_at: str, stores: Stores, now:
             [(now, source.status_set_at, source.memory_id) for source in sources],
         )
         for source in sources:
-            store.outbox.owe(source.memory_id, "status", now)
-        compaction_history.note(connection, made)
+            store.outbox.enqueue(source.memory_id, "status", now)
+        compaction_history.record(connection, made)
 
     store.bring([Addition(record, effect.job_id)], now, [effect], supersede)
     return made

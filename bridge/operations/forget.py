@@ -23,14 +23,14 @@ from jobs.scrub import JOB_FILES
 from ..compaction import narrative, record_draft
 from ..forgetting import consequences, leftovers
 from ..forgetting.consequences import Changes, Plan, Scope
-from ..forgetting.leftovers import Earlier, JobsLeft, Told
+from ..forgetting.leftovers import Earlier, ForgetTargets, JobLeftovers
 from ..forgetting.quotes import Quotes, strings, texts
 from ..graph import graph_files
 from ..graph.open_stores import Stores
 from ..memory import Content, Memory, Metadata
 from ..store import compaction_history, extractions, full_text
-from ..store.applied_jobs import Effect
-from ..store.memory_store import Store
+from ..store.applied_jobs import AppliedJob
+from ..store.memory_store import MemoryStore
 from ..text.passages import passages, whole_text
 from . import Outcomes, Progress, Task
 from .ingest import content_id, memory_id, prepare
@@ -43,7 +43,7 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
 
 
 def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
-    effect = Effect(task.job_id, task.sha256)
+    effect = AppliedJob(task.job_id, task.sha256)
     try:
         store = stores.store
         progress({"done": 0, "total": 1, "message": "looking for what tells of the memories"})
@@ -61,7 +61,7 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
 # --- the effect ---
 
 
-def _begin(task: Task, effect: Effect, stores: Stores, now: datetime) -> Plan:
+def _begin(task: Task, effect: AppliedJob, stores: Stores, now: datetime) -> Plan:
     """The one transaction from which on nothing finds the memories, with the plan for what is left to do."""
     store, at = stores.store, clock.iso(now)
     workspace_id = store.workspace_id
@@ -76,7 +76,7 @@ def _begin(task: Task, effect: Effect, stores: Stores, now: datetime) -> Plan:
     topics = consequences.topics_that_go(store.connection, going)
     elsewhere = _ids_of_their_own(store, going)
     ids = frozenset((*scope.ids, *old, *elsewhere))
-    told = Told(ids, frozenset(topics), _quotes(store.connection, going))
+    told = ForgetTargets(ids, frozenset(topics), _quotes(store.connection, going))
     left = leftovers.of_jobs(stores.workspace, told, _brings(workspace_id), at, task.job_id, now.timestamp())
     documents = [each for (each,) in store.connection.execute("SELECT data_id FROM cognified")]
     earlier = leftovers.of_earlier(stores.workspace, ids, documents, workspace_id)
@@ -90,16 +90,16 @@ def _begin(task: Task, effect: Effect, stores: Stores, now: datetime) -> Plan:
         for memory in going:
             store.drop(memory.id, at)
         if not store.outbox.stores_are_ours():
-            store.outbox.strike([memory.id for memory in going])
+            store.outbox.discard([memory.id for memory in going])
             extractions.drop(connection, [memory.id for memory in going])
         store.forget_embeddings(embedded)
         for each, status in changes.revived.items():
             connection.execute(
                 "UPDATE memories SET status = ?, updated_at = ?, status_set_at = ? WHERE id = ?", (status, at, at, each)
             )
-            store.outbox.owe(each, "status", at)
+            store.outbox.enqueue(each, "status", at)
         for made in changes.compactions:
-            compaction_history.note(connection, made)
+            compaction_history.record(connection, made)
         connection.executemany("UPDATE compactions SET topic_id = '' WHERE topic_id = ?", [(each,) for each in topics])
         consequences.note(connection, effect, task.accepted_at, plan, at)
 
@@ -116,12 +116,12 @@ def _begin(task: Task, effect: Effect, stores: Stores, now: datetime) -> Plan:
     return plan
 
 
-def _commit(store: Store, now: str, effect: Effect, forget: Callable[[Connection], None]) -> None:
+def _commit(store: MemoryStore, now: str, effect: AppliedJob, forget: Callable[[Connection], None]) -> None:
     with store.changing(now, [effect]) as connection:
         forget(connection)
 
 
-def _ids_of_their_own(store: Store, going: Sequence[Memory]) -> list[str]:
+def _ids_of_their_own(store: MemoryStore, going: Sequence[Memory]) -> list[str]:
     """The ids that the words of imported memories would get here: under these they must not come back either."""
     own = (content_id(store.workspace_id, memory) for memory in going)
     return [each for each in own if store.known(each) is None]
@@ -166,7 +166,7 @@ def _brings(workspace_id: str) -> Callable[[Job, Record], Collection[str]]:
     return brings
 
 
-def _plan(scope: Scope, changes: Changes, left: JobsLeft, files: Sequence[str], earlier: Earlier) -> Plan:
+def _plan(scope: Scope, changes: Changes, left: JobLeftovers, files: Sequence[str], earlier: Earlier) -> Plan:
     warnings = []
     if changes.rebuilt:
         warnings.append("Decision records that had merged a forgotten memory were made anew, from a template.")
@@ -204,23 +204,23 @@ def _scrub(plan: Plan, stores: Stores, now: str, progress: Progress) -> None:
     ids = plan.tombstones
     has_graph = stores.store.outbox.stores_are_ours()  # lost or not: else cognee was given nothing yet
     if has_graph:
-        errors = stores.pay([*ids, *(new for _, new in plan.records_rebuilt), *plan.revived])
+        errors = stores.deliver([*ids, *(new for _, new in plan.records_rebuilt), *plan.revived])
         # What was made anew and is refused stays owed: that is no reason to leave the rest in the files.
         if refused := [errors[each] for each in ids if each in errors]:
             raise refused[0]
-        stores.forget_findings(ids)
+        stores.forget_extractions(ids)
         stores.scrub_graph()
-    with steps.step("forget.files"):
+    with steps.fault_point("forget.files"):
         # A damaged graph that was set aside since is a copy as well, and so is a picture drawn in between.
         leftovers.remove(stores.workspace, {*plan.files, *leftovers.copies(stores.workspace)})
         in_use = graph_files.databases_of(stores.workspace) if has_graph else None
         leftovers.empty_earlier(stores.workspace, Earlier((), plan.stores, plan.data_ids), in_use)
-    with steps.step("forget.store"):
+    with steps.fault_point("forget.store"):
         stores.store.scrub(progress)
     _note_done(stores.store, now)
 
 
-def _note_done(store: Store, now: str) -> None:
+def _note_done(store: MemoryStore, now: str) -> None:
     with store.changing(now) as connection:
         consequences.note_done(connection, now)
 

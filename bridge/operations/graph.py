@@ -17,7 +17,7 @@ _MOST_MEMORIES = 200  # with all of ten thousand, nobody could see anything
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     try:
-        stores.pay_all(progress)
+        stores.deliver_all(progress)
         newest = stores.store.newest(_MOST_MEMORIES)
         picture = stores.graph.picture(newest)
         files.replace(stores.workspace.picture, picture.page.encode())

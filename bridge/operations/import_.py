@@ -28,7 +28,7 @@ from ..memory import Memory
 from ..privacy import redaction
 from ..slices import Portion, Slices
 from ..store import numbering
-from ..store.applied_jobs import Effect
+from ..store.applied_jobs import AppliedJob
 from ..store.extractions import data_id_of
 from ..store.rows import Addition
 from ..text.sections import normalise
@@ -107,9 +107,9 @@ class Taking:
                 f"The file was changed while it was imported. {error.message}",
                 remediation="A part of it is stored. Import the file again once it is whole.",
             ) from None
-        with self._stores.store.changing(self._now, [Effect(self._task.job_id, self._task.sha256)]):
+        with self._stores.store.changing(self._now, [AppliedJob(self._task.job_id, self._task.sha256)]):
             pass  # from here on a cancellation comes too late
-        self._stores.pay_all(self._progress)
+        self._stores.deliver_all(self._progress)
         return {
             "memories": checked.memories,
             **{name: self._counts[name] for name in ("added", "unchanged", "duplicates", "conflicts", "forgotten")},
@@ -312,7 +312,7 @@ class Taking:
                 self._counts["compactions" if is_compaction else "findings"] += 1
                 self._redactions.update(counts)
                 if not is_compaction:  # the graph may have been told of the memory without them meanwhile
-                    self._stores.store.outbox.owe(memory_id, "write", self._now)
+                    self._stores.store.outbox.enqueue(memory_id, "write", self._now)
 
     def _translated(self, value: Any) -> Any:
         """The value with the ids that memories have here."""

@@ -23,7 +23,7 @@ from ..embedding.embedder import refuses_a_text
 from ..graph.open_stores import Stores
 from ..memory import STATUS_WORDS, Content, Memory, MemoryKind, Metadata, References, TimeScope, is_topic_id, slug
 from ..store import extractions
-from ..store.applied_jobs import Effect
+from ..store.applied_jobs import AppliedJob
 from ..text.conversation import Conversation, parse_conversation, render_conversation
 from ..text.references import split
 from ..text.sections import normalise
@@ -55,7 +55,7 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     prepared = [item for item in prepared if item.task.job_id not in outcomes]
     progress({"done": 0, "total": len(prepared), "message": "stored; writing the knowledge graph"})
     try:
-        errors = stores.pay([item.memory.id for item in prepared])
+        errors = stores.deliver([item.memory.id for item in prepared])
     except JobError as error:
         return outcomes | {item.task.job_id: Failed(error) for item in prepared}
     timings = {
@@ -114,7 +114,7 @@ def _store_all(
 def _store(prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dict[str, Succeeded | Failed]) -> set[str]:
     """Add what is new; returns the jobs whose memory was there before, or is brought by another job."""
     new: dict[str, tuple[Memory, str]] = {}
-    noted: list[Effect] = []
+    noted: list[AppliedJob] = []
     duplicates: set[str] = set()
     for item in prepared:
         memory_id, job_id = item.memory.id, item.task.job_id
@@ -128,7 +128,7 @@ def _store(prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dic
             duplicates.add(job_id)
         else:
             new[memory_id] = (item.memory, job_id)
-            noted.append(Effect(job_id, item.task.sha256))
+            noted.append(AppliedJob(job_id, item.task.sha256))
     stores.store.add(list(new.values()), now, noted)
     return duplicates
 

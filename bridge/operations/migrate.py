@@ -28,7 +28,7 @@ from ..privacy import redaction
 from ..search import listing
 from ..slices import Portion, Slices
 from ..store import database, extractions, rows
-from ..store.applied_jobs import Effect
+from ..store.applied_jobs import AppliedJob
 from ..store.rows import Addition
 from ..transfer import receipts
 from ..transfer.migration import Converted, Skipped, convert
@@ -226,9 +226,9 @@ def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> dict[s
     whole = receipt | counts | {"finished_at": now, "items": [_noted(item) for item in items], "undone": None}
     receipts.write(stores.workspace, whole)
     if result["migrated"]:
-        with stores.store.changing(now, [Effect(task.job_id, task.sha256)]):
+        with stores.store.changing(now, [AppliedJob(task.job_id, task.sha256)]):
             pass  # all is stored, and the receipt says it: from here on a cancellation comes too late
-        stores.pay_all(progress)
+        stores.deliver_all(progress)
     return result
 
 
@@ -373,11 +373,11 @@ def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str,
     left = [{"memory_id": memory_id, "reason": reason} for memory_id, reason in kept.items()]
     undone = {"at": now, "job_id": task.job_id, "removed": removed, "kept": left}
     receipts.write(stores.workspace, receipt | {"undone": undone})
-    with stores.store.changing(now, [Effect(task.job_id, task.sha256)]):
+    with stores.store.changing(now, [AppliedJob(task.job_id, task.sha256)]):
         pass  # the receipt says it
-    stores.pay_all(progress)
+    stores.deliver_all(progress)
     if removed and stores.store.outbox.stores_are_ours():
-        stores.forget_findings(removed)  # else a later migration would take what cognee was given for old texts
+        stores.forget_extractions(removed)  # else a later migration would take what cognee was given for old texts
     return {"receipt": receipt_id, "undone": len(removed), "kept": left[:MOST_ITEMS]}
 
 

@@ -44,7 +44,7 @@ def _one(task: Task, progress: Progress) -> Succeeded | Failed:
                 held.append(os.urandom(16 * _MIB))
                 time.sleep(0.01)
         case "critical":
-            with critical.section():
+            with critical.critical_section():
                 progress({"done": 0, "total": total, "message": "not to be ended"})
                 time.sleep(total / 1000)
             return Succeeded({})

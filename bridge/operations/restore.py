@@ -19,9 +19,9 @@ from ..compaction import previews
 from ..graph.open_stores import Stores
 from ..memory import Memory, Status
 from ..store import compaction_history
-from ..store.applied_jobs import Effect
+from ..store.applied_jobs import AppliedJob
 from ..store.compaction_history import Compaction, KeptBecause, Restored, Skipped, Source
-from ..store.memory_store import Store
+from ..store.memory_store import MemoryStore
 from ..store.topics import nearest
 from . import Outcomes, Progress, Task
 
@@ -35,7 +35,7 @@ def _one(task: Task, stores: Stores, now: str) -> Succeeded | Failed:
         done = _restore(task, stores.store, now)
         came = done.restored
         assert came is not None
-        errors = stores.pay([done.record_id, *came.restored])
+        errors = stores.deliver([done.record_id, *came.restored])
         if errors:
             return Failed(next(iter(errors.values())))
     except JobError as error:
@@ -43,7 +43,7 @@ def _one(task: Task, stores: Stores, now: str) -> Succeeded | Failed:
     return Succeeded(_result(done, came, stores.store))
 
 
-def _restore(task: Task, store: Store, now: str) -> Compaction:
+def _restore(task: Task, store: MemoryStore, now: str) -> Compaction:
     """The compaction that is taken back, whether by this attempt or before."""
     record_id = task.payload["decision_record_id"]
     before = compaction_history.restored_by(store.connection, task.job_id, record_id, task.accepted_at)
@@ -63,7 +63,7 @@ def _restore(task: Task, store: Store, now: str) -> Compaction:
     return _take_back(made, record, task, store, now)
 
 
-def _not_found(store: Store, wanted: str, found: Memory | None) -> JobError:
+def _not_found(store: MemoryStore, wanted: str, found: Memory | None) -> JobError:
     """What was wanted is no record; the nearest are those that it was merged into, or that look like it."""
     if found is None:
         near = nearest(wanted, compaction_history.records(store.connection))
@@ -79,7 +79,7 @@ def _not_found(store: Store, wanted: str, found: Memory | None) -> JobError:
     )  # fmt: skip
 
 
-def _require_unmerged(store: Store, record: Memory) -> None:
+def _require_unmerged(store: MemoryStore, record: Memory) -> None:
     merged = compaction_history.merged_into(store.connection, record.id)
     if merged:
         later, number = merged[-1]
@@ -91,14 +91,14 @@ def _require_unmerged(store: Store, record: Memory) -> None:
         )
 
 
-def _unnoted(store: Store, record: Memory) -> Compaction:
+def _unnoted(store: MemoryStore, record: Memory) -> Compaction:
     """The compaction of a record that came from elsewhere, as far as the record itself tells of it."""
     found = [memory for each in record.sources if (memory := store.get(each)) is not None and memory.content]
     return Compaction(
         record_id=record.id,
         topic_id=record.metadata.topic_id or "",
         applied_at=record.metadata.created_at or record.stored_at,
-        effect=Effect("", ""),
+        effect=AppliedJob("", ""),
         preview_digest="",
         sources=tuple(Source(each.id, previews.content_digest(each), _former(each), None) for each in found),
         conflicts=(),
@@ -110,28 +110,28 @@ def _former(memory: Memory) -> Status:
     return "DecisionRecord" if memory.kind == "decision_record" else "Active"
 
 
-def _take_back(made: Compaction, record: Memory, task: Task, store: Store, now: str) -> Compaction:
+def _take_back(made: Compaction, record: Memory, task: Task, store: MemoryStore, now: str) -> Compaction:
     """The one transaction of a restoring."""
     merged = compaction_history.merged_by_others(store.connection, record.id)
     reasons = {source.memory_id: _reason_to_keep(store, source, merged) for source in made.sources}
     back = [source for source in made.sources if reasons[source.memory_id] is None]
     skipped = tuple(Skipped(each, reason) for each, reason in reasons.items() if reason is not None)
     came = Restored(now, tuple(source.memory_id for source in back), skipped)
-    with store.changing(now, [Effect(task.job_id, task.sha256)]) as connection:
+    with store.changing(now, [AppliedJob(task.job_id, task.sha256)]) as connection:
         for source in back:
             set_at = max(filter(None, (source.status_set_at, task.accepted_at)), key=clock.parse)
             connection.execute(
                 "UPDATE memories SET status = ?, updated_at = ?, status_set_at = ? WHERE id = ?",
                 (source.status, now, set_at, source.memory_id),
             )
-            store.outbox.owe(source.memory_id, "status", now)
+            store.outbox.enqueue(source.memory_id, "status", now)
         store.hide(record.id, now)
-        seq = made.seq or compaction_history.note(connection, made)
+        seq = made.seq or compaction_history.record(connection, made)
         compaction_history.note_restored(connection, seq, task.job_id, came)
     return replace(made, seq=seq, restored=came)
 
 
-def _reason_to_keep(store: Store, source: Source, merged: Collection[str]) -> KeptBecause | None:
+def _reason_to_keep(store: MemoryStore, source: Source, merged: Collection[str]) -> KeptBecause | None:
     """Why a source is not to be touched; None where it is still as the compaction left it."""
     query = "SELECT status, status_set_at FROM memories WHERE id = ?"
     row = store.connection.execute(query, (source.memory_id,)).fetchone()
@@ -143,7 +143,7 @@ def _reason_to_keep(store: Store, source: Source, merged: Collection[str]) -> Ke
     return "merged" if source.memory_id in merged else None
 
 
-def _result(done: Compaction, came: Restored, store: Store) -> dict[str, Any]:
+def _result(done: Compaction, came: Restored, store: MemoryStore) -> dict[str, Any]:
     record = store.get(done.record_id)
     return {
         "decision_record_id": done.record_id,

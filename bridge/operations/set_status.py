@@ -12,7 +12,7 @@ from jobs.lifecycle import Failed, Succeeded
 
 from ..graph.open_stores import Stores
 from ..memory import STATUS_WORDS
-from ..store.applied_jobs import Effect
+from ..store.applied_jobs import AppliedJob
 from . import Outcomes, Progress, Task
 
 
@@ -24,9 +24,9 @@ def _one(task: Task, stores: Stores, now: datetime) -> Succeeded | Failed:
     memory_id = task.payload["memory_id"]
     try:
         status = STATUS_WORDS[task.payload["status"]]
-        effect = Effect(task.job_id, task.sha256)
+        effect = AppliedJob(task.job_id, task.sha256)
         memory = stores.store.set_status(memory_id, status, task.accepted_at, clock.iso(now), effect)
-        errors = stores.pay([memory_id])
+        errors = stores.deliver([memory_id])
     except JobError as error:
         return Failed(error)
     if memory_id in errors:

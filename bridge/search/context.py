@@ -17,7 +17,7 @@ from ..embedding.embedder import Embedder
 from ..interface import envelope
 from ..memory import Memory
 from ..store.vector_files import Vectors
-from .prompt_note import CountTokens, note
+from .prompt_note import CountTokens, prompt_note
 from .question import MAX_RESULTS_RANGE, Question
 from .ranking import Factors
 from .retrieval import Scored, rank, ranking_used
@@ -77,12 +77,12 @@ def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count
 
     Stops at the first note that does not fit, which is shortened if something of it does.
     """
-    wholes = snapshot.wholes([memory.number for memory, _ in ranked])
+    wholes = snapshot.whole_text_vectors([memory.number for memory, _ in ranked])
     order = repetitions_last([memory for memory, _ in ranked], wholes)[: question.max_results]
     texts, notes = [HEADING], list[Packed]()
     left = question.max_tokens - count(HEADING)
     for memory, scored in (ranked[place] for place in order):
-        written = note(memory)
+        written = prompt_note(memory)
         text: str | None = written.text
         tokens = count(f"{_GAP}{text}")
         truncated = tokens > left

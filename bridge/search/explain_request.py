@@ -10,7 +10,7 @@ from typing import Any
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from .question import Question, ask, brief
+from .question import Question, brief, parse_question
 
 ARGUMENTS = ("ids", "project", "include_pack_context", "limit")  # beside those of a question
 LIMIT_RANGE = (1, 50)
@@ -24,7 +24,7 @@ Problem = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Inquiry:
+class ExplainRequest:
     """A checked request. Without a ``query`` the question says only how to rank."""
 
     workspace: Workspace
@@ -43,7 +43,7 @@ class Inquiry:
         return self.project is None or self.workspace.is_named(self.project)
 
 
-def inquire(workspace: Workspace, arguments: Mapping[str, Any], now: datetime) -> Inquiry:
+def parse(workspace: Workspace, arguments: Mapping[str, Any], now: datetime) -> ExplainRequest:
     """The request from raw arguments; ``None`` means not given.
 
     An id that is none is reported and left out, and so is an empty query, as long as anything is left to explain.
@@ -61,14 +61,14 @@ def inquire(workspace: Workspace, arguments: Mapping[str, Any], now: datetime) -
     pack = arguments.get("include_pack_context")
     if pack is not None and not isinstance(pack, bool):
         raise _invalid("include_pack_context", f"include_pack_context must be true or false, not {brief(pack)}")
-    return Inquiry(
+    return ExplainRequest(
         workspace,
         query,
         ids,
         project,
         pack or False,
         _limit(arguments.get("limit")),
-        ask({**arguments, "query": query or _ANY_QUERY}, now),
+        parse_question({**arguments, "query": query or _ANY_QUERY}, now),
         tuple(problems),
     )
 

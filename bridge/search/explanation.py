@@ -19,7 +19,7 @@ from ..embedding.embedder import Embedder
 from ..interface import envelope
 from ..memory import Memory
 from . import context
-from .explain_request import Inquiry, Problem, listed, problem, problem_of, wanted_ids
+from .explain_request import ExplainRequest, Problem, listed, problem, problem_of, wanted_ids
 from .listing import title
 from .question import Question
 from .ranking import (
@@ -56,7 +56,7 @@ class _Findings:
     warnings: Sequence[str] = ()
 
 
-def explain(snapshot: Snapshot | None, asked: Inquiry, embedder: Embedder | None) -> dict[str, Any]:
+def explain(snapshot: Snapshot | None, asked: ExplainRequest, embedder: Embedder | None) -> dict[str, Any]:
     """The answer of the explain contract.
 
     Without a query no embedder is needed. Without a snapshot, or with a query and no embedder, nothing was ever stored.
@@ -103,7 +103,7 @@ def failed(error: JobError, arguments: Mapping[str, Any], workspace: Workspace |
     )
 
 
-def _find(snapshot: Snapshot, asked: Inquiry, embedder: Embedder | None) -> _Findings:
+def _find(snapshot: Snapshot, asked: ExplainRequest, embedder: Embedder | None) -> _Findings:
     if asked.query is None or embedder is None:
         memories = {memory.number: memory for memory in snapshot.memories(_shown(snapshot, asked.ids))}
         return _Findings([_Subject(memories[number], None, None) for number in asked.ids if number in memories])
@@ -128,7 +128,9 @@ def _shown(snapshot: Snapshot, numbers: Sequence[int]) -> list[int]:
     return [number for number, place in zip(numbers, places, strict=True) if place >= 0]
 
 
-def _item(asked: Inquiry, subject: _Subject, terms: Mapping[int, list[str]], block: context.Block) -> dict[str, Any]:
+def _item(
+    asked: ExplainRequest, subject: _Subject, terms: Mapping[int, list[str]], block: context.Block
+) -> dict[str, Any]:
     memory, scored = subject.memory, subject.scored
     source = "id_lookup"
     if subject.rank is not None:
@@ -178,7 +180,7 @@ def _pack_context(question: Question, memory: Memory, block: context.Block) -> d
 
 
 def _answer(
-    asked: Inquiry,
+    asked: ExplainRequest,
     items: list[dict[str, Any]],
     missing: Sequence[int],
     problems: list[Problem],

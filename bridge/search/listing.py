@@ -175,7 +175,7 @@ def counts(workspace: Workspace) -> dict[str, int]:
         return {"memories": sum(kinds.values()), **kinds, "graph_lag": lag}
 
 
-def standing(workspace: Workspace) -> dict[str, Any]:
+def counts_or_error(workspace: Workspace) -> dict[str, Any]:
     """``memory``: ``counts``; or null, and in ``memory_error`` why: a store that cannot be read keeps nobody from
     seeing the queue."""
     try:

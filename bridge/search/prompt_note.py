@@ -43,7 +43,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class PromptNote:
     heading: str
     lines: tuple[Line, ...]
 
@@ -94,9 +94,9 @@ class Note:
         return "\n".join([self.heading, *lines])
 
 
-def note(memory: Memory) -> Note:
+def prompt_note(memory: Memory) -> PromptNote:
     """Number, date and, where it matters, status above the words: decisions first, since notes are cut at their end."""
-    return Note(_heading(memory), tuple(_body(memory)))
+    return PromptNote(_heading(memory), tuple(_body(memory)))
 
 
 def _heading(memory: Memory) -> str:

@@ -40,7 +40,7 @@ class Question:
     warnings: tuple[str, ...]
 
 
-def ask(arguments: dict[str, Any], now: datetime) -> Question:
+def parse_question(arguments: dict[str, Any], now: datetime) -> Question:
     """The question from raw arguments (text or numbers; ``None`` means not given).
 
     Out of range is clamped and reported in ``warnings``. Raises ARGUMENT_INVALID for nonsense and

@@ -98,19 +98,19 @@ class Reader:
                 self._loading = Background(lambda: self._create(self._embedding))
 
     def _retrieve(self, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
-        from .question import ask
+        from .question import parse_question
         from .retrieval import retrieve
 
-        question = ask(arguments, now)
+        question = parse_question(arguments, now)
         self._begin_loading()
         with self.snapshot() as snapshot:
             return retrieve(snapshot, question, self.embedder(snapshot) if snapshot else None)
 
     def _explain(self, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
-        from .explain_request import inquire
+        from .explain_request import parse
         from .explanation import explain
 
-        asked = inquire(self._workspace, arguments, now)
+        asked = parse(self._workspace, arguments, now)
         if asked.query:
             self._begin_loading()
         with self.snapshot() as snapshot:
@@ -118,9 +118,9 @@ class Reader:
 
     def _context(self, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
         from .context import context
-        from .question import ask
+        from .question import parse_question
 
-        question = ask(arguments, now)
+        question = parse_question(arguments, now)
         self._begin_loading()
         with self.snapshot() as snapshot:
             return context(snapshot, question, self.embedder(snapshot) if snapshot else None)

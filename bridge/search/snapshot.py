@@ -250,7 +250,7 @@ class Snapshot:
             found.append(relevance(max(cosines), cosines[0], from_words))
         return found
 
-    def wholes(self, numbers: Sequence[int]) -> vector_files.Vectors:
+    def whole_text_vectors(self, numbers: Sequence[int]) -> vector_files.Vectors:
         """The vector of each memory's whole text, in the order given; zeros where there is none."""
         dimensions = 0 if self._passages is None else self._passages.shape[1]
         found = np.zeros((len(numbers), dimensions), np.float32)

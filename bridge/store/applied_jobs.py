@@ -16,14 +16,14 @@ from . import database
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class AppliedJob:
     """The job that has an effect: its id may be used again, its digest then differs."""
 
     job_id: str
     job_sha256: str
 
 
-def stands(workspace: Workspace, job_id: str, sha256: str) -> bool:
+def is_applied(workspace: Workspace, job_id: str, sha256: str) -> bool:
     """Whether the job's effect is committed. Raises STORE_NEWER, STORE_UNREADABLE, STORE_BUSY."""
     connection = database.open_for_reading(workspace)
     if connection is None:
@@ -31,15 +31,15 @@ def stands(workspace: Workspace, job_id: str, sha256: str) -> bool:
     with database.failing_clearly(), closing(connection):
         if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'effects'").fetchone() is None:
             return False  # a store of an older format, which no child has opened since
-        return is_noted(connection, Effect(job_id, sha256))
+        return is_recorded(connection, AppliedJob(job_id, sha256))
 
 
-def is_noted(connection: sqlite3.Connection, effect: Effect) -> bool:
+def is_recorded(connection: sqlite3.Connection, effect: AppliedJob) -> bool:
     query = "SELECT 1 FROM effects WHERE job_id = ? AND job_sha256 = ?"
     return connection.execute(query, (effect.job_id, effect.job_sha256)).fetchone() is not None
 
 
-def note(connection: sqlite3.Connection, effects: Iterable[Effect], at: str) -> None:
+def record(connection: sqlite3.Connection, effects: Iterable[AppliedJob], at: str) -> None:
     """Note effects inside the transaction that has them."""
     connection.executemany(
         "INSERT OR IGNORE INTO effects VALUES (?, ?, ?)", [(effect.job_id, effect.job_sha256, at) for effect in effects]

@@ -15,7 +15,7 @@ from typing import Any, get_args
 import numpy as np
 
 from jobs import clock
-from jobs.diagnostics import Finding, found
+from jobs.diagnostics import Finding, finding
 from jobs.layout import Workspace
 
 from ..embedding.embedder import Embedder
@@ -64,7 +64,7 @@ class Audit:
         """What SQLite itself finds wrong with its file."""
         said = [str(line) for (line,) in self._connection.execute("PRAGMA integrity_check(20)")]
         if said != ["ok"]:
-            yield found("STORE_DAMAGED", "store", f"SQLite says: {said[0][:200]}.", count=len(said))
+            yield finding("STORE_DAMAGED", "store", f"SQLite says: {said[0][:200]}.", count=len(said))
 
     def full_text(self) -> Iterator[Finding]:
         """Whether the full-text index agrees with the words that it keeps. SQLite asks for the right to write for that;
@@ -81,7 +81,7 @@ class Audit:
             except sqlite3.Error as error:
                 if not words.is_damage(error):
                     raise
-                yield found("WORDS_DAMAGED", "words", "SQLite finds it damaged.")
+                yield finding("WORDS_DAMAGED", "words", "SQLite finds it damaged.")
             finally:
                 if own.in_transaction:
                     own.execute("ROLLBACK")
@@ -104,12 +104,12 @@ class Audit:
             ("SECRETS_STORED", "secrets", wrong.secrets),
         ):
             if ids:
-                yield found(code, subject, f"In all: {len(ids)}.", count=len(ids), memory_ids=ids)
+                yield finding(code, subject, f"In all: {len(ids)}.", count=len(ids), memory_ids=ids)
         if wrong.no_index:
-            yield found("WORDS_DAMAGED", "words", "It cannot be read.")
+            yield finding("WORDS_DAMAGED", "words", "It cannot be read.")
         if wrong.words_more:
             said = f"Texts without a memory that may be found: {wrong.words_more}."
-            yield found("WORDS_DAMAGED", "words", said, count=wrong.words_more)
+            yield finding("WORDS_DAMAGED", "words", said, count=wrong.words_more)
 
     def _next(self, after: int) -> list[int]:
         query = "SELECT number FROM memories WHERE number > ? ORDER BY number LIMIT ?"
@@ -208,18 +208,18 @@ class Audit:
             size = int(meta[key]) * dimensions * vectors.ITEM_BYTES
             checksum = vectors.checksum(path, size)
             if checksum is None:
-                yield found("VECTORS_LACKING", "vectors", f"It is about {path.name}.")
+                yield finding("VECTORS_LACKING", "vectors", f"It is about {path.name}.")
             elif checksum != int(meta[_CHECKSUMS[part]]):
-                yield found("VECTORS_DAMAGED", "vectors", f"It is about {path.name}.")
+                yield finding("VECTORS_DAMAGED", "vectors", f"It is about {path.name}.")
 
     def embeddings(self, embedder: Embedder) -> Iterator[Finding]:
         """The lengths of what is kept, and a few texts embedded once more. Raises what the embedder raises."""
         sizes = "SELECT model, length(vector), count(*) FROM embeddings GROUP BY 1, 2"
         for model, size, count in self._connection.execute(sizes).fetchall():
             if size != dimensions_of(model) * vectors.ITEM_BYTES:
-                yield found("EMBEDDINGS_MISSIZED", "embeddings", f"In all: {count}.", count=count)
+                yield finding("EMBEDDINGS_MISSIZED", "embeddings", f"In all: {count}.", count=count)
         if database.meta(self._connection, "embedder") != embedder.identity:
-            yield found("MODEL_CHANGED", "embedding")
+            yield finding("MODEL_CHANGED", "embedding")
             return
         sample = list(self._sample())
         fresh = embedder.embed([text for _, text in sample])
@@ -231,7 +231,7 @@ class Audit:
         ]
         if differ:
             said = f"It is so of {len(differ)} of {len(sample)} kept embeddings."
-            yield found("VECTORS_DIFFER", "embeddings", said, count=len(differ), memory_ids=differ)
+            yield finding("VECTORS_DIFFER", "embeddings", said, count=len(differ), memory_ids=differ)
 
     def _sample(self) -> Iterator[tuple[str, str]]:
         """Memories from the first to the newest, at equal distances, each with its whole text."""
@@ -260,7 +260,7 @@ class Audit:
             }
         )
         if back:
-            yield found("FORGOTTEN_HERE", "tombstones", f"In all: {len(back)}.", count=len(back), memory_ids=back)
+            yield finding("FORGOTTEN_HERE", "tombstones", f"In all: {len(back)}.", count=len(back), memory_ids=back)
         actions = ", ".join(f"'{action}'" for action in get_args(Action))
         query = (
             f"SELECT count(*) FROM outbox WHERE action NOT IN ({actions})"  # noqa: S608 - constants
@@ -268,7 +268,7 @@ class Audit:
         )
         (count,) = self._connection.execute(query).fetchone()
         if count:
-            yield found("OUTBOX_INVALID", "outbox", f"In all: {count}.", count=count)
+            yield finding("OUTBOX_INVALID", "outbox", f"In all: {count}.", count=count)
 
 
 _ROWS: dict[vectors.Part, str] = {"passages": "vector_rows", "wholes": "whole_rows"}

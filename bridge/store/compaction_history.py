@@ -17,7 +17,7 @@ from jobs import clock
 from jobs.layout import Workspace
 
 from ..memory import Status
-from .applied_jobs import Effect
+from .applied_jobs import AppliedJob
 from .database import reading
 
 KeptBecause = Literal["forgotten", "status_changed", "merged"]
@@ -66,7 +66,7 @@ class Compaction:
     record_id: str
     topic_id: str
     applied_at: str
-    effect: Effect
+    effect: AppliedJob
     preview_digest: str
     sources: tuple[Source, ...]
     conflicts: tuple[Mapping[str, Any], ...]
@@ -95,7 +95,7 @@ def _digested(side: Mapping[str, Any]) -> dict[str, str]:
 # --- noting ---
 
 
-def note(connection: sqlite3.Connection, made: Compaction) -> int:
+def record(connection: sqlite3.Connection, made: Compaction) -> int:
     """Note a compaction inside the transaction that it is. Returns its ``seq``."""
     done = connection.execute(
         "INSERT INTO compactions (record_id, topic_id, applied_at, job_id, job_sha256, preview_digest, sources,"
@@ -126,12 +126,12 @@ def latest(connection: sqlite3.Connection, record_id: str) -> Compaction | None:
     return _one(connection, "record_id = ? ORDER BY seq DESC", record_id)
 
 
-def standing(connection: sqlite3.Connection, preview_digest: str) -> Compaction | None:
+def compaction_of_preview(connection: sqlite3.Connection, preview_digest: str) -> Compaction | None:
     """The compaction that applied a preview and was not taken back."""
     return _one(connection, "preview_digest = ? AND restored_at IS NULL ORDER BY seq DESC", preview_digest)
 
 
-def of_job(connection: sqlite3.Connection, effect: Effect, accepted_at: str) -> Compaction | None:
+def of_job(connection: sqlite3.Connection, effect: AppliedJob, accepted_at: str) -> Compaction | None:
     """What a job has done in an earlier attempt; not what a former job of the same id did, before this one."""
     found = _one(connection, "job_id = ? AND job_sha256 = ? ORDER BY seq DESC", effect.job_id, effect.job_sha256)
     return found if found and clock.parse(found.applied_at) >= clock.parse(accepted_at) else None
@@ -222,7 +222,7 @@ def _compaction(row: Sequence[Any]) -> Compaction:
         record_id=record_id,
         topic_id=topic_id,
         applied_at=applied_at,
-        effect=Effect(job_id, job_sha256),
+        effect=AppliedJob(job_id, job_sha256),
         preview_digest=digest,
         sources=tuple(Source(**source) for source in json.loads(sources)),
         conflicts=tuple(json.loads(conflicts)),

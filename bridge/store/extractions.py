@@ -16,7 +16,7 @@ _AT_ONCE = 500  # ids in one query
 
 
 @dataclass(frozen=True, slots=True)
-class FoundNode:
+class ExtractedNode:
     """A node as cognee made it. ``index_fields`` are those of its properties that are embedded."""
 
     id: str
@@ -26,7 +26,7 @@ class FoundNode:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundEdge:
+class ExtractedEdge:
     source: str
     target: str
     name: str
@@ -38,9 +38,9 @@ class FoundEdge:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
-    nodes: tuple[FoundNode, ...] = ()
-    edges: tuple[FoundEdge, ...] = ()
+class Extraction:
+    nodes: tuple[ExtractedNode, ...] = ()
+    edges: tuple[ExtractedEdge, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.nodes or self.edges)
@@ -51,7 +51,7 @@ def data_id_of(memory_id: str) -> str:
     return str(uuid5(UUID(memory_id), "cognee document"))
 
 
-def keep(connection: Connection, memory_id: str, found: Findings, job_id: str, now: str) -> None:
+def keep(connection: Connection, memory_id: str, found: Extraction, job_id: str, now: str) -> None:
     """Keep what was found in a memory's text, instead of what was found before; inside a transaction."""
     connection.execute("DELETE FROM cognified WHERE memory_id = ?", (memory_id,))
     connection.execute(
@@ -65,7 +65,7 @@ def drop(connection: Connection, memory_ids: Iterable[str]) -> None:
     connection.executemany("DELETE FROM cognified WHERE memory_id = ?", [(memory_id,) for memory_id in memory_ids])
 
 
-def of(connection: Connection, memory_ids: Sequence[str]) -> dict[str, Findings]:
+def of(connection: Connection, memory_ids: Sequence[str]) -> dict[str, Extraction]:
     """What was found in those of the memories that were looked into."""
     return {memory_id: _decoded(found) for memory_id, found in _rows(connection, memory_ids)}
 
@@ -97,27 +97,27 @@ def unread(connection: Connection) -> list[str]:
     return [memory_id for (memory_id,) in connection.execute(query)]
 
 
-def alone(connection: Connection, found: Findings, memory_ids: Sequence[str]) -> Findings:
+def alone(connection: Connection, found: Extraction, memory_ids: Sequence[str]) -> Extraction:
     """What of the findings no other visible memory than these has: what goes with them."""
     others = _others(connection, [node.id for node in found.nodes], set(memory_ids))
     shared = {node_id for ids in others.values() for node_id in ids}
     kept_edges: set[tuple[str, str, str]] = set()
     for one in of(connection, sorted(others)).values():
         kept_edges.update(edge.key for edge in one.edges)
-    return Findings(
+    return Extraction(
         tuple(node for node in found.nodes if node.id not in shared),
         tuple(edge for edge in found.edges if edge.key not in kept_edges),
     )
 
 
-def together(found: Iterable[Findings]) -> Findings:
+def together(found: Iterable[Extraction]) -> Extraction:
     """Several as one, each node and edge once."""
-    nodes: dict[str, FoundNode] = {}
-    edges: dict[tuple[str, str, str], FoundEdge] = {}
+    nodes: dict[str, ExtractedNode] = {}
+    edges: dict[tuple[str, str, str], ExtractedEdge] = {}
     for one in found:
         nodes.update((node.id, node) for node in one.nodes)
         edges.update((edge.key, edge) for edge in one.edges)
-    return Findings(tuple(nodes.values()), tuple(edges.values()))
+    return Extraction(tuple(nodes.values()), tuple(edges.values()))
 
 
 def memories_with(connection: Connection, node_ids: Sequence[str]) -> dict[str, list[str]]:
@@ -157,7 +157,7 @@ def _marks(ids: Sequence[str]) -> str:
     return ", ".join("?" * len(ids))
 
 
-def _encoded(found: Findings, job_id: str) -> str:
+def _encoded(found: Extraction, job_id: str) -> str:
     return json.dumps(
         {
             "job_id": job_id,
@@ -174,9 +174,9 @@ def _encoded(found: Findings, job_id: str) -> str:
     )
 
 
-def _decoded(text: str) -> Findings:
+def _decoded(text: str) -> Extraction:
     found = json.loads(text)
-    return Findings(
-        tuple(FoundNode(n["id"], n["type"], tuple(n["index_fields"]), n["properties"]) for n in found["nodes"]),
-        tuple(FoundEdge(e["source"], e["target"], e["name"], e["properties"]) for e in found["edges"]),
+    return Extraction(
+        tuple(ExtractedNode(n["id"], n["type"], tuple(n["index_fields"]), n["properties"]) for n in found["nodes"]),
+        tuple(ExtractedEdge(e["source"], e["target"], e["name"], e["properties"]) for e in found["edges"]),
     )

@@ -26,7 +26,7 @@ _PARTS: dict[vector_files.Part, str] = {"passages": "vector_rows", "wholes": "wh
 
 
 @dataclass(slots=True)
-class Store:
+class StoreStatus:
     """memory.db. ``whole`` is None where there was no time to read it whole; else what is wrong, nothing being well.
 
     What stands below ``format`` is known for the present format alone.
@@ -41,11 +41,11 @@ class Store:
     embedder: str | None = None
     memories: int = 0
     words: int = 0
-    words_of_old: bool = False
-    vectors_of_old: bool = False
+    words_outdated: bool = False
+    vectors_outdated: bool = False
     vectors_lacking: list[str] = field(default_factory=list)
-    owed: int = 0
-    owed_since: str | None = None
+    pending: int = 0
+    pending_since: str | None = None
     refused: dict[str, int] = field(default_factory=dict)
     unfinished_since: str | None = None
     unfinished: int = 0
@@ -58,23 +58,23 @@ class Store:
 
 
 @dataclass(slots=True)
-class Files:
+class FileStatus:
     """What lies beside memory.db. Sizes in bytes."""
 
     cognee: bool = False
     graph: bool = False
     vectors: bool = False
     cut_off: list[str] = field(default_factory=list)
-    set_aside: int = 0
-    set_aside_size: int = 0
+    quarantined: int = 0
+    quarantined_size: int = 0
     earlier: int = 0
     backups: list[str] = field(default_factory=list)
 
 
-def store(workspace: Workspace, seconds: float) -> Store:
+def store_status(workspace: Workspace, seconds: float) -> StoreStatus:
     """Look at memory.db; for so long at most it is read whole."""
     path = workspace.memory_db
-    found = Store()
+    found = StoreStatus()
     try:
         found.size = path.stat().st_size
         found.is_there = found.size > 0
@@ -112,7 +112,7 @@ def _read_whole(connection: sqlite3.Connection, seconds: float) -> list[str] | N
         connection.set_progress_handler(None, 0)
 
 
-def _look(connection: sqlite3.Connection, workspace: Workspace, found: Store) -> None:
+def _look(connection: sqlite3.Connection, workspace: Workspace, found: StoreStatus) -> None:
     def one(query: str) -> Any:
         return connection.execute(query).fetchone()
 
@@ -124,11 +124,11 @@ def _look(connection: sqlite3.Connection, workspace: Workspace, found: Store) ->
         found.words = one(f"SELECT count(*) FROM {table_in_force(connection)}_docsize")[0]  # noqa: S608 - one of our own names
     except sqlite3.OperationalError:
         found.words = -1
-    found.words_of_old = found.memories > 0 and found.meta.get("words_format") != str(WORDS_FORMAT)
-    found.vectors_of_old = found.embedder is not None and "whole_rows" not in found.meta
-    if found.embedder is not None and not found.vectors_of_old:
+    found.words_outdated = found.memories > 0 and found.meta.get("words_format") != str(WORDS_FORMAT)
+    found.vectors_outdated = found.embedder is not None and "whole_rows" not in found.meta
+    if found.embedder is not None and not found.vectors_outdated:
         found.vectors_lacking = list(_lacking(workspace, found.meta))
-    found.owed, found.owed_since = one("SELECT count(*), min(added_at) FROM outbox")
+    found.pending, found.pending_since = one("SELECT count(*), min(added_at) FROM outbox")
     refused = "SELECT coalesce(last_error, '?'), count(*) FROM outbox WHERE tries > 0 GROUP BY 1"
     found.refused = dict(connection.execute(refused))
     found.unfinished, found.unfinished_since = one(
@@ -144,16 +144,16 @@ def _lacking(workspace: Workspace, meta: dict[str, str]) -> Iterator[str]:
             yield path.name
 
 
-def beside(workspace: Workspace) -> Files:
+def file_status(workspace: Workspace) -> FileStatus:
     """Look at the graph's files, and at what was put away. Raises OSError."""
-    aside = _entries(workspace.set_aside)
-    return Files(
+    aside = _entries(workspace.quarantine)
+    return FileStatus(
         cognee=graph_files.is_there(workspace),
         graph=graph_files.has_graph(workspace),
         vectors=graph_files.vectors_of(workspace).is_dir(),
         cut_off=graph_files.leftovers(workspace),
-        set_aside=len(aside),
-        set_aside_size=sum(map(_size_below, aside)),
+        quarantined=len(aside),
+        quarantined_size=sum(map(_size_below, aside)),
         earlier=len(_entries(workspace.earlier_stores)),
         backups=[path.name for path in sorted(workspace.memory.glob("memory.format-*.db"))],
     )

@@ -29,7 +29,7 @@ from ..memory import Memory, Status
 from ..slices import Progress, Slices, quietly
 from ..text.passages import passages
 from . import applied_jobs, database, full_text, numbering, quarantine, rows, vector_files
-from .applied_jobs import Effect
+from .applied_jobs import AppliedJob
 from .embedding_cache import EmbeddingCache
 from .full_text import WordIndex
 from .llm_usage import LlmUsage
@@ -53,7 +53,7 @@ class Known:
     origin_job: str | None
 
 
-class Store:
+class MemoryStore:
     """Opens memory.db under a kernel lock of its own, so that no orphan writes beside a successor."""
 
     def __init__(self, workspace: Workspace, embedder: Embedder, *, new_model: bool = False) -> None:
@@ -227,14 +227,14 @@ class Store:
         return list(self._connection.execute(query, {"ids": json.dumps(list(memory_ids))}))
 
     @contextmanager
-    def changing(self, now: str, noted: Sequence[Effect] = ()) -> Iterator[sqlite3.Connection]:
+    def changing(self, now: str, noted: Sequence[AppliedJob] = ()) -> Iterator[sqlite3.Connection]:
         """The transaction of an effect: nobody ends the process between its commit and its being answered for.
 
         ``noted`` are the jobs whose effect it is.
         """
-        with critical.section(), steps.step("memory.commit"), database.transaction(self._connection):
+        with critical.critical_section(), steps.fault_point("memory.commit"), database.transaction(self._connection):
             yield self._connection
-            applied_jobs.note(self._connection, noted, now)
+            applied_jobs.record(self._connection, noted, now)
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -242,7 +242,7 @@ class Store:
         return self._connection
 
     def add(
-        self, memories: Sequence[tuple[Memory, str | None]], now: str, noted: Sequence[Effect] = ()
+        self, memories: Sequence[tuple[Memory, str | None]], now: str, noted: Sequence[AppliedJob] = ()
     ) -> list[Memory]:
         """Add new memories (with the job that brought each) in one transaction; returns them numbered."""
         return self.bring([Addition(replace(memory, number=0), job) for memory, job in memories], now, noted)
@@ -251,7 +251,7 @@ class Store:
         self,
         additions: Sequence[Addition],
         now: str,
-        noted: Sequence[Effect] = (),
+        noted: Sequence[AppliedJob] = (),
         together: Callable[[sqlite3.Connection], None] = lambda _: None,
     ) -> list[Memory]:
         """Add new memories in one transaction, at whose beginning ``together`` is called; returns them numbered.
@@ -280,7 +280,7 @@ class Store:
         sizes: Sequence[int],
         matrix: vector_files.Vectors,
         now: str,
-        noted: Sequence[Effect],
+        noted: Sequence[AppliedJob],
         together: Callable[[sqlite3.Connection], None],
     ) -> list[Memory]:
         if not self._vectors.is_there:  # removed under us: rows behind a gap would pass for the whole
@@ -299,7 +299,7 @@ class Store:
                 rows.insert(connection, replace(addition, memory=numbered), rows.Place(row, size, whole_row))
                 if not addition.hidden:
                     self._words.add(numbered)
-                    self.outbox.owe(numbered.id, "write", now)
+                    self.outbox.enqueue(numbered.id, "write", now)
                     whole_row += 1
                 row += size
                 added.append(numbered)
@@ -328,10 +328,10 @@ class Store:
         for (number,) in self._connection.execute("SELECT number FROM memories WHERE id = ?", (memory_id,)).fetchall():
             self._words.remove(number)
         self._connection.execute("DELETE FROM outbox WHERE memory_id = ?", (memory_id,))
-        self.outbox.owe(memory_id, "delete", now)
+        self.outbox.enqueue(memory_id, "delete", now)
 
     def set_status(
-        self, memory_id: str, status: Status, asked_at: str, now: str, noted: Effect | None = None
+        self, memory_id: str, status: Status, asked_at: str, now: str, noted: AppliedJob | None = None
     ) -> Memory:
         """Change a summary's status; nothing is embedded again. ``noted`` is the job whose effect this is.
 
@@ -355,14 +355,14 @@ class Store:
                 "UPDATE memories SET status = ?, updated_at = ?, status_set_at = ? WHERE id = ?",
                 (status, now, asked_at, memory_id),
             )
-            self.outbox.owe(memory_id, "status", now)
+            self.outbox.enqueue(memory_id, "status", now)
         after = self.get(memory_id)
         assert after is not None
         return after
 
-    def _is_past(self, last: str, asked_at: str, noted: Effect | None) -> bool:
+    def _is_past(self, last: str, asked_at: str, noted: AppliedJob | None) -> bool:
         before, now = clock.parse(last), clock.parse(asked_at)
-        return before > now or (before == now and (noted is None or applied_jobs.is_noted(self._connection, noted)))
+        return before > now or (before == now and (noted is None or applied_jobs.is_recorded(self._connection, noted)))
 
     # --- derived data ---
 

@@ -17,7 +17,7 @@ Action = Literal["write", "status", "delete"]
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
+class OutboxEntry:
     """An entry of the outbox."""
 
     seq: int
@@ -43,26 +43,26 @@ class Outbox:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def owe(self, memory_id: str, action: Action, now: str) -> None:
+    def enqueue(self, memory_id: str, action: Action, now: str) -> None:
         """Add an entry, inside the transaction of what it is owed for."""
         self._connection.execute(
             "INSERT INTO outbox (memory_id, action, added_at) VALUES (?, ?, ?)", (memory_id, action, now)
         )
 
-    def strike(self, memory_ids: Sequence[str]) -> None:
+    def discard(self, memory_ids: Sequence[str]) -> None:
         """What there never was a graph to hold need not be deleted from one; inside a transaction."""
         self._connection.executemany("DELETE FROM outbox WHERE memory_id = ?", [(each,) for each in memory_ids])
 
-    def owe_again(self, memory_ids: Sequence[str], now: str) -> None:
+    def enqueue_missing(self, memory_ids: Sequence[str], now: str) -> None:
         """What the graph was found to have lost, perhaps nothing, is to be written once more."""
         if not memory_ids and not self.lacked():
             return
         with database.transaction(self._connection):
             database.set_meta(self._connection, "graph_lacked", next(iter(memory_ids), ""))
             for memory_id in memory_ids:
-                self.owe(memory_id, "write", now)
+                self.enqueue(memory_id, "write", now)
 
-    def owe_everything(self, now: str) -> int:
+    def enqueue_all(self, now: str) -> int:
         """Put every memory into the outbox: the graph is to be written anew, and none is missed. Returns how many."""
         with database.transaction(self._connection):
             self._connection.execute("DELETE FROM meta WHERE key IN ('graph_embedder', 'graph_lacked')")
@@ -74,7 +74,9 @@ class Outbox:
             )
             return done.rowcount
 
-    def owed(self, limit: int, memory_ids: Sequence[str] | None = None, *, untried: bool = False) -> list[Owed]:
+    def pending(
+        self, limit: int, memory_ids: Sequence[str] | None = None, *, untried: bool = False
+    ) -> list[OutboxEntry]:
         """What the graph is owed, oldest first: of the given memories, or what was never refused yet."""
         query, arguments = "SELECT seq, memory_id, action, tries FROM outbox WHERE 1", list[object]()
         if memory_ids is not None:
@@ -82,7 +84,9 @@ class Outbox:
             arguments += memory_ids
         if untried:
             query += " AND tries = 0"
-        return [Owed(*row) for row in self._connection.execute(query + " ORDER BY seq LIMIT ?", (*arguments, limit))]
+        return [
+            OutboxEntry(*row) for row in self._connection.execute(query + " ORDER BY seq LIMIT ?", (*arguments, limit))
+        ]
 
     def count(self, *, untried: bool = False) -> int:
         """How many entries there are, or how many that were never refused."""
@@ -94,12 +98,12 @@ class Outbox:
         query = "SELECT DISTINCT memory_id FROM outbox WHERE action = 'write'"
         return {str(memory_id) for (memory_id,) in self._connection.execute(query)}
 
-    def paid(self, entries: Sequence[Owed]) -> None:
-        with steps.step("outbox.pay"), database.transaction(self._connection):
+    def paid(self, entries: Sequence[OutboxEntry]) -> None:
+        with steps.fault_point("outbox.pay"), database.transaction(self._connection):
             self._connection.executemany("DELETE FROM outbox WHERE seq = ?", [(entry.seq,) for entry in entries])
             self._survived()
 
-    def not_paid(self, entry: Owed, error: str) -> None:
+    def not_paid(self, entry: OutboxEntry, error: str) -> None:
         with database.transaction(self._connection):
             self._connection.execute(
                 "UPDATE outbox SET tries = tries + 1, last_error = ? WHERE seq = ?", (error[:500], entry.seq)

@@ -12,7 +12,7 @@ from jobs.layout import Workspace
 
 def move(workspace: Workspace, label: str, paths: Sequence[Path]) -> Path:
     """Move files and folders below a folder of that name, and return it. Missing ones are left out."""
-    wanted = workspace.set_aside / label.replace(":", "")
+    wanted = workspace.quarantine / label.replace(":", "")
     target, number = wanted, 1
     while target.exists():
         number += 1

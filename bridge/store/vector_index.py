@@ -90,7 +90,7 @@ class VectorIndex:
 
         ``starts`` are the places in ``passages`` where a memory begins: with the passage that is its whole text.
         """
-        with steps.step("vectors.append"):
+        with steps.fault_point("vectors.append"):
             return self._append(self.generation, self.extents, passages, starts)
 
     def _append(
@@ -181,7 +181,7 @@ class VectorIndex:
             extents = self._append(generation, extents, embed(texts), starts)
             last = max(last, memories[-1].number)
             slices.done(len(memories))
-        with critical.section(), database.transaction(self._connection):
+        with critical.critical_section(), database.transaction(self._connection):
             self._connection.executemany(
                 "UPDATE memories SET passage_row = ?, passage_count = ?, whole_row = ? WHERE number = ?",
                 [(*place, number) for number, place in places.items()],

@@ -24,7 +24,7 @@ def write(workspace: Workspace, receipt: Mapping[str, Any]) -> None:
     """Write a receipt, or write it anew, durably."""
     files.make_folder(workspace.receipts)
     data = json.dumps({"format": FORMAT, **receipt}, ensure_ascii=False, indent=1).encode()
-    with steps.step("receipt.write"):
+    with steps.fault_point("receipt.write"):
         files.replace(workspace.receipt(receipt["receipt"]), data)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness import Place, until
 
 from jobs import client, spool
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.model import Record
 
 # With what is taken for a secret: what is kept of it is another file.
@@ -45,7 +45,7 @@ def assert_all_is_well(place: Place) -> None:
     assert rejected(place.spool) >= 1
 
 
-def rejected(place: Spool) -> int:
+def rejected(place: SpoolPaths) -> int:
     kept = {path.read_bytes() for path in place.rejected.iterdir() if not path.name.endswith(".reason.json")}
     assert len(kept) == 1  # it is one, however often it is kept, and however many reasons there are
     assert b"[REDACTED:aws-access-key]" in kept.pop()

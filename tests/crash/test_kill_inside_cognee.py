@@ -138,4 +138,4 @@ def test_after_a_kill_inside_cognee_the_stores_open_and_nothing_answered_for_is_
     print(f"\n{found}")
     assert sum(killed.values()) >= KILLS * 0.8, killed
     assert "not compacted" not in log
-    assert all(applied_jobs.stands(forks.place.workspace, *job) for job in story.answered)
+    assert all(applied_jobs.is_applied(forks.place.workspace, *job) for job in story.answered)

@@ -279,7 +279,7 @@ class EngineMachine(RuleBasedStateMachine):
             client.cancel(self.place, tasks[0]["job_id"])
             self.engine.control.look()
         elif meanwhile == "the spool is tended":
-            recovery.tend(self.place, self.engine.ledger, self.now)
+            recovery.reconcile(self.place, self.engine.ledger, self.now)
 
     def at_step(self, point: str) -> None:
         self.observe()
@@ -397,7 +397,7 @@ class EngineMachine(RuleBasedStateMachine):
             case "doubled":
                 self.engine.messages += self.engine.messages
             case "tended":
-                self.guarded(lambda: recovery.tend(self.place, self.engine.ledger, self.now))
+                self.guarded(lambda: recovery.reconcile(self.place, self.engine.ledger, self.now))
             case "replaced" | "killed":
                 self.restart(worker_died=trouble == "killed")
                 self.observe()
@@ -424,7 +424,7 @@ class EngineMachine(RuleBasedStateMachine):
             before = path.read_bytes()
             with mock.patch.object(steps, "_fault", None):
                 path.unlink()
-                recovery.tend(self.place, self.engine.ledger, self.now)
+                recovery.reconcile(self.place, self.engine.ledger, self.now)
             assert path.read_bytes() == before
 
     # --- the clock ---
@@ -495,7 +495,7 @@ class EngineMachine(RuleBasedStateMachine):
                 self.engine.runner.look(self.engine.messages.pop(0))
                 self.engine.enqueue()
             self.now += timedelta(hours=1)
-        recovery.tend(self.place, self.engine.ledger, self.now)
+        recovery.reconcile(self.place, self.engine.ledger, self.now)
         self.observe()
         assert spool.inbox(self.place) == []
         assert list(self.place.control.iterdir()) == []

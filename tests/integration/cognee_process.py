@@ -177,7 +177,7 @@ def main() -> None:
                 case "lag":
                     return stores.graph_lag()
                 case "forget_findings":
-                    return stores.forget_findings(*arguments)
+                    return stores.forget_extractions(*arguments)
                 case _:
                     return getattr(stores.graph, what)(*arguments)
 

@@ -99,7 +99,7 @@ def test_what_is_whole_is_found_well_and_is_as_it_was(forks: Forks, workspace: W
     with forks.start() as fork:
         assert findings(fork) == {}
         assert dump(workspace) == before
-        assert not workspace.set_aside.exists()
+        assert not workspace.quarantine.exists()
         assert fork.ask("graph") == graph
         assert findings(fork) == {}, "with the graph open as well"
 
@@ -140,7 +140,7 @@ def test_a_graph_that_cannot_be_read_is_seen_left_alone_and_the_remedy_works(
     harm(workspace)
     with forks.start() as fork:
         assert "GRAPH_DAMAGED" in findings(fork)
-        assert not workspace.set_aside.exists()
+        assert not workspace.quarantine.exists()
         fork.run("rebuild", task("rebuild", "rebuild", {"what": "graph"}))
         assert findings(fork) == {}
 

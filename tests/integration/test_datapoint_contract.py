@@ -23,7 +23,7 @@ from bridge.interface.question_arguments import with_settings
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, ingest
 from bridge.search.packing import CUT_MARKER, SHORT_MARKER
-from bridge.search.question import ask
+from bridge.search.question import parse_question
 from bridge.search.ranking import factors, relevance
 from bridge.search.reader import Reader
 from bridge.settings import load
@@ -386,7 +386,7 @@ def test_whoever_computes_the_score_from_its_factors_gets_it_to_the_last_bit(
 
 def test_the_blend_of_an_older_plan_is_the_same_formula_with_a_half_life_of_thirty_days() -> None:
     """combined_score = alpha * semantic + (1 - alpha) * recency_score, with the sample of that plan."""
-    asked = ask({"query": "x", "ranking_mode": "blend"}, clock.parse(NOW))
+    asked = parse_question({"query": "x", "ranking_mode": "blend"}, clock.parse(NOW))
     assert (asked.ranking.alpha, asked.ranking.half_life_days) == (0.8, 30.0)
     month_old = harbour("a", "Active", "2025-10-22T12:00:00Z")
     found = factors(month_old, relevance(0.9, 0.9, 0.9), asked.ranking)

@@ -112,7 +112,7 @@ def test_a_graph_that_somebody_else_holds_is_waited_for_and_not_touched(story: S
         assert record.error["code"] == "GRAPH_UNAVAILABLE"
         assert set(story.found("held by another")) >= {"Held by another"}
         assert story.graph_file.read_bytes()[:4096] == before[:4096]
-        assert not list(story.place.workspace.set_aside.glob("graph-2*"))
+        assert not list(story.place.workspace.quarantine.glob("graph-2*"))
     finally:
         connection.close()
         holder.close()
@@ -126,7 +126,7 @@ def test_a_damaged_graph_is_set_aside_and_written_anew_from_the_store(story: Sto
     story.restart()
     story.succeeded(story.ingest("After the damage"))
     assert story.lag() == 0
-    kept = [path for path in story.place.workspace.set_aside.rglob("cognee_graph*") if path.is_file()]
+    kept = [path for path in story.place.workspace.quarantine.rglob("cognee_graph*") if path.is_file()]
     assert b"\xa5" * 40_000 in [path.read_bytes() for path in kept]
 
 

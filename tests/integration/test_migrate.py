@@ -69,7 +69,7 @@ def test_what_the_present_cognee_was_given_is_migrated(tmp_path: Path, model_cac
     ]  # fmt: skip
     assert result["items"][1]["created_at"] == found.texts[0].added_at
     # Given to it by another program: ours begins with stores of its own, and these stay to be read.
-    assert earlier_stores.set_aside(place.workspace) is not None
+    assert earlier_stores.archive(place.workspace) is not None
     assert [earlier_stores.read(text) for text in earlier_stores.find(place.workspace).texts] == list(GIVEN)
 
 

@@ -19,8 +19,8 @@ from bridge import critical
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
 from bridge.store import database
-from bridge.store.applied_jobs import Effect, stands
-from bridge.store.memory_store import Store
+from bridge.store.applied_jobs import AppliedJob, is_applied
+from bridge.store.memory_store import MemoryStore
 from jobs import clock, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -37,8 +37,8 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 @pytest.fixture
-def store(workspace: Workspace) -> Iterator[Store]:
-    store = Store(workspace, FakeEmbedder())
+def store(workspace: Workspace) -> Iterator[MemoryStore]:
+    store = MemoryStore(workspace, FakeEmbedder())
     yield store
     store.close()
 
@@ -49,66 +49,66 @@ def summary(memory_id: str) -> Memory:
 
 
 def test_without_a_store_no_effect_stands(workspace: Workspace) -> None:
-    assert not stands(workspace, "a", "digest")
+    assert not is_applied(workspace, "a", "digest")
 
 
 def test_an_effect_stands_once_its_memory_is_committed_and_for_its_digest_only(
-    workspace: Workspace, store: Store
+    workspace: Workspace, store: MemoryStore
 ) -> None:
-    assert not stands(workspace, "a", "digest")
-    store.add([(summary("m"), "a")], NOW, [Effect("a", "digest")])
-    assert stands(workspace, "a", "digest")
-    assert not stands(workspace, "a", "another")
-    assert not stands(workspace, "b", "digest")
+    assert not is_applied(workspace, "a", "digest")
+    store.add([(summary("m"), "a")], NOW, [AppliedJob("a", "digest")])
+    assert is_applied(workspace, "a", "digest")
+    assert not is_applied(workspace, "a", "another")
+    assert not is_applied(workspace, "b", "digest")
 
 
-def test_an_addition_that_is_aborted_leaves_no_effect(workspace: Workspace, store: Store) -> None:
+def test_an_addition_that_is_aborted_leaves_no_effect(workspace: Workspace, store: MemoryStore) -> None:
     store.add([(summary("m"), None)], NOW)
     with pytest.raises(sqlite3.IntegrityError):
-        store.add([(summary("new"), "a"), (summary("m"), "a")], NOW, [Effect("a", "digest")])
-    assert not stands(workspace, "a", "digest")
+        store.add([(summary("new"), "a"), (summary("m"), "a")], NOW, [AppliedJob("a", "digest")])
+    assert not is_applied(workspace, "a", "digest")
 
 
-def test_a_change_of_status_is_an_effect_and_one_that_is_past_is_none(workspace: Workspace, store: Store) -> None:
+def test_a_change_of_status_is_an_effect_and_one_that_is_past_is_none(workspace: Workspace, store: MemoryStore) -> None:
     store.add([(summary("m"), None)], NOW)
-    store.set_status("m", "Draft", LATER, LATER, Effect("a", "digest"))
-    store.set_status("m", "Active", NOW, LATER, Effect("b", "digest"))
-    assert stands(workspace, "a", "digest")
-    assert not stands(workspace, "b", "digest")
+    store.set_status("m", "Draft", LATER, LATER, AppliedJob("a", "digest"))
+    store.set_status("m", "Active", NOW, LATER, AppliedJob("b", "digest"))
+    assert is_applied(workspace, "a", "digest")
+    assert not is_applied(workspace, "b", "digest")
 
 
-def test_a_later_request_counts_though_it_was_made_before_the_earlier_one_was_carried_out(store: Store) -> None:
+def test_a_later_request_counts_though_it_was_made_before_the_earlier_one_was_carried_out(store: MemoryStore) -> None:
     store.add([(summary("m"), None)], NOW)
     done = "2026-11-20T14:00:00Z"
-    store.set_status("m", "Draft", NOW, done, Effect("a", "digest"))
-    store.set_status("m", "Superseded", LATER, done, Effect("b", "digest"))
-    assert store.set_status("m", "Draft", NOW, done, Effect("a", "digest")).metadata.status == "Superseded"
+    store.set_status("m", "Draft", NOW, done, AppliedJob("a", "digest"))
+    store.set_status("m", "Superseded", LATER, done, AppliedJob("b", "digest"))
+    assert store.set_status("m", "Draft", NOW, done, AppliedJob("a", "digest")).metadata.status == "Superseded"
 
 
-def test_of_two_requests_of_one_moment_the_second_counts_and_the_first_is_not_repeated(store: Store) -> None:
+def test_of_two_requests_of_one_moment_the_second_counts_and_the_first_is_not_repeated(store: MemoryStore) -> None:
     """Jobs that are taken in together are accepted at the same time."""
     store.add([(summary("m"), None)], NOW)
-    store.set_status("m", "Draft", LATER, LATER, Effect("a", "digest"))
-    store.set_status("m", "Superseded", LATER, LATER, Effect("b", "digest"))
-    assert store.set_status("m", "Draft", LATER, LATER, Effect("a", "digest")).metadata.status == "Superseded"
+    store.set_status("m", "Draft", LATER, LATER, AppliedJob("a", "digest"))
+    store.set_status("m", "Superseded", LATER, LATER, AppliedJob("b", "digest"))
+    assert store.set_status("m", "Draft", LATER, LATER, AppliedJob("a", "digest")).metadata.status == "Superseded"
 
 
 @pytest.mark.parametrize(("point", "is_there"), [("before", False), ("after", True)])
 def test_the_step_lies_around_the_commit(
-    workspace: Workspace, store: Store, monkeypatch: pytest.MonkeyPatch, point: str, is_there: bool
+    workspace: Workspace, store: MemoryStore, monkeypatch: pytest.MonkeyPatch, point: str, is_there: bool
 ) -> None:
     seen: list[bool] = []
 
     def look(here: str) -> None:
         if here == f"{point}:memory.commit":
-            seen.append(stands(workspace, "a", "digest"))
+            seen.append(is_applied(workspace, "a", "digest"))
 
     monkeypatch.setattr(steps, "_fault", look)
-    store.add([(summary("m"), "a")], NOW, [Effect("a", "digest")])
+    store.add([(summary("m"), "a")], NOW, [AppliedJob("a", "digest")])
     assert seen == [is_there]
 
 
-def test_a_commit_is_a_critical_section(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_is_a_critical_section(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     entered: list[str] = []
     monkeypatch.setattr(critical, "_entered", lambda: entered.append("in"))
     monkeypatch.setattr(critical, "_left", lambda: entered.append("out"))
@@ -118,23 +118,23 @@ def test_a_commit_is_a_critical_section(store: Store, monkeypatch: pytest.Monkey
     assert entered == ["in", "out"] * 3
 
 
-def test_effects_are_forgotten_after_their_time(workspace: Workspace, store: Store) -> None:
-    store.add([(summary("old"), "a")], NOW, [Effect("a", "digest")])
-    store.add([(summary("new"), "b")], LATER, [Effect("b", "digest")])
+def test_effects_are_forgotten_after_their_time(workspace: Workspace, store: MemoryStore) -> None:
+    store.add([(summary("old"), "a")], NOW, [AppliedJob("a", "digest")])
+    store.add([(summary("new"), "b")], LATER, [AppliedJob("b", "digest")])
     assert store.drop_effects_before(LATER) == 1
-    assert not stands(workspace, "a", "digest")
-    assert stands(workspace, "b", "digest")
+    assert not is_applied(workspace, "a", "digest")
+    assert is_applied(workspace, "b", "digest")
 
 
-def test_maintenance_keeps_effects_for_90_days(workspace: Workspace, store: Store) -> None:
-    store.add([(summary("m"), "a")], NOW, [Effect("a", "digest")])
+def test_maintenance_keeps_effects_for_90_days(workspace: Workspace, store: MemoryStore) -> None:
+    store.add([(summary("m"), "a")], NOW, [AppliedJob("a", "digest")])
     store.maintain(clock.parse(NOW) + timedelta(days=89))
-    assert stands(workspace, "a", "digest")
+    assert is_applied(workspace, "a", "digest")
     store.maintain(clock.parse(NOW) + timedelta(days=91))
-    assert not stands(workspace, "a", "digest")
+    assert not is_applied(workspace, "a", "digest")
 
 
-def test_maintenance_empties_the_log_and_waits_for_no_reader(workspace: Workspace, store: Store) -> None:
+def test_maintenance_empties_the_log_and_waits_for_no_reader(workspace: Workspace, store: MemoryStore) -> None:
     log = workspace.memory_db.with_name(workspace.memory_db.name + "-wal")
     store.add([(summary("m"), "a")], NOW)
     assert log.stat().st_size > 0
@@ -168,30 +168,30 @@ def as_in_the_first_format(workspace: Workspace) -> None:
 
 
 def test_a_store_of_the_first_format_is_backed_up_migrated_and_whole(workspace: Workspace) -> None:
-    store = Store(workspace, FakeEmbedder())
+    store = MemoryStore(workspace, FakeEmbedder())
     store.add([(summary("m"), "a")], NOW)
     store.close()
     as_in_the_first_format(workspace)
 
-    assert not stands(workspace, "a", "digest"), "a reader may come before the first writer"
+    assert not is_applied(workspace, "a", "digest"), "a reader may come before the first writer"
     everything = Settings(relevance_floor=0.0)
     before = answer_to(workspace, FakeEmbedder(), clock.parse(NOW), everything, query="anything")
-    store = Store(workspace, FakeEmbedder())
+    store = MemoryStore(workspace, FakeEmbedder())
     assert store.get("m") is not None
     assert before["result_count"] == 1
     assert answer_to(workspace, FakeEmbedder(), clock.parse(NOW), everything, query="anything") == before
-    store.add([(summary("n"), "b")], NOW, [Effect("b", "digest")])
+    store.add([(summary("n"), "b")], NOW, [AppliedJob("b", "digest")])
     store.close()
-    assert stands(workspace, "b", "digest")
+    assert is_applied(workspace, "b", "digest")
     (backup,) = workspace.memory.glob("memory.format-*.db")
     with closing(sqlite3.connect(backup)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (1,)
         assert connection.execute("SELECT id FROM memories").fetchall() == [("m",)]
-    Store(workspace, FakeEmbedder()).close()  # the checksum that the first opening has noted holds
+    MemoryStore(workspace, FakeEmbedder()).close()  # the checksum that the first opening has noted holds
 
 
 def test_a_backup_that_the_disk_refuses_leaves_no_part_and_no_migration(workspace: Workspace) -> None:
-    store = Store(workspace, FakeEmbedder())
+    store = MemoryStore(workspace, FakeEmbedder())
     store.add([(summary(f"m{number}"), "a") for number in range(300)], NOW)
     store.close()
     as_in_the_first_format(workspace)
@@ -199,13 +199,13 @@ def test_a_backup_that_the_disk_refuses_leaves_no_part_and_no_migration(workspac
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))  # beyond, a write fails as on a full disk
     try:
         with pytest.raises(JobError):
-            Store(workspace, FakeEmbedder())
+            MemoryStore(workspace, FakeEmbedder())
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert list(workspace.memory.glob("*format*")) == []
     with closing(sqlite3.connect(workspace.memory_db)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (1,)
-    Store(workspace, FakeEmbedder()).close()
+    MemoryStore(workspace, FakeEmbedder()).close()
     (backup,) = workspace.memory.glob("*format*")
     assert backup.stat().st_mode & 0o777 == 0o600
     with closing(sqlite3.connect(backup)) as connection:
@@ -215,7 +215,7 @@ def test_a_backup_that_the_disk_refuses_leaves_no_part_and_no_migration(workspac
 def test_a_store_that_cannot_be_read_is_an_error_and_no_answer(workspace: Workspace) -> None:
     workspace.memory_db.write_bytes(b"this is no database " * 100)
     with pytest.raises(JobError, match="STORE_UNREADABLE"):
-        stands(workspace, "a", "digest")
+        is_applied(workspace, "a", "digest")
 
 
 def test_asking_imports_nothing_heavy() -> None:

@@ -18,7 +18,7 @@ from fake_graph import WithFakeGraph
 from bridge.interface.result_shapes import CheckResult
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
-from jobs.diagnostics import TROUBLES, Finding
+from jobs.diagnostics import DIAGNOSTICS, Finding
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 from jobs.scrub import emptied
@@ -38,7 +38,7 @@ def workspace(tmp_path: Path) -> Workspace:
     with WithFakeGraph(workspace) as stores:
         stores.store.add([(memory(n), "job") for n in range(5)], NOW)
         stores.store.add([(memory(5, kind="decision_record", sources=(NAMES[0], NAMES[1])), "job")], NOW)
-        stores.pay_all()
+        stores.deliver_all()
     return workspace
 
 
@@ -221,11 +221,13 @@ def test_a_finding_comes_back_from_a_record_as_it_was_and_from_one_without_texts
     (found,) = [each for code, each in findings(workspace).items() if code == "VECTORS_DAMAGED"]
     assert Finding.from_dict(found).as_dict() == found
     bare = Finding.from_dict(emptied(found))
-    assert (bare.message, bare.remedy) == (TROUBLES[bare.code].cause, TROUBLES[bare.code].remedy)
+    assert (bare.message, bare.remedy) == (DIAGNOSTICS[bare.code].cause, DIAGNOSTICS[bare.code].remedy)
 
 
 def test_every_trouble_that_only_the_job_finds_is_shown_here_or_with_cognee() -> None:
     shown = {case.code for case in CASES.values()} | {"SECRETS_STORED"}
     with_cognee = {"GRAPH_LACKS", "GRAPH_DAMAGED", "GRAPH_HOLDS_MORE", "GRAPH_HOLDS_FORGOTTEN"}
     of_the_command = {"CHECK_FAILED"}
-    assert {code for code, it in TROUBLES.items() if it.deep} - shown - with_cognee - of_the_command == {"TEXTS_STRAY"}
+    assert {code for code, it in DIAGNOSTICS.items() if it.deep} - shown - with_cognee - of_the_command == {
+        "TEXTS_STRAY"
+    }

@@ -13,7 +13,7 @@ import pytest
 
 from jobs import client, clock, lifecycle, spool
 from jobs.errors import JobError
-from jobs.layout import Spool, Workspace
+from jobs.layout import SpoolPaths, Workspace
 from jobs.lifecycle import Cancelled, Event, Started, Succeeded
 from jobs.lock import Lock
 from jobs.model import Record
@@ -23,7 +23,7 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Spool:
+def place(tmp_path: Path) -> SpoolPaths:
     found = Workspace(tmp_path).spool
     spool.prepare(found)
     return found
@@ -37,7 +37,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return pauses
 
 
-def accept(place: Spool, job_id: str) -> Record:
+def accept(place: SpoolPaths, job_id: str) -> Record:
     """What the worker does with a dropped file."""
     job = parse_job(job_id, place.dropped(job_id).read_bytes())
     record = lifecycle.accept(job, NOON)
@@ -45,7 +45,7 @@ def accept(place: Spool, job_id: str) -> Record:
     return record
 
 
-def move_on(place: Spool, job_id: str, *events: Event) -> Record:
+def move_on(place: SpoolPaths, job_id: str, *events: Event) -> Record:
     record = spool.read_record(place, job_id)
     assert record is not None
     for event in events:
@@ -63,20 +63,20 @@ def code(action: Any, *arguments: Any, **named: Any) -> str:
 # --- submit ---
 
 
-def test_a_submitted_job_is_one_that_the_worker_accepts_with_the_digest_that_was_told(place: Spool) -> None:
+def test_a_submitted_job_is_one_that_the_worker_accepts_with_the_digest_that_was_told(place: SpoolPaths) -> None:
     told = client.submit(place, "migrate", {"dryRun": True, "limit": 3}, priority=5, correlation_id="mine")
     job = parse_job(told.job_id, place.dropped(told.job_id).read_bytes())
     assert (job.sha256, job.priority, job.correlation_id) == (told.sha256, 5, "mine")
     assert job.submitted_at is not None
 
 
-def test_an_asker_may_choose_the_id(place: Spool) -> None:
+def test_an_asker_may_choose_the_id(place: SpoolPaths) -> None:
     assert client.submit(place, "check", {}, job_id="mine").job_id == "mine"
     assert place.dropped("mine").exists()
 
 
 @pytest.mark.parametrize("job_id", ["", "A", "../a", "con"])
-def test_an_id_that_is_none_is_not_dropped(place: Spool, job_id: str) -> None:
+def test_an_id_that_is_none_is_not_dropped(place: SpoolPaths, job_id: str) -> None:
     if job_id:
         assert code(client.submit, place, "check", {}, job_id=job_id) == "JOB_INVALID"
         assert spool.inbox(place) == []
@@ -85,7 +85,7 @@ def test_an_id_that_is_none_is_not_dropped(place: Spool, job_id: str) -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", {1, 2}, b"x"], ids=repr)
-def test_what_json_cannot_hold_is_not_dropped(place: Spool, value: object) -> None:
+def test_what_json_cannot_hold_is_not_dropped(place: SpoolPaths, value: object) -> None:
     assert code(client.submit, place, "import", {"path": value}) == "JOB_INVALID"
     assert spool.inbox(place) == []
 
@@ -93,7 +93,7 @@ def test_what_json_cannot_hold_is_not_dropped(place: Spool, value: object) -> No
 # --- status ---
 
 
-def test_a_job_in_the_inbox_has_no_record_yet(place: Spool) -> None:
+def test_a_job_in_the_inbox_has_no_record_yet(place: SpoolPaths) -> None:
     told = client.submit(place, "check", {})
     assert client.status(place, told.job_id) is None
     record = accept(place, told.job_id)
@@ -102,15 +102,17 @@ def test_a_job_in_the_inbox_has_no_record_yet(place: Spool) -> None:
 
 
 @pytest.mark.parametrize("job_id", ["none", "../none", "", "x" * 300, "a\0b"])
-def test_a_job_that_nobody_dropped_is_not_found(place: Spool, job_id: str) -> None:
+def test_a_job_that_nobody_dropped_is_not_found(place: SpoolPaths, job_id: str) -> None:
     assert code(client.status, place, job_id) == "JOB_NOT_FOUND"
 
 
-def test_a_job_that_is_accepted_between_the_two_looks_is_found(place: Spool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_is_accepted_between_the_two_looks_is_found(
+    place: SpoolPaths, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told = client.submit(place, "check", {})
     look = spool.read_record
 
-    def look_then_accept(place: Spool, job_id: str) -> Record | None:
+    def look_then_accept(place: SpoolPaths, job_id: str) -> Record | None:
         found = look(place, job_id)
         if found is None:
             accept(place, job_id)
@@ -122,7 +124,7 @@ def test_a_job_that_is_accepted_between_the_two_looks_is_found(place: Spool, mon
     assert found.state == "queued"
 
 
-def test_a_job_that_waits_is_not_replaced_by_another_of_its_id(place: Spool) -> None:
+def test_a_job_that_waits_is_not_replaced_by_another_of_its_id(place: SpoolPaths) -> None:
     """No worker has seen it yet; whoever dropped it was told that it is safe."""
     first = client.submit(place, "noop", {"sleep_ms": 1}, job_id="a")
     with pytest.raises(JobError, match="waits") as conflict:
@@ -134,14 +136,14 @@ def test_a_job_that_waits_is_not_replaced_by_another_of_its_id(place: Spool) -> 
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"kind": "noop"}', b"\xff"])
-def test_a_file_that_is_no_job_does_not_stand_in_the_way_of_one(place: Spool, content: bytes) -> None:
+def test_a_file_that_is_no_job_does_not_stand_in_the_way_of_one(place: SpoolPaths, content: bytes) -> None:
     place.dropped("a").write_bytes(content)
     assert client.dropped_digest(place, "a") is None
     submitted = client.submit(place, "noop", {}, job_id="a")
     assert client.dropped_digest(place, "a") == submitted.sha256
 
 
-def test_a_former_rejection_does_not_answer_for_a_new_drop(place: Spool) -> None:
+def test_a_former_rejection_does_not_answer_for_a_new_drop(place: SpoolPaths) -> None:
     refusal = lifecycle.refuse("a", JobError("JSON_INVALID"), NOON)
     spool.write_records(place, [refusal])
     assert client.status(place, "a") == refusal
@@ -152,7 +154,7 @@ def test_a_former_rejection_does_not_answer_for_a_new_drop(place: Spool) -> None
 # --- wait ---
 
 
-def test_waiting_sees_every_state_until_the_end(place: Spool, no_pauses: list[float]) -> None:
+def test_waiting_sees_every_state_until_the_end(place: SpoolPaths, no_pauses: list[float]) -> None:
     job_id = client.submit(place, "check", {}).job_id
     steps = iter(
         [
@@ -173,7 +175,7 @@ def test_waiting_sees_every_state_until_the_end(place: Spool, no_pauses: list[fl
     assert no_pauses == sorted(no_pauses)
 
 
-def test_waiting_no_longer_than_asked(place: Spool, no_pauses: list[float]) -> None:
+def test_waiting_no_longer_than_asked(place: SpoolPaths, no_pauses: list[float]) -> None:
     job_id = client.submit(place, "check", {}).job_id
     with pytest.raises(JobError, match="waiting in the inbox") as caught:
         client.wait(place, job_id, seconds=0)
@@ -184,14 +186,14 @@ def test_waiting_no_longer_than_asked(place: Spool, no_pauses: list[float]) -> N
     assert no_pauses == []
 
 
-def test_waiting_gives_up_after_some_seconds_without_a_worker(place: Spool, no_pauses: list[float]) -> None:
+def test_waiting_gives_up_after_some_seconds_without_a_worker(place: SpoolPaths, no_pauses: list[float]) -> None:
     job_id = client.submit(place, "check", {}).job_id
     assert code(client.wait, place, job_id) == "WORKER_NOT_RUNNING"
     assert 5 < sum(no_pauses) < 15
 
 
 def test_waiting_goes_on_while_a_worker_lives(
-    place: Spool, no_pauses: list[float], monkeypatch: pytest.MonkeyPatch
+    place: SpoolPaths, no_pauses: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = client.submit(place, "check", {}).job_id
     accept(place, job_id)
@@ -212,13 +214,13 @@ def test_waiting_goes_on_while_a_worker_lives(
 # --- cancel ---
 
 
-def request(place: Spool, job_id: str) -> Any:
+def request(place: SpoolPaths, job_id: str) -> Any:
     found = json.loads(place.cancel(job_id).read_bytes())
     assert clock.parse(found.pop("requested_at")) <= clock.now()
     return found
 
 
-def test_cancelling_asks_for_the_generation_that_was_seen(place: Spool) -> None:
+def test_cancelling_asks_for_the_generation_that_was_seen(place: SpoolPaths) -> None:
     job_id = client.submit(place, "check", {}).job_id
     assert client.cancel(place, job_id) is None
     assert request(place, job_id) == {"job_id": job_id, "generation": None}
@@ -227,7 +229,7 @@ def test_cancelling_asks_for_the_generation_that_was_seen(place: Spool) -> None:
     assert request(place, job_id) == {"job_id": job_id, "generation": record.generation}
 
 
-def test_an_ended_job_is_not_asked_to_cancel(place: Spool) -> None:
+def test_an_ended_job_is_not_asked_to_cancel(place: SpoolPaths) -> None:
     job_id = client.submit(place, "check", {}).job_id
     accept(place, job_id)
     ended = move_on(place, job_id, Started(), Succeeded({}))
@@ -235,7 +237,7 @@ def test_an_ended_job_is_not_asked_to_cancel(place: Spool) -> None:
     assert not place.cancel(job_id).exists()
 
 
-def test_a_job_that_is_not_there_cannot_be_cancelled(place: Spool) -> None:
+def test_a_job_that_is_not_there_cannot_be_cancelled(place: SpoolPaths) -> None:
     assert code(client.cancel, place, "none") == "JOB_NOT_FOUND"
     assert list(place.control.iterdir()) == []
 
@@ -244,7 +246,7 @@ def test_a_job_that_is_not_there_cannot_be_cancelled(place: Spool) -> None:
 
 
 @pytest.mark.parametrize("verb", get_args(client.Verb))
-def test_a_request_is_a_file_under_its_verb(place: Spool, verb: client.Verb) -> None:
+def test_a_request_is_a_file_under_its_verb(place: SpoolPaths, verb: client.Verb) -> None:
     client.request(place, verb)
     (path,) = place.control.iterdir()
     assert path == place.request(verb)
@@ -253,7 +255,7 @@ def test_a_request_is_a_file_under_its_verb(place: Spool, verb: client.Verb) -> 
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_retry_names_the_generation_that_ended(place: Spool) -> None:
+def test_a_retry_names_the_generation_that_ended(place: SpoolPaths) -> None:
     job_id = client.submit(place, "check", {}).job_id
     accept(place, job_id)
     ended = move_on(place, job_id, Cancelled())
@@ -262,7 +264,7 @@ def test_a_retry_names_the_generation_that_ended(place: Spool) -> None:
     assert (asked["job_id"], asked["generation"]) == (job_id, 1)
 
 
-def test_a_request_is_obeyed_when_its_file_has_gone(place: Spool) -> None:
+def test_a_request_is_obeyed_when_its_file_has_gone(place: SpoolPaths) -> None:
     path = place.request("prune")
     assert client.obeyed(place, path, 30)
     client.request(place, "prune")
@@ -274,7 +276,7 @@ def test_a_request_is_obeyed_when_its_file_has_gone(place: Spool) -> None:
         worker.join()
 
 
-def test_nobody_waits_for_a_request_where_no_worker_is_or_longer_than_asked(place: Spool) -> None:
+def test_nobody_waits_for_a_request_where_no_worker_is_or_longer_than_asked(place: SpoolPaths) -> None:
     client.request(place, "prune")
     assert not client.obeyed(place, place.request("prune"), 3600)
     with Lock(place.lock) as lock:

@@ -22,9 +22,9 @@ from bridge.operations.cognify import least_calls
 from bridge.settings import Settings
 from bridge.slices import quietly
 from bridge.store import database, extractions
-from bridge.store.extractions import Findings, FoundEdge, FoundNode, data_id_of
+from bridge.store.extractions import ExtractedEdge, ExtractedNode, Extraction, data_id_of
 from bridge.store.llm_usage import Meter
-from bridge.store.memory_store import Store
+from bridge.store.memory_store import MemoryStore
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -41,17 +41,17 @@ def node_id(word: str) -> str:
     return str(uuid5(NAMESPACE_OID, word))
 
 
-def found_in(memory_id: str, text: str) -> Findings:
+def found_in(memory_id: str, text: str) -> Extraction:
     """A node for each name, an edge between neighbours, and one from the document to each."""
     names = list(dict.fromkeys(re.findall(r"\b[A-Z][a-z]+\b", text)))
     document = data_id_of(memory_id)
     nodes = [
-        FoundNode(document, "TextDocument", (), {}),
-        *(FoundNode(node_id(n), "Entity", ("name",), {}) for n in names),
+        ExtractedNode(document, "TextDocument", (), {}),
+        *(ExtractedNode(node_id(n), "Entity", ("name",), {}) for n in names),
     ]
-    edges = [FoundEdge(document, node_id(name), "contains", {}) for name in names]
-    edges += [FoundEdge(node_id(a), node_id(b), "beside", {}) for a, b in itertools.pairwise(names)]
-    return Findings(tuple(nodes), tuple(edges))
+    edges = [ExtractedEdge(document, node_id(name), "contains", {}) for name in names]
+    edges += [ExtractedEdge(node_id(a), node_id(b), "beside", {}) for a, b in itertools.pairwise(names)]
+    return Extraction(tuple(nodes), tuple(edges))
 
 
 class FakeGraph:
@@ -67,7 +67,7 @@ class FakeGraph:
         self.links: tuple[tuple[str, str], ...] = ()
         self.asked: list[str] = []
 
-    def look_into(self, memory_id: str, text: str, meter: Meter, pause: Callable[[], None]) -> Findings:
+    def look_into(self, memory_id: str, text: str, meter: Meter, pause: Callable[[], None]) -> Extraction:
         self.looked.append(text)
         for _ in range(2):
             meter.end(meter.begin(100), 90, 10)
@@ -90,16 +90,16 @@ class FakeGraph:
         text = None if meter is None else "Postgres, it seems."
         return SimpleNamespace(text=text, context="Nodes: …", links=self.links, decisions={"d": "absent"})
 
-    def write_findings(self, found: Findings) -> None:
+    def write_findings(self, found: Extraction) -> None:
         self.nodes |= {node.id for node in found.nodes}
         self.edges |= {edge.key for edge in found.edges}
 
-    def remove_findings(self, found: Findings) -> None:
+    def remove_findings(self, found: Extraction) -> None:
         self.nodes -= {node.id for node in found.nodes}
         self.edges -= {edge.key for edge in found.edges}
 
-    def written_of(self, memory_ids: Sequence[str]) -> Findings:
-        return Findings()
+    def written_of(self, memory_ids: Sequence[str]) -> Extraction:
+        return Extraction()
 
     def clear_texts(self, memory_ids: Sequence[str]) -> None:
         """There are none."""
@@ -374,15 +374,15 @@ def test_what_several_texts_have_goes_with_the_last_of_them(place: Place) -> Non
     first, second, third = [memory["memory_id"] for memory in result["memories"]]
     beside = (node_id("Atlas"), node_id("Postgres"), "beside")
     for _ in range(2):
-        place.forget_findings([first])
+        place.forget_extractions([first])
         assert {node_id("Atlas"), node_id("Postgres"), node_id("Mysql")} < place.fake.nodes
         assert beside in place.fake.edges
         assert data_id_of(first) not in place.fake.nodes
-    place.forget_findings([third])
+    place.forget_extractions([third])
     assert node_id("Atlas") not in place.fake.nodes
     assert beside not in place.fake.edges
     assert place.fake.nodes == {node_id("Postgres"), node_id("Mysql"), data_id_of(second)}
-    place.forget_findings([second, first])
+    place.forget_extractions([second, first])
     assert (place.fake.nodes, place.fake.edges) == (set(), set())
     assert extractions.unread(place.store.connection) == [first, second, third]
 
@@ -391,7 +391,7 @@ def test_a_hidden_memorys_findings_leave_the_graph_and_are_kept(place: Place) ->
     (memory,) = place.cognify(texts=["Atlas beside Postgres."])["memories"]
     with place.store.changing(clock.iso(NOW)):
         place.store.hide(memory["memory_id"], clock.iso(NOW))
-    place.pay([memory["memory_id"]])
+    place.deliver([memory["memory_id"]])
     assert (place.fake.nodes, place.fake.edges, place.fake.memories) == (set(), set(), set())
     assert extractions.known(place.store.connection, [memory["memory_id"]])
 
@@ -454,8 +454,8 @@ def test_an_answer_of_a_graph_that_is_not_whole_yet_says_so(place: Place, monkey
     place.run("ingest", {"summary": {"topic": "Storage", "context": "Atlas uses Postgres."}}, "ingest")
     place._close_graph()
 
-    def lost(store: Store) -> FakeGraph:
-        store.outbox.owe_everything(clock.iso(NOW))
+    def lost(store: MemoryStore) -> FakeGraph:
+        store.outbox.enqueue_all(clock.iso(NOW))
         return place.fake
 
     monkeypatch.setattr(place, "_open_graph", lost)

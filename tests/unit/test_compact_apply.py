@@ -180,7 +180,7 @@ def test_what_is_written_of_a_compaction_is_all_or_nothing(
     def fail(*_: object) -> None:
         raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr(compaction_history, "note", fail)
+    monkeypatch.setattr(compaction_history, "record", fail)
     with pytest.raises(sqlite3.OperationalError):
         outcome(stores, "compact")
     assert dump(workspace) == before

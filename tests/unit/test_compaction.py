@@ -14,7 +14,7 @@ from fake_embedder import FakeEmbedder
 from bridge.compaction import duplicates, record_draft
 from bridge.compaction.record_draft import Draft, draft, sources_of
 from bridge.compaction.statements import Clause, clauses
-from bridge.embedding.embedder import Matrix
+from bridge.embedding.embedder import Vectors
 from bridge.memory import Content, Memory, MemoryKind, Metadata, References, Status, TimeScope
 from bridge.text.sections import normalise
 
@@ -42,7 +42,7 @@ def memory(
     )
 
 
-def embed(texts: Sequence[str]) -> Matrix:
+def embed(texts: Sequence[str]) -> Vectors:
     return EMBEDDER.embed(texts)
 
 

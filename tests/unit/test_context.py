@@ -19,7 +19,7 @@ from bridge.interface import answer_shapes
 from bridge.memory import Memory
 from bridge.search.context import HEADING, SAME, Block, pack, repetitions_last
 from bridge.search.prompt_note import CountTokens
-from bridge.search.question import ask
+from bridge.search.question import parse_question
 from bridge.search.ranking import Factors, Relevance
 from bridge.search.snapshot import Snapshot
 from bridge.settings import Settings
@@ -44,7 +44,7 @@ def packed(found: dict[str, Any]) -> list[int]:
 def block(memories: list[Memory], count: CountTokens, budget: int, most: int = 100) -> Block:
     """The block of memories that have nothing in common, in their order."""
     unlike = SimpleNamespace(wholes=lambda numbers: np.eye(len(numbers), dtype=np.float32))
-    question = ask({"query": "q", "max_tokens": budget, "max_results": most}, NOW)
+    question = parse_question({"query": "q", "max_tokens": budget, "max_results": most}, NOW)
     return pack(cast(Snapshot, unlike), question, [(memory, FACTORS) for memory in memories], count)
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from bridge.interface import answer_shapes, envelope
 from bridge.interface.question_arguments import ARGUMENTS
-from bridge.search.question import MAX_RESULTS_RANGE, MAX_TOKENS_RANGE, ask
+from bridge.search.question import MAX_RESULTS_RANGE, MAX_TOKENS_RANGE, parse_question
 from bridge.search.ranking import ALPHA_RANGE, HALF_LIFE_RANGE, STATUS_MULTIPLIERS
 from jobs.errors import JobError
 
@@ -168,7 +168,7 @@ def test_the_page_names_each_argument_and_each_field() -> None:
 def test_the_page_says_the_defaults_that_are_used() -> None:
     rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| ([^|]+) \|", section("What can be asked"), re.MULTILINE)
     said = {name: (default, limits) for name, default, limits in rows}
-    asked = ask({"query": "why"}, datetime(2026, 11, 20, tzinfo=UTC))
+    asked = parse_question({"query": "why"}, datetime(2026, 11, 20, tzinfo=UTC))
     for name, used in (
         ("max_results", asked.max_results), ("max_tokens", asked.max_tokens), ("preset", asked.preset),
         ("half_life_days", asked.ranking.half_life_days), ("recency_floor", asked.ranking.recency_floor),

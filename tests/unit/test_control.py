@@ -13,7 +13,7 @@ import pytest
 
 from jobs import client, clock, files, lifecycle, spool
 from jobs.errors import JobError
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.lifecycle import Cancelled, Failed, Started, Succeeded
 from jobs.model import Record, encode
 from jobs.parse import parse_job
@@ -25,7 +25,7 @@ class Desk:
     """A spool with one job, its ledger, and who reads the requests."""
 
     def __init__(self, folder: Path, ledger_type: type[Ledger] = Ledger) -> None:
-        self.place = Spool(folder)
+        self.place = SpoolPaths(folder)
         spool.prepare(self.place)
         self.effects: set[str] = set()
         self.ledger = ledger_type(self.place, [], stands=lambda record: record.job_id in self.effects)

@@ -12,11 +12,11 @@ import pytest
 
 from jobs import lifecycle, spool
 from jobs.errors import JobError
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.lifecycle import Cancelled, Crashed, Event, Failed, Interrupted, Started, Succeeded
 from jobs.model import Job, Record
 from worker.monitoring import counters
-from worker.monitoring.counters import Figures, FiguresFile
+from worker.monitoring.counters import Counters, CountersFile
 from worker.scheduling.ledger import Ledger
 
 NOON = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
@@ -26,7 +26,7 @@ def job(job_id: str = "a", **fields: Any) -> Job:
     return Job(job_id, "ingest", {}, {}, "0" * 64, **fields)
 
 
-def walked(found: Figures, *events: tuple[float, Event], **fields: Any) -> Record:
+def walked(found: Counters, *events: tuple[float, Event], **fields: Any) -> Record:
     """The record after events, each so many seconds past noon, when the job was accepted."""
     record = lifecycle.accept(job(**fields), NOON)
     found.stepped(None, record)
@@ -37,17 +37,17 @@ def walked(found: Figures, *events: tuple[float, Event], **fields: Any) -> Recor
     return record
 
 
-def counted(found: Figures, name: str) -> dict[tuple[str, ...], int]:
+def counted(found: Counters, name: str) -> dict[tuple[str, ...], int]:
     return {tuple(labels): count for *labels, count in found.as_dict()["counters"].get(name, [])}
 
 
-def sum_of(found: Figures, name: str, *labels: str) -> tuple[int, float]:
+def sum_of(found: Counters, name: str, *labels: str) -> tuple[int, float]:
     rows = {tuple(row[:-1]): row[-1] for row in found.as_dict()["histograms"][name]}
     return sum(rows[labels]["counts"]), rows[labels]["sum"]
 
 
 def test_a_job_that_succeeds_has_waited_run_and_ended_once() -> None:
-    found = Figures()
+    found = Counters()
     walked(found, (2, Started()), (5, Succeeded({})))
     assert counted(found, "job_attempts") == {("ingest", "succeeded"): 1}
     assert counted(found, "jobs_ended") == {("ingest", "succeeded"): 1}
@@ -56,7 +56,7 @@ def test_a_job_that_succeeds_has_waited_run_and_ended_once() -> None:
 
 
 def test_each_attempt_counts_and_the_wait_is_that_for_the_first() -> None:
-    found = Figures()
+    found = Counters()
     walked(
         found, (1, Started()), (2, Failed(JobError("STORE_BUSY"))), (60, Started()), (61, Crashed()),
         (90, Started()), (95, Interrupted()), (100, Started()), (107, Interrupted()),
@@ -71,7 +71,7 @@ def test_each_attempt_counts_and_the_wait_is_that_for_the_first() -> None:
 
 
 def test_what_waits_for_another_attempt_is_known_by_its_error_for_as_long_as_it_does() -> None:
-    found = Figures()
+    found = Counters()
     walked(found, (1, Started()), (2, Failed(JobError("STORE_BUSY"))))
     assert counted(found, "jobs_retrying") == {("STORE_BUSY",): 1}
     walked(found, (1, Started()), (2, Failed(JobError("STORE_BUSY"))), (60, Started()), (61, Succeeded({})))
@@ -79,13 +79,13 @@ def test_what_waits_for_another_attempt_is_known_by_its_error_for_as_long_as_it_
 
 
 def test_a_job_that_was_to_wait_has_waited_since_its_time_had_come() -> None:
-    found = Figures()
+    found = Counters()
     walked(found, (3604, Started()), not_before="2026-11-20T13:00:00Z")
     assert sum_of(found, "job_wait_seconds", "ingest") == (1, 4.0)
 
 
 def test_a_clock_that_was_set_back_makes_no_time_negative() -> None:
-    found = Figures()
+    found = Counters()
     walked(found, (-50, Started()), (-90, Succeeded({})))
     assert sum_of(found, "job_wait_seconds", "ingest") == (1, 0.0)
     assert sum_of(found, "job_attempt_seconds", "ingest") == (1, 0.0)
@@ -99,7 +99,7 @@ def test_a_bucket_holds_its_upper_bound(value: float, place: int) -> None:
 
 
 def test_the_ledger_tells_of_each_step_that_was_written_once(tmp_path: Path) -> None:
-    place = Spool(tmp_path)
+    place = SpoolPaths(tmp_path)
     spool.prepare(place)
     told: list[tuple[str | None, str]] = []
     live = lifecycle.accept(job("there"), NOON)
@@ -118,7 +118,7 @@ def test_the_ledger_tells_of_each_step_that_was_written_once(tmp_path: Path) -> 
 
 
 def test_many_threads_lose_no_count() -> None:
-    found = Figures()
+    found = Counters()
 
     def count() -> None:
         for _ in range(2000):
@@ -135,11 +135,11 @@ def test_many_threads_lose_no_count() -> None:
 
 
 def test_the_file_is_written_when_something_changed_and_not_at_every_change(tmp_path: Path) -> None:
-    place = Spool(tmp_path)
+    place = SpoolPaths(tmp_path)
     spool.prepare(place)
     now = 100.0
-    found = Figures()
-    file = FiguresFile(place, found, lambda: now)
+    found = Counters()
+    file = CountersFile(place, found, lambda: now)
     file.write(at_once=True)
     assert counters.read(place)["counters"] == {}
     found.count("child_starts")
@@ -157,7 +157,7 @@ def test_the_file_is_written_when_something_changed_and_not_at_every_change(tmp_
 
 @pytest.mark.parametrize("content", [None, b"", b"[1]", b'{"counters"', b"\xff"])
 def test_a_file_that_is_no_figures_is_none(tmp_path: Path, content: bytes | None) -> None:
-    place = Spool(tmp_path)
+    place = SpoolPaths(tmp_path)
     spool.prepare(place)
     if content is not None:
         place.figures.write_bytes(content)
@@ -165,10 +165,10 @@ def test_a_file_that_is_no_figures_is_none(tmp_path: Path, content: bytes | None
 
 
 def test_a_disk_that_refuses_is_no_trouble_and_the_figures_come_later(tmp_path: Path) -> None:
-    found = Figures()
+    found = Counters()
     found.count("child_starts")
-    file = FiguresFile(Spool(tmp_path / "gone"), found)
+    file = CountersFile(SpoolPaths(tmp_path / "gone"), found)
     file.write(at_once=True)
-    spool.prepare(Spool(tmp_path / "gone"))
+    spool.prepare(SpoolPaths(tmp_path / "gone"))
     file.write()
-    assert json.loads(Spool(tmp_path / "gone").figures.read_bytes())["counters"] == {"child_starts": [[1]]}
+    assert json.loads(SpoolPaths(tmp_path / "gone").figures.read_bytes())["counters"] == {"child_starts": [[1]]}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jobs import clock, files, lifecycle, spool
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.model import encode
 from jobs.parse import parse_job
 from worker.inbox.intake import Intake, Limits
@@ -59,7 +59,7 @@ def full_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
 def test_jobs_whose_acceptance_the_disk_refused_half_way_all_run_in_the_end(
     tmp_path: Path, full_after: Callable[[int | None], None], number: int
 ) -> None:
-    place = Spool(tmp_path / "spool")
+    place = SpoolPaths(tmp_path / "spool")
     spool.prepare(place)
     for job_id in ("a", "b"):
         place.dropped(job_id).write_bytes(file_of(job_id))
@@ -101,7 +101,7 @@ class Bench:
     """A runner over one accepted job."""
 
     def __init__(self, folder: Path) -> None:
-        self.place = Spool(folder)
+        self.place = SpoolPaths(folder)
         spool.prepare(self.place)
         self.ledger = Ledger(self.place, [])
         job = parse_job("a", file_of("a"), test_jobs=True)

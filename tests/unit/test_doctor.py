@@ -26,7 +26,7 @@ from bridge.settings import Settings, load
 from bridge.store import inspection, mounts
 from bridge.store.database import FORMAT
 from jobs import client, clock, spool
-from jobs.diagnostics import GROUPS, LEVELS, TROUBLES, Finding
+from jobs.diagnostics import DIAGNOSTICS, GROUPS, LEVELS, Finding
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock
@@ -255,8 +255,8 @@ def test_failures_are_one_finding_a_cause_with_the_cause_s_own_remedy() -> None:
     assert found_one.remedy == "cognee-memory jobs retry --error POISON."
 
 
-def store(**change: Any) -> inspection.Store:
-    it = inspection.Store(is_there=True, size=9, format=FORMAT, whole=[], embedder="e", memories=2, words=2)
+def store(**change: Any) -> inspection.StoreStatus:
+    it = inspection.StoreStatus(is_there=True, size=9, format=FORMAT, whole=[], embedder="e", memories=2, words=2)
     for name, value in change.items():
         setattr(it, name, value)
     return it
@@ -300,13 +300,13 @@ WITH_GRAPH = {"graph_embedder": "e"}
     ],
 )
 def test_the_stores(change: dict[str, Any], files: dict[str, Any], wanted: set[str]) -> None:
-    facts = doctor_stores.Stores(NOW, store(**change), inspection.Files(**files), "e", None)
+    facts = doctor_stores.Stores(NOW, store(**change), inspection.FileStatus(**files), "e", None)
     assert judged(doctor_stores.CHECKS, facts) == wanted
 
 
 @pytest.mark.parametrize(("code", "wanted"), [("MODEL_MISSING", "MODEL_ABSENT"), ("MODEL_CORRUPT", "MODEL_WRONG")])
 def test_the_model(code: str, wanted: str) -> None:
-    facts = doctor_stores.Stores(NOW, inspection.Store(), inspection.Files(), "e", JobError(code))
+    facts = doctor_stores.Stores(NOW, inspection.StoreStatus(), inspection.FileStatus(), "e", JobError(code))
     assert judged(doctor_stores.CHECKS, facts) == {wanted}
 
 
@@ -349,7 +349,7 @@ def used(workspace: Workspace) -> Workspace:
         content = Content("Geese", "They fly.", decisions=("Use geese",))
         metadata = Metadata(topic_id="geese", status="Active", created_at=AT)
         stores.store.add([(Memory("m" * 8, 0, "summary", metadata, AT, content), "job-a")], AT)
-        stores.pay_all()
+        stores.deliver_all()
     spool.write_records(workspace.spool, [ended("job-a")])
     return workspace
 
@@ -403,7 +403,7 @@ def test_a_workspace_that_cannot_be_looked_at_is_closed(
     def refused(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(trust, "standing", refused)
+    monkeypatch.setattr(trust, "state_of", refused)
     assert main(["doctor", "--workspace", str(used.root), "--fix"]) == 1
     shown = capsys.readouterr().out
     assert "WORKSPACE_CLOSED" in shown
@@ -606,7 +606,7 @@ def test_ten_thousand_jobs_are_looked_at_in_three_seconds(used: Workspace) -> No
 
 def fixed(workspace: Workspace) -> dict[str, str]:
     report = look(workspace)
-    done = doctor_fixes.mend(workspace, report.findings, load())
+    done = doctor_fixes.apply_fixes(workspace, report.findings, load())
     assert all(each.done for each in done), done
     return {each.fix: each.message for each in done}
 
@@ -643,7 +643,7 @@ def test_what_a_dead_worker_left_goes_and_that_of_a_living_one_stays(used: Works
     with Lock(place.lock) as lock:
         assert lock.acquire()
         left = [each for each in report.findings if each.code == "HEARTBEAT_LEFT"]
-        (done,) = doctor_fixes.mend(used, left, load())
+        (done,) = doctor_fixes.apply_fixes(used, left, load())
         assert "left alone" in done.message
         assert place.heartbeat.exists()
     fixed(used)
@@ -657,7 +657,7 @@ def test_nothing_is_mended_in_a_workspace_of_somebody_else(used: Workspace, monk
     open_up(used)
     report = look(used)
     monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(used.root.parent / "another"))
-    doctor_fixes.mend(used, report.findings, load())
+    doctor_fixes.apply_fixes(used, report.findings, load())
     assert used.memory.stat().st_mode & 0o777 == 0o755
     assert not (used.memory / ".gitignore").exists()
 
@@ -834,7 +834,7 @@ def test_no_file_that_is_asked_for_takes_the_place_of_what_is_ours(
 
 
 def test_each_trouble_says_what_it_is_and_what_to_do() -> None:
-    for code, trouble in TROUBLES.items():
+    for code, trouble in DIAGNOSTICS.items():
         assert trouble.code == code
         assert re.fullmatch(r"[A-Z][A-Z_]*", code)
         assert trouble.cause.endswith("."), code

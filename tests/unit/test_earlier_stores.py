@@ -65,11 +65,11 @@ def test_what_a_killed_reader_left_is_removed(workspace: Workspace, old: OldWork
 
 
 def test_stores_that_were_moved_away_are_read_as_well(workspace: Workspace, old: OldWorkspace) -> None:
-    moved = earlier_stores.set_aside(workspace)
+    moved = earlier_stores.archive(workspace)
     assert moved is not None
     assert moved.parent == workspace.earlier_stores
     assert not graph_files.databases_of(workspace).exists()
-    again = workspace.set_aside / "graph-2026"
+    again = workspace.quarantine / "graph-2026"
     again.mkdir(parents=True)
     shutil.copy(moved / "cognee_db", again)
     stores = [text.store for text in texts(workspace)]
@@ -84,18 +84,18 @@ def test_stores_that_another_program_filled_are_moved_and_new_ones_of_ours_are_n
 ) -> None:
     with closing(sqlite3.connect(old.store)) as connection, connection:
         connection.execute("CREATE TABLE alembic_version (version_num VARCHAR)")
-    first = earlier_stores.set_aside(workspace)
+    first = earlier_stores.archive(workspace)
     assert first is not None
-    assert earlier_stores.set_aside(workspace) is None, "there is nothing any more"
+    assert earlier_stores.archive(workspace) is None, "there is nothing any more"
     shutil.copytree(first, graph_files.databases_of(workspace))
-    assert earlier_stores.set_aside(workspace) not in (None, first)
+    assert earlier_stores.archive(workspace) not in (None, first)
     shutil.copytree(first, graph_files.databases_of(workspace))
     with closing(sqlite3.connect(old.store)) as connection, connection:
         connection.execute("DELETE FROM data")
-    assert earlier_stores.set_aside(workspace) is None, "a kill after cognee had made it"
+    assert earlier_stores.archive(workspace) is None, "a kill after cognee had made it"
     old.store.unlink()
     (old.store.parent / "cognee.lancedb").mkdir()
-    assert earlier_stores.set_aside(workspace) is not None
+    assert earlier_stores.archive(workspace) is not None
 
 
 def test_our_own_memories_texts_are_left_out(workspace: Workspace, old: OldWorkspace) -> None:
@@ -198,5 +198,5 @@ def test_columns_that_a_version_lacks_are_no_harm(workspace: Workspace, old: Old
 
 def test_where_there_is_nothing_nothing_is_found_or_moved(workspace: Workspace) -> None:
     assert earlier_stores.find(workspace) == earlier_stores.Found([], [])
-    assert earlier_stores.set_aside(workspace) is None
+    assert earlier_stores.archive(workspace) is None
     assert list(workspace.root.iterdir()) == []

@@ -24,14 +24,14 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from questions import answer_to
 
 from bridge import slices
-from bridge.embedding.embedder import Matrix
+from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.operations import Task, run
 from bridge.settings import Settings
 from bridge.slices import quietly
 from bridge.store import compaction_history, extractions, numbering
-from bridge.store.applied_jobs import Effect
+from bridge.store.applied_jobs import AppliedJob
 from bridge.store.rows import Addition
 from bridge.text.sections import normalise
 from bridge.transfer import export, export_file
@@ -60,7 +60,7 @@ def an_id(name: str) -> str:
 class PickyEmbedder(FakeEmbedder):
     """Refuses texts that say so, as a provider would; ends the process, as it were, at others."""
 
-    def embed(self, texts: Sequence[str]) -> Matrix:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         if any("refused" in text for text in texts):
             raise JobError("EMBEDDING_FAILED", details={"status": 400})
         if any("deadly" in text for text in texts):
@@ -209,18 +209,18 @@ def some_of_everything(stores: Stores) -> None:
     )
     conflict = {"kind": "value", "earlier": {"memory_id": an_id("b")}, "later": {"memory_id": an_id("f")}}
     made = compaction_history.Compaction(
-        an_id("g"), "ranking", LATER, Effect("j", "x"), "y", merged, (conflict,), "template"
+        an_id("g"), "ranking", LATER, AppliedJob("j", "x"), "y", merged, (conflict,), "template"
     )
-    node = extractions.FoundNode(an_id("node"), "Entity", ("name",), {"name": "pool", "rank": None})
-    edge = extractions.FoundEdge(extractions.data_id_of(an_id("d")), node.id, "mentions", {"weight": 0.5})
+    node = extractions.ExtractedNode(an_id("node"), "Entity", ("name",), {"name": "pool", "rank": None})
+    edge = extractions.ExtractedEdge(extractions.data_id_of(an_id("d")), node.id, "mentions", {"weight": 0.5})
     with stores.store.changing(LATER) as connection:
-        seq = compaction_history.note(connection, made)
+        seq = compaction_history.record(connection, made)
         came = compaction_history.Restored(
             LATER, (an_id("b"),), (compaction_history.Skipped(an_id("f"), "status_changed"),)
         )
         compaction_history.note_restored(connection, seq, "job", came)
-        compaction_history.note(connection, replace(made, applied_at=EARLIER))
-        extractions.keep(connection, an_id("d"), extractions.Findings((node,), (edge,)), "job", LATER)
+        compaction_history.record(connection, replace(made, applied_at=EARLIER))
+        extractions.keep(connection, an_id("d"), extractions.Extraction((node,), (edge,)), "job", LATER)
 
 
 # --- there and back ---

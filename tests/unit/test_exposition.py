@@ -21,7 +21,7 @@ from jobs import files, spool
 from jobs.layout import Workspace
 from jobs.model import encode
 from worker.monitoring import measurements
-from worker.monitoring.counters import COUNTS, Figures, FiguresFile
+from worker.monitoring.counters import COUNTS, Counters, CountersFile
 from worker.monitoring.metrics import METRICS, PREFIX, render
 
 NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
@@ -35,14 +35,14 @@ def workspace(tmp_path: Path) -> Workspace:
     return found
 
 
-def measured(workspace: Workspace, own: Figures | None = None) -> dict[str, dict[tuple[str, ...], Any]]:
-    found = measurements.measure(workspace, Settings(), own or Figures(), NOW)
+def measured(workspace: Workspace, own: Counters | None = None) -> dict[str, dict[tuple[str, ...], Any]]:
+    found = measurements.measure(workspace, Settings(), own or Counters(), NOW)
     return {name: dict(rows) for name, rows in found.items()}
 
 
-def shown(workspace: Workspace, own: Figures | None = None) -> dict[str, dict[frozenset[tuple[str, str]], float]]:
+def shown(workspace: Workspace, own: Counters | None = None) -> dict[str, dict[frozenset[tuple[str, str]], float]]:
     """What Prometheus reads: each sample's value by its name and labels."""
-    data, _ = render(measurements.measure(workspace, Settings(), own or Figures(), NOW))
+    data, _ = render(measurements.measure(workspace, Settings(), own or Counters(), NOW))
     return samples(plain_text(data.decode()))
 
 
@@ -69,7 +69,7 @@ def test_each_name_follows_prometheus_conventions_and_has_a_help() -> None:
 
 
 def test_both_forms_of_the_text_are_read_by_prometheus_own_readers(workspace: Workspace) -> None:
-    own = Figures()
+    own = Counters()
     own.observe("question_seconds", 0.02, "retrieve")
     own.observe("question_candidates", 17, "retrieve", bounds=COUNTS)
     found = measurements.measure(workspace, Settings(), own, NOW)
@@ -102,10 +102,10 @@ def test_what_the_worker_says_of_itself_and_has_counted_is_shown(workspace: Work
         "counts": {"queued": 3, "running": 1, "retrying": 2, "failed": 9}, "oldest_waiting_seconds": 7.5, "child": None,
     }  # fmt: skip
     files.replace(workspace.spool.heartbeat, encode(said))
-    figures = Figures()
+    figures = Counters()
     figures.count("jobs_rejected", "JSON_INVALID", by=4)
     figures.count("of_a_newer_version")
-    FiguresFile(workspace.spool, figures).write()
+    CountersFile(workspace.spool, figures).write()
     workspace.spool.paused.touch()
     spool.drop(workspace.spool, "waits", b"{}")
     found = shown(workspace)

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from worker.flood import _BURST, _PER_SECOND, Flood
+from worker.flood import _BURST, _PER_SECOND, RateLimiter
 
 
-def passing(flood: Flood, lines: int, now: float) -> int:
+def passing(flood: RateLimiter, lines: int, now: float) -> int:
     return sum(flood.passes(now)[0] for _ in range(lines))
 
 
 def test_what_is_not_much_passes_whole() -> None:
-    flood = Flood()
+    flood = RateLimiter()
     assert passing(flood, int(_BURST), 0) == _BURST
     assert all(flood.passes(second)[0] for second in range(1, 1000))
 
 
 def test_of_a_flood_the_first_lines_pass_and_then_a_trickle() -> None:
-    flood = Flood()
+    flood = RateLimiter()
     assert passing(flood, 1_000_000, 0) == _BURST
     assert passing(flood, 100_000, 1) == _PER_SECOND
     assert passing(flood, 100_000, 3) == 2 * _PER_SECOND
 
 
 def test_how_many_lines_are_missing_is_said_once_with_the_next_that_passes() -> None:
-    flood = Flood()
+    flood = RateLimiter()
     passing(flood, int(_BURST) + 7, 0)
     assert flood.passes(0) == (False, 0)
     assert flood.passes(1) == (True, 8)
@@ -33,14 +33,14 @@ def test_how_many_lines_are_missing_is_said_once_with_the_next_that_passes() -> 
 
 
 def test_after_a_rest_there_is_room_for_a_burst_again_and_no_more() -> None:
-    flood = Flood()
+    flood = RateLimiter()
     passing(flood, 10_000, 0)
     assert passing(flood, 10_000, 1_000_000) == _BURST
 
 
 @given(st.lists(st.tuples(st.floats(0, 30), st.integers(0, 2000)), max_size=15))
 def test_nothing_passes_uncounted_and_never_more_than_the_bucket_gives(bursts: list[tuple[float, int]]) -> None:
-    flood, now, passed, said, lines = Flood(), 0.0, 0, 0, 0
+    flood, now, passed, said, lines = RateLimiter(), 0.0, 0, 0, 0
     for pause, number in bursts:
         now += pause
         for _ in range(number):

@@ -22,7 +22,7 @@ from bridge.operations import Task, run
 from bridge.operations.ingest import content_id
 from bridge.settings import Settings
 from bridge.slices import quietly
-from bridge.store.extractions import Findings
+from bridge.store.extractions import Extraction
 from bridge.store.full_text import table_in_force
 from bridge.store.rows import Addition
 from bridge.transfer import export
@@ -58,10 +58,10 @@ class FakeGraph:
     def delete(self, memory_ids: Sequence[str]) -> None:
         self.held -= set(memory_ids)
 
-    def write_findings(self, found: Findings) -> None:
+    def write_findings(self, found: Extraction) -> None:
         """There are none."""
 
-    def remove_findings(self, found: Findings) -> None:
+    def remove_findings(self, found: Extraction) -> None:
         """There are none."""
 
     def sync(self) -> None:
@@ -226,7 +226,7 @@ def test_the_graph_is_told_and_scrubbed_only_where_there_is_one(stores: WithFake
 def test_what_cognee_keeps_beside_a_graph_that_was_lost_is_scrubbed_too(stores: WithFakeGraph) -> None:
     """Its texts and its own database, where a rebuild was cut off before the graph was there again."""
     memory_id = remember(stores, "Known.")
-    stores.store.outbox.owe_everything(AT)
+    stores.store.outbox.enqueue_all(AT)
     assert stores.store.outbox.graph_model() is None
     forgotten(stores, memory_ids=[memory_id])
     assert stores.scrubbed == ["findings", "graph"]
@@ -474,12 +474,12 @@ def test_a_graph_that_is_found_damaged_on_the_way_leaves_no_copy(
     gone = remember(stores, f"The {SECRET} lives on an island.")
 
     def pay(self: Stores, memory_ids: Sequence[str]) -> dict[str, JobError]:
-        folder = self.workspace.set_aside / "graph-now"
+        folder = self.workspace.quarantine / "graph-now"
         folder.mkdir(parents=True)
         (folder / "nodes").write_text(SECRET)
         return {}
 
-    monkeypatch.setattr(WithFakeGraph, "pay", pay)
+    monkeypatch.setattr(WithFakeGraph, "deliver", pay)
     forgotten(stores, memory_ids=[gone])
     assert holds(stores.workspace, SECRET) == []
 
@@ -495,7 +495,7 @@ def test_a_record_made_anew_that_the_graph_refuses_is_no_reason_to_leave_words(
     def pay(self: Stores, memory_ids: Sequence[str]) -> dict[str, JobError]:
         return {each: refused for each in memory_ids if self.store.known(each) is not None}
 
-    monkeypatch.setattr(WithFakeGraph, "pay", pay)
+    monkeypatch.setattr(WithFakeGraph, "deliver", pay)
     (made,) = forgotten(stores, memory_ids=[gone])["records_rebuilt"]
     assert statuses(stores)[made["new"]] == "DecisionRecord"
     assert holds(stores.workspace, SECRET) == []
@@ -527,8 +527,8 @@ def test_jobs_and_files_that_tell_of_it_are_found_by_id_and_by_words(stores: Wit
     workspace.picture.write_text(said)
     (workspace.memory / "memory.format-2.db").write_text(said)
     (workspace.memory / ".graph.html.0a.tmp").write_text(said)
-    (workspace.set_aside / "graph-2026").mkdir(parents=True)
-    (workspace.set_aside / "graph-2026" / "file").write_text(said)
+    (workspace.quarantine / "graph-2026").mkdir(parents=True)
+    (workspace.quarantine / "graph-2026" / "file").write_text(said)
     result = forgotten(stores, memory_ids=[gone])
 
     asked = result[JOB_FILES]
@@ -628,11 +628,11 @@ def test_after_a_stop_anywhere_the_next_attempt_ends_it(
 
     from bridge.forgetting import leftovers
     from bridge.operations import forget
-    from bridge.store.memory_store import Store
+    from bridge.store.memory_store import MemoryStore
 
     places = {
         "commit": (consequences, "note"), "graph": (WithFakeGraph, "scrub_graph"), "files": (leftovers, "remove"),
-        "store": (Store, "scrub"), "done": (forget, "_note_done"),
+        "store": (MemoryStore, "scrub"), "done": (forget, "_note_done"),
     }  # fmt: skip
     with monkeypatch.context() as patched:
         patched.setattr(*places[point], stop)

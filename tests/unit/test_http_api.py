@@ -21,7 +21,7 @@ from bridge.search.reader import Verb
 from jobs.errors import ERRORS, JobError
 from jobs.layout import Workspace
 from worker.http import bodies as http_bodies, replies as http_replies
-from worker.monitoring.counters import Figures
+from worker.monitoring.counters import Counters
 from worker.server import main as module
 
 
@@ -30,7 +30,7 @@ class Told:
 
     def __init__(self) -> None:
         self.workspace = Workspace(Path("/nowhere"))
-        self.figures = Figures()
+        self.figures = Counters()
         self.is_ready = True
         self.in_flight = 0
         self.asked_at = time.monotonic()

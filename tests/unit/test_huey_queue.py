@@ -245,7 +245,7 @@ def test_a_file_that_is_removed_under_the_worker_is_made_anew_with_everything_th
     queue = Queue(path, looks.look, lambda: [("first", 0), ("second", 5)])
     queue.put("first", 0)
     path.unlink()
-    queue.tend()
+    queue.reconcile()
     assert path.stat().st_mode & 0o777 == 0o600
     assert len(messages(path)) == 2
     queue.start()
@@ -257,7 +257,7 @@ def test_a_file_that_is_removed_under_the_worker_is_made_anew_with_everything_th
 
 def test_a_queue_that_lost_its_messages_is_filled_with_everything_that_waits(path: Path, looks: Looks) -> None:
     queue = Queue(path, looks.look, lambda: [("a", 0), ("b", 0)])
-    queue.tend()
+    queue.reconcile()
     queue.start()
     try:
         assert looks.wait(2) == ["a", "b"]
@@ -270,7 +270,7 @@ def test_a_queue_that_is_well_is_left_alone(path: Path, looks: Looks) -> None:
     queue = Queue(path, looks.look, lambda: asked.append(1) or [("a", 0)])  # type: ignore[func-returns-value]
     queue.put("a", 0)
     for _ in range(3):
-        queue.tend()
+        queue.reconcile()
     assert (len(messages(path)), asked) == (1, [])
     queue.stop()
 
@@ -280,7 +280,7 @@ def test_a_file_that_was_overwritten_is_found_out_by_a_look_at_it(path: Path, lo
     queue.put("a", 0)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("DROP TABLE task")
-    queue.tend()
+    queue.reconcile()
     assert len(messages(path)) == 1
     queue.start()
     try:
@@ -306,7 +306,7 @@ def test_a_consumer_whose_thread_died_is_replaced(path: Path, looks: Looks) -> N
         thread.join(PATIENCE)
         assert not thread.is_alive()
         queue.put("next", 0)
-        queue.tend()
+        queue.reconcile()
         assert looks.wait(1) == ["next"]
     finally:
         queue.stop()

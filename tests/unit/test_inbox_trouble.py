@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jobs import clock, files, spool
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.model import encode
 from worker.inbox import intake as intake_module
 from worker.inbox.control import Control
@@ -21,7 +21,7 @@ from worker.scheduling.ledger import Ledger
 
 class Door:
     def __init__(self, folder: Path, grace: float = 0.0) -> None:
-        self.place = Spool(folder)
+        self.place = SpoolPaths(folder)
         spool.prepare(self.place)
         self.ledger = Ledger(self.place, [])
         limits = Limits(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge.embedding.embedder import Matrix
+from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.operations import Task, run
 from bridge.settings import Settings
@@ -28,7 +28,7 @@ class PickyEmbedder(FakeEmbedder):
     error: JobError | None = None
     refused = "bad"
 
-    def embed(self, texts: Sequence[str]) -> Matrix:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         if self.error is not None and any(self.refused in text for text in texts):
             raise self.error
         return super().embed(texts)
@@ -95,7 +95,7 @@ def test_a_provider_that_is_out_of_order_is_asked_once_for_all(
 ) -> None:
     asked: list[int] = []
 
-    def refuse(texts: Sequence[str]) -> Matrix:
+    def refuse(texts: Sequence[str]) -> Vectors:
         asked.append(len(texts))
         raise error
 

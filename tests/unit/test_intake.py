@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from jobs import spool
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.model import encode
 from worker.inbox.intake import Intake, Limits
 from worker.scheduling.ledger import Ledger
@@ -22,7 +22,7 @@ class Door:
     """An inbox, and who reads it. The grace for unfinished writes is over at once unless ``grace`` is given."""
 
     def __init__(self, folder: Path, *, grace: float = 0.0, test_jobs: bool = True, **limits: int) -> None:
-        self.place = Spool(folder)
+        self.place = SpoolPaths(folder)
         spool.prepare(self.place)
         self.ledger = Ledger(self.place, [])
         self.taken: list[str] = []

@@ -13,7 +13,7 @@ import pytest
 from bridge.privacy import redaction
 from jobs import files, parse, spool
 from jobs.errors import JobError
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.model import Record, encode, job_digest
 from worker.inbox import redaction as rejecting
 from worker.inbox.intake import Intake, Limits
@@ -31,7 +31,7 @@ class Door:
     """An inbox, and who reads it."""
 
     def __init__(self, folder: Path, *, redacts: bool = True, room: int = 100) -> None:
-        self.place = Spool(folder)
+        self.place = SpoolPaths(folder)
         spool.prepare(self.place)
         self.ledger = Ledger(self.place, [])
         self.intake = Intake(self.place, self.ledger, Limits(1024 * 1024, room, 0, 4, 0.0, True, redacts))

@@ -10,7 +10,7 @@ import pytest
 
 from jobs import batch, clock, files, lifecycle, spool
 from jobs.errors import JobError
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.lifecycle import Cancelled, Caps, Crashed, Event, Failed, Interrupted, Started, Succeeded, WorkerDied
 from jobs.model import Job, Record, State, encode
 from jobs.parse import parse_job
@@ -20,14 +20,14 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Spool:
-    place = Spool(tmp_path / "spool")
+def place(tmp_path: Path) -> SpoolPaths:
+    place = SpoolPaths(tmp_path / "spool")
     spool.prepare(place)
     return place
 
 
 @pytest.fixture
-def ledger(place: Spool) -> Ledger:
+def ledger(place: SpoolPaths) -> Ledger:
     return Ledger(place, [], now=lambda: NOW, jitter=lambda: 1.0)
 
 
@@ -41,13 +41,13 @@ def accepted(ledger: Ledger, *job_ids: str, **fields: object) -> None:
     ledger.accept([(each, lifecycle.accept(each, NOW)) for each in jobs])
 
 
-def on_disk(place: Spool, job_id: str) -> Record:
+def on_disk(place: SpoolPaths, job_id: str) -> Record:
     record = spool.read_record(place, job_id)
     assert record is not None
     return record
 
 
-def test_an_accepted_job_is_live_and_its_record_and_copy_are_on_disk(place: Spool, ledger: Ledger) -> None:
+def test_an_accepted_job_is_live_and_its_record_and_copy_are_on_disk(place: SpoolPaths, ledger: Ledger) -> None:
     place.dropped("a").write_bytes(b"{}")
     accepted(ledger, "a")
     assert ledger.get("a") == on_disk(place, "a")
@@ -55,7 +55,7 @@ def test_an_accepted_job_is_live_and_its_record_and_copy_are_on_disk(place: Spoo
     assert not place.dropped("a").exists()
 
 
-def test_a_change_is_on_disk_when_it_is_seen(place: Spool) -> None:
+def test_a_change_is_on_disk_when_it_is_seen(place: SpoolPaths) -> None:
     seen: list[tuple[str, bool]] = []
 
     def changed() -> None:
@@ -68,7 +68,7 @@ def test_a_change_is_on_disk_when_it_is_seen(place: Spool) -> None:
     assert seen == [("queued", True), ("running", True), ("succeeded", True)]
 
 
-def test_an_ended_job_is_no_longer_live_and_its_copy_is_put_away(place: Spool, ledger: Ledger) -> None:
+def test_an_ended_job_is_no_longer_live_and_its_copy_is_put_away(place: SpoolPaths, ledger: Ledger) -> None:
     accepted(ledger, "a")
     ledger.apply({"a": Started()})
     (record,) = ledger.apply({"a": Succeeded({"n": 1})})
@@ -78,7 +78,7 @@ def test_an_ended_job_is_no_longer_live_and_its_copy_is_put_away(place: Spool, l
     assert (place.copy("a").exists(), place.ended_copy("a").exists()) == (False, True)
 
 
-def test_an_event_that_does_not_fit_changes_nothing(place: Spool, ledger: Ledger) -> None:
+def test_an_event_that_does_not_fit_changes_nothing(place: SpoolPaths, ledger: Ledger) -> None:
     """A stale message of the queue, or the late result of a dead attempt."""
     accepted(ledger, "a")
     before = on_disk(place, "a")
@@ -119,7 +119,7 @@ def test_counts_hold_live_jobs_and_those_that_ended_since_the_start(ledger: Ledg
     assert {record.job_id for record in ledger.live()} == {"b", "c", "d"}
 
 
-def test_due_jobs_come_by_priority_then_by_age_and_only_those_of_the_kind(place: Spool) -> None:
+def test_due_jobs_come_by_priority_then_by_age_and_only_those_of_the_kind(place: SpoolPaths) -> None:
     at = clock.iso(NOW)
     later = clock.iso(NOW + timedelta(seconds=1))
 
@@ -151,7 +151,7 @@ def test_due_jobs_come_by_priority_then_by_age_and_only_those_of_the_kind(place:
 class Table:
     """A ledger over records, whose clock the test sets."""
 
-    def __init__(self, place: Spool, *records: Record) -> None:
+    def __init__(self, place: SpoolPaths, *records: Record) -> None:
         self.now = NOW
         self.ledger = Ledger(place, records, now=lambda: self.now, jitter=lambda: 1.0)
 
@@ -168,21 +168,21 @@ def delayed(job_id: str, seconds: float, *, attempt: int = 1, priority: int = 0,
     )  # fmt: skip
 
 
-def test_a_job_is_announced_when_its_time_has_come(place: Spool) -> None:
+def test_a_job_is_announced_when_its_time_has_come(place: SpoolPaths) -> None:
     table = Table(place, delayed("a", 5, priority=3))
     assert table.after(0) == []
     assert table.after(4.9) == []
     assert table.after(0.2) == [("a", 3)]
 
 
-def test_a_due_job_is_announced_once_however_often_is_looked(place: Spool) -> None:
+def test_a_due_job_is_announced_once_however_often_is_looked(place: SpoolPaths) -> None:
     table = Table(place, delayed("a", 5))
     assert table.after(10) == [("a", 0)]
     assert table.after(0) == []
     assert table.after(100) == []
 
 
-def test_the_next_attempt_of_the_same_job_is_announced_again(place: Spool) -> None:
+def test_the_next_attempt_of_the_same_job_is_announced_again(place: SpoolPaths) -> None:
     table = Table(place, delayed("a", 0))
     assert table.after(1) == [("a", 0)]
     table.ledger.apply({"a": lifecycle.Started()})
@@ -191,7 +191,7 @@ def test_the_next_attempt_of_the_same_job_is_announced_again(place: Spool) -> No
     assert table.after(0.5) == [("a", 0)]
 
 
-def test_a_job_without_a_delay_is_announced_at_once(place: Spool) -> None:
+def test_a_job_without_a_delay_is_announced_at_once(place: SpoolPaths) -> None:
     """At its acceptance, and when a new worker takes it up."""
     table = Table(place, Record(job_id="a", kind="noop", job_sha256="0", state="queued"))
     assert table.after(0) == [("a", 0)]
@@ -199,12 +199,12 @@ def test_a_job_without_a_delay_is_announced_at_once(place: Spool) -> None:
     assert table.after(0) == [("b", 7)]
 
 
-def test_a_job_that_is_delayed_from_the_start_is_announced_when_it_may_begin(place: Spool) -> None:
+def test_a_job_that_is_delayed_from_the_start_is_announced_when_it_may_begin(place: SpoolPaths) -> None:
     table = Table(place, delayed("a", 5, attempt=0, state="queued"))
     assert table.after(6) == [("a", 0)]
 
 
-def test_what_was_interrupted_replayed_or_adopted_is_announced(place: Spool) -> None:
+def test_what_was_interrupted_replayed_or_adopted_is_announced(place: SpoolPaths) -> None:
     table = Table(place)
     accepted(table.ledger, "a", "b")
     table.after(0)
@@ -218,7 +218,7 @@ def test_what_was_interrupted_replayed_or_adopted_is_announced(place: Spool) -> 
     assert table.after(0) == [("c", 0)]
 
 
-def test_the_pause_lasts_until_the_next_job_is_due(place: Spool) -> None:
+def test_the_pause_lasts_until_the_next_job_is_due(place: SpoolPaths) -> None:
     table = Table(place, delayed("a", 5), delayed("b", 3))
     assert table.ledger.seconds_to_next(at_most=10) == 3
     assert table.ledger.seconds_to_next(at_most=2) == 2
@@ -226,21 +226,21 @@ def test_the_pause_lasts_until_the_next_job_is_due(place: Spool) -> None:
     assert table.ledger.seconds_to_next(at_most=10) == 2
 
 
-def test_a_job_that_is_overdue_leaves_no_pause(place: Spool) -> None:
+def test_a_job_that_is_overdue_leaves_no_pause(place: SpoolPaths) -> None:
     assert Table(place, delayed("a", -5)).ledger.seconds_to_next(at_most=10) == 0
     table = Table(place, delayed("a", 5))
     table.now += timedelta(seconds=6)
     assert table.ledger.seconds_to_next(at_most=10) == 0
 
 
-def test_a_job_that_was_announced_does_not_shorten_the_pause(place: Spool) -> None:
+def test_a_job_that_was_announced_does_not_shorten_the_pause(place: SpoolPaths) -> None:
     """Else the worker would spin while the job waits for its turn."""
     table = Table(place, delayed("a", -5))
     table.after(0)
     assert table.ledger.seconds_to_next(at_most=10) == 10
 
 
-def test_without_delayed_jobs_nothing_is_due_later(place: Spool) -> None:
+def test_without_delayed_jobs_nothing_is_due_later(place: SpoolPaths) -> None:
     table = Table(place)
     accepted(table.ledger, "a")
     table.after(0)
@@ -258,7 +258,7 @@ def test_the_oldest_is_the_one_that_has_waited_longest(ledger: Ledger) -> None:
 # --- late outcomes ---
 
 
-def test_an_outcome_of_a_dead_attempt_is_refused(place: Spool, ledger: Ledger) -> None:
+def test_an_outcome_of_a_dead_attempt_is_refused(place: SpoolPaths, ledger: Ledger) -> None:
     accepted(ledger, "a")
     (first,) = ledger.apply({"a": Started()})
     ledger.apply({"a": Interrupted()})
@@ -269,7 +269,7 @@ def test_an_outcome_of_a_dead_attempt_is_refused(place: Spool, ledger: Ledger) -
     assert ended.result == {"late": False}
 
 
-def test_an_outcome_of_a_former_generation_is_refused(place: Spool, ledger: Ledger) -> None:
+def test_an_outcome_of_a_former_generation_is_refused(place: SpoolPaths, ledger: Ledger) -> None:
     accepted(ledger, "a")
     (first,) = ledger.apply({"a": Started()})
     ledger.apply({"a": Cancelled()})
@@ -280,7 +280,7 @@ def test_an_outcome_of_a_former_generation_is_refused(place: Spool, ledger: Ledg
     assert on_disk(place, "a") == again
 
 
-def test_an_outcome_of_a_job_that_has_ended_is_refused(place: Spool, ledger: Ledger) -> None:
+def test_an_outcome_of_a_job_that_has_ended_is_refused(place: SpoolPaths, ledger: Ledger) -> None:
     accepted(ledger, "a")
     (running,) = ledger.apply({"a": Started()})
     (ended,) = ledger.apply({"a": Cancelled()})
@@ -299,7 +299,7 @@ def test_a_refused_outcome_holds_up_no_other_of_the_same_step(ledger: Ledger) ->
 # --- cancelling ---
 
 
-def test_a_waiting_job_is_cancelled(place: Spool, ledger: Ledger) -> None:
+def test_a_waiting_job_is_cancelled(place: SpoolPaths, ledger: Ledger) -> None:
     accepted(ledger, "a")
     assert ledger.cancel("a") == "cancelled"
     assert on_disk(place, "a").state == "cancelled"
@@ -313,7 +313,7 @@ def test_a_running_job_is_not_cancelled_under_its_runner(ledger: Ledger) -> None
     assert [record.state for record in ledger.live()] == ["running"]
 
 
-def test_a_job_that_has_ended_or_that_nobody_knows_is_not_cancelled(place: Spool, ledger: Ledger) -> None:
+def test_a_job_that_has_ended_or_that_nobody_knows_is_not_cancelled(place: SpoolPaths, ledger: Ledger) -> None:
     accepted(ledger, "a")
     ledger.apply({"a": Started()})
     (ended,) = ledger.apply({"a": Succeeded({})})
@@ -322,7 +322,7 @@ def test_a_job_that_has_ended_or_that_nobody_knows_is_not_cancelled(place: Spool
 
 
 @pytest.mark.parametrize("event", [None, Failed(JobError("TEST_RETRY")), Interrupted()])
-def test_once_the_effect_is_committed_it_is_too_late_to_cancel(place: Spool, event: Event | None) -> None:
+def test_once_the_effect_is_committed_it_is_too_late_to_cancel(place: SpoolPaths, event: Event | None) -> None:
     """Whether the job runs, or waits for the attempt that pays the graph what it is owed."""
     ledger = Ledger(place, [], stands=lambda record: record.job_id == "a")
     accepted(ledger, "a", "b")
@@ -335,7 +335,7 @@ def test_once_the_effect_is_committed_it_is_too_late_to_cancel(place: Spool, eve
     assert ledger.cancel("b") == ("running" if event is None else "cancelled")
 
 
-def test_before_the_first_attempt_nobody_has_to_look_whether_the_effect_stands(place: Spool) -> None:
+def test_before_the_first_attempt_nobody_has_to_look_whether_the_effect_stands(place: SpoolPaths) -> None:
     asked: list[str] = []
     ledger = Ledger(place, [], stands=lambda record: bool(asked.append(record.job_id)))
     accepted(ledger, "a")
@@ -344,7 +344,9 @@ def test_before_the_first_attempt_nobody_has_to_look_whether_the_effect_stands(p
 
 
 @pytest.mark.parametrize("number", range(30))
-def test_cancelling_and_starting_at_once_never_cancels_what_runs(place: Spool, ledger: Ledger, number: int) -> None:
+def test_cancelling_and_starting_at_once_never_cancels_what_runs(
+    place: SpoolPaths, ledger: Ledger, number: int
+) -> None:
     """Whoever comes first wins, and the other one is told."""
     accepted(ledger, "a")
     barrier = threading.Barrier(2)
@@ -365,7 +367,7 @@ def test_cancelling_and_starting_at_once_never_cancels_what_runs(place: Spool, l
 
 @pytest.mark.parametrize("event", [Failed(JobError("TEST_FAILURE")), Cancelled()])
 def test_an_ended_job_runs_again_as_the_next_generation(
-    place: Spool, ledger: Ledger, event: Failed | Cancelled
+    place: SpoolPaths, ledger: Ledger, event: Failed | Cancelled
 ) -> None:
     accepted(ledger, "a")
     ledger.apply({"a": Started()})
@@ -385,7 +387,7 @@ def test_what_succeeded_or_still_lives_is_not_replayed(ledger: Ledger) -> None:
             ledger.replay(job_id)
 
 
-def test_a_job_without_a_record_or_without_its_copy_is_not_replayed(place: Spool, ledger: Ledger) -> None:
+def test_a_job_without_a_record_or_without_its_copy_is_not_replayed(place: SpoolPaths, ledger: Ledger) -> None:
     with pytest.raises(JobError, match="JOB_NOT_FOUND"):
         ledger.replay("nobody")
     accepted(ledger, "a")
@@ -397,7 +399,7 @@ def test_a_job_without_a_record_or_without_its_copy_is_not_replayed(place: Spool
 
 
 def test_three_crashes_alone_end_a_job_as_poison_and_interruptions_count_for_nothing(
-    place: Spool, ledger: Ledger
+    place: SpoolPaths, ledger: Ledger
 ) -> None:
     accepted(ledger, "a")
     for _ in range(5):
@@ -411,7 +413,7 @@ def test_three_crashes_alone_end_a_job_as_poison_and_interruptions_count_for_not
     assert (record.state, record.error["code"], record.crashes) == ("failed", "POISON", 3)
 
 
-def test_the_caps_are_the_settings(place: Spool) -> None:
+def test_the_caps_are_the_settings(place: SpoolPaths) -> None:
     ledger = Ledger(place, [], caps=Caps(crashes=2, worker_deaths=1))
     accepted(ledger, "a", "b")
     ledger.apply({"a": Started(), "b": Started()})
@@ -421,14 +423,14 @@ def test_the_caps_are_the_settings(place: Spool) -> None:
 
 
 def test_a_copy_that_cannot_be_moved_away_loses_no_other_record_of_the_step(
-    place: Spool, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    place: SpoolPaths, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The records say it already; recovery puts the copy away."""
     accepted(ledger, "a", "b", "c")
     ledger.apply({"a": Started(), "b": Started(), "c": Started()})
     end = spool.end
 
-    def stuck(place: Spool, job_id: str, *, keep: bool = True) -> None:
+    def stuck(place: SpoolPaths, job_id: str, *, keep: bool = True) -> None:
         if job_id == "a":
             raise OSError(28, "No space left on device")
         end(place, job_id, keep=keep)
@@ -442,7 +444,7 @@ def test_a_copy_that_cannot_be_moved_away_loses_no_other_record_of_the_step(
     assert ledger.counts() == {"queued": 0, "running": 0, "retrying": 1, "succeeded": 2}
 
 
-def test_a_live_record_that_somebody_removed_is_written_again_as_it_is(place: Spool, ledger: Ledger) -> None:
+def test_a_live_record_that_somebody_removed_is_written_again_as_it_is(place: SpoolPaths, ledger: Ledger) -> None:
     accepted(ledger, "a", "b")
     (running,) = ledger.apply({"a": Started()})
     place.record("a").unlink()
@@ -450,7 +452,7 @@ def test_a_live_record_that_somebody_removed_is_written_again_as_it_is(place: Sp
     assert on_disk(place, "a") == running == ledger.get("a")
 
 
-def test_a_damaged_record_is_not_taken_for_a_missing_one(place: Spool, ledger: Ledger) -> None:
+def test_a_damaged_record_is_not_taken_for_a_missing_one(place: SpoolPaths, ledger: Ledger) -> None:
     place.record("a").write_bytes(b"{")
     with pytest.raises(ValueError, match=r".+"):
         ledger.find("a")
@@ -460,7 +462,7 @@ def test_a_damaged_record_is_not_taken_for_a_missing_one(place: Spool, ledger: L
 
 
 def test_what_fails_unexpectedly_leaves_nothing_live_that_is_not_on_the_disk(
-    place: Spool, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    place: SpoolPaths, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else the dropped file would be taken for a duplicate of a job that nobody has a copy of."""
 
@@ -474,7 +476,7 @@ def test_what_fails_unexpectedly_leaves_nothing_live_that_is_not_on_the_disk(
 
 
 def test_an_end_that_askers_can_see_is_one_though_the_disk_refused_to_sync_it(
-    place: Spool, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    place: SpoolPaths, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A job that was shown as cancelled never runs."""
     accepted(ledger, "a")
@@ -495,7 +497,7 @@ def test_an_end_that_askers_can_see_is_one_though_the_disk_refused_to_sync_it(
 
 
 def test_a_start_that_was_half_written_is_the_same_attempt_at_the_next_try(
-    place: Spool, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    place: SpoolPaths, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accepted(ledger, "a", "b")
     rename = files.rename

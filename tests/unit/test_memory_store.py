@@ -20,7 +20,7 @@ from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.settings import Settings
 from bridge.store import database, memory_store as store_module, vector_files
 from bridge.store.full_text import table_in_force
-from bridge.store.memory_store import Store
+from bridge.store.memory_store import MemoryStore
 from bridge.text.passages import passages
 from jobs.errors import JobError, Reaction
 from jobs.layout import Workspace
@@ -41,8 +41,8 @@ def embedder() -> FakeEmbedder:
 
 
 @contextmanager
-def opened(workspace: Workspace, embedder: FakeEmbedder, **options: Any) -> Iterator[Store]:
-    store = Store(workspace, embedder, **options)
+def opened(workspace: Workspace, embedder: FakeEmbedder, **options: Any) -> Iterator[MemoryStore]:
+    store = MemoryStore(workspace, embedder, **options)
     try:
         yield store
     finally:
@@ -59,7 +59,7 @@ def legacy(memory_id: str, text: str = "User asked: a\n\nAssistant answered: b")
     return Memory(memory_id, 0, "legacy", Metadata(importance=0.5), NOW, text=text)
 
 
-def add(store: Store, *memories: Memory) -> list[Memory]:
+def add(store: MemoryStore, *memories: Memory) -> list[Memory]:
     return store.add([(memory, f"job of {memory.id}") for memory in memories], NOW)
 
 
@@ -187,7 +187,7 @@ def test_an_addition_that_is_aborted_leaves_nothing_and_its_rows_are_overwritten
     with opened(workspace, embedder) as store:
         add(store, summary("a"))
         with monkeypatch.context() as patch:
-            patch.setattr(store.outbox, "owe", lambda *_: 1 / 0)
+            patch.setattr(store.outbox, "enqueue", lambda *_: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 add(store, summary("lost", context="Never to be seen. " * 20))
         assert store.get("lost") is None
@@ -228,11 +228,11 @@ store.add([(Memory("lost", 0, "legacy", Metadata(), "2026-11-20T12:00:00Z", text
 def test_what_is_stored_is_owed_to_the_graph_until_it_is_paid(workspace: Workspace, embedder: FakeEmbedder) -> None:
     with opened(workspace, embedder) as store:
         add(store, summary("a"), summary("b"))
-        assert [(owed.memory_id, owed.action) for owed in store.outbox.owed(10)] == [("a", "write"), ("b", "write")]
-        assert [owed.memory_id for owed in store.outbox.owed(10, ["b", "nobody"])] == ["b"]
-        assert store.outbox.owed(10, []) == []
-        store.outbox.paid(store.outbox.owed(10, ["a"]))
-        assert [owed.memory_id for owed in store.outbox.owed(10)] == ["b"]
+        assert [(owed.memory_id, owed.action) for owed in store.outbox.pending(10)] == [("a", "write"), ("b", "write")]
+        assert [owed.memory_id for owed in store.outbox.pending(10, ["b", "nobody"])] == ["b"]
+        assert store.outbox.pending(10, []) == []
+        store.outbox.paid(store.outbox.pending(10, ["a"]))
+        assert [owed.memory_id for owed in store.outbox.pending(10)] == ["b"]
     with opened(workspace, embedder) as store:
         assert store.outbox.count() == 1
 
@@ -240,30 +240,30 @@ def test_what_is_stored_is_owed_to_the_graph_until_it_is_paid(workspace: Workspa
 def test_what_the_graph_refused_is_owed_still_and_counted(workspace: Workspace, embedder: FakeEmbedder) -> None:
     with opened(workspace, embedder) as store:
         add(store, summary("a"), summary("b"))
-        store.outbox.not_paid(store.outbox.owed(1)[0], "GRAPH_WRITE_FAILED")
-        assert [(owed.memory_id, owed.tries) for owed in store.outbox.owed(10)] == [("a", 1), ("b", 0)]
-        assert [owed.memory_id for owed in store.outbox.owed(10, untried=True)] == ["b"]
+        store.outbox.not_paid(store.outbox.pending(1)[0], "GRAPH_WRITE_FAILED")
+        assert [(owed.memory_id, owed.tries) for owed in store.outbox.pending(10)] == [("a", 1), ("b", 0)]
+        assert [owed.memory_id for owed in store.outbox.pending(10, untried=True)] == ["b"]
 
 
 def test_everything_can_be_owed_anew(workspace: Workspace, embedder: FakeEmbedder) -> None:
     with opened(workspace, embedder) as store:
         add(store, summary("a"), summary("b"))
-        store.outbox.paid(store.outbox.owed(1))
-        assert store.outbox.owe_everything(NOW) == 2
-        assert [owed.memory_id for owed in store.outbox.owed(10)] == ["a", "b"]
+        store.outbox.paid(store.outbox.pending(1))
+        assert store.outbox.enqueue_all(NOW) == 2
+        assert [owed.memory_id for owed in store.outbox.pending(10)] == ["a", "b"]
 
 
 def test_a_change_of_status_embeds_nothing_and_is_owed(workspace: Workspace, embedder: FakeEmbedder) -> None:
     later = "2026-11-21T12:00:00Z"
     with opened(workspace, embedder) as store:
         add(store, summary("a"))
-        store.outbox.paid(store.outbox.owed(10))
+        store.outbox.paid(store.outbox.pending(10))
         embedder.seen.clear()
         changed = store.set_status("a", "Superseded", later, later)
         assert (changed.metadata.status, changed.metadata.updated_at) == ("Superseded", later)
         assert changed.metadata.created_at == NOW
         assert store.get("a") == changed
-        assert [(owed.memory_id, owed.action) for owed in store.outbox.owed(10)] == [("a", "status")]
+        assert [(owed.memory_id, owed.action) for owed in store.outbox.pending(10)] == [("a", "status")]
     assert embedder.seen == []
 
 
@@ -346,7 +346,7 @@ def test_a_damaged_vector_file_is_set_aside_and_made_again_without_embedding(
     with opened(workspace, embedder):
         assert everything(workspace) == before
     assert embedder.seen == []
-    kept = [found.read_bytes() for found in workspace.set_aside.rglob(path.name)]
+    kept = [found.read_bytes() for found in workspace.quarantine.rglob(path.name)]
     assert kept == ([damaged] if damage in ("short", "one bit", "zeros") else [])
     assert ("set aside in" in caplog.text) == (damage != "longer")
     with opened(workspace, embedder):
@@ -520,7 +520,7 @@ def test_an_empty_store_can_be_rebuilt(workspace: Workspace, embedder: FakeEmbed
 
 def test_a_second_writer_is_told_that_the_store_is_busy(workspace: Workspace, embedder: FakeEmbedder) -> None:
     with opened(workspace, embedder), pytest.raises(JobError, match="STORE_BUSY"):
-        Store(workspace, embedder)
+        MemoryStore(workspace, embedder)
     with opened(workspace, embedder):
         pass  # free again
 
@@ -530,7 +530,7 @@ def test_a_store_of_another_model_is_refused_unchanged(workspace: Workspace, emb
         add(store, summary("a"))
         before = everything(workspace)
     with pytest.raises(JobError) as caught:
-        Store(workspace, FakeEmbedder(name="other"))
+        MemoryStore(workspace, FakeEmbedder(name="other"))
     assert caught.value.code == "EMBEDDER_MISMATCH"
     assert "fake/16" in caught.value.message
     assert "other/16" in caught.value.message
@@ -581,7 +581,7 @@ def test_a_store_of_a_newer_program_is_refused_unchanged(workspace: Workspace, e
         connection.execute(f"PRAGMA user_version = {database.FORMAT + 1}")
     before = workspace.memory_db.read_bytes()
     with pytest.raises(JobError, match="STORE_NEWER"):
-        Store(workspace, embedder)
+        MemoryStore(workspace, embedder)
     with pytest.raises(JobError, match="STORE_NEWER"):
         database.open_for_reading(workspace)
     assert workspace.memory_db.read_bytes() == before
@@ -614,7 +614,7 @@ def test_a_file_that_is_no_database_is_said_to_be_unreadable(
 ) -> None:
     workspace.memory_db.write_bytes(content)
     with pytest.raises(JobError, match="STORE_UNREADABLE"):
-        Store(workspace, embedder)
+        MemoryStore(workspace, embedder)
     with pytest.raises(JobError, match="STORE_UNREADABLE"):
         database.open_for_reading(workspace)
     assert workspace.memory_db.read_bytes() == content

@@ -350,7 +350,7 @@ def test_it_can_be_cancelled_until_all_is_stored_and_told(bench: Bench, monkeypa
     stood: list[tuple[str, bool]] = []
 
     def look(point: str) -> None:
-        stood.append((point, applied_jobs.stands(bench.workspace, "m", "a" * 64)))
+        stood.append((point, applied_jobs.is_applied(bench.workspace, "m", "a" * 64)))
 
     assert bench.stores.store
     monkeypatch.setattr(steps, "_fault", look)
@@ -491,6 +491,6 @@ def test_cognees_stores_stay_ours_when_the_graph_is_to_be_written_anew(bench: Be
     outbox = bench.stores.store.outbox
     assert not outbox.stores_are_ours()
     outbox.note_opened("model")
-    outbox.owe_everything(AT)
+    outbox.enqueue_all(AT)
     assert outbox.graph_model() is None
     assert outbox.stores_are_ours()

@@ -20,7 +20,7 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
 from bridge.slices import next_size
 from bridge.store import mounts, outbox
-from bridge.store.extractions import Findings
+from bridge.store.extractions import Extraction
 from bridge.text.passages import passages
 from jobs import steps
 from jobs.errors import JobError
@@ -65,10 +65,10 @@ class FakeGraph:
     def set_status(self, memory: Memory) -> None:
         self.told.append(f"{memory.id}={memory.metadata.status}")
 
-    def write_findings(self, found: Findings) -> None:
+    def write_findings(self, found: Extraction) -> None:
         self.told += [f"found {node.id}" for node in found.nodes]
 
-    def remove_findings(self, found: Findings) -> None:
+    def remove_findings(self, found: Extraction) -> None:
         self.told += [f"-found {node.id}" for node in found.nodes]
 
     def sync(self) -> None:
@@ -115,7 +115,7 @@ def add(stores: Stores, *ids: str) -> None:
 
 def test_a_job_pays_its_own_debt_first_then_the_rest(stores: WithFakeGraph) -> None:
     add(stores, "a", "b", "c")
-    assert stores.pay(["c"]) == {}
+    assert stores.deliver(["c"]) == {}
     assert stores.fake.told == ["c", "a", "b"]
     assert stores.graph_lag() == 0
 
@@ -133,7 +133,7 @@ def test_a_job_pays_others_debts_for_a_moment_only(stores: WithFakeGraph, monkey
     clock = iter(range(0, 100_000, 2))
     add(stores, *(f"m{number}" for number in range(50)))
     monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
-    stores.pay(["m49"])
+    stores.deliver(["m49"])
     assert stores.fake.told == ["m49"]
     assert stores.graph_lag() == 49
 
@@ -148,26 +148,26 @@ def test_of_a_graph_without_its_vectors_nothing_is_kept_in_place_and_the_other_w
     databases.mkdir(parents=True)
     workspace.memory.mkdir()
     assert graph_files.make_ready(workspace) == "absent"
-    assert not workspace.set_aside.exists()
+    assert not workspace.quarantine.exists()
     (databases / left).mkdir() if left.endswith("lancedb") else (databases / left).touch()
     assert graph_files.make_ready(workspace) == "absent"
     assert list(databases.iterdir()) == []
-    assert [path.name for path in workspace.set_aside.glob("graph-*/*")] == [left]
+    assert [path.name for path in workspace.quarantine.glob("graph-*/*")] == [left]
 
 
 def test_who_has_no_debt_does_not_open_the_graph(stores: WithFakeGraph) -> None:
     add(stores, "a")
-    stores.pay(["a"])
+    stores.deliver(["a"])
     stores._graph = None
-    assert stores.pay(["a"]) == {}
-    assert stores.pay_all() == 0
+    assert stores.deliver(["a"]) == {}
+    assert stores.deliver_all() == 0
     assert stores.opened == 1
 
 
 def test_one_bad_memory_fails_alone(stores: WithFakeGraph) -> None:
     add(stores, "a", "bad", "b")
     stores.fake.refused = {"bad"}
-    errors = stores.pay(["a", "bad", "b"])
+    errors = stores.deliver(["a", "bad", "b"])
     assert {memory_id: error.code for memory_id, error in errors.items()} == {"bad": "GRAPH_WRITE_FAILED"}
     assert stores.fake.told == ["a", "b"]
     assert stores.store.outbox.count() == 1
@@ -176,7 +176,7 @@ def test_one_bad_memory_fails_alone(stores: WithFakeGraph) -> None:
 def test_nobody_is_asked_to_pay_again_and_again_what_the_graph_refuses(stores: WithFakeGraph) -> None:
     add(stores, "a", "bad")
     stores.fake.refused = {"bad"}
-    stores.pay(["bad"])
+    stores.deliver(["bad"])
     assert stores.graph_lag() == 0
     stores.store.outbox.note_opened("m")
     assert stores.graph_lag() == 1
@@ -193,7 +193,9 @@ def test_a_text_that_the_provider_refuses_is_its_memorys_fault_and_in_nobodys_wa
         stores.fake.told += [memory.id for memory in memories]
 
     stores.fake.write = write  # type: ignore[method-assign]
-    assert {memory_id: error.code for memory_id, error in stores.pay(["bad"]).items()} == {"bad": "EMBEDDING_FAILED"}
+    assert {memory_id: error.code for memory_id, error in stores.deliver(["bad"]).items()} == {
+        "bad": "EMBEDDING_FAILED"
+    }
     assert stores.fake.told == ["a"]
 
 
@@ -207,7 +209,7 @@ def test_trouble_with_others_debts_is_not_the_jobs(stores: WithFakeGraph) -> Non
             raise JobError("GRAPH_UNAVAILABLE")
 
     stores.fake.write = write  # type: ignore[method-assign]
-    assert stores.pay(["a"]) == {}
+    assert stores.deliver(["a"]) == {}
     assert stores.graph_lag() == 1
 
 
@@ -216,9 +218,9 @@ def test_what_is_no_fault_of_a_memory_is_raised_at_once(stores: WithFakeGraph, c
     add(stores, "a", "b")
     stores.fake.raised = JobError(code)
     with pytest.raises(JobError, match=code):
-        stores.pay(["a", "b"])
+        stores.deliver(["a", "b"])
     assert stores.fake.closed == closes
-    assert [entry.tries for entry in stores.store.outbox.owed(10)] == [0, 0]
+    assert [entry.tries for entry in stores.store.outbox.pending(10)] == [0, 0]
 
 
 def test_a_debt_is_deleted_after_it_was_written_and_synced(
@@ -227,7 +229,7 @@ def test_a_debt_is_deleted_after_it_was_written_and_synced(
     add(stores, "a")
     passed: list[str] = []
     monkeypatch.setattr(steps, "_fault", passed.append)
-    stores.pay(["a"])
+    stores.deliver(["a"])
     assert [step.partition(":")[2] for step in passed if step.startswith("after:")] == [
         "graph.open", "graph.write", "graph.sync", "outbox.pay",
     ]  # fmt: skip
@@ -235,12 +237,12 @@ def test_a_debt_is_deleted_after_it_was_written_and_synced(
 
 def test_before_a_memory_leaves_the_graph_its_topic_is_named_after_one_that_stays(stores: WithFakeGraph) -> None:
     add(stores, "a", "b", "c")
-    stores.pay_all()
+    stores.deliver_all()
     stores.fake.told.clear()
     with stores.store.changing(NOW):
         stores.store.drop("b", NOW)
         stores.store.hide("c", NOW)
-    stores.pay_all()
+    stores.deliver_all()
     assert stores.fake.told == ["a", "-b", "-c"]
 
 
@@ -250,10 +252,10 @@ def test_the_graph_is_told_which_record_supersedes_which_whenever_either_is_writ
     with stores.store.changing(NOW):
         stores.store.hide("b", NOW)
     stores.store.add([(record, None)], NOW)
-    stores.pay_all()
+    stores.deliver_all()
     assert stores.fake.superseded == [("r", "a")]
-    stores.store.outbox.owe_again(["a"], NOW)
-    stores.pay_all()
+    stores.store.outbox.enqueue_missing(["a"], NOW)
+    stores.deliver_all()
     assert stores.fake.superseded == [("r", "a")] * 2
 
 
@@ -269,10 +271,10 @@ def test_all_is_paid_in_slices_in_which_other_jobs_may_close_the_graph_and_add(
         said.append(message)
         if len(said) == 1:
             add(stores, "new")
-            stores.pay(["new"])
+            stores.deliver(["new"])
         stores._close_graph()
 
-    stores.pay_all(progress)
+    stores.deliver_all(progress)
     assert stores.graph_lag() == 0
     assert sorted(stores.fake.told) == sorted({*(f"m{number:03d}" for number in range(300)), "new"})
     assert stores.opened > 2
@@ -282,7 +284,7 @@ def test_all_is_paid_in_slices_in_which_other_jobs_may_close_the_graph_and_add(
 @pytest.mark.usefixtures("every_slice")
 def test_a_graph_is_rebuilt_in_slices_and_once_at_a_time(stores: WithFakeGraph) -> None:
     add(stores, *(f"m{number:02d}" for number in range(30)))
-    stores.pay_all()
+    stores.deliver_all()
     stores.fake.told.clear()
     refused: list[str] = []
 
@@ -363,7 +365,7 @@ def test_embedding_anew_stands_still_now_and_then_and_keeps_what_it_has(stores: 
 def test_loading_is_told_around_the_slow_starts(stores: WithFakeGraph) -> None:
     add(stores, "a")
     assert stores.loading == [True, False], "the store, which may have to mend what it finds"
-    stores.pay(["a"])
+    stores.deliver(["a"])
     assert stores.loading == [True, False] * 2
 
 
@@ -423,9 +425,9 @@ def test_a_graph_that_ends_its_process_twice_as_it_is_opened_is_set_aside(
     """A damaged page may end who reads it; every job would end as POISON."""
     stores, fake = openable
     stores.store.add([(summary("a"), None)], NOW)
-    stores.pay(["a"])
+    stores.deliver(["a"])
     aside: list[str] = []
-    monkeypatch.setattr(graph_files, "set_aside", lambda _, label: aside.append(label))
+    monkeypatch.setattr(graph_files, "quarantine", lambda _, label: aside.append(label))
 
     def opened() -> int:
         """Open the graph in what is a new process for it. Returns how often it was set aside so far."""
@@ -435,7 +437,7 @@ def test_a_graph_that_ends_its_process_twice_as_it_is_opened_is_set_aside(
 
     assert [opened(), opened(), opened()] == [0, 0, 1]
     assert stores.graph_lag() == 1
-    stores.pay(["a"])
+    stores.deliver(["a"])
     assert [opened(), opened()] == [1, 1]
     stores._close_graph()
     assert [opened(), opened()] == [1, 1]
@@ -449,8 +451,8 @@ def test_an_opening_whose_process_was_told_to_end_does_not_count(
     """Else two jobs that were cancelled, or took too long, would have a healthy graph written anew."""
     stores, _ = openable
     stores.store.add([(summary("a"), None)], NOW)
-    stores.pay(["a"])
-    monkeypatch.setattr(graph_files, "set_aside", lambda _, label: pytest.fail("set aside"))
+    stores.deliver(["a"])
+    monkeypatch.setattr(graph_files, "quarantine", lambda _, label: pytest.fail("set aside"))
     for _ in range(5):
         stores._graph = None
         assert stores.graph
@@ -468,23 +470,23 @@ def test_a_graph_that_lacks_again_what_was_written_again_is_set_aside(
     """Else every opening would write the same once more, to no end."""
     stores, fake = openable
     stores.store.add([(summary("a"), None), (summary("b"), None)], NOW)
-    stores.pay(["a", "b"])
+    stores.deliver(["a", "b"])
     aside: list[str] = []
-    monkeypatch.setattr(graph_files, "set_aside", lambda _, label: aside.append(label))
+    monkeypatch.setattr(graph_files, "quarantine", lambda _, label: aside.append(label))
     lacking = ["a"]
     fake.missing = lambda _: list(lacking)
 
     def opened() -> int:
         stores._close_graph(cleanly=False)
         assert stores.graph is fake
-        stores.pay_all()
+        stores.deliver_all()
         return len(aside)
 
     assert opened() == 0
     lacking[:] = ["b"]
     assert opened() == 0, "it is another one"
     fake.told.clear()
-    monkeypatch.setattr(graph_files, "set_aside", lambda _, label: aside.append(label) or lacking.clear())
+    monkeypatch.setattr(graph_files, "quarantine", lambda _, label: aside.append(label) or lacking.clear())
     assert opened() == 1
     assert sorted(fake.told) == ["a", "b"]
     assert opened() == 1
@@ -513,12 +515,12 @@ def test_a_rebuild_of_the_graph_that_is_cut_off_forgets_not_whose_vectors_lie_th
     """After a change of the model, what was not set aside yet must not be taken for the new one's."""
     stores, _ = openable
     stores.store.add([(summary("a"), None)], NOW)
-    stores.pay(["a"])
+    stores.deliver(["a"])
 
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(graph_files, "set_aside", full)
+    monkeypatch.setattr(graph_files, "quarantine", full)
     with pytest.raises(OSError, match="No space"):
         stores.rebuild_graph(NOW)
     assert stores.store.outbox.graph_model() == stores.embedder.identity

@@ -90,7 +90,7 @@ def test_a_folder_that_somebody_removes_is_made_again_with_what_belongs_into_it(
         worker._take_in()
         shutil.rmtree(place.results)
         worker._next_tend = 0.0
-        worker._tend()
+        worker._reconcile()
         record = spool.read_record(place, job_id)
         assert record is not None
         assert record.state == "queued"

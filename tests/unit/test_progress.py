@@ -11,7 +11,7 @@ import pytest
 
 from jobs import spool
 from jobs.errors import JobError
-from jobs.layout import Spool, Workspace
+from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record, encode
 from worker.terminal import progress
 from worker.terminal.progress import Progress
@@ -25,7 +25,7 @@ class Screen(io.StringIO):
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Spool:
+def place(tmp_path: Path) -> SpoolPaths:
     place = Workspace(tmp_path).spool
     spool.prepare(place)
     running = {"job_id": "a", "kind": "rebuild", "jobs": 1, "seconds": 1.0,
@@ -41,7 +41,9 @@ def record(state: Any, **fields: Any) -> Record:
 WAITS = record("retrying", error=JobError("RATE_LIMITED").as_dict())
 
 
-def test_on_a_terminal_the_line_tells_what_the_heartbeat_does(place: Spool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_terminal_the_line_tells_what_the_heartbeat_does(
+    place: SpoolPaths, monkeypatch: pytest.MonkeyPatch
+) -> None:
     screen = Screen()
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setenv("TERM", "xterm-256color")
@@ -59,7 +61,7 @@ def test_on_a_terminal_the_line_tells_what_the_heartbeat_does(place: Spool, monk
     assert "12 of 3,000" in shown
 
 
-def test_what_is_done_at_once_shows_no_line(place: Spool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_done_at_once_shows_no_line(place: SpoolPaths, monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen()
     monkeypatch.setattr("sys.stderr", screen)
     with Progress(place, "a") as seen:
@@ -68,7 +70,7 @@ def test_what_is_done_at_once_shows_no_line(place: Spool, monkeypatch: pytest.Mo
 
 
 def test_in_a_pipe_there_are_only_the_reasons_each_once(
-    place: Spool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    place: SpoolPaths, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.0)
     with Progress(place, "a") as seen, progress.saying_what_is_waited_for(Workspace(place.root.parent), "it"):
@@ -82,6 +84,6 @@ def test_in_a_pipe_there_are_only_the_reasons_each_once(
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"in_flight": []}'])
-def test_a_heartbeat_that_says_nothing_is_no_trouble(place: Spool, content: bytes) -> None:
+def test_a_heartbeat_that_says_nothing_is_no_trouble(place: SpoolPaths, content: bytes) -> None:
     place.heartbeat.write_bytes(content)
     assert progress.in_flight(place, "a") is None

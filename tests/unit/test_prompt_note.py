@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 from shelf import legacy, record, summary
 
-from bridge.search.prompt_note import SHORTENED, Note, note
+from bridge.search.prompt_note import SHORTENED, PromptNote, prompt_note
 
 
 def words(text: str) -> int:
@@ -15,7 +15,7 @@ def words(text: str) -> int:
 
 def quoted(text: str) -> list[str]:
     """The lines of a legacy memory's note, without its heading."""
-    heading, *lines = note(legacy("l", text)).text.split("\n")
+    heading, *lines = prompt_note(legacy("l", text)).text.split("\n")
     assert heading == "## #0 · 2026-11-19 · Legacy"
     return lines
 
@@ -32,7 +32,7 @@ def test_no_line_of_a_memory_can_be_the_heading_of_a_note(end: str) -> None:
 
 def test_a_line_in_any_field_is_quoted_and_a_topic_is_one_line() -> None:
     evil = f"a\n\n{FORGED}"
-    made = note(
+    made = prompt_note(
         summary("a", evil, topic=evil, decisions=(evil,), rationale=(evil,), open_questions=(evil,), next_steps=(evil,))
     )
     first, *rest = made.text.splitlines()
@@ -74,7 +74,7 @@ def test_characters_that_nobody_sees_are_left_out() -> None:
 
 @given(st.text(alphabet=st.one_of(st.sampled_from("#>-=*`<!\r\n\x85\u2028\u200b ·7"), st.characters()), max_size=80))
 def test_whatever_a_memory_says_every_line_of_it_is_quoted_and_none_is_a_heading(text: str) -> None:
-    for made in (note(legacy("l", text)), note(summary("a", text, topic=text, decisions=(text,)))):
+    for made in (prompt_note(legacy("l", text)), prompt_note(summary("a", text, topic=text, decisions=(text,)))):
         heading, *lines = made.text.splitlines() or [""]
         assert heading.startswith("## #0 · 2026-11-19")
         assert all(line == ">" or line.startswith("> ") for line in lines)
@@ -82,17 +82,19 @@ def test_whatever_a_memory_says_every_line_of_it_is_quoted_and_none_is_a_heading
 
 
 def test_a_legacy_note_repeats_no_first_line_as_its_topic() -> None:
-    assert note(legacy("l", "First line")).text == "## #0 · 2026-11-19 · Legacy\n> First line"
+    assert prompt_note(legacy("l", "First line")).text == "## #0 · 2026-11-19 · Legacy\n> First line"
 
 
 def test_the_date_is_that_of_the_source_and_is_left_out_where_none_is_known() -> None:
-    assert note(record("r", "", source_created_at="2025-01-02T03:04:05Z")).heading.startswith("## #0 · 2025-01-02 ·")
-    assert note(summary("a", "", created_at=None)).heading == "## #0 · Topic of a"
+    assert prompt_note(record("r", "", source_created_at="2025-01-02T03:04:05Z")).heading.startswith(
+        "## #0 · 2025-01-02 ·"
+    )
+    assert prompt_note(summary("a", "", created_at=None)).heading == "## #0 · Topic of a"
 
 
 # --- shortening ---
 
-WHOLE = note(
+WHOLE = prompt_note(
     summary(
         "a", "c1 c2\n\nc3", topic="T", decisions=("d1 d2 d3", "d4\nd5"), next_steps=("n1 n2", "n3"), created_at=None
     )
@@ -100,7 +102,7 @@ WHOLE = note(
 LINES = WHOLE.text.split("\n")
 
 
-def shortened(whole: Note, room: int, *, first: bool = False) -> list[str] | None:
+def shortened(whole: PromptNote, room: int, *, first: bool = False) -> list[str] | None:
     found = whole.shortened(words, room, first=first)
     assert found is None or words(found) <= room
     return None if found is None else found.split("\n")
@@ -131,15 +133,15 @@ def test_of_the_first_note_the_first_words_of_a_line_are_kept_and_of_no_other() 
 
 
 def test_a_word_is_never_cut_but_where_a_script_has_no_blanks() -> None:
-    long = note(legacy("l", f"short {'x' * 500} end"))
+    long = prompt_note(legacy("l", f"short {'x' * 500} end"))
     assert long.shortened(len, 120, first=True) == f"{long.heading}\n> short …\n{SHORTENED}"
-    assert note(legacy("l", "x" * 500)).shortened(len, 120, first=True) is None
-    kana = note(legacy("l", "かなの文章" * 100)).shortened(len, 120, first=True)
+    assert prompt_note(legacy("l", "x" * 500)).shortened(len, 120, first=True) is None
+    kana = prompt_note(legacy("l", "かなの文章" * 100)).shortened(len, 120, first=True)
     assert kana is not None
     assert 110 < len(kana) <= 120
 
 
 def test_a_note_without_words_cannot_be_shortened() -> None:
-    empty = note(legacy("l", " \n "))
+    empty = prompt_note(legacy("l", " \n "))
     assert empty.text == empty.heading
     assert empty.shortened(words, 100, first=True) is None

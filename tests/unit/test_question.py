@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from bridge.interface.question_arguments import ARGUMENTS, snake_case, with_settings
 from bridge.search.catalogue import Filters
-from bridge.search.question import Question, ask
+from bridge.search.question import Question, parse_question
 from bridge.settings import Settings
 from jobs.errors import JobError
 
@@ -18,7 +18,7 @@ NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def asked(query: Any = "why", settings: Settings | None = None, **arguments: Any) -> Question:
-    return ask(with_settings({"query": query, **arguments}, settings or Settings()), NOW)
+    return parse_question(with_settings({"query": query, **arguments}, settings or Settings()), NOW)
 
 
 def refused(**arguments: Any) -> JobError:
@@ -194,7 +194,7 @@ def test_superseded_memories_are_shown_to_who_asks_for_them(
 def test_a_time_is_taken_as_exactly_as_it_is_echoed() -> None:
     """So whoever asks again with the echoed time gets the same scores to the last digit."""
     assert asked(as_of="2026-11-01T00:00:00.123987Z").ranking.as_of == datetime(2026, 11, 1, 0, 0, 0, 123000, UTC)
-    found = ask({"query": "why"}, NOW.replace(microsecond=999_999))
+    found = parse_question({"query": "why"}, NOW.replace(microsecond=999_999))
     assert found.ranking.as_of == NOW.replace(microsecond=999_000)
 
 

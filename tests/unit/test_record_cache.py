@@ -12,15 +12,15 @@ import pytest
 
 from jobs import clock, record_cache, spool
 from jobs.errors import JobError
-from jobs.layout import Spool, Workspace
+from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record
-from jobs.record_cache import Brief, Briefs
+from jobs.record_cache import JobRow, RecordCache
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Spool:
+def place(tmp_path: Path) -> SpoolPaths:
     place = Workspace(tmp_path).spool
     spool.prepare(place)
     return place
@@ -31,7 +31,7 @@ def record(job_id: str, state: Any = "succeeded", **fields: Any) -> Record:
     return Record(**{"job_id": job_id, "kind": "noop", "job_sha256": "", "state": state, "accepted_at": at, **fields})
 
 
-def brief(job_id: str, state: str = "succeeded", **fields: Any) -> Brief:
+def brief(job_id: str, state: str = "succeeded", **fields: Any) -> JobRow:
     return {
         **dict.fromkeys(record_cache.NAMES),
         "job_id": job_id,
@@ -43,7 +43,7 @@ def brief(job_id: str, state: str = "succeeded", **fields: Any) -> Brief:
     }
 
 
-def failed(job_id: str, code: str, message: str = "", **fields: Any) -> Brief:
+def failed(job_id: str, code: str, message: str = "", **fields: Any) -> JobRow:
     error = JobError(code, message).as_dict()
     return brief(job_id, **{"state": "failed", "error": error, "accepted_at": clock.iso(NOW), **fields})
 
@@ -55,8 +55,8 @@ def at(minutes: float) -> str:
 # --- looking ---
 
 
-def test_a_look_sees_what_came_changed_and_went(place: Spool) -> None:
-    found = Briefs(place)
+def test_a_look_sees_what_came_changed_and_went(place: SpoolPaths) -> None:
+    found = RecordCache(place)
     assert found.look() == 0
     assert found.all() == []
     spool.write_records(place, [record("a", "queued"), record("b")])
@@ -72,10 +72,10 @@ def test_a_look_sees_what_came_changed_and_went(place: Spool) -> None:
 
 
 def test_a_look_at_nothing_new_has_the_number_of_the_last_and_opens_no_file(
-    place: Spool, monkeypatch: pytest.MonkeyPatch
+    place: SpoolPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spool.write_records(place, [record("a")])
-    found = Briefs(place)
+    found = RecordCache(place)
     number = found.look()
 
     def opened(*_: object) -> bytes:
@@ -85,16 +85,16 @@ def test_a_look_at_nothing_new_has_the_number_of_the_last_and_opens_no_file(
     assert [found.look(), found.look()] == [number, number]
 
 
-def test_a_folder_that_has_stood_still_is_not_even_listed(place: Spool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_has_stood_still_is_not_even_listed(place: SpoolPaths, monkeypatch: pytest.MonkeyPatch) -> None:
     spool.write_records(place, [record("a")])
     os.utime(place.results, (0, 0))
-    found = Briefs(place)
+    found = RecordCache(place)
     number = found.look()
     monkeypatch.setattr(record_cache.os, "scandir", lambda _: pytest.fail("the folder was listed"))
     assert found.look() == number
 
 
-def test_what_is_no_record_is_left_out(place: Spool) -> None:
+def test_what_is_no_record_is_left_out(place: SpoolPaths) -> None:
     spool.write_records(place, [record("good")])
     (place.results / "half.json").write_text('{"job_id": "half"')
     (place.results / "other.json").write_bytes(place.record("good").read_bytes())
@@ -108,13 +108,13 @@ def test_what_is_no_record_is_left_out(place: Spool) -> None:
         (place.results / f"bad-{number}.json").write_text(json.dumps(record(f"bad-{number}").as_dict() | damage))
     (place.results / ".part.json").write_text("{}")
     (place.results / "link.json").symlink_to(place.record("good"))
-    found = Briefs(place)
+    found = RecordCache(place)
     found.look()
     assert [b["job_id"] for b in found.all()] == ["good"]
 
 
 def test_a_spool_that_is_not_there_has_no_jobs(tmp_path: Path) -> None:
-    found = Briefs(Workspace(tmp_path / "nowhere").spool)
+    found = RecordCache(Workspace(tmp_path / "nowhere").spool)
     assert (found.look(), found.all()) == (0, [])
 
 

@@ -15,13 +15,13 @@ from hypothesis import given, settings, strategies as st
 
 from jobs import files, lifecycle, spool
 from jobs.errors import JobError
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.lifecycle import Caps
 from jobs.model import ENDS, Record, State, encode
 from jobs.parse import parse_job
 from worker.inbox.intake import Intake, Limits
 from worker.scheduling.ledger import Ledger
-from worker.scheduling.recovery import DEBTS, REPAIRS, CopyIs, Debt, RecordIs, Repair, recover, survey, tend
+from worker.scheduling.recovery import DEBTS, REPAIRS, CopyIs, Debt, RecordIs, Repair, reconcile, recover, survey
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
@@ -56,9 +56,9 @@ def record_in(state: State) -> Record:
             return lifecycle.refuse(ID, JobError("JOB_INVALID"), NOW)
 
 
-def left_behind(folder: Path, record: str, copy: str, dropped: bool) -> Spool:
+def left_behind(folder: Path, record: str, copy: str, dropped: bool) -> SpoolPaths:
     """The files of one job as a stop may have left them."""
-    place = Spool(folder)
+    place = SpoolPaths(folder)
     spool.prepare(place)
     if record == "damaged":
         place.record(ID).write_bytes(b'{"schema_version": 1, "sta')
@@ -75,7 +75,7 @@ def left_behind(folder: Path, record: str, copy: str, dropped: bool) -> Spool:
     return place
 
 
-def tree(place: Spool) -> dict[str, bytes]:
+def tree(place: SpoolPaths) -> dict[str, bytes]:
     return {str(p.relative_to(place.root)): p.read_bytes() for p in place.root.rglob("*") if p.is_file()}
 
 
@@ -202,12 +202,12 @@ def test_a_damaged_record_of_an_ended_job_is_kept_aside_with_the_job(tmp_path: P
 # --- while the worker runs ---
 
 
-def tended(place: Spool, ledger: Ledger) -> dict[str, bytes]:
-    tend(place, ledger, LATER)
+def tended(place: SpoolPaths, ledger: Ledger) -> dict[str, bytes]:
+    reconcile(place, ledger, LATER)
     return tree(place)
 
 
-def live(tmp_path: Path, state: State = "queued") -> tuple[Spool, Ledger]:
+def live(tmp_path: Path, state: State = "queued") -> tuple[SpoolPaths, Ledger]:
     place = left_behind(tmp_path / "spool", state, "active", dropped=False)
     return place, Ledger(place, [record_in(state)], now=lambda: LATER)
 
@@ -319,7 +319,7 @@ def test_files_that_are_named_after_no_job_are_left_alone(tmp_path: Path) -> Non
 def test_many_jobs_are_mended_as_each_would_be_alone(
     tmp_path_factory: pytest.TempPathFactory, jobs: dict[int, tuple[str, str, bool]]
 ) -> None:
-    together = Spool(tmp_path_factory.mktemp("together"))
+    together = SpoolPaths(tmp_path_factory.mktemp("together"))
     spool.prepare(together)
     expected = {}
     for number, combination in jobs.items():
@@ -363,13 +363,13 @@ def cut_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
 def every_cut(
     tmp_path: Path,
     cut_after: Callable[[int | None], None],
-    prepare: Callable[[Spool], None],
-    change: Callable[[Spool], None],
-    check: Callable[[Spool, list[Record]], None],
+    prepare: Callable[[SpoolPaths], None],
+    change: Callable[[SpoolPaths], None],
+    check: Callable[[SpoolPaths, list[Record]], None],
 ) -> None:
     """Stop a change at each of its steps, begin again as a new worker does, and check what there is."""
     for number in range(100):
-        place = Spool(tmp_path / f"spool-{number}")
+        place = SpoolPaths(tmp_path / f"spool-{number}")
         spool.prepare(place)
         prepare(place)
         cut_after(number)
@@ -386,7 +386,7 @@ def every_cut(
     raise AssertionError("the change never came to its end")
 
 
-def take_in(place: Spool, live: list[Record]) -> Ledger:
+def take_in(place: SpoolPaths, live: list[Record]) -> Ledger:
     ledger = Ledger(place, live, now=lambda: LATER)
     limits = Limits(
         max_job_bytes=10_000, max_active_jobs=10, min_free_bytes=0, max_attempts=4, partial_write_grace=2.0,
@@ -399,7 +399,7 @@ def take_in(place: Spool, live: list[Record]) -> Ledger:
 def test_an_acceptance_cut_anywhere_is_an_acceptance_in_the_end(
     tmp_path: Path, cut_after: Callable[[int | None], None]
 ) -> None:
-    def check(place: Spool, live: list[Record]) -> None:
+    def check(place: SpoolPaths, live: list[Record]) -> None:
         ledger = take_in(place, live)
         record = ledger.get(ID)
         assert record is not None
@@ -417,7 +417,7 @@ def test_an_acceptance_cut_anywhere_is_an_acceptance_in_the_end(
 
 
 def test_an_end_cut_anywhere_runs_again_or_has_ended(tmp_path: Path, cut_after: Callable[[int | None], None]) -> None:
-    def check(place: Spool, live: list[Record]) -> None:
+    def check(place: SpoolPaths, live: list[Record]) -> None:
         record = spool.read_record(place, ID)
         assert record is not None
         if record.ended:
@@ -427,10 +427,10 @@ def test_an_end_cut_anywhere_runs_again_or_has_ended(tmp_path: Path, cut_after: 
             assert live == [record]
             assert (record.state, place.copy(ID).exists()) == ("queued", True)
 
-    def prepare(place: Spool) -> None:
+    def prepare(place: SpoolPaths) -> None:
         spool.accept(place, [(JOB, record_in("running"))])
 
-    def change(place: Spool) -> None:
+    def change(place: SpoolPaths) -> None:
         Ledger(place, [record_in("running")]).apply({ID: lifecycle.Succeeded({})})
 
     every_cut(tmp_path, cut_after, prepare, change, check)
@@ -439,7 +439,7 @@ def test_an_end_cut_anywhere_runs_again_or_has_ended(tmp_path: Path, cut_after: 
 def test_a_replay_cut_anywhere_has_begun_or_can_be_asked_for_again(
     tmp_path: Path, cut_after: Callable[[int | None], None]
 ) -> None:
-    def check(place: Spool, live: list[Record]) -> None:
+    def check(place: SpoolPaths, live: list[Record]) -> None:
         record = spool.read_record(place, ID)
         assert record is not None
         if record.ended:
@@ -451,7 +451,7 @@ def test_a_replay_cut_anywhere_has_begun_or_can_be_asked_for_again(
             assert (record.state, record.generation) == ("queued", 2)
         assert place.copy(ID).exists()
 
-    def prepare(place: Spool) -> None:
+    def prepare(place: SpoolPaths) -> None:
         spool.write_records(place, [record_in("failed")])
         place.ended_copy(ID).write_bytes(FILE)
 
@@ -462,7 +462,7 @@ def test_a_replay_cut_anywhere_has_begun_or_can_be_asked_for_again(
 def test_a_rejection_cut_anywhere_is_a_rejection_in_the_end(
     tmp_path: Path, cut_after: Callable[[int | None], None], secret: bytes
 ) -> None:
-    def check(place: Spool, live: list[Record]) -> None:
+    def check(place: SpoolPaths, live: list[Record]) -> None:
         assert live == []
         take_in(place, live)
         record = spool.read_record(place, ID)

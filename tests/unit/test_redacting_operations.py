@@ -21,7 +21,7 @@ from bridge.operations import Task, run
 from bridge.settings import Settings
 from bridge.slices import quietly
 from bridge.store import extractions
-from bridge.store.extractions import Findings, FoundNode
+from bridge.store.extractions import ExtractedNode, Extraction
 from bridge.store.llm_usage import Meter
 from bridge.store.rows import Addition
 from bridge.transfer import export, export_file
@@ -44,9 +44,9 @@ class Graph:
     def __init__(self) -> None:
         self.looked: list[str] = []
 
-    def look_into(self, memory_id: str, text: str, meter: Meter, pause: Callable[[], None]) -> Findings:
+    def look_into(self, memory_id: str, text: str, meter: Meter, pause: Callable[[], None]) -> Extraction:
         self.looked.append(text)
-        return Findings((FoundNode("3b1f8a52-0000-4000-8000-000000000001", "Entity", ("name",), {}),))
+        return Extraction((ExtractedNode("3b1f8a52-0000-4000-8000-000000000001", "Entity", ("name",), {}),))
 
     def ask(self, question: str, top_k: int, meter: Meter | None) -> Any:
         self.looked.append(question)
@@ -229,7 +229,7 @@ def test_an_export_with_secrets_is_imported_without_them_and_under_its_ids(opene
 def test_what_was_found_in_a_text_is_imported_without_secrets_and_counted(opened: Callable[..., Place]) -> None:
     there, (memory, _) = opened("there", OFF), of_everything()
     exported(there, [memory])
-    found = Findings((FoundNode("0b4f5c1e-5b1c-4d4e-9d4e-000000000003", "Entity", ("name",), {"name": KEY}),))
+    found = Extraction((ExtractedNode("0b4f5c1e-5b1c-4d4e-9d4e-000000000003", "Entity", ("name",), {"name": KEY}),))
     with there.store.changing(AT) as connection:
         extractions.keep(connection, memory.id, found, "job", AT)
     data: list[bytes] = []

@@ -15,7 +15,7 @@ from harness import until
 
 from jobs import clock, files, lifecycle, rejected_files, spool
 from jobs.errors import ERRORS, JobError
-from jobs.layout import Spool, Workspace
+from jobs.layout import SpoolPaths, Workspace
 from jobs.lock import Lock
 from jobs.model import Record, encode
 from jobs.parse import parse_job
@@ -32,11 +32,11 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 @pytest.fixture
-def place(workspace: Workspace) -> Spool:
+def place(workspace: Workspace) -> SpoolPaths:
     return workspace.spool
 
 
-def job(place: Spool, job_id: str, *events: lifecycle.Event) -> Record:
+def job(place: SpoolPaths, job_id: str, *events: lifecycle.Event) -> Record:
     """A job with its copy, after these events."""
     file = {"schema_version": 1, "job_id": job_id, "kind": "check", "payload": {}}
     accepted = parse_job(job_id, encode(file))
@@ -52,7 +52,7 @@ def job(place: Spool, job_id: str, *events: lifecycle.Event) -> Record:
 STARTED, FAILED = lifecycle.Started(), lifecycle.Failed(JobError("TOPIC_NOT_FOUND"))
 
 
-def rejected(place: Spool, name: str, code: str = "BACKLOG_FULL", *, record: bool = True) -> Path:
+def rejected(place: SpoolPaths, name: str, code: str = "BACKLOG_FULL", *, record: bool = True) -> Path:
     """A file that was rejected; its content is a job all the same."""
     path = place.inbox / name
     path.write_bytes(encode({"schema_version": 1, "job_id": name[:-5], "kind": "check", "payload": {}}))
@@ -62,7 +62,7 @@ def rejected(place: Spool, name: str, code: str = "BACKLOG_FULL", *, record: boo
 
 
 @contextmanager
-def worker(place: Spool, obey: Any) -> Iterator[None]:
+def worker(place: SpoolPaths, obey: Any) -> Iterator[None]:
     """Somebody who holds the worker's lock, and does what ``obey`` does with each request or drop, before it goes."""
     stop = threading.Event()
     files.make_folder(place.control)
@@ -93,7 +93,7 @@ def read(path: Path) -> dict[str, Any]:
 # --- which jobs are meant ---
 
 
-def test_an_id_is_meant_by_a_beginning_that_no_other_has(place: Spool) -> None:
+def test_an_id_is_meant_by_a_beginning_that_no_other_has(place: SpoolPaths) -> None:
     for job_id in ("0193-aa-1", "0193-ab-2", "0193"):
         job(place, job_id)
     (place.inbox / "waits-here.json").write_text("{}")
@@ -102,7 +102,7 @@ def test_an_id_is_meant_by_a_beginning_that_no_other_has(place: Spool) -> None:
     assert requests.resolved(place, "waits") == "waits-here"
 
 
-def test_a_beginning_of_several_lists_them_and_one_of_none_says_what_is_near(place: Spool) -> None:
+def test_a_beginning_of_several_lists_them_and_one_of_none_says_what_is_near(place: SpoolPaths) -> None:
     for number in range(7):
         job(place, f"job-{number}")
     with pytest.raises(JobError, match=r"ARGUMENT_INVALID.*7 jobs: job-0, job-1, .* and 2 more"):
@@ -275,7 +275,7 @@ def test_a_rejected_file_is_named_as_it_is_kept(workspace: Workspace) -> None:
     assert {refused.error.code for refused in outcome.skipped} == {"JOB_NOT_FOUND"}
 
 
-def test_a_drop_that_waits_is_not_overwritten_by_a_rejected_one(place: Spool) -> None:
+def test_a_drop_that_waits_is_not_overwritten_by_a_rejected_one(place: SpoolPaths) -> None:
     kept = rejected(place, "mine.json")
     place.dropped("mine").write_text("another")
     with pytest.raises(JobError, match="JOB_ID_CONFLICT"):
@@ -283,7 +283,9 @@ def test_a_drop_that_waits_is_not_overwritten_by_a_rejected_one(place: Spool) ->
     assert (place.dropped("mine").read_text(), kept.exists()) == ("another", True)
 
 
-def test_what_cannot_become_a_job_by_its_name_or_is_no_plain_file_is_not_dropped(place: Spool, tmp_path: Path) -> None:
+def test_what_cannot_become_a_job_by_its_name_or_is_no_plain_file_is_not_dropped(
+    place: SpoolPaths, tmp_path: Path
+) -> None:
     unnamed = rejected(place, "No Name.json", "NAME_INVALID", record=False)
     with pytest.raises(JobError, match="NAME_INVALID"):
         rejected_files.drop_anew(place, unnamed.name)
@@ -298,7 +300,7 @@ def test_what_cannot_become_a_job_by_its_name_or_is_no_plain_file_is_not_dropped
 # --- what was rejected, what waits ---
 
 
-def test_rejections_are_those_whose_file_is_kept_the_newest_first(place: Spool) -> None:
+def test_rejections_are_those_whose_file_is_kept_the_newest_first(place: SpoolPaths) -> None:
     first, second, gone = (rejected(place, f"{name}.json", "DISK_FULL") for name in ("a", "b", "c"))
     gone.unlink()
     found, total = rejected_files.rejections(place, 1)
@@ -328,7 +330,7 @@ def test_every_error_that_can_be_asked_for_is_in_the_table() -> None:
     assert all(requests.error_of(code.lower()) == code for code in ERRORS)
 
 
-def test_ended_jobs_are_taken_off_the_list_once_a_worker_has_read_it(workspace: Workspace, place: Spool) -> None:
+def test_ended_jobs_are_taken_off_the_list_once_a_worker_has_read_it(workspace: Workspace, place: SpoolPaths) -> None:
     job(place, "failed", STARTED, FAILED)
     job(place, "waits")
     outcome = requests.dismiss_many(workspace, ["failed", "waits", "nobody"], 0.0)

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from jobs import files, lifecycle, spool
 from jobs.errors import JobError
-from jobs.layout import Spool, Workspace
+from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record, State, encode
 from jobs.parse import parse_job
 from worker.scheduling import retention
@@ -127,7 +127,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 @pytest.fixture
-def place(workspace: Workspace) -> Spool:
+def place(workspace: Workspace) -> SpoolPaths:
     return workspace.spool
 
 
@@ -135,7 +135,7 @@ def grown_old(path: Path, days: float) -> None:
     os.utime(path, (SECONDS - days * DAY,) * 2, follow_symlinks=False)
 
 
-def ended(place: Spool, job_id: str, days: float, *events: lifecycle.Event) -> Record:
+def ended(place: SpoolPaths, job_id: str, days: float, *events: lifecycle.Event) -> Record:
     """A job that ended so many days ago, by default with success."""
     file = encode({"schema_version": 1, "job_id": job_id, "kind": "noop", "payload": {}})
     record = lifecycle.accept(parse_job(job_id, file, test_jobs=True), NOW)
@@ -147,7 +147,7 @@ def ended(place: Spool, job_id: str, days: float, *events: lifecycle.Event) -> R
     return record
 
 
-def rejected(place: Spool, name: str, days: float) -> Path:
+def rejected(place: SpoolPaths, name: str, days: float) -> Path:
     dropped = place.inbox / name
     if not os.path.lexists(dropped):
         dropped.write_bytes(b"?")
@@ -160,11 +160,13 @@ def pruned(workspace: Workspace, keep: Keep = KEEP, live: tuple[str, ...] = (), 
     return prune(workspace, keep, lambda job_id: job_id in live, SECONDS, at_most)
 
 
-def there(place: Spool) -> set[str]:
+def there(place: SpoolPaths) -> set[str]:
     return set(spool.job_ids(place.results))
 
 
-def test_a_job_that_is_over_goes_with_its_copy_and_its_id_is_free_again(workspace: Workspace, place: Spool) -> None:
+def test_a_job_that_is_over_goes_with_its_copy_and_its_id_is_free_again(
+    workspace: Workspace, place: SpoolPaths
+) -> None:
     ended(place, "old", 8)
     ended(place, "young", 6)
     assert pruned(workspace) == 1
@@ -175,7 +177,7 @@ def test_a_job_that_is_over_goes_with_its_copy_and_its_id_is_free_again(workspac
     assert pruned(workspace) == 0
 
 
-def test_what_failed_is_kept_longer_so_that_it_can_be_run_again(workspace: Workspace, place: Spool) -> None:
+def test_what_failed_is_kept_longer_so_that_it_can_be_run_again(workspace: Workspace, place: SpoolPaths) -> None:
     failed = lifecycle.Failed(JobError("TEST_FAILURE"))
     ended(place, "failed", 29, lifecycle.Started(), failed)
     ended(place, "older", 31, lifecycle.Started(), failed)
@@ -186,7 +188,9 @@ def test_what_failed_is_kept_longer_so_that_it_can_be_run_again(workspace: Works
 
 
 @pytest.mark.parametrize("events", [(), (lifecycle.Started(),)])
-def test_a_live_job_is_never_touched(workspace: Workspace, place: Spool, events: tuple[lifecycle.Event, ...]) -> None:
+def test_a_live_job_is_never_touched(
+    workspace: Workspace, place: SpoolPaths, events: tuple[lifecycle.Event, ...]
+) -> None:
     """Neither one that the ledger knows, nor a live record that it does not know (yet)."""
     file = encode({"schema_version": 1, "job_id": "live", "kind": "noop", "payload": {}})
     record = lifecycle.accept(parse_job("live", file, test_jobs=True), NOW)
@@ -200,7 +204,7 @@ def test_a_live_job_is_never_touched(workspace: Workspace, place: Spool, events:
         assert place.copy("live").exists()
 
 
-def test_a_job_that_is_being_run_again_is_not_taken_for_an_ended_one(workspace: Workspace, place: Spool) -> None:
+def test_a_job_that_is_being_run_again_is_not_taken_for_an_ended_one(workspace: Workspace, place: SpoolPaths) -> None:
     ended(place, "again", 400, lifecycle.Cancelled())
     ledger = Ledger(place, [])
     ledger.replay("again")
@@ -210,7 +214,7 @@ def test_a_job_that_is_being_run_again_is_not_taken_for_an_ended_one(workspace: 
 
 
 def test_an_ended_job_whose_copy_still_lies_among_the_active_is_left_to_recovery(
-    workspace: Workspace, place: Spool
+    workspace: Workspace, place: SpoolPaths
 ) -> None:
     """Its worker died before it had put the copy away. Without its record, the copy would be run as a new job."""
     record = ended(place, "a", 400)
@@ -223,14 +227,14 @@ def test_an_ended_job_whose_copy_still_lies_among_the_active_is_left_to_recovery
     assert list(place.active.iterdir()) == list(place.ended.iterdir()) == []
 
 
-def test_of_too_many_the_oldest_go(workspace: Workspace, place: Spool) -> None:
+def test_of_too_many_the_oldest_go(workspace: Workspace, place: SpoolPaths) -> None:
     for number in range(6):
         ended(place, f"job-{number}", number / 10)
     assert pruned(workspace, replace(KEEP, ended_jobs=4)) == 2
     assert there(place) == {"job-0", "job-1", "job-2", "job-3"}
 
 
-def test_it_goes_a_part_at_a_time_the_oldest_first(workspace: Workspace, place: Spool) -> None:
+def test_it_goes_a_part_at_a_time_the_oldest_first(workspace: Workspace, place: SpoolPaths) -> None:
     for number in range(7):
         ended(place, f"job-{number}", 10 + number)
     assert [pruned(workspace, at_most=3) for _ in range(4)] == [3, 3, 1, 0]
@@ -240,7 +244,7 @@ def test_it_goes_a_part_at_a_time_the_oldest_first(workspace: Workspace, place: 
     assert there(place) == {"job-0"}
 
 
-def test_damaged_records_and_files_of_others_are_left_alone(workspace: Workspace, place: Spool) -> None:
+def test_damaged_records_and_files_of_others_are_left_alone(workspace: Workspace, place: SpoolPaths) -> None:
     left = [
         place.record("damaged"),
         place.results / "Not An Id.json",
@@ -256,7 +260,7 @@ def test_damaged_records_and_files_of_others_are_left_alone(workspace: Workspace
     assert all(path.exists() for path in left)
 
 
-def test_a_record_that_is_a_link_is_not_followed(workspace: Workspace, place: Spool, tmp_path: Path) -> None:
+def test_a_record_that_is_a_link_is_not_followed(workspace: Workspace, place: SpoolPaths, tmp_path: Path) -> None:
     target = tmp_path / "target.json"
     ended(place, "link", 400)
     place.record("link").rename(target)
@@ -273,7 +277,7 @@ class Cut(BaseException):
 @pytest.mark.parametrize("recovered", [True, False])
 @pytest.mark.parametrize("removals", [0, 1, 2])
 def test_a_pruning_that_was_cut_off_is_finished_by_the_next(
-    workspace: Workspace, place: Spool, monkeypatch: pytest.MonkeyPatch, removals: int, recovered: bool
+    workspace: Workspace, place: SpoolPaths, monkeypatch: pytest.MonkeyPatch, removals: int, recovered: bool
 ) -> None:
     ended(place, "a", 400)
     left = [removals]
@@ -301,7 +305,7 @@ def test_a_pruning_that_was_cut_off_is_finished_by_the_next(
 
 
 def test_what_a_power_cut_could_bring_back_is_on_the_medium_before_a_record_goes(
-    workspace: Workspace, place: Spool, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, place: SpoolPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither the removal of a dropped file nor the move of a copy to ``ended/`` is synced at its time."""
     done: list[str] = []
@@ -332,21 +336,21 @@ def test_what_a_power_cut_could_bring_back_is_on_the_medium_before_a_record_goes
 # --- rejected files ---
 
 
-def test_a_rejected_file_goes_with_its_reason(workspace: Workspace, place: Spool) -> None:
+def test_a_rejected_file_goes_with_its_reason(workspace: Workspace, place: SpoolPaths) -> None:
     old, young = rejected(place, "old", 31), rejected(place, "young", 29)
     assert pruned(workspace) == 2
     assert sorted(place.rejected.iterdir()) == sorted([young, young.with_suffix(".reason.json")])
     assert not old.exists()
 
 
-def test_of_too_many_rejected_files_the_oldest_go(workspace: Workspace, place: Spool) -> None:
+def test_of_too_many_rejected_files_the_oldest_go(workspace: Workspace, place: SpoolPaths) -> None:
     for number in range(5):
         rejected(place, f"file-{number}", number)
     assert pruned(workspace, replace(KEEP, rejected_files=2)) == 6
     assert {path.name[:6] for path in place.rejected.iterdir()} == {"file-0", "file-1"}
 
 
-def test_how_old_the_file_itself_is_does_not_matter(workspace: Workspace, place: Spool) -> None:
+def test_how_old_the_file_itself_is_does_not_matter(workspace: Workspace, place: SpoolPaths) -> None:
     """It was rejected today."""
     dropped = place.inbox / "x"
     dropped.write_bytes(b"?")
@@ -356,7 +360,7 @@ def test_how_old_the_file_itself_is_does_not_matter(workspace: Workspace, place:
 
 
 def test_rejected_folders_links_and_pipes_are_removed_and_not_followed(
-    workspace: Workspace, place: Spool, tmp_path: Path
+    workspace: Workspace, place: SpoolPaths, tmp_path: Path
 ) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -374,7 +378,7 @@ def test_rejected_folders_links_and_pipes_are_removed_and_not_followed(
     assert (outside / "kept").read_bytes() == b"kept"
 
 
-def test_rejected_files_go_a_part_at_a_time_behind_the_jobs(workspace: Workspace, place: Spool) -> None:
+def test_rejected_files_go_a_part_at_a_time_behind_the_jobs(workspace: Workspace, place: SpoolPaths) -> None:
     for number in range(3):
         ended(place, f"job-{number}", 40)
         rejected(place, f"file-{number}", 40)
@@ -383,7 +387,7 @@ def test_rejected_files_go_a_part_at_a_time_behind_the_jobs(workspace: Workspace
 
 
 def test_what_cannot_be_removed_is_not_said_to_have_gone_and_holds_up_nothing(
-    workspace: Workspace, place: Spool, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, place: SpoolPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever prunes until nothing is left would never end."""
     rejected(place, "stuck", 50)
@@ -406,12 +410,12 @@ def test_what_cannot_be_removed_is_not_said_to_have_gone_and_holds_up_nothing(
 
 def test_a_store_that_was_set_aside_goes_when_its_days_are_over(workspace: Workspace) -> None:
     for name, days in (("old", 31), ("young", 29)):
-        folder = workspace.set_aside / name
+        folder = workspace.quarantine / name
         files.make_folder(folder)
         (folder / "graph").write_bytes(b"?")
         grown_old(folder, days)
     assert pruned(workspace) == 1
-    assert [path.name for path in workspace.set_aside.iterdir()] == ["young"]
+    assert [path.name for path in workspace.quarantine.iterdir()] == ["young"]
 
 
 def test_a_workspace_without_anything_has_nothing_to_prune(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from harness import until
 
 from jobs import clock, lifecycle, spool
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.model import Record, encode
 from jobs.parse import parse_job
 from worker.child.supervisor import ChildEnded
@@ -48,7 +48,7 @@ class Bench:
     """A runner over a spool, and a child that answers as it is told."""
 
     def __init__(self, folder: Path) -> None:
-        self.place = Spool(folder)
+        self.place = SpoolPaths(folder)
         spool.prepare(self.place)
         self.now = clock.now()
         self.stands: Callable[[Record], bool] = lambda record: False

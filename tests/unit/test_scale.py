@@ -20,14 +20,14 @@ from bridge.memory import Content, Memory, Metadata, Status
 from bridge.search import catalogue, retrieval, snapshot as search
 from bridge.search.catalogue import Filters
 from bridge.search.index_cache import IndexCache
-from bridge.search.question import ask
+from bridge.search.question import parse_question
 from bridge.search.ranking import Relevance, factors, order_key, rounded
 from bridge.search.reader import Reader
 from bridge.search.retrieval import rank, score
 from bridge.search.snapshot import open_snapshot
 from bridge.settings import Settings
 from bridge.store import database, vector_files
-from bridge.store.memory_store import Store
+from bridge.store.memory_store import MemoryStore
 from bridge.store.rows import dated
 from jobs import clock
 from jobs.layout import Workspace
@@ -62,7 +62,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def add(workspace: Workspace, *found: Memory) -> None:
-    store = Store(workspace, FakeEmbedder())
+    store = MemoryStore(workspace, FakeEmbedder())
     store.add([(memory, None) for memory in found], STORED)
     store.close()
 
@@ -89,7 +89,7 @@ ASKED: list[dict[str, Any]] = [
 
 def exhaustive(workspace: Workspace, query: str, arguments: dict[str, Any]) -> tuple[list[str], int]:
     """The same by scoring every single memory, which is what the shortcuts must agree with."""
-    question = ask({"query": query, "relevance_floor": 0.1, **arguments}, NOW)
+    question = parse_question({"query": query, "relevance_floor": 0.1, **arguments}, NOW)
     snapshot = open_snapshot(workspace)
     assert snapshot is not None
     with closing(snapshot):
@@ -127,7 +127,7 @@ def test_a_reader_that_lives_on_gives_what_a_new_one_gives_whatever_happens_to_t
     same()
     add(workspace, *memories(20, seed=2, start=60))
     same()
-    store = Store(workspace, FakeEmbedder())
+    store = MemoryStore(workspace, FakeEmbedder())
     changed = next(m for m in memories(60) if m.kind == "summary" and m.metadata.status == "Active")
     store.set_status(changed.id, "Superseded", STORED, STORED)
     same()
@@ -306,7 +306,7 @@ def test_scores_by_number_are_those_of_the_ranking_and_hidden_ones_have_none(wor
     add(workspace, *memories(80))
     with closing(sqlite3.connect(workspace.memory_db)) as connection, connection:
         connection.execute("UPDATE memories SET hidden = 1 WHERE number = 3")
-    question = ask({"query": "queue lock", "max_results": 1000, "include_superseded": True}, NOW)
+    question = parse_question({"query": "queue lock", "max_results": 1000, "include_superseded": True}, NOW)
     snapshot = open_snapshot(workspace)
     assert snapshot is not None
     with closing(snapshot):
@@ -338,7 +338,7 @@ def test_a_backup_that_is_restored_and_written_on_is_read_anew(workspace: Worksp
         shutil.copytree(backup, workspace.memory)
 
     def set_status(memory_id: str) -> None:
-        with closing(Store(workspace, FakeEmbedder())) as store:
+        with closing(MemoryStore(workspace, FakeEmbedder())) as store:
             store.set_status(memory_id, "Superseded", STORED, STORED)
 
     of_one_topic = [m for m in memories(40) if m.kind == "summary" and m.metadata.status == "Active"]
@@ -392,7 +392,7 @@ def test_in_two_stages_legacy_memories_that_come_last_crowd_nothing_out(
 def test_no_estimate_loses_one_of_the_best_however_low_the_scores(
     found: list[tuple[float, float, float, Status]], mode: str
 ) -> None:
-    question = ask({"query": "q", "relevance_floor": 0, "max_results": 2, "ranking_mode": mode}, NOW)
+    question = parse_question({"query": "q", "relevance_floor": 0, "max_results": 2, "ranking_mode": mode}, NOW)
     exact, estimates = [], []
     for number, (semantic, off, days, status) in enumerate(found, 1):
         metadata = Metadata(status=status, created_at=clock.iso(NOW - timedelta(days=days)))

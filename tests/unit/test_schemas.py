@@ -16,13 +16,13 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 from questions import answer_to
 
-from bridge.embedding.embedder import Matrix
+from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.interface import answer_shapes, envelope, result_shapes
 from bridge.memory import Memory
 from bridge.operations import Task, ingest, noop, rebuild, set_status
 from bridge.search import hits, ranking
-from bridge.search.question import ask
+from bridge.search.question import parse_question
 from bridge.settings import Settings
 from jobs import client, clock, lifecycle, schema as shapes, spool
 from jobs.check import check
@@ -384,7 +384,7 @@ class Words:
 
     identity, dimensions, tokenizer_name = "test/words/64", 64, "words"
 
-    def embed(self, texts: Sequence[str]) -> Matrix:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         made = np.zeros((len(texts), self.dimensions), np.float32)
         for row, text in enumerate(texts):
             for word in re.findall(r"\w+", text.lower()):
@@ -499,7 +499,7 @@ STRUCTURED = {"decisions", "rationale", "open_questions", "next_steps", "referen
 
 @pytest.mark.parametrize("memory", examples.memories(), ids=lambda memory: memory.kind)
 def test_a_hit_of_each_kind_has_its_fields(memory: Memory) -> None:
-    asked = ask({"query": "x"}, NOON)
+    asked = parse_question({"query": "x"}, NOON)
     found = hits.hit(memory, ranking.factors(memory, ranking.relevance(1, 1, 1), asked.ranking), "text", 1)
     more = {"legacy": set(), "summary": STRUCTURED, "decision_record": STRUCTURED | {"compaction_source"}}
     assert set(found) == required(answer_shapes.RetrievalHit) | more[memory.kind]

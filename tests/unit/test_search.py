@@ -15,17 +15,17 @@ from fake_embedder import FakeEmbedder
 from hypothesis import HealthCheck, given, settings, strategies as st
 from questions import answer_to
 
-from bridge.embedding.embedder import EmbeddingConfig, Matrix
+from bridge.embedding.embedder import EmbeddingConfig, Vectors
 from bridge.memory import Content, Memory, Metadata
 from bridge.search.catalogue import Filters
-from bridge.search.question import ask
+from bridge.search.question import parse_question
 from bridge.search.reader import Reader
 from bridge.search.retrieval import rank
 from bridge.search.snapshot import Snapshot
 from bridge.settings import Settings
 from bridge.store.database import open_for_reading
 from bridge.store.full_text import table_in_force
-from bridge.store.memory_store import Store
+from bridge.store.memory_store import MemoryStore
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -57,13 +57,13 @@ class Shelf:
         self.embedder = FakeEmbedder(dimensions=64)
 
     def add(self, *memories: Memory) -> Shelf:
-        store = Store(self.workspace, self.embedder)
+        store = MemoryStore(self.workspace, self.embedder)
         store.add([(memory, None) for memory in memories], STORED)
         store.close()
         return self
 
     def rebuild(self) -> Shelf:
-        store = Store(self.workspace, self.embedder)
+        store = MemoryStore(self.workspace, self.embedder)
         store.rebuild_vectors()
         store.rebuild_words()
         store.close()
@@ -401,7 +401,7 @@ def test_a_snapshot_does_not_see_what_is_stored_meanwhile(shelf: Shelf) -> None:
     shelf.add(summary("a", "queue"))
     with closing(shelf.snapshot()) as snapshot:
         shelf.add(summary("b", "queue"))
-        question = ask({"query": "queue", "relevance_floor": 0}, NOW)
+        question = parse_question({"query": "queue", "relevance_floor": 0}, NOW)
         assert [memory.id for memory, _ in rank(snapshot, question, shelf.embedder).hits] == ["a"]
     assert set(shelf.ids("queue")) == {"a", "b"}
 
@@ -423,7 +423,7 @@ def test_estimates_belong_to_their_candidates_gaps_and_all(shelf: Shelf) -> None
 
 
 class Refusing(FakeEmbedder):
-    def embed(self, texts: Sequence[str]) -> Matrix:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         self.seen += texts
         raise JobError("EMBEDDING_FAILED")
 

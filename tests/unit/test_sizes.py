@@ -12,7 +12,7 @@ from fake_embedder import FakeEmbedder
 from bridge.memory import Content, Memory, Metadata
 from bridge.store import database
 from bridge.store.llm_usage import Spent
-from bridge.store.memory_store import Store
+from bridge.store.memory_store import MemoryStore
 from bridge.store.sizes import BY_STATUS, Sizes, sizes
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -29,7 +29,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def test_memories_are_counted_by_kind_and_status_with_what_they_take(workspace: Workspace) -> None:
-    store = Store(workspace, FakeEmbedder())
+    store = MemoryStore(workspace, FakeEmbedder())
     for number, status in enumerate(("Active", "Active", "Superseded")):
         about = Metadata(topic_id=f"topic-{number % 2}", status=status)  # type: ignore[arg-type]
         store.add([(Memory(f"s{number}", 0, "summary", about, STORED, Content("Topic", "Told.")), None)], STORED)

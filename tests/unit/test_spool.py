@@ -15,7 +15,7 @@ import pytest
 
 from jobs import batch, files, lifecycle, spool
 from jobs.errors import JobError
-from jobs.layout import Spool, Workspace, find_workspace
+from jobs.layout import SpoolPaths, Workspace, find_workspace
 from jobs.model import Job, Record, encode
 from jobs.parse import parse_job
 
@@ -30,7 +30,7 @@ class PowerCut(Exception):
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Spool:
+def place(tmp_path: Path) -> SpoolPaths:
     found = Workspace(tmp_path).spool
     spool.prepare(found)
     return found
@@ -46,7 +46,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def reject(place: Spool, name: str) -> tuple[Path, dict[str, Any]]:
+def reject(place: SpoolPaths, name: str) -> tuple[Path, dict[str, Any]]:
     """Reject an entry of the inbox; returns where it lies now, and the reason."""
     kept = spool.reject(place, spool.Entry(place.inbox / name, None), ERROR, None, "2026-11-20T12:00:00Z")
     return kept, json.loads(kept.with_name(f"{kept.stem}.reason.json").read_bytes())
@@ -56,12 +56,12 @@ def reject(place: Spool, name: str) -> tuple[Path, dict[str, Any]]:
 
 
 @posix
-def test_the_spool_is_private_and_not_for_git(place: Spool) -> None:
+def test_the_spool_is_private_and_not_for_git(place: SpoolPaths) -> None:
     assert {stat.S_IMODE(folder.stat().st_mode) for folder in place.folders} == {0o700}
     assert (place.root / ".gitignore").read_bytes() == b"*\n"
 
 
-def test_preparing_twice_keeps_what_is_there(place: Spool) -> None:
+def test_preparing_twice_keeps_what_is_there(place: SpoolPaths) -> None:
     spool.drop(place, "a", b"{}")
     spool.prepare(place)
     assert place.dropped("a").read_bytes() == b"{}"
@@ -72,7 +72,7 @@ def test_every_path_of_a_workspace_is_inside_it(tmp_path: Path) -> None:
     place = workspace.spool
     paths = [
         workspace.memory_db, workspace.vectors, workspace.store_lock, workspace.cognee_system, workspace.cognee_data,
-        workspace.set_aside, workspace.env_file, workspace.marker(place.root), place.heartbeat, place.lock,
+        workspace.quarantine, workspace.env_file, workspace.marker(place.root), place.heartbeat, place.lock,
         place.queue_db, place.log, place.dropping("a"), place.copy("a"), place.ended_copy("a"), place.record("a"),
         place.cancel("a"), place.retry("a"), *place.folders,
     ]  # fmt: skip
@@ -99,7 +99,7 @@ def test_a_workspace_that_is_no_folder_is_an_error(tmp_path: Path) -> None:
 # --- dropping ---
 
 
-def test_a_drop_is_whole_under_its_name(place: Spool) -> None:
+def test_a_drop_is_whole_under_its_name(place: SpoolPaths) -> None:
     assert spool.drop(place, "a", b"{}") == place.inbox / "a.json"
     assert [entry.name for entry in spool.inbox(place)] == ["a"]
 
@@ -111,7 +111,7 @@ def test_a_drop_makes_the_inbox_when_no_worker_was_ever_there(tmp_path: Path) ->
 
 
 def test_a_drop_that_was_cut_off_is_not_seen_and_does_not_stand_in_the_way(
-    place: Spool, monkeypatch: pytest.MonkeyPatch
+    place: SpoolPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(files, "rename", _cut)
@@ -128,7 +128,7 @@ def _cut(*arguments: object) -> None:
     raise PowerCut
 
 
-def test_the_inbox_shows_what_was_dropped_by_name_and_nothing_of_the_protocol_s_own(place: Spool) -> None:
+def test_the_inbox_shows_what_was_dropped_by_name_and_nothing_of_the_protocol_s_own(place: SpoolPaths) -> None:
     for name in ("b.json", "a.json", ".hidden.json", ".gitignore", "readme.txt", "A B.json"):
         (place.inbox / name).write_bytes(b"{}")
     (place.inbox / "folder.json").mkdir()
@@ -144,7 +144,7 @@ def test_the_inbox_shows_what_was_dropped_by_name_and_nothing_of_the_protocol_s_
 # --- accepting ---
 
 
-def test_an_accepted_job_has_a_copy_and_a_record_and_has_left_the_inbox(place: Spool) -> None:
+def test_an_accepted_job_has_a_copy_and_a_record_and_has_left_the_inbox(place: SpoolPaths) -> None:
     pairs = [accepted("a"), accepted("b")]
     for job, _ in pairs:
         spool.drop(place, job.job_id, b"{}")
@@ -154,7 +154,7 @@ def test_an_accepted_job_has_a_copy_and_a_record_and_has_left_the_inbox(place: S
     assert spool.read_record(place, "a") == pairs[0][1]
 
 
-def test_the_copy_is_the_job_as_it_was_sent_with_the_same_digest(place: Spool) -> None:
+def test_the_copy_is_the_job_as_it_was_sent_with_the_same_digest(place: SpoolPaths) -> None:
     job, record = accepted("a", {"dryRun": True})
     spool.accept(place, [(job, record)])
     again = parse_job("a", spool.read_copy(place, "a", 1000))
@@ -164,7 +164,7 @@ def test_the_copy_is_the_job_as_it_was_sent_with_the_same_digest(place: Spool) -
 
 
 def test_copies_are_durable_before_records_and_records_before_the_drops_go(
-    place: Spool, monkeypatch: pytest.MonkeyPatch
+    place: SpoolPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps: list[str] = []
 
@@ -194,7 +194,7 @@ def test_copies_are_durable_before_records_and_records_before_the_drops_go(
 
 @pytest.mark.parametrize("stop", ["write_parts", "put_in_place", "remove"])
 def test_a_stop_while_accepting_leaves_the_dropped_file(
-    place: Spool, stop: str, monkeypatch: pytest.MonkeyPatch
+    place: SpoolPaths, stop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spool.drop(place, "a", b"{}")
     pair = accepted("a")
@@ -208,7 +208,7 @@ def test_a_stop_while_accepting_leaves_the_dropped_file(
     assert not place.dropped("a").exists()
 
 
-def test_the_copy_of_an_ended_job_is_moved_aside_and_back(place: Spool) -> None:
+def test_the_copy_of_an_ended_job_is_moved_aside_and_back(place: SpoolPaths) -> None:
     spool.accept(place, [accepted("a")])
     spool.end(place, "a")
     assert (names(place.active), names(place.ended)) == (set(), {"a.json"})
@@ -219,7 +219,7 @@ def test_the_copy_of_an_ended_job_is_moved_aside_and_back(place: Spool) -> None:
     assert names(place.active) == {"a.json"}
 
 
-def test_a_job_whose_copy_was_pruned_cannot_be_reopened(place: Spool) -> None:
+def test_a_job_whose_copy_was_pruned_cannot_be_reopened(place: SpoolPaths) -> None:
     with pytest.raises(FileNotFoundError):
         spool.reopen(place, "a")
 
@@ -227,7 +227,7 @@ def test_a_job_whose_copy_was_pruned_cannot_be_reopened(place: Spool) -> None:
 # --- rejecting ---
 
 
-def test_a_rejected_file_is_kept_with_the_reason_beside_it(place: Spool) -> None:
+def test_a_rejected_file_is_kept_with_the_reason_beside_it(place: SpoolPaths) -> None:
     spool.drop(place, "a", b"content")
     kept, reason = reject(place, "a.json")
     assert kept.read_bytes() == b"content"
@@ -243,27 +243,27 @@ def test_a_rejected_file_is_kept_with_the_reason_beside_it(place: Spool) -> None
     assert spool.inbox(place) == []
 
 
-def test_a_rejection_writes_the_record_that_goes_with_it(place: Spool) -> None:
+def test_a_rejection_writes_the_record_that_goes_with_it(place: SpoolPaths) -> None:
     spool.drop(place, "a", b"content")
     record = lifecycle.refuse("a", ERROR, NOON)
     spool.reject(place, spool.Entry(place.dropped("a"), "a"), ERROR, record, "2026-11-20T12:00:00Z")
     assert spool.read_record(place, "a") == record
 
 
-def test_files_of_one_name_that_are_rejected_again_and_again_are_all_kept(place: Spool) -> None:
+def test_files_of_one_name_that_are_rejected_again_and_again_are_all_kept(place: SpoolPaths) -> None:
     for number in range(1, 4):
         spool.drop(place, "a", str(number).encode())
         kept, _ = reject(place, "a.json")
         assert (kept.name, kept.read_bytes()) == (f"a.{number}.json", str(number).encode())
 
 
-def test_a_file_that_its_writer_took_back_leaves_the_reason_alone(place: Spool) -> None:
+def test_a_file_that_its_writer_took_back_leaves_the_reason_alone(place: SpoolPaths) -> None:
     _, reason = reject(place, "gone.json")
     assert reason["file"] == "gone.json"
     assert names(place.rejected) == {"gone.1.reason.json"}
 
 
-def test_a_name_that_leaves_no_room_for_more_is_shortened(place: Spool) -> None:
+def test_a_name_that_leaves_no_room_for_more_is_shortened(place: SpoolPaths) -> None:
     long = "x" * 240 + ".json"
     (place.inbox / long).write_bytes(b"content")
     kept, reason = reject(place, long)
@@ -273,7 +273,7 @@ def test_a_name_that_leaves_no_room_for_more_is_shortened(place: Spool) -> None:
 
 
 @posix
-def test_a_name_that_is_no_text_does_not_stop_the_rejection(place: Spool) -> None:
+def test_a_name_that_is_no_text_does_not_stop_the_rejection(place: SpoolPaths) -> None:
     (place.inbox / os.fsdecode(b"\xff\xfe.json")).write_bytes(b"content")
     (entry,) = spool.inbox(place)
     kept, reason = reject(place, entry.path.name)
@@ -283,7 +283,7 @@ def test_a_name_that_is_no_text_does_not_stop_the_rejection(place: Spool) -> Non
 
 
 @posix
-def test_links_pipes_and_folders_are_moved_as_they_are(place: Spool, tmp_path: Path) -> None:
+def test_links_pipes_and_folders_are_moved_as_they_are(place: SpoolPaths, tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(b"secret")
     (place.inbox / "link.json").symlink_to(tmp_path / "secret")
     os.mkfifo(place.inbox / "pipe.json")
@@ -299,7 +299,7 @@ def test_links_pipes_and_folders_are_moved_as_they_are(place: Spool, tmp_path: P
 # --- reading ---
 
 
-def test_there_is_no_record_before_one_is_written(place: Spool) -> None:
+def test_there_is_no_record_before_one_is_written(place: SpoolPaths) -> None:
     assert spool.read_record(place, "a") is None
 
 
@@ -325,7 +325,7 @@ _RECORD = accepted("a")[1].as_dict()
     ],
     ids=range(13),
 )
-def test_a_damaged_record_is_a_value_error_and_left_out_of_the_list(place: Spool, data: bytes) -> None:
+def test_a_damaged_record_is_a_value_error_and_left_out_of_the_list(place: SpoolPaths, data: bytes) -> None:
     spool.write_records(place, [accepted("good")[1]])
     files.replace(place.record("a"), data)
     with pytest.raises(ValueError):
@@ -334,7 +334,7 @@ def test_a_damaged_record_is_a_value_error_and_left_out_of_the_list(place: Spool
 
 
 @posix
-def test_a_record_that_is_a_link_is_refused(place: Spool, tmp_path: Path) -> None:
+def test_a_record_that_is_a_link_is_refused(place: SpoolPaths, tmp_path: Path) -> None:
     place.record("a").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(JobError) as caught:
         spool.read_record(place, "a")
@@ -342,12 +342,12 @@ def test_a_record_that_is_a_link_is_refused(place: Spool, tmp_path: Path) -> Non
     assert list(spool.records(place)) == []
 
 
-def test_a_field_that_a_later_version_added_to_the_record_is_no_damage(place: Spool) -> None:
+def test_a_field_that_a_later_version_added_to_the_record_is_no_damage(place: SpoolPaths) -> None:
     files.replace(place.record("a"), encode({**_RECORD, "added_later": 1}))
     assert spool.read_record(place, "a") == accepted("a")[1]
 
 
-def test_job_ids_are_those_of_the_json_files(place: Spool) -> None:
+def test_job_ids_are_those_of_the_json_files(place: SpoolPaths) -> None:
     for name in ("a.json", ".b.json.tmp", ".c.json", "d.txt"):
         (place.active / name).write_bytes(b"")
     assert list(spool.job_ids(place.active)) == ["a"]

@@ -85,7 +85,7 @@ def through(*names: str) -> list[str]:
     """Carry the steps out; returns those that were."""
     done = []
     for name in names:
-        with steps.step(name):
+        with steps.fault_point(name):
             done.append(name)
     return done
 
@@ -96,7 +96,7 @@ def test_without_a_fault_a_step_is_nothing() -> None:
 
 def test_an_unknown_step_is_a_mistake_at_once() -> None:
     with pytest.raises(KeyError):
-        steps.step("memory.comit")
+        steps.fault_point("memory.comit")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_a_fault_can_be_armed_at_each_point_and_hits_there(point: str) -> None:
     steps.arm(f"enospc@{point}")
     side, _, name = point.partition(":")
     done = []
-    with pytest.raises(OSError) as caught, steps.step(name):
+    with pytest.raises(OSError) as caught, steps.fault_point(name):
         done.append(name)
     assert caught.value.errno == errno.ENOSPC
     assert bool(done) == (side == "after")
@@ -134,7 +134,7 @@ def test_a_disk_that_is_full_stays_full() -> None:
 
 def test_a_step_that_failed_by_itself_has_no_after() -> None:
     steps.arm("enospc@after:drop.write")
-    with pytest.raises(RuntimeError), steps.step("drop.write"):
+    with pytest.raises(RuntimeError), steps.fault_point("drop.write"):
         raise RuntimeError
     with pytest.raises(OSError):
         through("drop.write")

@@ -8,22 +8,22 @@ from typing import Any
 import pytest
 
 from jobs import clock, lifecycle, spool
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.model import KINDS, Record, encode
 from jobs.parse import parse_job
-from worker.scheduling.tasks import BATCHED, SLICED, Tasks, read_tasks
+from worker.scheduling.tasks import BATCHED, PREEMPTIBLE, Tasks, read_tasks
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Spool:
-    place = Spool(tmp_path / "spool")
+def place(tmp_path: Path) -> SpoolPaths:
+    place = SpoolPaths(tmp_path / "spool")
     spool.prepare(place)
     return place
 
 
-def accept(place: Spool, job_id: str, payload: dict[str, Any] | None = None, **fields: Any) -> Record:
+def accept(place: SpoolPaths, job_id: str, payload: dict[str, Any] | None = None, **fields: Any) -> Record:
     value = {"schema_version": 1, "job_id": job_id, "kind": "noop", "payload": payload or {}, **fields}
     job = parse_job(job_id, encode(value), test_jobs=True)
     record = lifecycle.accept(job, NOW)
@@ -35,7 +35,7 @@ def ids(tasks: Tasks) -> list[str]:
     return [task["job_id"] for task in tasks.jobs]
 
 
-def test_a_task_says_all_that_an_operation_may_depend_on(place: Spool) -> None:
+def test_a_task_says_all_that_an_operation_may_depend_on(place: SpoolPaths) -> None:
     """The times of the job, never that of the attempt: so that a retry says the same."""
     payload = {"outcome": "succeed", "sleep_ms": 0}
     record = accept(place, "a", payload, submitted_at="2026-11-20T11:59:00Z")
@@ -57,18 +57,18 @@ def test_a_task_says_all_that_an_operation_may_depend_on(place: Spool) -> None:
     )
 
 
-def test_tasks_come_in_the_order_of_the_batch(place: Spool) -> None:
+def test_tasks_come_in_the_order_of_the_batch(place: SpoolPaths) -> None:
     batch = [accept(place, job_id) for job_id in ("b", "c", "a")]
     assert ids(read_tasks(place, batch)) == ["b", "c", "a"]
 
 
-def test_the_shortest_timeout_of_those_that_have_one_is_that_of_all(place: Spool) -> None:
+def test_the_shortest_timeout_of_those_that_have_one_is_that_of_all(place: SpoolPaths) -> None:
     batch = [accept(place, "a", timeout_seconds=9), accept(place, "b"), accept(place, "c", timeout_seconds=2.5)]
     assert read_tasks(place, batch).timeout_seconds == 2.5
     assert read_tasks(place, batch[1:2]).timeout_seconds is None
 
 
-def break_copy(place: Spool, job_id: str, how: str) -> None:
+def break_copy(place: SpoolPaths, job_id: str, how: str) -> None:
     path = place.copy(job_id)
     match how:
         case "gone":
@@ -86,7 +86,7 @@ def break_copy(place: Spool, job_id: str, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["gone", "cut", "link", "folder", "another's"])
-def test_a_copy_that_cannot_be_read_fails_its_job_alone(place: Spool, how: str) -> None:
+def test_a_copy_that_cannot_be_read_fails_its_job_alone(place: SpoolPaths, how: str) -> None:
     batch = [accept(place, job_id) for job_id in ("a", "bad", "b")]
     break_copy(place, "bad", how)
     tasks = read_tasks(place, batch)
@@ -96,7 +96,7 @@ def test_a_copy_that_cannot_be_read_fails_its_job_alone(place: Spool, how: str) 
     assert (error.code, error.remediation, error.retryable) == ("JOB_NOT_FOUND", "Submit the job anew.", False)
 
 
-def test_where_every_copy_is_lost_there_is_nothing_to_run(place: Spool) -> None:
+def test_where_every_copy_is_lost_there_is_nothing_to_run(place: SpoolPaths) -> None:
     batch = [accept(place, job_id) for job_id in ("a", "b")]
     for job_id in ("a", "b"):
         break_copy(place, job_id, "gone")
@@ -104,7 +104,7 @@ def test_where_every_copy_is_lost_there_is_nothing_to_run(place: Spool) -> None:
     assert (tasks.jobs, tasks.timeout_seconds, set(tasks.lost)) == ([], None, {"a", "b"})
 
 
-def test_a_job_that_takes_its_time_runs_alone(place: Spool) -> None:
+def test_a_job_that_takes_its_time_runs_alone(place: SpoolPaths) -> None:
     slow = accept(place, "slow", {"sleep_ms": 50}, timeout_seconds=7)
     quick = accept(place, "quick", timeout_seconds=3)
     assert ids(read_tasks(place, [quick, slow])) == ["quick"], "the slow one has a turn of its own"
@@ -112,18 +112,18 @@ def test_a_job_that_takes_its_time_runs_alone(place: Spool) -> None:
     assert (ids(alone), alone.timeout_seconds) == (["slow"], 7)
 
 
-def test_a_lost_copy_before_a_job_that_runs_alone_is_told_all_the_same(place: Spool) -> None:
+def test_a_lost_copy_before_a_job_that_runs_alone_is_told_all_the_same(place: SpoolPaths) -> None:
     batch = [accept(place, "gone"), accept(place, "slow", {"sleep_ms": 50})]
     break_copy(place, "gone", "gone")
     tasks = read_tasks(place, batch)
     assert (ids(tasks), set(tasks.lost)) == (["slow"], {"gone"})
 
 
-def test_a_job_of_a_kind_for_tests_that_was_accepted_runs_though_they_are_off_now(place: Spool) -> None:
+def test_a_job_of_a_kind_for_tests_that_was_accepted_runs_though_they_are_off_now(place: SpoolPaths) -> None:
     assert ids(read_tasks(place, [accept(place, "a")])) == ["a"]
 
 
 def test_what_is_batched_and_what_is_sliced_are_kinds() -> None:
     assert set(KINDS) >= BATCHED
-    assert set(KINDS) >= SLICED
-    assert "ingest" in BATCHED - SLICED, "it is what long work lets in between"
+    assert set(KINDS) >= PREEMPTIBLE
+    assert "ingest" in BATCHED - PREEMPTIBLE, "it is what long work lets in between"

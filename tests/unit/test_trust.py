@@ -58,7 +58,7 @@ def folders(workspace: Workspace) -> list[Path]:
 
 def test_an_adopted_workspace_is_marked_private_and_kept_out_of_git(workspace: Workspace, config: Path) -> None:
     trust.adopt(workspace, config)
-    found = trust.standing(workspace, config)
+    found = trust.state_of(workspace, config)
     assert found.owner is not None
     assert (found.trusted, found.foreign) == (False, None)
     for folder in folders(workspace):
@@ -76,7 +76,7 @@ def test_adopting_again_changes_nothing(workspace: Workspace, config: Path) -> N
 
 
 def test_a_workspace_that_was_never_used_has_no_owner_and_is_not_foreign(workspace: Workspace, config: Path) -> None:
-    assert trust.standing(workspace, config) == trust.Standing(None, False, None)
+    assert trust.state_of(workspace, config) == trust.TrustState(None, False, None)
     assert list(workspace.root.iterdir()) == []
 
 
@@ -93,7 +93,7 @@ def test_an_inbox_with_waiting_jobs_is_adopted_and_the_jobs_stay(workspace: Work
     job_id = client.submit(workspace.spool, "check", {}).job_id
     trust.adopt(workspace, config)
     assert workspace.spool.dropped(job_id).is_file()
-    assert trust.standing(workspace, config).owner is not None
+    assert trust.state_of(workspace, config).owner is not None
 
 
 def test_what_asking_and_starting_leave_behind_does_not_hinder_adoption(workspace: Workspace, config: Path) -> None:
@@ -126,7 +126,7 @@ def test_an_empty_folder_is_adopted(workspace: Workspace, config: Path, place: i
     folders(workspace)[place].mkdir()
     (folders(workspace)[place] / ".gitignore").write_text("*\n")
     trust.adopt(workspace, config)
-    assert trust.standing(workspace, config).foreign is None
+    assert trust.state_of(workspace, config).foreign is None
 
 
 @pytest.mark.parametrize("place", range(4))
@@ -260,7 +260,7 @@ def test_a_known_spool_does_not_vouch_for_a_foreign_store(workspace: Workspace, 
 def test_a_moved_workspace_stays_known(workspace: Workspace, config: Path, tmp_path: Path) -> None:
     trust.adopt(workspace, config)
     (workspace.spool.results / "job-1.json").write_text("{}")
-    owner = trust.standing(workspace, config).owner
+    owner = trust.state_of(workspace, config).owner
     workspace.root.rename(tmp_path / "renamed")
     assert trust.require(Workspace(tmp_path / "renamed"), config).owner == owner
 
@@ -331,7 +331,7 @@ def test_a_damaged_entry_of_the_users_list_knows_the_workspace_and_does_not_trus
     trust.adopt(workspace, config, trusted=True)
     (entry,) = config.rglob("*.json")
     entry.write_bytes(content)
-    found = trust.standing(workspace, config)
+    found = trust.state_of(workspace, config)
     assert (found.trusted, found.foreign) == (False, None)
 
 

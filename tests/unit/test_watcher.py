@@ -45,7 +45,7 @@ class Watch:
 
     def in_state(self, state: watcher.State) -> None:
         def tended() -> bool:
-            self.watcher.tend()
+            self.watcher.ensure_watching()
             return self.watcher.state == state
 
         until(tended, state, 10)
@@ -102,7 +102,7 @@ def test_a_name_with_a_leading_dot_is_nobodys_business(watch: Watch) -> None:
 def test_nothing_is_watched_anew_while_all_is_well(watch: Watch) -> None:
     before = watch.watcher._observer
     for _ in range(3):
-        watch.watcher.tend()
+        watch.watcher.ensure_watching()
     assert watch.watcher._observer is before
 
 
@@ -117,7 +117,7 @@ def test_a_folder_that_was_made_anew_is_watched_again(watch: Watch) -> None:
     watch.control.mkdir(parents=True)
     os.close(held)
     watch.in_state("events")
-    until(lambda: watch.watcher.tend() or watch.watcher._lives(), "all threads live", 10)
+    until(lambda: watch.watcher.ensure_watching() or watch.watcher._lives(), "all threads live", 10)
     watch.hears_of(watch.inbox / "a.json")
     watch.hears_of(watch.control / "pause.json")
 
@@ -126,7 +126,7 @@ def test_a_folder_that_was_moved_away_and_replaced_is_watched_again(watch: Watch
     watch.inbox.rename(tmp_path / "moved")
     watch.control.mkdir(parents=True)
     watch.wake.clear()
-    watch.watcher.tend()
+    watch.watcher.ensure_watching()
     assert watch.wake.is_set(), "what was dropped meanwhile gave no event: look once more"
     watch.hears_of(watch.inbox / "a.json")
 
@@ -136,7 +136,7 @@ def test_while_a_folder_is_gone_it_is_polled_and_then_watched_again(watch: Watch
     watch.in_state("failed")
     assert watch.watcher.pause(2.0, 0.5) == 0.5
     watch.control.mkdir(parents=True)
-    watch.watcher.tend()
+    watch.watcher.ensure_watching()
     assert watch.watcher.state == "events"
     watch.hears_of(watch.inbox / "a.json")
 
@@ -152,7 +152,7 @@ def test_a_thread_that_died_is_noticed_and_replaced(watch: Watch, victim: str) -
     threads[victim].stop()
     threads[victim].join(10)
     assert not threads[victim].is_alive()
-    watch.watcher.tend()
+    watch.watcher.ensure_watching()
     assert watch.watcher._observer is not observer
     assert watch.watcher.state == "events"
     watch.hears_of(watch.inbox / "a.json")
@@ -169,7 +169,7 @@ def test_a_thread_that_dies_of_an_error_is_noticed(watch: Watch) -> None:
     (watch.inbox / "a.json").write_bytes(b"{}")
     until(lambda: not observer.is_alive(), "the thread is dead", 10)
     del watch.watcher.on_any_event
-    watch.watcher.tend()
+    watch.watcher.ensure_watching()
     watch.hears_of(watch.inbox / "b.json")
 
 
@@ -189,12 +189,12 @@ def test_without_room_for_a_watch_the_inbox_is_polled_and_events_are_tried_again
         watch.watcher.start()
         assert (watch.watcher.state, watch.watcher.pause(2.0, 0.5)) == ("failed", 0.5)
         watch.clock.now += 31
-        watch.watcher.tend()
+        watch.watcher.ensure_watching()
         assert watch.watcher.state == "failed"
-    watch.watcher.tend()
+    watch.watcher.ensure_watching()
     assert watch.watcher.state == "failed", "not at every look"
     watch.clock.now += 31
-    watch.watcher.tend()
+    watch.watcher.ensure_watching()
     try:
         assert (watch.watcher.state, watch.watcher.pause(2.0, 0.5)) == ("events", 2.0)
         watch.hears_of(watch.inbox / "a.json")
@@ -219,7 +219,7 @@ def test_watching_again_and_again_leaves_no_threads_and_no_descriptors(watch: Wa
     for _ in range(5):
         watch.watcher._observer.emitters.copy().pop().stop()
         until(lambda: not watch.watcher._lives(), "one is dead", 10)
-        watch.watcher.tend()
+        watch.watcher.ensure_watching()
     assert (threading.active_count(), descriptors()) == (threads, open_before)
 
 
@@ -228,7 +228,7 @@ def test_a_polling_watcher_has_no_threads_and_looks_more_often(tmp_path: Path) -
     watch = Watch(tmp_path, "polling")
     watch.watcher.start()
     shutil.rmtree(watch.inbox)
-    watch.watcher.tend()
+    watch.watcher.ensure_watching()
     assert threading.active_count() == threads
     assert watch.watcher.state == "polling"
     assert watch.watcher.pause(2.0, 0.5) == 0.5

@@ -11,7 +11,7 @@ from bridge.search import listing
 from bridge.settings import Settings
 from jobs import clock, record_cache
 from jobs.layout import Workspace
-from jobs.record_cache import Brief, Briefs
+from jobs.record_cache import JobRow, RecordCache
 
 from ..terminal.output import counted, size, span
 from ..version import VERSION
@@ -23,8 +23,8 @@ _SILENT_SECONDS = 30.0  # without a heartbeat, of a worker that lives
 def overview(workspace: Workspace, settings: Settings) -> dict[str, Any]:
     """What ``cognee-memory status`` tells; read from files, whether a worker runs or not."""
     now = clock.now()
-    place = workspace.spool
-    jobs = Briefs(place)
+    paths = workspace.spool
+    jobs = RecordCache(paths)
     jobs.look()
     found = jobs.all()
     whole: dict[str, Any] = {
@@ -32,21 +32,21 @@ def overview(workspace: Workspace, settings: Settings) -> dict[str, Any]:
         "version": VERSION,
         "now": clock.iso(now),
         "worker": worker_of(workspace),
-        "paused": place.paused.exists(),
+        "paused": paths.paused.exists(),
         "jobs": {
             "counts": record_cache.counts(found),
             "causes": record_cache.causes(found),
             "oldest_waiting_seconds": oldest_waiting(found, now),
         },
-        "waiting_in_inbox": len(waiting(place)),
-        "rejected_files": rejections(place, 0)[1],
-        **listing.standing(workspace),
+        "waiting_in_inbox": len(waiting(paths)),
+        "rejected_files": rejections(paths, 0)[1],
+        **listing.counts_or_error(workspace),
         "disk": {"free_bytes": shutil.disk_usage(workspace.root).free, "min_free_bytes": settings.min_free_bytes},
     }
     return whole | {"advice": advice(whole, now)}
 
 
-def oldest_waiting(found: list[Brief], now: datetime) -> float | None:
+def oldest_waiting(found: list[JobRow], now: datetime) -> float | None:
     """For how many seconds the job has waited that came first of those that wait; None where none does.
 
     Jobs that are to run again are left out.

@@ -18,9 +18,9 @@ from typing import Any, get_args
 from jobs import client, clock, files, launch, record_cache, spool
 from jobs.errors import ERRORS, JobError
 from jobs.ids import is_job_id
-from jobs.layout import Spool, Workspace
+from jobs.layout import SpoolPaths, Workspace
 from jobs.model import KINDS, Record, State
-from jobs.record_cache import Brief
+from jobs.record_cache import JobRow
 from jobs.rejected_files import drop_anew, kept_file, rejections as rejections
 
 CANCEL_SECONDS = 15.0  # a running job stops within 2 s, or 10 in a critical section
@@ -123,14 +123,14 @@ def moment(text: str | None, now: datetime) -> str | None:
         ) from None
 
 
-def resolved(place: Spool, wanted: str) -> str:
+def resolved(spool_paths: SpoolPaths, wanted: str) -> str:
     """The id of the job that is meant: given whole, or by a beginning that no other has.
 
     Raises ARGUMENT_INVALID for a beginning of several, JOB_NOT_FOUND with what is near for one of none.
     """
-    if is_job_id(wanted) and (place.record(wanted).exists() or place.dropped(wanted).exists()):
+    if is_job_id(wanted) and (spool_paths.record(wanted).exists() or spool_paths.dropped(wanted).exists()):
         return wanted
-    ids = known_ids(place)
+    ids = known_ids(spool_paths)
     found = sorted(job_id for job_id in ids if job_id.startswith(wanted)) if wanted else []
     if len(found) == 1:
         return found[0]
@@ -147,13 +147,16 @@ def resolved(place: Spool, wanted: str) -> str:
     raise JobError("JOB_NOT_FOUND", f"No job {wanted[:80]!r} is waiting, and there is no record of it.{hint}")
 
 
-def known_ids(place: Spool) -> set[str]:
+def known_ids(spool_paths: SpoolPaths) -> set[str]:
     """The ids of all jobs that have a record or wait in the inbox."""
-    return {*spool.job_ids(place.results), *(job_id for job_id in spool.job_ids(place.inbox) if is_job_id(job_id))}
+    return {
+        *spool.job_ids(spool_paths.results),
+        *(job_id for job_id in spool.job_ids(spool_paths.inbox) if is_job_id(job_id)),
+    }
 
 
 def selected(
-    found: Iterable[Brief],
+    found: Iterable[JobRow],
     default: Sequence[str],
     *,
     states: Sequence[str] = (),
@@ -167,16 +170,16 @@ def selected(
     ``since`` leaves out what came, or ended, before that time.
     """
     matching = fitting(found, states=states or default, kind=kind, error=error, contains=contains, since=since)
-    return [brief["job_id"] for brief in sorted(matching, key=record_cache.place_of)]
+    return [brief["job_id"] for brief in sorted(matching, key=record_cache.position_of)]
 
 
-def fitting(found: Iterable[Brief], *, since: str | None = None, **filters: Any) -> list[Brief]:
+def fitting(found: Iterable[JobRow], *, since: str | None = None, **filters: Any) -> list[JobRow]:
     """``briefs.matching``, without what came and ended before ``since``."""
     matching = record_cache.matching(found, **filters)
     return matching if since is None else [brief for brief in matching if last_change(brief) >= since]
 
 
-def last_change(brief: Brief) -> str:
+def last_change(brief: JobRow) -> str:
     """When the job ended, or came."""
     return str(brief["finished_at"] or brief["accepted_at"] or "")
 
@@ -189,22 +192,22 @@ def cancel_many(workspace: Workspace, job_ids: Sequence[str], seconds: float = C
 
     A job that has ended before is no refusal. One whose effect is committed is (CANCEL_TOO_LATE).
     """
-    place = workspace.spool
+    spool_paths = workspace.spool
     outcome, told = Outcome(), {}
     for job_id in dict.fromkeys(job_ids):
         try:
-            record = client.status(place, job_id)
+            record = client.status(spool_paths, job_id)
         except (JobError, ValueError) as error:
             outcome.skipped.append(_refused(job_id, error))
             continue
         if record is not None and record.ended:
             outcome.asked.append(Asked(job_id, record.state, obeyed=True, requested=False))
         else:
-            told[job_id] = place.cancel(job_id), record.generation if record else None
-    client.request_jobs(place, told)
-    waiting = _await(place, (path for path, _ in told.values()), seconds)
+            told[job_id] = spool_paths.cancel(job_id), record.generation if record else None
+    client.request_jobs(spool_paths, told)
+    waiting = _await(spool_paths, (path for path, _ in told.values()), seconds)
     for job_id, (path, _) in told.items():
-        record = client.status(place, job_id)
+        record = client.status(spool_paths, job_id)
         state, obeyed = _state(record), path not in waiting
         if obeyed and record is not None and (record.state == "succeeded" or not record.ended):
             late = JobError("CANCEL_TOO_LATE", f"Job {job_id} is {state}: its effect is committed.")
@@ -222,27 +225,27 @@ def retry_many(
     In place of an id, the name of a file in ``rejected/`` will do. Waits for so long at most until the worker has
     dealt with it; a file that is rejected once more is a refusal. Raises WORKER_START_FAILED.
     """
-    place = workspace.spool
+    spool_paths = workspace.spool
     outcome, told, dropped = Outcome(), {}, []
     for wanted in dict.fromkeys(job_ids):
         try:
             if wanted.endswith(".json"):
-                dropped.append(drop_anew(place, wanted))
+                dropped.append(drop_anew(spool_paths, wanted))
                 continue
-            record = client.status(place, wanted)
+            record = client.status(spool_paths, wanted)
             if record is not None and record.state == "rejected":
-                dropped.append(drop_anew(place, kept_file(place, wanted)))
+                dropped.append(drop_anew(spool_paths, kept_file(spool_paths, wanted)))
             else:
-                told[wanted] = place.retry(wanted), _replayable(place, wanted, record).generation
+                told[wanted] = spool_paths.retry(wanted), _replayable(spool_paths, wanted, record).generation
         except (JobError, OSError, ValueError) as error:
             outcome.skipped.append(_refused(wanted, error))
-    client.request_jobs(place, told)
+    client.request_jobs(spool_paths, told)
     if start and (told or dropped):
         outcome.worker_started = launch.start(workspace, leave_when_idle=True)
-    paths = [*(path for path, _ in told.values()), *map(place.dropped, dropped)]
-    waiting = _await(place, paths, seconds)
+    paths = [*(path for path, _ in told.values()), *map(spool_paths.dropped, dropped)]
+    waiting = _await(spool_paths, paths, seconds)
     for job_id, path in zip((*told, *dropped), paths, strict=True):
-        record = client.status(place, job_id)
+        record = client.status(spool_paths, job_id)
         if record is not None and record.state == "rejected" and record.error is not None:
             outcome.skipped.append(Refusal(job_id, JobError(record.error["code"], record.error["message"])))
         else:
@@ -255,11 +258,11 @@ def dismiss_many(workspace: Workspace, job_ids: Sequence[str], seconds: float = 
 
     A job that has not ended is a refusal. The ``state`` of one that has gone is ``dismissed``.
     """
-    place = workspace.spool
+    spool_paths = workspace.spool
     outcome, told = Outcome(), {}
     for job_id in dict.fromkeys(job_ids):
         try:
-            record = client.status(place, job_id)
+            record = client.status(spool_paths, job_id)
             if record is None or not record.ended:
                 raise JobError(
                     "ARGUMENT_INVALID",
@@ -269,19 +272,19 @@ def dismiss_many(workspace: Workspace, job_ids: Sequence[str], seconds: float = 
         except (JobError, ValueError) as error:
             outcome.skipped.append(_refused(job_id, error))
         else:
-            told[job_id] = place.dismiss(job_id), record.generation
-    client.request_jobs(place, told)
-    waiting = _await(place, (path for path, _ in told.values()), seconds)
+            told[job_id] = spool_paths.dismiss(job_id), record.generation
+    client.request_jobs(spool_paths, told)
+    waiting = _await(spool_paths, (path for path, _ in told.values()), seconds)
     for job_id, (path, _) in told.items():
         try:
-            state = _state(client.status(place, job_id))
+            state = _state(client.status(spool_paths, job_id))
         except JobError:
             state = DISMISSED
         outcome.asked.append(Asked(job_id, state, path not in waiting))
     return outcome
 
 
-def _replayable(place: Spool, job_id: str, record: Record | None) -> Record:
+def _replayable(spool_paths: SpoolPaths, job_id: str, record: Record | None) -> Record:
     if record is None or record.state not in REPLAYABLE:
         waits = record is None or record.state in LIVE
         why = "it runs without being asked" if waits else "only what failed, was cancelled or expired runs again"
@@ -290,7 +293,7 @@ def _replayable(place: Spool, job_id: str, record: Record | None) -> Record:
             f"Job {job_id} is {_state(record)}; {why}.",
             remediation=f"See cognee-memory jobs show {job_id}.",
         )
-    if not place.ended_copy(job_id).exists() and not place.copy(job_id).exists():
+    if not spool_paths.ended_copy(job_id).exists() and not spool_paths.copy(job_id).exists():
         raise JobError(
             "JOB_NOT_FOUND",
             f"The copy of job {job_id} was removed: its time was over, or what it told of was forgotten.",
@@ -299,9 +302,9 @@ def _replayable(place: Spool, job_id: str, record: Record | None) -> Record:
     return record
 
 
-def kept_copy(place: Spool, job_id: str) -> dict[str, Any] | None:
+def kept_copy(spool_paths: SpoolPaths, job_id: str) -> dict[str, Any] | None:
     """The worker's copy of a job file; None where its time is over."""
-    for path in (place.copy(job_id), place.ended_copy(job_id)):
+    for path in (spool_paths.copy(job_id), spool_paths.ended_copy(job_id)):
         try:
             found = json.loads(files.read_own(path, spool.RECORD_LIMIT))
         except (OSError, ValueError, RecursionError, JobError):
@@ -324,12 +327,12 @@ def _refused(job_id: str, error: Exception) -> Refusal:
     return Refusal(job_id, JobError("JOB_NOT_FOUND", f"The file of job {job_id} cannot be read: {why}."))
 
 
-def _await(place: Spool, paths: Iterable[Path], seconds: float) -> set[Path]:
+def _await(spool_paths: SpoolPaths, paths: Iterable[Path], seconds: float) -> set[Path]:
     """Wait until the worker has taken all these files. Returns those that are left when the time is over or nobody
     works."""
     deadline = time.monotonic() + seconds
     left = {path for path in paths if path.exists()}
-    while left and time.monotonic() < deadline and client.is_worked_on(place):
+    while left and time.monotonic() < deadline and client.is_worked_on(spool_paths):
         time.sleep(_LOOK_SECONDS)
         left = {path for path in left if path.exists()}
     return {path for path in left if path.exists()}
@@ -337,9 +340,9 @@ def _await(place: Spool, paths: Iterable[Path], seconds: float) -> set[Path]:
 
 def ask_worker(workspace: Workspace, verb: client.Verb, seconds: float = REQUEST_SECONDS) -> dict[str, Any]:
     """Ask for what is about no single job. ``obeyed`` is false where no worker has read it yet: the next one will."""
-    place = workspace.spool
-    client.request(place, verb)
-    obeyed = client.obeyed(place, place.request(verb), seconds)
+    spool_paths = workspace.spool
+    client.request(spool_paths, verb)
+    obeyed = client.obeyed(spool_paths, spool_paths.request(verb), seconds)
     return {"request": verb, "obeyed": obeyed, "worker": worker_of(workspace)}
 
 
@@ -356,12 +359,12 @@ def worker_of(workspace: Workspace) -> dict[str, Any]:
 # --- what waits to become a job ---
 
 
-def waiting(place: Spool) -> list[dict[str, Any]]:
+def waiting(spool_paths: SpoolPaths) -> list[dict[str, Any]]:
     """What lies in the inbox, the oldest first: ``file``, and ``at``, its time of change in seconds since the epoch."""
-    if not place.root.is_dir():
+    if not spool_paths.root.is_dir():
         return []
     found = []
-    for entry in spool.inbox(place):
+    for entry in spool.inbox(spool_paths):
         try:
             found.append({"file": entry.path.name, "at": entry.path.lstat().st_mtime})
         except FileNotFoundError:

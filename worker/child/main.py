@@ -37,7 +37,7 @@ log = logging.getLogger("child")
 
 _CRITICAL_SECONDS = 10.0
 # Requests that are no jobs:
-PAY = "@pay"  # bring the graph up to date
+DELIVER = "@pay"  # bring the graph up to date
 MAINTAIN = "@maintain"  # compact what only grows
 
 
@@ -66,7 +66,7 @@ class Pipes:
         """The outcome of a request; after the last one nothing runs that the parent's end would cut off."""
         if last:
             self._busy.clear()
-        with steps.step("child.answer"):
+        with steps.fault_point("child.answer"):
             self.send(message)
 
     def next(self) -> dict[str, Any] | None:
@@ -109,7 +109,7 @@ class Server:
 
     def _serve(self, request: dict[str, Any]) -> None:
         self._depth += 1
-        with steps.step("child.take"):
+        with steps.fault_point("child.take"):
             tasks = [Task(**task) for task in request["jobs"]]
         outcomes = self._outcomes(request["kind"], tasks, self._progress(request["slice_seconds"]))
         self._depth -= 1
@@ -126,12 +126,12 @@ class Server:
             nonlocal began
             self._pipes.send({"progress": message})
             if slice_seconds is not None and time.monotonic() - began >= slice_seconds:
-                self._give_way()
+                self._yield_control()
                 began = time.monotonic()
 
         return progress
 
-    def _give_way(self) -> None:
+    def _yield_control(self) -> None:
         self._pipes.send({"give_way": True})
         while True:
             request = self._pipes.next()
@@ -151,8 +151,8 @@ class Server:
     def _tried(self, kind: str, tasks: list[Task], progress: Progress) -> Outcomes:
         try:
             with failing_clearly():
-                if kind == PAY:
-                    self._stores.pay_all(progress)
+                if kind == DELIVER:
+                    self._stores.deliver_all(progress)
                     return {}
                 if kind == MAINTAIN:
                     self._stores.maintain(clock.now(), progress)

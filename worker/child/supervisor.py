@@ -13,7 +13,7 @@ from bridge.settings import Settings
 from jobs import steps
 from jobs.layout import Workspace
 
-from ..monitoring.counters import Figures
+from ..monitoring.counters import Counters
 from .process import CRITICAL_SECONDS, MIB, ChildProcess, Why
 
 log = logging.getLogger(__name__)
@@ -34,10 +34,10 @@ class ChildEnded(Exception):
 class Child:
     """At most one process. ``ask`` starts it when needed; asking is for one thread at a time, ``end`` for any."""
 
-    def __init__(self, workspace: Workspace, settings: Settings, figures: Figures | None = None) -> None:
+    def __init__(self, workspace: Workspace, settings: Settings, figures: Counters | None = None) -> None:
         self._workspace = workspace
         self._settings = settings
-        self._figures = figures or Figures()
+        self._figures = figures or Counters()
         self._process: ChildProcess | None = None
         self._ended_for_good = False
         self._last_used = time.monotonic()
@@ -80,13 +80,13 @@ class Child:
                 elif unwanted():
                     process.end("cancelled")
                 slices = None if between is None else self._settings.slice_seconds
-                with steps.step("child.send"):
+                with steps.fault_point("child.send"):
                     process.send({**request, "slice_seconds": slices})
                 while (message := process.receive()) is not None:
                     if "progress" in message:
                         progress(message["progress"])
                     elif "give_way" in message:
-                        self._give_way(process, between)
+                        self._yield_control(process, between)
                     else:
                         return message
             except (OSError, ValueError) as error:
@@ -112,7 +112,7 @@ class Child:
             self._process = None
         return ended
 
-    def _give_way(self, process: ChildProcess, between: Callable[[], object] | None) -> None:
+    def _yield_control(self, process: ChildProcess, between: Callable[[], object] | None) -> None:
         suspended = process.suspend()
         if between is not None:
             between()
@@ -149,7 +149,7 @@ class Child:
         self.end("stopped")
 
     @property
-    def is_worn(self) -> bool:
+    def should_recycle(self) -> bool:
         """Whether the process has done its share of jobs or has grown: another one should go on."""
         process = self._process
         if process is None or process.busy:

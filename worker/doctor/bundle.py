@@ -24,7 +24,7 @@ from typing import Any
 from bridge.settings import Settings, table
 from bridge.store.database import open_for_reading
 from jobs import clock, files, spool
-from jobs.diagnostics import TROUBLES
+from jobs.diagnostics import DIAGNOSTICS
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.scrub import emptied
@@ -125,7 +125,7 @@ class _Bundle:
         for finding in found["findings"]:
             if finding["group"] == "workspace":
                 finding["subject"] = self._names.listed(finding["subject"])
-            trouble = TROUBLES[finding["code"]]
+            trouble = DIAGNOSTICS[finding["code"]]
             is_of_jobs = finding["group"] == "queue"  # whose errors may quote what somebody wrote
             finding["message"] = trouble.cause if is_of_jobs else doctor_cleaning.without_quotes(finding["message"])
             finding["remedy"] = trouble.remedy

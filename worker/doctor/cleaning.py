@@ -80,11 +80,11 @@ class Names:
     """Which names of files are ours or cognee's; all others were given by somebody."""
 
     def __init__(self, workspace: Workspace) -> None:
-        place = workspace.spool
+        paths = workspace.spool
         known = (
-            *workspace.kept, *place.folders, place.heartbeat, place.lock, place.token, place.figures, place.paused,
-            place.successor_lock, place.queue_db, place.log, workspace.memory_db, workspace.store_lock,
-            workspace.vectors, workspace.previews, workspace.receipts, workspace.imports, workspace.set_aside,
+            *workspace.kept, *paths.folders, paths.heartbeat, paths.lock, paths.token, paths.figures, paths.paused,
+            paths.successor_lock, paths.queue_db, paths.log, workspace.memory_db, workspace.store_lock,
+            workspace.vectors, workspace.previews, workspace.receipts, workspace.imports, workspace.quarantine,
             workspace.earlier_stores, workspace.picture,
         )  # fmt: skip
         self._known = {path.name for path in known}

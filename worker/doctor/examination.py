@@ -17,8 +17,8 @@ from bridge import trust
 from bridge.privacy.masking import masked
 from bridge.privacy.traces import trace
 from bridge.settings import Settings, load
-from bridge.trust import Standing
-from jobs.diagnostics import GROUPS, LEVELS, Finding, found
+from bridge.trust import TrustState
+from jobs.diagnostics import GROUPS, LEVELS, Finding, finding
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -87,7 +87,7 @@ def examine(workspace: Workspace, now: datetime, *, probe_http: bool = True) -> 
 
 
 def _examine(
-    workspace: Workspace, now: datetime, settings: Settings, standing: Standing, probe_http: bool | None
+    workspace: Workspace, now: datetime, settings: Settings, standing: TrustState, probe_http: bool | None
 ) -> Iterator[Finding]:
     """``probe_http`` is None where what lies in the workspace is not ours to read."""
     yield from _checked("installation", doctor_installation.CHECKS, doctor_installation.gather, workspace, settings)
@@ -114,24 +114,24 @@ def _examine(
     )
 
 
-def surroundings(workspace: Workspace) -> tuple[Settings, Standing, list[Finding]]:
+def surroundings(workspace: Workspace) -> tuple[Settings, TrustState, list[Finding]]:
     """The settings as far as they can be read, and whose the workspace is; with what is wrong there."""
     problems: list[Finding] = []
     try:
         settings = load()
     except JobError as error:
-        problems.append(found("SETTING_WRONG", "settings", error.message))
+        problems.append(finding("SETTING_WRONG", "settings", error.message))
         settings = _what_can_be_read()
     try:
-        standing = trust.standing(workspace, settings.config_folder)
+        standing = trust.state_of(workspace, settings.config_folder)
     except OSError as error:
-        problems.append(found("WORKSPACE_CLOSED", "workspace", f"{error.strerror}."))
+        problems.append(finding("WORKSPACE_CLOSED", "workspace", f"{error.strerror}."))
         return settings, doctor_workspace.UNSEEN, problems
     if standing.foreign is None and not problems:
         try:
             settings = load(workspace_env=workspace.env_file, trusted=standing.trusted)
         except JobError as error:
-            problems.append(found("SETTING_WRONG", ".env", error.message))
+            problems.append(finding("SETTING_WRONG", ".env", error.message))
     return settings, standing, problems
 
 
@@ -168,12 +168,12 @@ def _checked(group: str, checks: Sequence[Check[T]], gather: Callable[..., T], *
 def _not_made(group: str, error: Exception) -> Finding:
     log.debug("a check of the group %s was not made: %s", group, trace(error))
     why = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
-    return found("CHECK_NOT_MADE", group, f"It is one of the {group}: {why}.", group=group)
+    return finding("CHECK_NOT_MADE", group, f"It is one of the {group}: {why}.", group=group)
 
 
 def _ordered(findings: Sequence[Finding], groups: Collection[str]) -> list[Finding]:
     """The worst first, then by group; a group that was looked at, and is without a trouble, says that all is well."""
     known = [replace(each, message=masked(each.message), subject=masked(each.subject)) for each in findings]
     troubled = {finding.group for finding in known if finding.level != "note"}
-    known += [found("OK", group, group=group) for group in GROUPS if group in groups and group not in troubled]
+    known += [finding("OK", group, group=group) for group in GROUPS if group in groups and group not in troubled]
     return sorted(known, key=lambda finding: (-LEVELS.index(finding.level), GROUPS.index(finding.group)))

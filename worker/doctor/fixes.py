@@ -42,14 +42,16 @@ class Done:
         return asdict(self)
 
 
-def mend(workspace: Workspace, findings: Sequence[Finding], settings: Settings, *, start: bool = True) -> list[Done]:
+def apply_fixes(
+    workspace: Workspace, findings: Sequence[Finding], settings: Settings, *, start: bool = True
+) -> list[Done]:
     """Do the fixes that the findings name. In a workspace of somebody else's nothing is touched; with ``start`` false
     no worker is started."""
     wanted = {finding.fix for finding in findings if finding.fix is not None}
     if not start:
         wanted.discard("start a worker")
     try:
-        standing = trust.standing(workspace, settings.config_folder) if workspace.is_there else None
+        standing = trust.state_of(workspace, settings.config_folder) if workspace.is_there else None
     except OSError:
         standing = None
     if standing is None or standing.foreign is not None:
@@ -65,7 +67,7 @@ def mend(workspace: Workspace, findings: Sequence[Finding], settings: Settings, 
     return done
 
 
-def _close(workspace: Workspace, settings: Settings, standing: trust.Standing | None) -> str:
+def _close(workspace: Workspace, settings: Settings, standing: trust.TrustState | None) -> str:
     count = 0
     if standing is not None and standing.foreign is None:
         kept = doctor_workspace.gather(workspace, standing, clock.now())
@@ -95,14 +97,14 @@ def _make_private(path: Path) -> bool:
     return False
 
 
-def _ignore(workspace: Workspace, settings: Settings, standing: trust.Standing | None) -> str:
+def _ignore(workspace: Workspace, settings: Settings, standing: trust.TrustState | None) -> str:
     folders = [folder for folder in workspace.kept if folder.is_dir() and not (folder / ".gitignore").exists()]
     for folder in folders:
         files.ignore_in_git(folder)
     return f"{counted(len(folders), 'folder')} got a .gitignore."
 
 
-def _remove_parts(workspace: Workspace, settings: Settings, standing: trust.Standing | None) -> str:
+def _remove_parts(workspace: Workspace, settings: Settings, standing: trust.TrustState | None) -> str:
     assert standing is not None
     parts = doctor_workspace.gather(workspace, standing, clock.now()).parts
     for path in parts:
@@ -110,7 +112,7 @@ def _remove_parts(workspace: Workspace, settings: Settings, standing: trust.Stan
     return f"{counted(len(parts), 'part')} of files removed."
 
 
-def _remove_left(workspace: Workspace, settings: Settings, standing: trust.Standing | None) -> str:
+def _remove_left(workspace: Workspace, settings: Settings, standing: trust.TrustState | None) -> str:
     """With the lock held: no worker starts meanwhile, whose heartbeat it would be."""
     lock = Lock(workspace.spool.lock)
     if not lock.acquire():
@@ -122,7 +124,7 @@ def _remove_left(workspace: Workspace, settings: Settings, standing: trust.Stand
     return f"{counted(len(left), 'file')} of a worker that is gone removed."
 
 
-def _end_orphans(workspace: Workspace, settings: Settings, standing: trust.Standing | None) -> str:
+def _end_orphans(workspace: Workspace, settings: Settings, standing: trust.TrustState | None) -> str:
     """They end by themselves within some seconds, since their input is closed; who does not, hangs."""
     orphans = [each for each in doctor_worker.processes(workspace) if doctor_worker.is_orphan(each)]
     known = []
@@ -139,13 +141,13 @@ def _end_orphans(workspace: Workspace, settings: Settings, standing: trust.Stand
     return f"Ended: {len(known)}, {len(killed)} of them killed."
 
 
-def _start(workspace: Workspace, settings: Settings, standing: trust.Standing | None) -> str:
+def _start(workspace: Workspace, settings: Settings, standing: trust.TrustState | None) -> str:
     """Last, when all else is mended."""
     started = launch.start(workspace, leave_when_idle=True)
     return "A worker was started." if started else "A worker is there already."
 
 
-_FIXES: dict[Fix, Callable[[Workspace, Settings, trust.Standing | None], str]] = {
+_FIXES: dict[Fix, Callable[[Workspace, Settings, trust.TrustState | None], str]] = {
     "close to others": _close,
     "add .gitignore": _ignore,
     "remove parts": _remove_parts,

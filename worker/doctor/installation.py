@@ -14,7 +14,7 @@ from pathlib import Path
 
 import jobs
 from bridge.settings import Settings, user_file
-from jobs.diagnostics import Finding, found
+from jobs.diagnostics import Finding, finding
 from jobs.layout import Workspace
 
 NAME = "cognee-memory"
@@ -131,37 +131,37 @@ def python(it: Installation) -> Iterator[Finding]:
     bounds = [(sign, (int(major), int(minor))) for sign, major, minor in _PYTHON.findall(it.wanted_python)]
     if any(it.python < bound if sign == ">=" else it.python >= bound for sign, bound in bounds):
         said = f"It is {it.python[0]}.{it.python[1]}; wanted is {it.wanted_python}."
-        yield found("PYTHON_UNSUPPORTED", "Python", said)
+        yield finding("PYTHON_UNSUPPORTED", "Python", said)
     if not it.installed:
-        yield found("NOT_INSTALLED", NAME)
+        yield finding("NOT_INSTALLED", NAME)
 
 
 def packages(it: Installation) -> Iterator[Finding]:
     for name, (version, wanted) in it.packages.items():
         if version is None:
-            yield found("PACKAGE_MISSING", name)
+            yield finding("PACKAGE_MISSING", name)
         elif wanted not in (None, version):
-            yield found("PACKAGE_OTHER_VERSION", name, f"It is {version}; {wanted} is wanted.")
+            yield finding("PACKAGE_OTHER_VERSION", name, f"It is {version}; {wanted} is wanted.")
 
 
 def our_names(it: Installation) -> Iterator[Finding]:
     for place in it.taken:
-        yield found("NAME_TAKEN", "jobs, bridge, worker", f"There is {place}.")
+        yield finding("NAME_TAKEN", "jobs, bridge, worker", f"There is {place}.")
 
 
 def sqlite(it: Installation) -> Iterator[Finding]:
     version = ".".join(map(str, it.sqlite))
     if it.sqlite < _LEAST_SQLITE:
-        yield found("SQLITE_LACKING", "SQLite", f"It is {version}.")
+        yield finding("SQLITE_LACKING", "SQLite", f"It is {version}.")
     for what in it.sqlite_lacks:
-        yield found("SQLITE_LACKING", "SQLite", f"{version} comes without {what}.")
+        yield finding("SQLITE_LACKING", "SQLite", f"{version} comes without {what}.")
 
 
 def config(it: Installation) -> Iterator[Finding]:
     if not it.config_is_writable:
-        yield found("CONFIG_CLOSED", str(it.config_folder))
+        yield finding("CONFIG_CLOSED", str(it.config_folder))
     if it.config_has_key and it.config_mode is not None and it.config_mode & 0o077:
-        yield found("CONFIG_OPEN", str(it.config_folder / "config.toml"), f"Its mode is {it.config_mode:04o}.")
+        yield finding("CONFIG_OPEN", str(it.config_folder / "config.toml"), f"Its mode is {it.config_mode:04o}.")
 
 
 CHECKS = (python, packages, our_names, sqlite, config)

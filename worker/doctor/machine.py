@@ -15,7 +15,7 @@ import psutil
 from bridge.settings import Settings
 from bridge.store import mounts
 from jobs import clock
-from jobs.diagnostics import Finding, found
+from jobs.diagnostics import Finding, finding
 from jobs.layout import Workspace
 
 MIB = 1024 * 1024
@@ -119,42 +119,42 @@ def _changed(path: Path) -> datetime | None:
 def disk(it: Machine) -> Iterator[Finding]:
     room = f"{it.free / MIB:,.0f} MiB are free; {it.min_free / MIB:,.0f} MiB are needed."
     if it.read_only:
-        yield found("DISK_READ_ONLY", "disk")
+        yield finding("DISK_READ_ONLY", "disk")
     if it.free < it.min_free:
-        yield found("DISK_LOW", "disk", room)
+        yield finding("DISK_LOW", "disk", room)
     elif it.free < 3 * it.min_free:
-        yield found("DISK_TIGHT", "disk", room)
+        yield finding("DISK_TIGHT", "disk", room)
     if it.free_inodes is not None and it.free_inodes < _FEW_INODES:
-        yield found("INODES_LOW", "disk", f"There is room for {it.free_inodes:,} more.")
+        yield finding("INODES_LOW", "disk", f"There is room for {it.free_inodes:,} more.")
 
 
 def mount(it: Machine) -> Iterator[Finding]:
     where = f"It is of type {it.mount.fstype}, at {it.mount.point}{', a disk of Windows' if it.mount.wsl else ''}."
     if not it.mount.wal:
-        yield found("MOUNT_UNSAFE_ALLOWED" if it.unsafe_is_allowed else "MOUNT_UNSAFE", "mount", where)
+        yield finding("MOUNT_UNSAFE_ALLOWED" if it.unsafe_is_allowed else "MOUNT_UNSAFE", "mount", where)
     if not it.mount.events:
-        yield found("MOUNT_WITHOUT_EVENTS", "mount", where)
+        yield finding("MOUNT_WITHOUT_EVENTS", "mount", where)
 
 
 def limits(it: Machine) -> Iterator[Finding]:
     if it.mount.events and it.watches is not None and it.watches < _FEW_WATCHES:
-        yield found("WATCHES_FEW", "fs.inotify.max_user_watches", f"It is {it.watches:,}.")
+        yield finding("WATCHES_FEW", "fs.inotify.max_user_watches", f"It is {it.watches:,}.")
     if it.mount.events and it.instances is not None and it.instances < _FEW_INSTANCES:
-        yield found("WATCHES_FEW", "fs.inotify.max_user_instances", f"It is {it.instances:,}.")
+        yield finding("WATCHES_FEW", "fs.inotify.max_user_instances", f"It is {it.instances:,}.")
     if it.open_files is not None and it.open_files < _FEW_FILES:
-        yield found("OPEN_FILES_FEW", "open files", f"The limit is {it.open_files:,}.")
+        yield finding("OPEN_FILES_FEW", "open files", f"The limit is {it.open_files:,}.")
     if it.free_ram < _LITTLE_RAM:
-        yield found("RAM_LOW", "memory", f"{it.free_ram / MIB:,.0f} MiB are free.")
+        yield finding("RAM_LOW", "memory", f"{it.free_ram / MIB:,.0f} MiB are free.")
 
 
 def times(it: Machine) -> Iterator[Finding]:
     if not _EARLIEST_YEAR <= it.now.year < _EARLIEST_YEAR + 100:
-        yield found("CLOCK_WRONG", "clock", f"It says {clock.iso(it.now)}.")
+        yield finding("CLOCK_WRONG", "clock", f"It says {clock.iso(it.now)}.")
     elif it.latest is not None and it.latest > it.now + _AHEAD:
-        yield found("CLOCK_WAS_AHEAD", "clock", f"It says {clock.iso(it.now)}; there is {clock.iso(it.latest)}.")
+        yield finding("CLOCK_WAS_AHEAD", "clock", f"It says {clock.iso(it.now)}; there is {clock.iso(it.latest)}.")
     if it.beat_at and it.beat_file_at and abs(it.beat_at - it.beat_file_at) > _DISK_CLOCK:
         said = f"A file written at {clock.iso(it.beat_at)} is of {clock.iso(it.beat_file_at)}."
-        yield found("CLOCK_OF_DISK", "clock", said)
+        yield finding("CLOCK_OF_DISK", "clock", said)
 
 
 CHECKS = (disk, mount, limits, times)

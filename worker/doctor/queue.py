@@ -13,11 +13,11 @@ from typing import Any
 
 from bridge.settings import Settings
 from jobs import clock, record_cache, spool
-from jobs.diagnostics import Finding, found
+from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import is_held
-from jobs.record_cache import Brief, Briefs
+from jobs.record_cache import JobRow, RecordCache
 
 from ..terminal.causes_view import of_all
 from ..terminal.output import counted
@@ -38,7 +38,7 @@ class Queue:
     worker: bool
     runs: bool
     paused: bool
-    briefs: list[Brief] = field(default_factory=list)
+    briefs: list[JobRow] = field(default_factory=list)
     inbox: list[timedelta] = field(default_factory=list)
     requests: list[timedelta] = field(default_factory=list)
     rejected: int = 0
@@ -51,46 +51,46 @@ class Queue:
     leaving: bool = False
 
 
-def latest(known: list[Brief]) -> str | None:
+def latest(known: list[JobRow]) -> str | None:
     """The latest time in the records."""
     names = ("accepted_at", "finished_at")
     return max((brief[name] for brief in known for name in names if brief[name]), default=None)
 
 
-def known(workspace: Workspace) -> list[Brief]:
+def known(workspace: Workspace) -> list[JobRow]:
     """The briefs of all records. Raises OSError."""
-    looker = Briefs(workspace.spool)
+    looker = RecordCache(workspace.spool)
     looker.look()
     return looker.all()
 
 
 def gather(
-    workspace: Workspace, settings: Settings, now: datetime, beat: dict[str, Any] | None, known: list[Brief]
+    workspace: Workspace, settings: Settings, now: datetime, beat: dict[str, Any] | None, known: list[JobRow]
 ) -> Queue:
     """Raises OSError."""
-    place = workspace.spool
-    it = Queue(now, is_held(place.lock), bool(beat and beat.get("in_flight")), place.paused.exists(), known)
+    paths = workspace.spool
+    it = Queue(now, is_held(paths.lock), bool(beat and beat.get("in_flight")), paths.paused.exists(), known)
     it.leaving = beat is not None and beat["state"] in ("draining", "exiting")
     it.most_active, it.most_ended = settings.max_active_jobs, settings.keep_ended_jobs
-    if not place.root.is_dir():
+    if not paths.root.is_dir():
         return it
-    it.inbox = [age for entry in spool.inbox(place) if (age := _age(entry.path, now)) is not None]
-    it.requests = [age for path in _files(place.control) if (age := _age(path, now)) is not None]
-    it.rejected = sum(1 for path in _files(place.rejected) if path.name.endswith(".reason.json"))
+    it.inbox = [age for entry in spool.inbox(paths) if (age := _age(entry.path, now)) is not None]
+    it.requests = [age for path in _files(paths.control) if (age := _age(path, now)) is not None]
+    it.rejected = sum(1 for path in _files(paths.rejected) if path.name.endswith(".reason.json"))
     by_id = {brief["job_id"]: brief for brief in known}
-    active = set(spool.job_ids(place.active))
+    active = set(spool.job_ids(paths.active))
     live = {job_id for job_id, brief in by_id.items() if not _has_ended(brief)}
     # What was looked at first may have changed since: only what is so at a second look counts.
     it.damaged = [
-        job_id for job_id in spool.job_ids(place.results) if job_id not in by_id and _is_damaged(place, job_id)
+        job_id for job_id in spool.job_ids(paths.results) if job_id not in by_id and _is_damaged(paths, job_id)
     ]
-    it.copies_alone = [i for i in active - by_id.keys() if place.copy(i).exists() and not place.record(i).exists()]
-    it.without_copy = [i for i in live - active if not _has_copy_or_end(place, i)]
-    it.queue_file = _queue_problem(place.queue_db)
+    it.copies_alone = [i for i in active - by_id.keys() if paths.copy(i).exists() and not paths.record(i).exists()]
+    it.without_copy = [i for i in live - active if not _has_copy_or_end(paths, i)]
+    it.queue_file = _queue_problem(paths.queue_db)
     return it
 
 
-def _has_ended(brief: Brief) -> bool:
+def _has_ended(brief: JobRow) -> bool:
     return brief["state"] not in ("queued", "running", "retrying")
 
 
@@ -152,25 +152,25 @@ def waiting(it: Queue) -> Iterator[Finding]:
     if not it.worker:
         if waits:
             said = f"In the queue {len(live)}, in the inbox {len(it.inbox)}."
-            yield found("JOBS_WITHOUT_WORKER", "worker", said, count=waits)
+            yield finding("JOBS_WITHOUT_WORKER", "worker", said, count=waits)
         else:
-            yield found("WORKER_ABSENT", "worker")
+            yield finding("WORKER_ABSENT", "worker")
         return
     if not it.paused and not it.runs and ages and max(ages) > _STUCK:
-        yield found("QUEUE_STUCK", "queue", _waiting("job", ages), count=len(ages))
+        yield finding("QUEUE_STUCK", "queue", _waiting("job", ages), count=len(ages))
     old = [age for age in it.inbox if age > _NOT_TAKEN]
     if old and not it.leaving:  # it takes nothing more in; the next one does
-        yield found("INBOX_NOT_TAKEN", "inbox", _waiting("file", old), count=len(old))
+        yield finding("INBOX_NOT_TAKEN", "inbox", _waiting("file", old), count=len(old))
     old = [age for age in it.requests if age > _NOT_TAKEN]
     if old:
-        yield found("REQUESTS_NOT_OBEYED", "control", _waiting("request", old), count=len(old))
+        yield finding("REQUESTS_NOT_OBEYED", "control", _waiting("request", old), count=len(old))
 
 
 def _waiting(noun: str, ages: list[timedelta]) -> str:
     return f"{counted(len(ages), noun)}, the oldest for {_shown(max(ages))}."
 
 
-def _is_due(brief: Brief, now: datetime) -> bool:
+def _is_due(brief: JobRow, now: datetime) -> bool:
     return brief["next_attempt_at"] is None or clock.parse(brief["next_attempt_at"]) <= now
 
 
@@ -179,44 +179,44 @@ def troubled(it: Queue) -> Iterator[Finding]:
         said = f"{cause['count']} with {cause['code']}; the newest is {cause['newest_job_id']}: {cause['message']}"
         remedy = of_all(cause["remediation"], cause)
         if cause["state"] == "failed":
-            yield found("JOBS_FAILED", cause["code"], said, remedy=remedy, count=cause["count"])
+            yield finding("JOBS_FAILED", cause["code"], said, remedy=remedy, count=cause["count"])
         elif cause["state"] == "rejected":
-            yield found("JOBS_REJECTED", cause["code"], said, remedy=remedy, count=cause["count"])
+            yield finding("JOBS_REJECTED", cause["code"], said, remedy=remedy, count=cause["count"])
     retrying = [brief for brief in it.briefs if brief["state"] == "retrying" and brief["error"] is not None]
     for code in sorted({brief["error"]["code"] for brief in retrying}):
         old = [b for b in retrying if b["error"]["code"] == code and _age_of(b, it.now) > _LONG_RETRYING]
         if old:
             error = old[0]["error"]
             said = f"{len(old)} with {code}, one for {_shown(max(_age_of(b, it.now) for b in old))}: {error['message']}"
-            yield found("JOBS_RETRYING", code, said, remedy=error["remediation"], count=len(old))
+            yield finding("JOBS_RETRYING", code, said, remedy=error["remediation"], count=len(old))
     unnamed = it.rejected - sum(1 for brief in it.briefs if brief["state"] == "rejected")
     if unnamed > 0:
         said = f"{counted(unnamed, 'file')} without a record."
-        yield found("JOBS_REJECTED", "rejected", said, count=unnamed)
+        yield finding("JOBS_REJECTED", "rejected", said, count=unnamed)
 
 
-def _age_of(brief: Brief, now: datetime) -> timedelta:
+def _age_of(brief: JobRow, now: datetime) -> timedelta:
     return now - clock.parse(brief["accepted_at"])
 
 
 def room(it: Queue) -> Iterator[Finding]:
     live = sum(1 for brief in it.briefs if not _has_ended(brief))
     if it.most_active and live > _LARGE_SHARE * it.most_active:
-        yield found("BACKLOG_LARGE", "queue", f"{live:,} of {it.most_active:,}.", count=live)
+        yield finding("BACKLOG_LARGE", "queue", f"{live:,} of {it.most_active:,}.", count=live)
     ended = len(it.briefs) - live
     if ended > it.most_ended:
-        yield found("RECORDS_MANY", "results", f"{ended:,}; {it.most_ended:,} are meant.", count=ended)
+        yield finding("RECORDS_MANY", "results", f"{ended:,}; {it.most_ended:,} are meant.", count=ended)
 
 
 def files_fit(it: Queue) -> Iterator[Finding]:
     if it.damaged:
-        yield found("RECORDS_DAMAGED", "results", f"{_named(it.damaged)}.", count=len(it.damaged))
+        yield finding("RECORDS_DAMAGED", "results", f"{_named(it.damaged)}.", count=len(it.damaged))
     if not it.worker or it.copies_alone:
         lone = sorted({*it.copies_alone, *it.without_copy})
         if lone:
-            yield found("COPIES_ALONE", "active", f"{_named(lone)}.", count=len(lone))
+            yield finding("COPIES_ALONE", "active", f"{_named(lone)}.", count=len(lone))
     if it.queue_file is not None:
-        yield found("QUEUE_FILE_DAMAGED", "queue", f"SQLite says: {it.queue_file}.")
+        yield finding("QUEUE_FILE_DAMAGED", "queue", f"SQLite says: {it.queue_file}.")
 
 
 def _named(ids: list[str]) -> str:

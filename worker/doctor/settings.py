@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bridge.embedding.model_files import DIMENSIONS
 from bridge.graph import llm
 from bridge.settings import Settings, inherited_environment, table
-from jobs.diagnostics import Finding, found
+from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -37,29 +37,29 @@ def gather(workspace: Workspace, settings: Settings, trusted: bool) -> Found:
 def misspelt(it: Found) -> Iterator[Finding]:
     for unknown in it.said.unknown:
         near = f" {unknown.near} may be meant." if unknown.near else ""
-        yield found("VARIABLE_UNKNOWN", unknown.variable, f"It stands in: {unknown.source}.{near}")
+        yield finding("VARIABLE_UNKNOWN", unknown.variable, f"It stands in: {unknown.source}.{near}")
 
 
 def without_effect(it: Found) -> Iterator[Finding]:
     if it.said.ignored:
-        yield found("ENV_FILE_IGNORED", ".env", f"It says {', '.join(it.said.ignored)}.")
+        yield finding("ENV_FILE_IGNORED", ".env", f"It says {', '.join(it.said.ignored)}.")
     for variable in it.said.apart:
-        yield found("SOURCES_APART", variable, f"{variable} has no effect.")
+        yield finding("SOURCES_APART", variable, f"{variable} has no effect.")
     if it.said.cognees:
-        yield found("COGNEE_VARIABLE_IGNORED", "environment", f"There is {', '.join(it.said.cognees)}.")
+        yield finding("COGNEE_VARIABLE_IGNORED", "environment", f"There is {', '.join(it.said.cognees)}.")
 
 
 def providers(it: Found) -> Iterator[Finding]:
     embedding = it.settings.embedding
     if embedding.is_local and embedding.dimensions != DIMENSIONS:
         said = f"EMBEDDING_DIMENSIONS is {embedding.dimensions}; the model {embedding.model} makes {DIMENSIONS}."
-        yield found("EMBEDDING_MISFIT", "embedding", said)
+        yield finding("EMBEDDING_MISFIT", "embedding", said)
     if it.llm_problem is None:
-        yield found("LLM_SET", "language model", f"The provider is {llm.provider_of(it.settings)}.")
+        yield finding("LLM_SET", "language model", f"The provider is {llm.provider_of(it.settings)}.")
     elif it.llm_problem.code == "LLM_NOT_CONFIGURED" and not _names_one(it.settings):
-        yield found("LLM_ABSENT", "language model")
+        yield finding("LLM_ABSENT", "language model")
     else:
-        yield found("LLM_MISFIT", "language model", it.llm_problem.message)
+        yield finding("LLM_MISFIT", "language model", it.llm_problem.message)
 
 
 def _names_one(settings: Settings) -> bool:
@@ -69,13 +69,13 @@ def _names_one(settings: Settings) -> bool:
 def in_force(it: Found) -> Iterator[Finding]:
     if not it.settings.redact_secrets:
         source = it.settings.sources.get("redact_secrets", "default")
-        yield found("REDACTION_OFF", "redact_secrets", f"It comes from: {source}.")
+        yield finding("REDACTION_OFF", "redact_secrets", f"It comes from: {source}.")
     if it.settings.test_jobs:
-        yield found("TEST_JOBS_ON", "test_jobs")
+        yield finding("TEST_JOBS_ON", "test_jobs")
     rows = [row for row in table(it.settings) if row.source != "default"]
     if rows:
         said = ", ".join(f"{row.variable} from {row.source}" for row in rows)
-        yield found("SETTINGS_SET", counted(len(rows), "setting"), f"{said}.", count=len(rows))
+        yield finding("SETTINGS_SET", counted(len(rows), "setting"), f"{said}.", count=len(rows))
 
 
 CHECKS = (misspelt, without_effect, providers, in_force)

@@ -10,7 +10,7 @@ from bridge.embedding import model_files
 from bridge.settings import Settings
 from bridge.store import database, inspection
 from jobs import clock
-from jobs.diagnostics import Finding, found
+from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -27,8 +27,8 @@ class Stores:
     """``model`` is what is wrong with the embedding model's files, which only the local one has."""
 
     now: datetime
-    store: inspection.Store
-    files: inspection.Files
+    store: inspection.StoreStatus
+    files: inspection.FileStatus
     embedder: str
     model: JobError | None
 
@@ -42,7 +42,11 @@ def gather(workspace: Workspace, settings: Settings, now: datetime, seconds: flo
         except JobError as error:
             problem = error
     return Stores(
-        now, inspection.store(workspace, seconds), inspection.beside(workspace), settings.embedder_identity, problem
+        now,
+        inspection.store_status(workspace, seconds),
+        inspection.file_status(workspace),
+        settings.embedder_identity,
+        problem,
     )
 
 
@@ -51,20 +55,22 @@ def database_file(it: Stores) -> Iterator[Finding]:
     if store.problem is not None:
         code = "STORE_OF_NEWER_FORMAT" if store.problem.code == "STORE_NEWER" else "STORE_CLOSED"
         damaged = "malformed" in store.problem.message or "not a database" in store.problem.message
-        yield found("STORE_DAMAGED" if damaged else code, "store", store.problem.message)
+        yield finding("STORE_DAMAGED" if damaged else code, "store", store.problem.message)
         return
     if not store.is_there or store.format == 0:
         return
     if store.whole is None:
-        yield found("STORE_NOT_READ_WHOLE", "store", f"It has {store.size / MIB:,.0f} MiB.")
+        yield finding("STORE_NOT_READ_WHOLE", "store", f"It has {store.size / MIB:,.0f} MiB.")
     elif store.whole:
-        yield found("STORE_DAMAGED", "store", f"SQLite says: {store.whole[0]}.")
+        yield finding("STORE_DAMAGED", "store", f"SQLite says: {store.whole[0]}.")
     if store.format < database.FORMAT:
-        yield found("STORE_OF_OLDER_FORMAT", "store", f"It is {store.format}; {database.FORMAT} is the present one.")
+        yield finding("STORE_OF_OLDER_FORMAT", "store", f"It is {store.format}; {database.FORMAT} is the present one.")
     if store.log_size > _LARGE_LOG:
-        yield found("LOG_OF_STORE_LARGE", "store", f"It has {store.log_size / MIB:,.0f} MiB.")
+        yield finding("LOG_OF_STORE_LARGE", "store", f"It has {store.log_size / MIB:,.0f} MiB.")
     if it.files.backups:
-        yield found("BACKUPS_LEFT", "backups", f"There is {', '.join(it.files.backups)}.", count=len(it.files.backups))
+        yield finding(
+            "BACKUPS_LEFT", "backups", f"There is {', '.join(it.files.backups)}.", count=len(it.files.backups)
+        )
 
 
 def index(it: Stores) -> Iterator[Finding]:
@@ -73,48 +79,48 @@ def index(it: Stores) -> Iterator[Finding]:
         return
     if store.embedder is not None and store.embedder != it.embedder:
         said = f"They have {store.embedder}; the settings name {it.embedder}."
-        yield found("MODEL_CHANGED", "embedding", said)
-    if store.vectors_of_old or store.words_of_old:
-        yield found("INDEX_OF_OLDER_FORMAT", "index")
+        yield finding("MODEL_CHANGED", "embedding", said)
+    if store.vectors_outdated or store.words_outdated:
+        yield finding("INDEX_OF_OLDER_FORMAT", "index")
     if store.vectors_lacking:
-        yield found("VECTORS_LACKING", "vectors", f"It is about {', '.join(store.vectors_lacking)}.")
-    if store.words != store.memories and not store.words_of_old:
+        yield finding("VECTORS_LACKING", "vectors", f"It is about {', '.join(store.vectors_lacking)}.")
+    if store.words != store.memories and not store.words_outdated:
         has = "There is no index" if store.words < 0 else f"It has {store.words:,}"
-        yield found("WORDS_LACKING", "words", f"{has} for {counted(store.memories, 'memory')}.")
+        yield finding("WORDS_LACKING", "words", f"{has} for {counted(store.memories, 'memory')}.")
     if store.unfinished_since and it.now - clock.parse(store.unfinished_since) > _UNFINISHED:
         said = f"It began at {store.unfinished_since}."
-        yield found("FORGETTING_UNFINISHED", "forgetting", said, count=store.unfinished)
+        yield finding("FORGETTING_UNFINISHED", "forgetting", said, count=store.unfinished)
 
 
 def graph(it: Stores) -> Iterator[Finding]:
     store = it.store
-    if store.owed_since and it.now - clock.parse(store.owed_since) > _BEHIND:
-        said = f"{counted(store.owed, 'change')}, the oldest since {store.owed_since}."
-        yield found("GRAPH_BEHIND", "outbox", said, count=store.owed)
+    if store.pending_since and it.now - clock.parse(store.pending_since) > _BEHIND:
+        said = f"{counted(store.pending, 'change')}, the oldest since {store.pending_since}."
+        yield finding("GRAPH_BEHIND", "outbox", said, count=store.pending)
     for code, count in store.refused.items():
-        yield found("GRAPH_REFUSED", "outbox", f"{count} with {code}.", count=count)
+        yield finding("GRAPH_REFUSED", "outbox", f"{count} with {code}.", count=count)
     graph_model = store.meta.get("graph_embedder")
     if graph_model is not None and not (it.files.graph and it.files.vectors):
-        yield found("GRAPH_GONE", "graph")
+        yield finding("GRAPH_GONE", "graph")
     if graph_model is not None and store.embedder is not None and graph_model != store.embedder:
-        yield found("GRAPH_OF_OTHER_MODEL", "graph", f"They have {graph_model}; the memories have {store.embedder}.")
+        yield finding("GRAPH_OF_OTHER_MODEL", "graph", f"They have {graph_model}; the memories have {store.embedder}.")
     if it.files.cut_off:
-        yield found("GRAPH_CUT_OFF", "graph", f"There is {', '.join(it.files.cut_off)}.")
+        yield finding("GRAPH_CUT_OFF", "graph", f"There is {', '.join(it.files.cut_off)}.")
     openings = store.meta.get("graph_openings", "0")
     if openings.isdecimal() and int(openings) > 1:
-        yield found("GRAPH_DEADLY", "graph", f"It did so {openings} times in a row.", count=int(openings))
-    if it.files.set_aside:
-        said = f"{it.files.set_aside} of {it.files.set_aside_size / MIB:,.1f} MiB."
-        yield found("SET_ASIDE", "set-aside", said, count=it.files.set_aside)
+        yield finding("GRAPH_DEADLY", "graph", f"It did so {openings} times in a row.", count=int(openings))
+    if it.files.quarantined:
+        said = f"{it.files.quarantined} of {it.files.quarantined_size / MIB:,.1f} MiB."
+        yield finding("SET_ASIDE", "set-aside", said, count=it.files.quarantined)
     ours = graph_model is not None or store.meta.get("cognee_is_ours") == "yes"
     if it.files.earlier or (it.files.cognee and store.problem is None and not ours):
-        yield found("OLD_STORES", "cognee", count=max(1, it.files.earlier))
+        yield finding("OLD_STORES", "cognee", count=max(1, it.files.earlier))
 
 
 def embedding_model(it: Stores) -> Iterator[Finding]:
     if it.model is not None:
         code = "MODEL_ABSENT" if it.model.code == "MODEL_MISSING" else "MODEL_WRONG"
-        yield found(code, "model", it.model.message)
+        yield finding(code, "model", it.model.message)
 
 
 CHECKS = (database_file, index, graph, embedding_model)

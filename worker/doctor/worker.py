@@ -18,7 +18,7 @@ import psutil
 from bridge.graph import llm
 from bridge.settings import Settings
 from jobs import clock, files
-from jobs.diagnostics import Finding, found
+from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import NOTE_LIMIT, is_held
@@ -94,18 +94,18 @@ def heartbeat(workspace: Workspace) -> tuple[Beat | None, bool]:
 
 def gather(workspace: Workspace, settings: Settings, now: datetime, *, probe_http: bool) -> Worker:
     """Raises OSError, psutil.Error."""
-    place = workspace.spool
+    paths = workspace.spool
     it = Worker(now, boot_id=boot.boot_id(), embedder=settings.embedder_identity)
     it.beat, it.beat_is_damaged = heartbeat(workspace)
-    it.lock_is_there = os.path.lexists(place.lock)
-    it.lock_is_safe = not it.lock_is_there or files.is_own_file(place.lock)
-    it.is_alive = is_held(place.lock)
-    it.note = _note(place.lock) if it.lock_is_safe else ""
-    it.successor = is_held(place.successor_lock)
+    it.lock_is_there = os.path.lexists(paths.lock)
+    it.lock_is_safe = not it.lock_is_there or files.is_own_file(paths.lock)
+    it.is_alive = is_held(paths.lock)
+    it.note = _note(paths.lock) if it.lock_is_safe else ""
+    it.successor = is_held(paths.successor_lock)
     it.processes = list(processes(workspace))
-    it.token_mode = _mode(place.token)
-    it.paused_since = _changed(place.paused)
-    it.log_errors = _errors_within_a_day(place.log, now)
+    it.token_mode = _mode(paths.token)
+    it.paused_since = _changed(paths.paused)
+    it.log_errors = _errors_within_a_day(paths.log, now)
     it.llm_configured = llm.is_configured(settings)
     it.child_limit = settings.child_memory_mib * 1024 * 1024
     if it.beat is not None:
@@ -226,40 +226,40 @@ def _errors_within_a_day(path: Path, now: datetime) -> int:
 def lock(it: Worker) -> Iterator[Finding]:
     beat = it.beat
     if not it.lock_is_safe:
-        yield found("LOCK_UNSAFE", "lock")
+        yield finding("LOCK_UNSAFE", "lock")
     if it.beat_is_damaged:
-        yield found("HEARTBEAT_DAMAGED", "heartbeat")
+        yield finding("HEARTBEAT_DAMAGED", "heartbeat")
     if beat is None:
         if not it.is_alive and it.token_mode is not None:
-            yield found("HEARTBEAT_LEFT", "token", "There is a token of a worker that is gone.")
+            yield finding("HEARTBEAT_LEFT", "token", "There is a token of a worker that is gone.")
         return
     age = it.now - clock.parse(beat["heartbeat_at"])
     who = f"Its process id is {beat['pid']}; it wrote last at {beat['heartbeat_at']}."
     ended = beat["state"] == "stopped"
     if it.is_alive:
         if beat.get("boot_id") not in (None, it.boot_id) or (it.beat_process is False and not ended):
-            yield found("HEARTBEAT_FOREIGN", "heartbeat", who)
+            yield finding("HEARTBEAT_FOREIGN", "heartbeat", who)
         elif age > _SILENT and not ended:
-            yield found("WORKER_SILENT", "worker", who)
+            yield finding("WORKER_SILENT", "worker", who)
     elif it.beat_process and not ended and age < _SILENT:
-        yield found("LOCK_GONE", "lock", who)
+        yield finding("LOCK_GONE", "lock", who)
     elif not ended:
-        yield found("HEARTBEAT_LEFT", "heartbeat, token", who)
+        yield finding("HEARTBEAT_LEFT", "heartbeat, token", who)
     if not it.is_alive and it.note and not ended:
-        yield found("WORKER_DIED", "worker", who)
+        yield finding("WORKER_DIED", "worker", who)
 
 
 def several(it: Worker) -> Iterator[Finding]:
     workers = [process for process in it.processes if process.role == "worker" and not process.is_successor]
     if len(workers) > 1:
         ids = ", ".join(str(process.pid) for process in workers)
-        yield found("WORKERS_MANY", "worker", f"Their process ids are {ids}.", count=len(workers))
+        yield finding("WORKERS_MANY", "worker", f"Their process ids are {ids}.", count=len(workers))
     if it.successor:
-        yield found("SUCCESSOR_WAITS", "worker")
+        yield finding("SUCCESSOR_WAITS", "worker")
     orphans = [process for process in it.processes if is_orphan(process)]
     if orphans:
         ids = ", ".join(f"{process.pid} ({process.role})" for process in orphans)
-        yield found("ORPHANS", "processes", f"Their process ids are {ids}.", count=len(orphans))
+        yield finding("ORPHANS", "processes", f"Their process ids are {ids}.", count=len(orphans))
 
 
 def is_orphan(process: Process) -> bool:
@@ -271,37 +271,37 @@ def what_it_runs(it: Worker) -> Iterator[Finding]:
     if beat is None or not it.is_alive:
         return
     if beat.get("version") != VERSION:
-        yield found("WORKER_OF_OTHER_VERSION", "worker", f"It runs {beat.get('version')}; installed is {VERSION}.")
+        yield finding("WORKER_OF_OTHER_VERSION", "worker", f"It runs {beat.get('version')}; installed is {VERSION}.")
     if beat.get("embedder") != it.embedder:
         said = f"It embeds with {beat.get('embedder')}; the settings name {it.embedder}."
-        yield found("WORKER_OF_OTHER_SETTINGS", "embedding", said)
+        yield finding("WORKER_OF_OTHER_SETTINGS", "embedding", said)
     if bool(beat.get("llm_configured")) != it.llm_configured:
         has, names = ("has one", "name none") if beat.get("llm_configured") else ("has none", "name one")
-        yield found("WORKER_OF_OTHER_SETTINGS", "language model", f"It {has}; the settings {names}.")
+        yield finding("WORKER_OF_OTHER_SETTINGS", "language model", f"It {has}; the settings {names}.")
     child = beat.get("child")
     size = child.get("memory_bytes") if isinstance(child, dict) else None
     if isinstance(size, int) and it.child_limit and size > 0.8 * it.child_limit:
-        yield found("CHILD_LARGE", "child", f"It takes {size >> 20:,} of {it.child_limit >> 20:,} MiB.")
+        yield finding("CHILD_LARGE", "child", f"It takes {size >> 20:,} of {it.child_limit >> 20:,} MiB.")
 
 
 def what_it_says(it: Worker) -> Iterator[Finding]:
     if it.paused_since is not None:
         long = it.now - it.paused_since > _LONG_PAUSE
-        yield found("PAUSED_FOR_LONG" if long else "PAUSED", "worker", f"Since {clock.iso(it.paused_since)}.")
+        yield finding("PAUSED_FOR_LONG" if long else "PAUSED", "worker", f"Since {clock.iso(it.paused_since)}.")
     if it.beat is not None and it.is_alive:
         if it.beat["state"] in ("draining", "exiting"):
-            yield found("LEAVING", "worker", f"It is {it.beat['state']}.")
+            yield finding("LEAVING", "worker", f"It is {it.beat['state']}.")
         if it.beat.get("watcher") == "failed":
-            yield found("EVENTS_FAILED", "watcher")
+            yield finding("EVENTS_FAILED", "watcher")
         http = it.beat.get("http")
         if isinstance(http, dict) and http.get("problem"):
-            yield found("HTTP_PROBLEM", "http", f"{http['problem']}.")
+            yield finding("HTTP_PROBLEM", "http", f"{http['problem']}.")
     if it.http is not None:
-        yield found("HTTP_SILENT", "http", it.http)
+        yield finding("HTTP_SILENT", "http", it.http)
     if it.is_alive and it.token_mode is not None and it.token_mode & 0o077:
-        yield found("TOKEN_OPEN", "token", f"Its mode is {it.token_mode:04o}.")
+        yield finding("TOKEN_OPEN", "token", f"Its mode is {it.token_mode:04o}.")
     if it.log_errors:
-        yield found("LOG_HAS_ERRORS", "log", f"In all: {it.log_errors}.", count=it.log_errors)
+        yield finding("LOG_HAS_ERRORS", "log", f"In all: {it.log_errors}.", count=it.log_errors)
 
 
 CHECKS = (lock, several, what_it_runs, what_it_says)

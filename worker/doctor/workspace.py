@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from bridge.trust import Standing
+from bridge.trust import TrustState
 from jobs import files
-from jobs.diagnostics import Finding, found
+from jobs.diagnostics import Finding, finding
 from jobs.layout import Workspace
 
 _MOST_ENTRIES = 100_000
@@ -22,7 +22,7 @@ _PART = re.compile(r"\..*\.tmp")
 _OLD_PART = timedelta(days=1)
 _SHOWN = 3
 
-UNSEEN = Standing(None, False, "It cannot be looked at.")
+UNSEEN = TrustState(None, False, "It cannot be looked at.")
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class Kept:
 
     root: Path
     exists: bool
-    standing: Standing
+    standing: TrustState
     folders: list[Path] = field(default_factory=list)
     open: list[Path] = field(default_factory=list)
     others: list[Path] = field(default_factory=list)
@@ -41,7 +41,7 @@ class Kept:
     not_ignored: list[Path] = field(default_factory=list)
 
 
-def gather(workspace: Workspace, standing: Standing, now: datetime) -> Kept:
+def gather(workspace: Workspace, standing: TrustState, now: datetime) -> Kept:
     kept = Kept(workspace.root, workspace.is_there, standing)
     if not kept.exists:
         return kept
@@ -107,13 +107,13 @@ def _sort(kept: Kept, path: Path, status: os.stat_result, parts_before: float, *
 # --- what is judged ---
 
 
-def standing(it: Kept) -> Iterator[Finding]:
+def trust_state(it: Kept) -> Iterator[Finding]:
     if not it.exists:
-        yield found("WORKSPACE_ABSENT", str(it.root))
+        yield finding("WORKSPACE_ABSENT", str(it.root))
     elif it.standing.foreign is not None and it.standing is not UNSEEN:  # that has been said
-        yield found("WORKSPACE_FOREIGN", "workspace", it.standing.foreign)
+        yield finding("WORKSPACE_FOREIGN", "workspace", it.standing.foreign)
     elif not it.folders:
-        yield found("WORKSPACE_UNUSED", "workspace")
+        yield finding("WORKSPACE_UNUSED", "workspace")
 
 
 def access(it: Kept) -> Iterator[Finding]:
@@ -126,7 +126,7 @@ def access(it: Kept) -> Iterator[Finding]:
         ("PARTS_LEFT", it.parts),
     ):
         if paths:
-            yield found(code, _named(it.root, paths), count=len(paths))
+            yield finding(code, _named(it.root, paths), count=len(paths))
 
 
 def _named(root: Path, paths: list[Path]) -> str:
@@ -134,4 +134,4 @@ def _named(root: Path, paths: list[Path]) -> str:
     return ", ".join(shown) + (f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else "")
 
 
-CHECKS = (standing, access)
+CHECKS = (trust_state, access)

@@ -24,7 +24,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..monitoring import readiness
-from ..monitoring.counters import COUNTS, Figures
+from ..monitoring.counters import COUNTS, Counters
 
 log = logging.getLogger("server")
 
@@ -49,7 +49,7 @@ class Answers:
         self._most = most_at_once
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="answer")
         self._waiting = ThreadPoolExecutor(_WAITING_THREADS, thread_name_prefix="waiting")
-        self.figures = Figures()
+        self.figures = Counters()
         self._why_not_warm: str | None = None
         self.in_flight = 0
         self.asked_at = time.monotonic()

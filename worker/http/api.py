@@ -6,7 +6,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
-from jobs.record_cache import Briefs
+from jobs.record_cache import RecordCache
 
 from . import (
     jobs as http_jobs,
@@ -24,7 +24,7 @@ from .replies import no_route
 
 def app(answers: Answers, token: str, port: int) -> ASGIApp:
     """What a server answers with that listens on the port, to whoever knows the token."""
-    known = Briefs(answers.workspace.spool)
+    known = RecordCache(answers.workspace.spool)
     routes = [
         *http_state.routes(answers),
         *http_questions.routes(answers),

@@ -16,9 +16,9 @@ from bridge.settings import Settings
 from jobs import client, launch, record_cache, spool
 from jobs.errors import ERRORS, JobError
 from jobs.ids import is_job_id, new_job_id
-from jobs.layout import Spool, Workspace
+from jobs.layout import SpoolPaths, Workspace
 from jobs.model import ENDS, KINDS, SCHEMA_VERSION, State, encode
-from jobs.record_cache import Briefs
+from jobs.record_cache import RecordCache
 
 from ..admin import requests
 from .answers import Answers
@@ -34,7 +34,7 @@ DISMISSIBLE: tuple[State, ...] = ("succeeded", *RETRIABLE)
 Many = Callable[[Workspace, Sequence[str], float], requests.Outcome]
 
 
-def routes(answers: Answers, known: Briefs) -> list[Route]:
+def routes(answers: Answers, known: RecordCache) -> list[Route]:
     workspace = answers.workspace
 
     async def listed(request: Request) -> Response:
@@ -121,9 +121,9 @@ def _job_id(request: Request) -> str:
 
 
 def _whole(workspace: Workspace, job_id: str) -> dict[str, Any]:
-    place = workspace.spool
+    paths = workspace.spool
     try:
-        record = client.status(place, job_id)
+        record = client.status(paths, job_id)
     except ValueError as error:
         raise JobError("JOB_NOT_FOUND", f"The record of job {job_id!r} cannot be read.") from error
     if record is None:
@@ -132,7 +132,7 @@ def _whole(workspace: Workspace, job_id: str) -> dict[str, Any]:
     running = [each for each in (heartbeat or {}).get("in_flight", []) if each["job_id"] == job_id]
     return {
         "job": record.as_dict(),
-        "asked": requests.kept_copy(place, record.job_id),
+        "asked": requests.kept_copy(paths, record.job_id),
         "in_flight": running[0] if running else None,
     }
 
@@ -141,7 +141,7 @@ def _whole(workspace: Workspace, job_id: str) -> dict[str, Any]:
 
 
 def _drop(
-    workspace: Workspace, settings: Settings, known: Briefs, body: bytes, correlation_id: str | None
+    workspace: Workspace, settings: Settings, known: RecordCache, body: bytes, correlation_id: str | None
 ) -> dict[str, Any]:
     """Check a job as the worker will, so that whoever sent it is told at once, and drop it. Raises what intake does."""
     from jobs.check import check  # pydantic: only who submits pays for it
@@ -171,7 +171,7 @@ def _drop(
     return {"job_id": dropped.job_id, "job_sha256": dropped.sha256, "kind": job.kind}
 
 
-def _check_room(place: Spool, settings: Settings, known: Briefs, job: Any) -> None:
+def _check_room(spool_paths: SpoolPaths, settings: Settings, known: RecordCache, job: Any) -> None:
     """What intake asks beside the job's form. Raises METADATA_BROKEN, JOB_ID_CONFLICT, BACKLOG_FULL, DISK_FULL."""
     from bridge.text.template import parse
 
@@ -180,12 +180,12 @@ def _check_room(place: Spool, settings: Settings, known: Briefs, job: Any) -> No
     if job.kind == "ingest" and "summary_text" in job.payload:
         parse(job.payload["summary_text"])
     try:
-        earlier = spool.read_record(place, job.job_id)
+        earlier = spool.read_record(spool_paths, job.job_id)
     except ValueError as error:
         raise JobError("JOB_ID_CONFLICT", f"The record under the id {job.job_id!r} is damaged.") from error
     known.look()
     waiting = sum(1 for brief in known.all() if brief["state"] not in ENDS)
-    free = shutil.disk_usage(place.root).free
+    free = shutil.disk_usage(spool_paths.root).free
     verdict = decide(job, earlier, settings.max_active_jobs - waiting, free, settings.min_free_bytes)
     if isinstance(verdict, Reject):
         raise verdict.error
@@ -213,7 +213,7 @@ def _together(outcome: requests.Outcome) -> dict[str, Any]:
 
 def _chosen(
     given: dict[str, Any], states: tuple[State, ...], default: Sequence[str]
-) -> Callable[[list[record_cache.Brief]], Sequence[str]]:
+) -> Callable[[list[record_cache.JobRow]], Sequence[str]]:
     """Which jobs are meant: by their ids, or by what they have in common. Raises ARGUMENT_INVALID."""
     only(given, "job_ids", "state", "kind", "error")
     if "job_ids" in given:

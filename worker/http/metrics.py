@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jobs import clock
 
-from ..monitoring.counters import Figures
+from ..monitoring.counters import Counters
 from ..monitoring.measurements import measure
 from ..monitoring.metrics import render
 from .answers import Answers
@@ -36,7 +36,7 @@ def routes(answers: Answers) -> list[Route]:
 class Counted:
     """Counts what is asked by routes' templates: what is no route of ours has one name, whatever was asked for."""
 
-    def __init__(self, inner: ASGIApp, figures: Figures) -> None:
+    def __init__(self, inner: ASGIApp, figures: Counters) -> None:
         self._inner = inner
         self._figures = figures
 

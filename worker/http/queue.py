@@ -14,7 +14,7 @@ from bridge.search import listing
 from jobs import client, clock, record_cache, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.record_cache import Briefs
+from jobs.record_cache import RecordCache
 
 from ..admin import requests
 from ..monitoring.readiness import STALE_SECONDS
@@ -26,11 +26,11 @@ from .replies import route, unless_known, worked
 MOST_HOURS = 24 * 366
 
 
-def routes(answers: Answers, known: Briefs) -> list[Route]:
+def routes(answers: Answers, known: RecordCache) -> list[Route]:
     workspace = answers.workspace
     status = _Status(workspace, known)
 
-    async def stands(request: Request) -> Response:
+    async def queue_status(request: Request) -> Response:
         Query(request)
         return await unless_known(answers, request, status.version, status.now)
 
@@ -57,14 +57,14 @@ def routes(answers: Answers, known: Briefs) -> list[Route]:
         return await worked(answers, lambda _: requests.ask_worker(workspace, verb), waits=True)
 
     return [
-        route("/v1/status", get=stands),
+        route("/v1/status", get=queue_status),
         route("/v1/activity", get=activity),
         route("/v1/rejected", get=rejected),
         route("/v1/control", post=control),
     ]
 
 
-def _activity(known: Briefs, hours: float, buckets: int) -> dict[str, Any]:
+def _activity(known: RecordCache, hours: float, buckets: int) -> dict[str, Any]:
     known.look()
     now = clock.now()
     found = record_cache.activity(known.all(), now, hours, buckets)
@@ -78,7 +78,7 @@ _Stamp = tuple[int, int] | None
 class _Status:
     """How the workspace stands. What it is made of is kept, and made anew where the files have changed."""
 
-    def __init__(self, workspace: Workspace, known: Briefs) -> None:
+    def __init__(self, workspace: Workspace, known: RecordCache) -> None:
         self._workspace = workspace
         self._known = known
         self._jobs: tuple[int, dict[str, Any]] | None = None
@@ -86,22 +86,22 @@ class _Status:
 
     def version(self) -> str:
         """Another one once anything of it has changed."""
-        place = self._workspace.spool
-        beat = _stamp(place.heartbeat)
+        paths = self._workspace.spool
+        beat = _stamp(paths.heartbeat)
         # A worker that falls silent changes no file.
         silent = beat is not None and time.time() - beat[0] / 1e9 > STALE_SECONDS
-        found = (beat, silent, _stamp(place.inbox), *self._stores())
+        found = (beat, silent, _stamp(paths.inbox), *self._stores())
         return f"{self._known.look()}-{hash(found) & 0xFFFFFFFFFFFFFFFF:x}"
 
     def now(self) -> dict[str, Any]:
-        place = self._workspace.spool
+        spool_paths = self._workspace.spool
         return {
             "workspace": str(self._workspace.root),
             "version": VERSION,
             "now": clock.iso(clock.now()),
             "worker": requests.worker_of(self._workspace),
             "jobs": self._of_jobs(),
-            "waiting_in_inbox": len(spool.inbox(place)) if place.root.is_dir() else 0,
+            "waiting_in_inbox": len(spool.inbox(spool_paths)) if spool_paths.root.is_dir() else 0,
             **self._of_memory(),
         }
 
@@ -116,7 +116,7 @@ class _Status:
     def _of_memory(self) -> dict[str, Any]:
         stores = self._stores()
         if self._memory is None or self._memory[0] != stores:
-            self._memory = stores, listing.standing(self._workspace)
+            self._memory = stores, listing.counts_or_error(self._workspace)
         return self._memory[1]
 
     def _stores(self) -> tuple[_Stamp, ...]:

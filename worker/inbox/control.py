@@ -12,7 +12,7 @@ from typing import Any
 from jobs import files, spool, steps
 from jobs.errors import JobError
 from jobs.ids import is_job_id
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.parse import read_json
 
 from ..log import of_job
@@ -31,12 +31,12 @@ class Control:
 
     def __init__(
         self,
-        place: Spool,
+        paths: SpoolPaths,
         ledger: Ledger,
         cancel: Callable[[str], Cancellation],
         verbs: Mapping[str, Callable[[dict[str, Any]], None]],
     ) -> None:
-        self._place = place
+        self._paths = paths
         self._ledger = ledger
         self._cancel = cancel
         self._verbs = verbs
@@ -45,7 +45,7 @@ class Control:
     def look(self) -> None:
         """Obey what is there. ``waits`` says whether the end of a running job is waited for."""
         self.waits = False
-        for path in _in_order(self._place.control):
+        for path in _in_order(self._paths.control):
             try:
                 self._read(path)
             except FileNotFoundError:
@@ -64,7 +64,7 @@ class Control:
                 return
         except JobError as error:
             log.warning("request %s refused: %s", path.name[:100], error)
-        with steps.step("control.remove"):
+        with steps.fault_point("control.remove"):
             spool.take_away(path, status)
 
     def _obey(self, name: str, request: dict[str, Any]) -> bool:
@@ -80,7 +80,7 @@ class Control:
         except ValueError as error:
             raise JobError("JOB_NOT_FOUND", str(error)) from error
         if record is None or (verb == "cancel" and record.state == "rejected"):  # what is dropped now is another job
-            return not self._place.dropped(job_id).exists()
+            return not self._paths.dropped(job_id).exists()
         if request.get("generation") not in (None, record.generation):
             return True
         if verb == "cancel":

@@ -20,7 +20,7 @@ from bridge.text.template import parse
 from jobs import clock, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.ids import is_job_id
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.model import Job, Record
 from jobs.parse import parse_job
 
@@ -91,7 +91,7 @@ class Intake:
 
     def __init__(
         self,
-        place: Spool,
+        paths: SpoolPaths,
         ledger: Ledger,
         limits: Limits,
         accepted: Callable[[], None] = lambda: None,
@@ -100,7 +100,7 @@ class Intake:
     ) -> None:
         """``accepted`` is called after each few: nobody waits until a full inbox is worked off. ``rejected`` is told
         the error of each file that is."""
-        self._place = place
+        self._paths = paths
         self._ledger = ledger
         self._limits = limits
         self._accepted = accepted
@@ -120,7 +120,7 @@ class Intake:
         """Work off the inbox as it is now, for as long as there is time. Returns how many jobs were accepted."""
         accepted = 0
         self.has_more = False
-        entries = spool.inbox(self._place)
+        entries = spool.inbox(self._paths)
         there = {entry.path.name for entry in entries}
         self._growing = {name: seen for name, seen in self._growing.items() if name in there}
         self._left = {name: seen for name, seen in self._left.items() if name in there}
@@ -136,7 +136,7 @@ class Intake:
         verdicts: list[tuple[Job, Record]] = []
         read: dict[str, os.stat_result] = {}
         room = self._limits.max_active_jobs - self._ledger.count()
-        free = shutil.disk_usage(self._place.root).free
+        free = shutil.disk_usage(self._paths.root).free
         for entry in entries:
             if time.monotonic() > self._until:  # what is large takes seconds to be searched for secrets
                 self.has_more = True
@@ -229,9 +229,9 @@ class Intake:
                 record = lifecycle.refuse(entry.name, error, self._now(), earlier.generation + 1 if earlier else 1)
         try:
             if redacts:
-                kept = redaction.reject(self._place, entry, error, record, self._now())
+                kept = redaction.reject(self._paths, entry, error, record, self._now())
             else:
-                kept = spool.reject(self._place, entry, error, record, clock.iso(self._now()))
+                kept = spool.reject(self._paths, entry, error, record, clock.iso(self._now()))
         except OSError as failure:
             if failure.errno not in _IMMOVABLE:
                 raise

@@ -13,7 +13,7 @@ from bridge.privacy import redaction
 from jobs import clock, files, parse, spool
 from jobs.errors import JobError
 from jobs.ids import is_job_id
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.model import Job, Record
 
 MOST_BYTES = 4 * 1024 * 1024  # of a rejected file that are looked at: in seconds, where nobody aims at more
@@ -37,10 +37,10 @@ def clean_name(name: str) -> str:
     return name if is_job_id(name.removesuffix(".json")) else redaction.redact(name).text
 
 
-def reject(place: Spool, entry: spool.Entry, error: JobError, record: Record | None, now: datetime) -> Path:
+def reject(paths: SpoolPaths, entry: spool.Entry, error: JobError, record: Record | None, now: datetime) -> Path:
     """As ``spool.reject``, without secrets in the name and in what is kept."""
     name = clean_name(spool.shown_name(entry.path))
-    return spool.reject(place, entry, error, record, clock.iso(now), name=name, rewritten=_rewritten(entry.path))
+    return spool.reject(paths, entry, error, record, clock.iso(now), name=name, rewritten=_rewritten(entry.path))
 
 
 def _rewritten(path: Path) -> spool.Rewritten | None:

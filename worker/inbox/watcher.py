@@ -82,7 +82,7 @@ class Watcher(FileSystemEventHandler):  # type: ignore[misc]
         if self._mode == "events":
             self._observe()
 
-    def tend(self) -> None:
+    def ensure_watching(self) -> None:
         """See to it that the folders are watched still: to be called at every look.
 
         The threads that watch can die, and a folder that was made anew is another one than the one watched.

@@ -18,7 +18,7 @@ from typing import Any
 
 from jobs import clock, files
 from jobs.errors import JobError
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.model import Record, encode
 
 Labels = tuple[str, ...]
@@ -46,7 +46,7 @@ class Histogram:
         self.sum += value
 
 
-class Figures:
+class Counters:
     """Thread-safe, and cheap enough to be fed at every step of a job."""
 
     def __init__(self) -> None:
@@ -115,11 +115,13 @@ def _seconds(since: str | None, until: str | None) -> float:
     return max(0.0, (clock.parse(until) - clock.parse(since)).total_seconds()) if since and until else 0.0
 
 
-class FiguresFile:
+class CountersFile:
     """The file of the worker's figures, rewritten where they have changed, but not at every change."""
 
-    def __init__(self, place: Spool, figures: Figures, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._path = place.figures
+    def __init__(
+        self, spool_paths: SpoolPaths, figures: Counters, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._path = spool_paths.figures
         self._figures = figures
         self._monotonic = monotonic
         self._written = -1
@@ -137,10 +139,10 @@ class FiguresFile:
         self._written, self._next = version, self._monotonic() + _WRITE_SECONDS
 
 
-def read(place: Spool) -> dict[str, Any] | None:
+def read(paths: SpoolPaths) -> dict[str, Any] | None:
     """What the worker has counted; empty where it has written nothing yet, None where that cannot be read."""
     try:
-        found = json.loads(files.read_own(place.figures, 4 * 1024 * 1024))
+        found = json.loads(files.read_own(paths.figures, 4 * 1024 * 1024))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, JobError):

@@ -39,7 +39,7 @@ _EXPECTED: list[tuple[str, tuple[str, ...]]] = [
 ]
 
 
-def measure(workspace: Workspace, settings: Settings, own: figures.Figures, now: datetime) -> Found:
+def measure(workspace: Workspace, settings: Settings, own: figures.Counters, now: datetime) -> Found:
     """Samples by the names of ``metrics``. ``own`` are the figures of this process."""
     heartbeat = readiness.heartbeat_of(workspace.spool)
     return {

@@ -9,15 +9,15 @@ from typing import Any
 from bridge.store.database import reading
 from jobs import clock, files, launch
 from jobs.errors import JobError
-from jobs.layout import Spool, Workspace
+from jobs.layout import SpoolPaths, Workspace
 
 STALE_SECONDS = 30.0  # of a heartbeat; it is written every two
 
 
-def heartbeat_of(place: Spool) -> dict[str, Any] | None:
+def heartbeat_of(paths: SpoolPaths) -> dict[str, Any] | None:
     """What the worker last said of itself; None where that cannot be read."""
     try:
-        found = json.loads(files.read_own(place.heartbeat, 1024 * 1024))
+        found = json.loads(files.read_own(paths.heartbeat, 1024 * 1024))
     except (OSError, ValueError, JobError):
         return None
     return found if isinstance(found, dict) else None

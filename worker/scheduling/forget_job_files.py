@@ -8,7 +8,7 @@ from typing import Protocol
 
 from jobs import lifecycle
 from jobs.errors import JobError
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.lifecycle import Event
 from jobs.model import Record
 from jobs.scrub import JOB_FILES, name_digest
@@ -22,15 +22,15 @@ class Apply(Protocol):
     def __call__(self, events: Mapping[str, Event], tickets: Tickets | None = None) -> list[Record]: ...
 
 
-def scrubbed(event: Event, place: Spool, ledger: Ledger, apply: Apply) -> Event:
+def scrubbed(event: Event, paths: SpoolPaths, ledger: Ledger, apply: Apply) -> Event:
     """The outcome of a forgetting, once what it asks for is done; again is the same as once. Raises OSError."""
     if not isinstance(event, lifecycle.Succeeded):
         return event
     result = dict(event.result)
     asked: dict[str, list[str]] = result.pop(JOB_FILES)
     _end(asked["doomed"], ledger, apply)
-    rejected = [twin for path in _named(place.rejected, asked["rejected"]) for twin in _with_reason(path)]
-    ledger.scrub([*asked["jobs"], *asked["doomed"]], [*rejected, *_named(place.inbox, asked["parts"])])
+    rejected = [twin for path in _named(paths.rejected, asked["rejected"]) for twin in _with_reason(path)]
+    ledger.scrub([*asked["jobs"], *asked["doomed"]], [*rejected, *_named(paths.inbox, asked["parts"])])
     return lifecycle.Succeeded(result)
 
 

@@ -165,7 +165,7 @@ class Queue:
         if not messages:
             return
         try:
-            with steps.step("queue.put"):
+            with steps.fault_point("queue.put"):
                 self._huey.storage.enqueue_many(messages)
         except sqlite3.Error:
             with self._huey.storage.filled:  # the consumer may have met the broken file at the same time
@@ -178,7 +178,7 @@ class Queue:
         """Ask for a look at a job: higher priority first, then first come."""
         self.put_many([(job_id, priority)])
 
-    def tend(self) -> None:
+    def reconcile(self) -> None:
         """Make the file anew if somebody removed it, fill it where everything that waits seems to be lost, and replace
         a consumer's thread that has died."""
         if self._consumer is not None:

@@ -19,7 +19,7 @@ from typing import Literal
 from bridge.privacy.log_lines import fields
 from jobs import clock, files, lifecycle, spool, steps
 from jobs.errors import JobError
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.lifecycle import CAPS, Caps, Event
 from jobs.model import Job, Record
 from jobs.rejected_files import files_of
@@ -39,7 +39,7 @@ class Ledger:
 
     def __init__(
         self,
-        place: Spool,
+        paths: SpoolPaths,
         live: Iterable[Record],
         now: Callable[[], datetime] = clock.now,
         jitter: Callable[[], float] = random.random,
@@ -51,7 +51,7 @@ class Ledger:
         """``stands`` says whether a job's effect is committed: then it is too late to cancel it or to let it expire.
         ``stepped`` is told each record that was written, and the one before it, which is None for a job that was not
         live here."""
-        self._place = place
+        self._paths = paths
         self._live: dict[str, Record] = {}
         self._waiting = Waiting()
         self._now = now
@@ -76,7 +76,7 @@ class Ledger:
 
     def find(self, job_id: str) -> Record | None:
         """The record of any job. Raises ValueError for a damaged one."""
-        return self.get(job_id) or spool.read_record(self._place, job_id)
+        return self.get(job_id) or spool.read_record(self._paths, job_id)
 
     def live(self) -> list[Record]:
         with self._lock:
@@ -134,7 +134,7 @@ class Ledger:
     def accept(self, accepted: Sequence[tuple[Job, Record]], read: Mapping[str, os.stat_result] | None = None) -> None:
         """Make jobs ours. When the disk refuses half-way, those whose records were written are live all the same."""
         try:
-            spool.accept(self._place, accepted, read)
+            spool.accept(self._paths, accepted, read)
         except BaseException:
             accepted = [pair for pair in accepted if self._is_written(pair[1])]
             raise
@@ -145,7 +145,7 @@ class Ledger:
 
     def _is_written(self, record: Record) -> bool:
         try:
-            return spool.read_record(self._place, record.job_id) == record
+            return spool.read_record(self._paths, record.job_id) == record
         except (OSError, ValueError, JobError):
             return False
 
@@ -158,7 +158,7 @@ class Ledger:
         """Write the records of live jobs as they are: somebody has removed them."""
         with self._stepping:
             live = [record for job_id in job_ids if (record := self.get(job_id)) is not None]
-            spool.write_records(self._place, live)
+            spool.write_records(self._paths, live)
 
     def apply(self, events: Mapping[str, Event], tickets: Tickets | None = None) -> list[Record]:
         """Step records of live jobs; a job that the event does not fit is left out of the answer.
@@ -176,7 +176,7 @@ class Ledger:
             record = self.get(job_id)
             if record is None:
                 return "ended"
-            if self.stands(record):
+            if self.is_committed(record):
                 return "too late"
             if record.state == "running":
                 return "running"
@@ -184,7 +184,7 @@ class Ledger:
         self._changed()
         return "cancelled" if done else "too late"
 
-    def stands(self, record: Record) -> bool:
+    def is_committed(self, record: Record) -> bool:
         """Whether the job's effect is committed. Before the very first attempt nobody has to look.
 
         A store that cannot say leaves the job to its end.
@@ -212,8 +212,8 @@ class Ledger:
                 continue
         if stepped:
             try:
-                with steps.step("record.start" if stepped[0].state == "running" else "record.end"):
-                    spool.write_records(self._place, stepped)
+                with steps.fault_point("record.start" if stepped[0].state == "running" else "record.end"):
+                    spool.write_records(self._paths, stepped)
             except OSError:
                 for record in stepped:
                     if record.ended and self._is_written(record):
@@ -240,7 +240,7 @@ class Ledger:
         self._stepped(before, record)
         if record.ended:
             try:
-                spool.end(self._place, record.job_id, keep=keeps_copy(record))
+                spool.end(self._paths, record.job_id, keep=keeps_copy(record))
             except OSError as error:  # the record says it already; recovery puts the copy away
                 log.error("copy not put away: %s", error, extra=of_job(record))
 
@@ -256,15 +256,15 @@ class Ledger:
                     continue
                 if record is not None and record.ended:
                     found.append(record)
-            spool.scrub(self._place, found, damaged, others)
+            spool.scrub(self._paths, found, damaged, others)
 
     def dismiss(self, record: Record) -> None:
         """Remove an ended job before its time: its copy, a rejected one's files, and its record last."""
         with self._stepping:
-            spool.end(self._place, record.job_id)  # without a record, a copy in ``active/`` would be taken for a job
-            for path in files_of(self._place, record.job_id):
+            spool.end(self._paths, record.job_id)  # without a record, a copy in ``active/`` would be taken for a job
+            for path in files_of(self._paths, record.job_id):
                 files.remove(path)
-            spool.prune(self._place, [record.job_id])
+            spool.prune(self._paths, [record.job_id])
         self._changed()
 
     def replay(self, job_id: str) -> Record:
@@ -275,7 +275,7 @@ class Ledger:
                 raise JobError("JOB_NOT_FOUND", f"There is no record of job {job_id!r}.")
             try:
                 again = lifecycle.step(record, lifecycle.Replayed(), self._now())
-                spool.reopen(self._place, job_id)
+                spool.reopen(self._paths, job_id)
             except lifecycle.IllegalTransition:
                 raise JobError(
                     "ARGUMENT_INVALID",
@@ -283,8 +283,8 @@ class Ledger:
                 ) from None
             except FileNotFoundError:
                 raise JobError("JOB_NOT_FOUND", f"The copy of job {job_id} was removed; submit it anew.") from None
-            with steps.step("record.replay"):
-                spool.write_records(self._place, [again])
+            with steps.fault_point("record.replay"):
+                spool.write_records(self._paths, [again])
             self._keep(again)
         self._changed()
         return again

@@ -17,7 +17,7 @@ from bridge.privacy.log_lines import fields
 from jobs import clock, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.ids import is_job_id
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.lifecycle import CAPS, Caps, Interrupted, WorkerDied
 from jobs.model import Record
 from jobs.parse import parse_copy
@@ -108,51 +108,53 @@ class Found:
         return REPAIRS[self.record_is, self.copy_is, self.dropped]
 
 
-def recover(place: Spool, now: datetime, *, worker_died: bool = False, caps: Caps = CAPS) -> list[Record]:
+def recover(paths: SpoolPaths, now: datetime, *, worker_died: bool = False, caps: Caps = CAPS) -> list[Record]:
     """Mend everything; returns the live records, all of them waiting. Call it with the worker's lock held.
 
     ``worker_died``: the former worker died, and the machine did not; that is counted.
     """
-    _remove_parts(place)
+    _remove_parts(paths)
     ending = lifecycle.WorkerDied() if worker_died else lifecycle.Interrupted()
     live = []
-    for found in survey(place):
-        record = _try_to_mend(place, found, now, ending, caps)
+    for found in survey(paths):
+        record = _try_repair(paths, found, now, ending, caps)
         if record is not None:
             live.append(record)
     return live
 
 
-def tend(place: Spool, ledger: Ledger, now: datetime) -> None:
+def reconcile(spool_paths: SpoolPaths, ledger: Ledger, now: datetime) -> None:
     """Mend what went wrong with the files while the worker runs: records that were removed, jobs that nobody knows.
 
     What is well costs no more than the listing of three folders.
     """
     live = {record.job_id for record in ledger.live()}
-    results, active, ended = (set(spool.job_ids(folder)) for folder in (place.results, place.active, place.ended))
+    results, active, ended = (
+        set(spool.job_ids(folder)) for folder in (spool_paths.results, spool_paths.active, spool_paths.ended)
+    )
     lost = live - results
     if lost:
         log.error("recovery: the records of %d live jobs were removed: written again", len(lost))
         ledger.rewrite(lost)
     odd = (active | ended) - live - (ended & results - active)
-    for found in _examine(place, odd, active, ended):
-        record = _try_to_mend(place, found, now, lifecycle.Interrupted(), CAPS)
+    for found in _examine(spool_paths, odd, active, ended):
+        record = _try_repair(spool_paths, found, now, lifecycle.Interrupted(), CAPS)
         if record is not None and ledger.get(record.job_id) is None:
             ledger.adopt(record)
 
 
-def survey(place: Spool) -> list[Found]:
+def survey(spool_paths: SpoolPaths) -> list[Found]:
     """What the files show, changing nothing."""
-    active, ended = set(spool.job_ids(place.active)), set(spool.job_ids(place.ended))
-    return list(_examine(place, set(spool.job_ids(place.results)) | active | ended, active, ended))
+    active, ended = set(spool.job_ids(spool_paths.active)), set(spool.job_ids(spool_paths.ended))
+    return list(_examine(spool_paths, set(spool.job_ids(spool_paths.results)) | active | ended, active, ended))
 
 
-def _examine(place: Spool, job_ids: set[str], active: set[str], ended: set[str]) -> Iterator[Found]:
+def _examine(spool_paths: SpoolPaths, job_ids: set[str], active: set[str], ended: set[str]) -> Iterator[Found]:
     for job_id in sorted(filter(is_job_id, job_ids)):
         record: Record | None = None
         record_is: RecordIs
         try:
-            record = spool.read_record(place, job_id)
+            record = spool.read_record(spool_paths, job_id)
         except (ValueError, JobError):
             record_is = "damaged"
         except OSError as error:
@@ -166,16 +168,16 @@ def _examine(place: Spool, job_ids: set[str], active: set[str], ended: set[str])
             else:
                 record_is = "running" if record.state == "running" else "waiting"
         copy_is: CopyIs = "active" if job_id in active else "ended" if job_id in ended else "absent"
-        yield Found(job_id, record, record_is, copy_is, place.dropped(job_id).exists())
+        yield Found(job_id, record, record_is, copy_is, spool_paths.dropped(job_id).exists())
 
 
-def _try_to_mend(
-    place: Spool, found: Found, now: datetime, ending: Interrupted | WorkerDied, caps: Caps
+def _try_repair(
+    spool_paths: SpoolPaths, found: Found, now: datetime, ending: Interrupted | WorkerDied, caps: Caps
 ) -> Record | None:
     """One job that cannot be mended now, for the disk is full or something is in the way, does not stop the others:
     the next tending tries again."""
     try:
-        return _mend(place, found, now, ending, caps)
+        return _apply_repair(spool_paths, found, now, ending, caps)
     except OSError as error:
         log.error("recovery: %s failed: %s", found.repair, error, extra=_about(found))
         return None
@@ -185,7 +187,9 @@ def _about(found: Found) -> dict[str, Any]:
     return fields(job_id=found.job_id) if found.record is None else of_job(found.record)
 
 
-def _mend(place: Spool, found: Found, now: datetime, ending: Interrupted | WorkerDied, caps: Caps) -> Record | None:
+def _apply_repair(
+    spool_paths: SpoolPaths, found: Found, now: datetime, ending: Interrupted | WorkerDied, caps: Caps
+) -> Record | None:
     """Carry out the repair; returns the record if the job is live."""
     if found.repair not in ("nothing", "take up"):
         shown = (found.repair, found.record_is, found.copy_is)
@@ -199,24 +203,26 @@ def _mend(place: Spool, found: Found, now: datetime, ending: Interrupted | Worke
             assert found.record is not None
             record = found.record
             if found.repair == "bring back":
-                spool.reopen(place, found.job_id)
+                spool.reopen(spool_paths, found.job_id)
             if record.state == "running":
                 record = lifecycle.step(record, ending, now, caps=caps)
-                spool.write_records(place, [record])
+                spool.write_records(spool_paths, [record])
             if record.ended:
-                spool.end(place, found.job_id, keep=keeps_copy(record))
+                spool.end(spool_paths, found.job_id, keep=keeps_copy(record))
                 return None
             return record
         case "put away":
             assert found.record is not None
-            spool.end(place, found.job_id, keep=keeps_copy(found.record))
+            spool.end(spool_paths, found.job_id, keep=keeps_copy(found.record))
             return None
         case "drop copy":
-            files.remove(place.copy(found.job_id))
-            files.remove(place.ended_copy(found.job_id))  # of an earlier job of that name, whose pruning was cut off
+            files.remove(spool_paths.copy(found.job_id))
+            files.remove(
+                spool_paths.ended_copy(found.job_id)
+            )  # of an earlier job of that name, whose pruning was cut off
             return None
         case "accept copy":
-            return _accept_copy(place, found, now)
+            return _accept_copy(spool_paths, found, now)
         case "give up":
             assert found.record is not None
             error = JobError(
@@ -225,41 +231,47 @@ def _mend(place: Spool, found: Found, now: datetime, ending: Interrupted | Worke
             record = found.record
             if record.state != "running":
                 record = lifecycle.step(record, lifecycle.Started(), now)
-            spool.write_records(place, [lifecycle.step(record, lifecycle.Failed(error), now)])
+            spool.write_records(spool_paths, [lifecycle.step(record, lifecycle.Failed(error), now)])
             return None
         case "finish pruning":
-            files.remove(place.ended_copy(found.job_id))
+            files.remove(spool_paths.ended_copy(found.job_id))
             return None
         case "set aside":
             if found.copy_is == "ended":  # first: without its record it would be taken for what pruning left
-                _set_aside(place, place.ended_copy(found.job_id), now)
-            _set_aside(place, place.record(found.job_id), now)
+                _quarantine(spool_paths, spool_paths.ended_copy(found.job_id), now)
+            _quarantine(spool_paths, spool_paths.record(found.job_id), now)
             return None
 
 
-def _set_aside(place: Spool, path: Path, now: datetime) -> None:
+def _quarantine(spool_paths: SpoolPaths, path: Path, now: datetime) -> None:
     error = JobError("JSON_INVALID", "The record was damaged and stood for no job.")
-    spool.reject(place, spool.Entry(path, path.stem), error, None, clock.iso(now))
+    spool.reject(spool_paths, spool.Entry(path, path.stem), error, None, clock.iso(now))
 
 
-def _accept_copy(place: Spool, found: Found, now: datetime) -> Record | None:
+def _accept_copy(spool_paths: SpoolPaths, found: Found, now: datetime) -> Record | None:
     job_id = found.job_id
     try:
-        job = parse_copy(job_id, spool.read_copy(place, job_id, spool.RECORD_LIMIT))
+        job = parse_copy(job_id, spool.read_copy(spool_paths, job_id, spool.RECORD_LIMIT))
     except JobError as error:
         if found.record_is == "damaged":
-            _set_aside(place, place.record(job_id), now)
+            _quarantine(spool_paths, spool_paths.record(job_id), now)
         refused = lifecycle.refuse(job_id, error, now)
-        spool.reject(place, spool.Entry(place.copy(job_id), job_id), error, refused, clock.iso(now))
+        spool.reject(spool_paths, spool.Entry(spool_paths.copy(job_id), job_id), error, refused, clock.iso(now))
         return None
     record = lifecycle.accept(job, now)
-    spool.write_records(place, [record])
+    spool.write_records(spool_paths, [record])
     return record
 
 
-def _remove_parts(place: Spool) -> None:
+def _remove_parts(spool_paths: SpoolPaths) -> None:
     """Unfinished writes of the former worker; other writers' parts in the inbox are theirs."""
-    for folder in (place.active, place.ended, place.results, place.rejected, place.worker):
+    for folder in (
+        spool_paths.active,
+        spool_paths.ended,
+        spool_paths.results,
+        spool_paths.rejected,
+        spool_paths.worker,
+    ):
         for part in folder.glob(".*.tmp"):
             if not part.is_dir() or part.is_symlink():  # a folder is no part of ours, and no reason not to start
                 files.remove(part)

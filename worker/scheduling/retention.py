@@ -13,7 +13,7 @@ from pathlib import Path
 
 from jobs import files, spool
 from jobs.errors import JobError
-from jobs.layout import Spool, Workspace
+from jobs.layout import SpoolPaths, Workspace
 from jobs.model import State
 
 log = logging.getLogger(__name__)
@@ -58,39 +58,41 @@ def over(found: Iterable[Aged], keep: Keep, now: float, state: Callable[[str], S
 
 def prune(workspace: Workspace, keep: Keep, is_live: Callable[[str], bool], now: float, at_most: int = 200) -> int:
     """Remove what is over, a part of it at a time. Returns how many things went; as many as asked means: again."""
-    place = workspace.spool
-    jobs = list(islice(over(_ended(place, is_live), keep, now, lambda job_id: _end_of(place, job_id)), at_most))
-    spool.prune(place, jobs)
-    rejected = _remove_all(_rejected(place, keep, now)[: at_most - len(jobs)])
-    set_aside = _remove_all(_older(workspace.set_aside, keep.failed_days, now))
+    spool_paths = workspace.spool
+    jobs = list(
+        islice(over(_ended(spool_paths, is_live), keep, now, lambda job_id: _end_of(spool_paths, job_id)), at_most)
+    )
+    spool.prune(spool_paths, jobs)
+    rejected = _remove_all(_rejected(spool_paths, keep, now)[: at_most - len(jobs)])
+    set_aside = _remove_all(_older(workspace.quarantine, keep.failed_days, now))
     imports = _remove_all(_imported(workspace, keep, is_live, now))
     if jobs or rejected or set_aside or imports:
         log.info("pruned: %d jobs, %d rejected files, %d stores, %d imports", len(jobs), rejected, set_aside, imports)
     return len(jobs) + rejected + set_aside + imports
 
 
-def _ended(place: Spool, is_live: Callable[[str], bool]) -> list[Aged]:
+def _ended(spool_paths: SpoolPaths, is_live: Callable[[str], bool]) -> list[Aged]:
     """The jobs that are not live, by the time of their record's last change."""
     return [
         Aged(path.stem, at)
-        for path, at in _by_time(place.results)
+        for path, at in _by_time(spool_paths.results)
         if path.suffix == ".json" and not path.name.startswith(".") and not is_live(path.stem)
     ]
 
 
-def _end_of(place: Spool, job_id: str) -> State | None:
-    if place.copy(job_id).exists():
+def _end_of(spool_paths: SpoolPaths, job_id: str) -> State | None:
+    if spool_paths.copy(job_id).exists():
         return None  # recovery is to put it away first: without its record it would be taken for a new job
     try:
-        record = spool.read_record(place, job_id)
+        record = spool.read_record(spool_paths, job_id)
     except (OSError, ValueError, JobError):
         return None
     return record.state if record is not None and record.ended else None
 
 
-def _rejected(place: Spool, keep: Keep, now: float) -> list[Path]:
+def _rejected(spool_paths: SpoolPaths, keep: Keep, now: float) -> list[Path]:
     """Rejected files and their reasons that are over; a reason goes with its file."""
-    found = sorted(_by_time(place.rejected), key=lambda pair: pair[1])
+    found = sorted(_by_time(spool_paths.rejected), key=lambda pair: pair[1])
     reasons = [pair for pair in found if pair[0].name.endswith(".reason.json")]
     too_many = max(0, len(reasons) - keep.rejected_files)
     gone: list[Path] = []

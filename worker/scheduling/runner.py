@@ -13,16 +13,16 @@ from typing import Any
 
 from jobs import clock, lifecycle
 from jobs.errors import JobError
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.lifecycle import Event
 from jobs.model import Record
 
-from ..child.main import MAINTAIN, PAY, decode
+from ..child.main import DELIVER, MAINTAIN, decode
 from ..child.supervisor import Child, ChildEnded
 from ..log import about, of_job
 from . import forget_job_files
 from .ledger import Cancellation, Ledger
-from .tasks import BATCHED, GIVES_WAY, SLICED, Tasks, read_tasks
+from .tasks import BATCHED, PREEMPTIBLE, YIELDS, Tasks, read_tasks
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class Runner:
 
     def __init__(
         self,
-        place: Spool,
+        paths: SpoolPaths,
         ledger: Ledger,
         child: Child,
         *,
@@ -60,7 +60,7 @@ class Runner:
         waits: Callable[[], None] = lambda: None,
     ) -> None:
         """``waits`` is called when a job has to wait again: somebody must put it into the queue when it is due."""
-        self._place = place
+        self._paths = paths
         self._ledger = ledger
         self._child = child
         self._batch_size = batch_size
@@ -99,7 +99,7 @@ class Runner:
         record = self._ledger.startable(job_id)
         if record is not None:
             self._run_with_others(record)
-        if self._child.is_worn:
+        if self._child.should_recycle:
             self._child.stop(why="worn")
 
     def cancel(self, job_id: str) -> Cancellation:
@@ -119,7 +119,7 @@ class Runner:
         batch = self._without_expired(self._batch(first))
         if not batch:
             return
-        tasks = read_tasks(self._place, batch)
+        tasks = read_tasks(self._paths, batch)
         if tasks.lost:
             started = self._apply({job_id: lifecycle.Started() for job_id in tasks.lost})
             events = {record.job_id: lifecycle.Failed(tasks.lost[record.job_id]) for record in started}
@@ -141,7 +141,7 @@ class Runner:
 
     def _without_expired(self, batch: list[Record]) -> list[Record]:
         now = self._now()
-        expired = [r for r in batch if lifecycle.is_expired(r, now) and not self._ledger.stands(r)]
+        expired = [r for r in batch if lifecycle.is_expired(r, now) and not self._ledger.is_committed(r)]
         if expired:
             self._apply({record.job_id: lifecycle.Expired() for record in expired})
         return [record for record in batch if record not in expired]
@@ -165,7 +165,7 @@ class Runner:
                     {"kind": kind, "jobs": [task for task in tasks.jobs if task["job_id"] in records]},
                     self._progress,
                     timeout_seconds=tasks.timeout_seconds,
-                    between=self._between(kind, next(iter(records.values())), between),
+                    between=self._yield_control(kind, next(iter(records.values())), between),
                     unwanted=lambda: bool(self._cancelled & records.keys()),
                 )
         except ChildEnded as ended:
@@ -198,7 +198,7 @@ class Runner:
     def _scrubbed(self, event: Event) -> Event:
         """What the child says of a forgetting, once the jobs' files are scrubbed as well: it does not end before."""
         try:
-            return forget_job_files.scrubbed(event, self._place, self._ledger, self._apply)
+            return forget_job_files.scrubbed(event, self._paths, self._ledger, self._apply)
         except OSError as error:
             log.error("jobs' files cannot be scrubbed: %s", error)
             return lifecycle.Failed(JobError("DISK_FULL" if error.errno == errno.ENOSPC else "SYSTEM_BUSY"))
@@ -221,11 +221,13 @@ class Runner:
         with self._lock:
             cancelled = self._cancelled & records.keys()
         events = dict.fromkeys(records, after)
-        events |= {job_id: lifecycle.Cancelled() for job_id in cancelled if not self._ledger.stands(records[job_id])}
+        events |= {
+            job_id: lifecycle.Cancelled() for job_id in cancelled if not self._ledger.is_committed(records[job_id])
+        }
         return events
 
     def _timed_out(self, record: Record) -> JobError:
-        if not self._ledger.stands(record):
+        if not self._ledger.is_committed(record):
             return JobError("JOB_TIMEOUT")
         return JobError(
             "JOB_TIMEOUT",
@@ -260,14 +262,14 @@ class Runner:
 
     # --- long work and short ---
 
-    def _between(self, kind: str, record: Record, is_between: bool) -> Callable[[], object] | None:
+    def _yield_control(self, kind: str, record: Record, is_between: bool) -> Callable[[], object] | None:
         """What to do while long work stands still; None for short work, and for what was let in between itself.
 
         Long work that ended its child before is not trusted with others beside it.
         """
-        if is_between or kind not in GIVES_WAY:
+        if is_between or kind not in YIELDS:
             return None
-        return self._let_others_in if lifecycle.most_together(record, 2) > 1 else self._heed_stop
+        return self._run_short_jobs if lifecycle.most_together(record, 2) > 1 else self._heed_stop
 
     def _heed_stop(self) -> bool:
         """When the worker stops, long work is resumed by the next one."""
@@ -276,13 +278,13 @@ class Runner:
             return True
         return False
 
-    def _let_others_in(self) -> None:
+    def _run_short_jobs(self) -> None:
         """Run what is short and due, for about as long as a slice of the long work took."""
         began = time.monotonic()
         while not self.paused.is_set() and time.monotonic() - began < self._slice_seconds:
             if self._heed_stop():
                 return
-            heads = [self._ledger.due(kind, 1) for kind in self._ledger.kinds_due() if kind not in SLICED]
+            heads = [self._ledger.due(kind, 1) for kind in self._ledger.kinds_due() if kind not in PREEMPTIBLE]
             fit = [r for head in heads for r in head if lifecycle.most_together(r, 2) > 1]
             if not fit:
                 return
@@ -296,12 +298,14 @@ class Runner:
             return
         try:
             if self.graph_lag:
-                self.graph_lag = self._child.ask({"kind": PAY, "jobs": []}, between=self._let_others_in)["graph_lag"]
+                self.graph_lag = self._child.ask({"kind": DELIVER, "jobs": []}, between=self._run_short_jobs)[
+                    "graph_lag"
+                ]
             idle = self._child.is_idle(self._idle_seconds)
             if self._child.pid is not None and self._jobs_since_maintenance >= (
                 1 if idle else _JOBS_BETWEEN_MAINTENANCE
             ):
-                self._child.ask({"kind": MAINTAIN, "jobs": []}, between=self._let_others_in)
+                self._child.ask({"kind": MAINTAIN, "jobs": []}, between=self._run_short_jobs)
                 self._jobs_since_maintenance = 0
             if idle:
                 self._child.stop(why="idle")

@@ -9,7 +9,7 @@ from typing import Any
 
 from jobs import spool
 from jobs.errors import JobError
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.model import Job, Record
 from jobs.parse import parse_copy
 
@@ -19,9 +19,9 @@ log = logging.getLogger(__name__)
 
 BATCHED = frozenset({"ingest", "noop"})  # kinds of which many cost little more than one
 # Long work, which lets shorter in between. A forgetting is never between: what others have read would be written.
-SLICED = frozenset({"check", "cognify", "forget", "graph", "import", "migrate", "rebuild", "noop"})
+PREEMPTIBLE = frozenset({"check", "cognify", "forget", "graph", "import", "migrate", "rebuild", "noop"})
 
-GIVES_WAY = SLICED | {"compact"}  # mostly short: it lets others in between, and is let in itself
+YIELDS = PREEMPTIBLE | {"compact"}  # mostly short: it lets others in between, and is let in itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ class Tasks:
     lost: dict[str, JobError]
 
 
-def read_tasks(place: Spool, batch: Sequence[Record]) -> Tasks:
+def read_tasks(paths: SpoolPaths, batch: Sequence[Record]) -> Tasks:
     """Read the copies. One that cannot be read fails its job alone; one that is better run alone is left out."""
     tasks: list[dict[str, Any]] = []
     timeouts: list[float] = []
     lost: dict[str, JobError] = {}
     for record in batch:
         try:
-            data = spool.read_copy(place, record.job_id, spool.RECORD_LIMIT)
+            data = spool.read_copy(paths, record.job_id, spool.RECORD_LIMIT)
             job = parse_copy(record.job_id, data)
         except (OSError, JobError) as error:
             log.error("copy unreadable: %s", error, extra=of_job(record))

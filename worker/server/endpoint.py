@@ -20,7 +20,7 @@ from bridge.settings import Settings
 from jobs import files
 from jobs.layout import Workspace
 
-from ..monitoring.counters import Figures
+from ..monitoring.counters import Counters
 from .process import ServerProcess
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class Endpoint:
         settings: Settings,
         changed: Callable[[], None] = lambda: None,
         *,
-        figures: Figures | None = None,
+        figures: Counters | None = None,
         most_bytes: int = _MOST_BYTES,
         start_server: Callable[..., ServerProcess] = ServerProcess,
     ) -> None:
@@ -53,7 +53,7 @@ class Endpoint:
         self._port = settings.http_port
         self._wanted = settings.http
         self._changed = changed
-        self._figures = figures or Figures()
+        self._figures = figures or Counters()
         self._most_bytes = most_bytes
         self._start_server = start_server
         self._token = secrets.token_urlsafe(32)

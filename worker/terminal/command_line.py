@@ -20,7 +20,7 @@ WITHOUT_A_WORKER: dict[Needs, str] = {
 }
 
 
-class Making:
+class CommandLineBuilder:
     """The commands that were added so far; ``texts`` and ``needs`` are by command, a verb's under ``command verb``."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from jobs import clock, record_cache
 from jobs.errors import ERRORS, JobError
 from jobs.layout import Workspace, find_workspace
 from jobs.model import KINDS, State
-from jobs.record_cache import Briefs
+from jobs.record_cache import RecordCache
 
 from ..admin.requests import LIVE, REPLAYABLE, rejections
 from .output import age, clean, counted
@@ -76,7 +76,7 @@ def _reading(look: Callable[[Workspace, argparse.Namespace, str], Found]) -> Com
 @_reading
 def job_ids(workspace: Workspace, given: argparse.Namespace, prefix: str) -> Found:
     """The newest that begin so, each with its state; of those that the verb can do something about."""
-    found = Briefs(workspace.spool)
+    found = RecordCache(workspace.spool)
     found.look()
     verb = getattr(given, "verb", None)
     states = _OF_VERB.get(str(verb), get_args(State))

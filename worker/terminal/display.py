@@ -10,7 +10,7 @@ from typing import Any
 
 from jobs import clock
 
-from .job_views import notes, sides, told
+from .job_views import notes, show_result, sides
 from .output import age as age, counted, facts, say as say, shortened, table, warn
 
 Envelope = dict[str, Any]
@@ -35,7 +35,7 @@ def show(given: argparse.Namespace, found: Envelope) -> None:
 
         VIEWS.get(name, _plain)(found)
     elif found.get("result") is not None:
-        told(found, name)
+        show_result(found, name)
     else:
         _VIEWS.get(name, _plain)(found)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from bridge.interface import envelope, submission
 from jobs import clock, launch
-from jobs.diagnostics import Finding, found
+from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
 from jobs.ids import new_job_id
 from jobs.layout import Workspace, expanded, find_workspace
@@ -30,7 +30,7 @@ def doctor(given: argparse.Namespace) -> Envelope:
     more: Envelope = {"workspace": str(workspace.root)}
     if given.fix:
         settings = surroundings(workspace)[0]
-        done = doctor_fixes.mend(workspace, report.findings, settings, start=not given.no_start)
+        done = doctor_fixes.apply_fixes(workspace, report.findings, settings, start=not given.no_start)
         more["fixed"] = [each.as_dict() for each in done]
         report = examine(workspace, clock.now())
     if given.deep:
@@ -63,12 +63,14 @@ def _deep(workspace: Workspace, *, start: bool) -> list[Finding]:
     settings, standing, problems = surroundings(workspace)
     if problems or standing.foreign is not None or not workspace.is_there:
         said = "The workspace or the settings do not let anything be read."
-        return [found("CHECK_FAILED", "stores", said, remedy="Mend what else was found, and look again.")]
+        return [finding("CHECK_FAILED", "stores", said, remedy="Mend what else was found, and look again.")]
     if not workspace.memory_db.exists():
         return []
     if not start and not launch.is_alive(workspace):
         said = "There is no worker to read them, and none was to be started."
-        return [found("CHECK_FAILED", "stores", said, remedy="Start one: cognee-memory worker start. Then look again.")]
+        return [
+            finding("CHECK_FAILED", "stores", said, remedy="Start one: cognee-memory worker start. Then look again.")
+        ]
     try:
         job_id = new_job_id()
         with Progress(workspace.spool, job_id) as seen:
@@ -76,5 +78,5 @@ def _deep(workspace: Workspace, *, start: bool) -> list[Finding]:
                 workspace, settings, "check", {}, start=start, wait=True, seen=seen, job_id=job_id, submitted_by="cli"
             )
     except JobError as error:
-        return [found("CHECK_FAILED", "stores", f"{error.code}: {error.message}", remedy=error.remediation)]
+        return [finding("CHECK_FAILED", "stores", f"{error.code}: {error.message}", remedy=error.remediation)]
     return [Finding.from_dict(each) for each in ended["result"]["findings"]]

@@ -243,7 +243,7 @@ def sides(conflict: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     return conflict["earlier"], conflict["later"]
 
 
-def told(found: Envelope, command: str) -> None:
+def show_result(found: Envelope, command: str) -> None:
     """The result of a job that has ended, by its kind, else by the command that waited for it."""
     kind = found.get("kind") or _KINDS.get(command, command)
     if kind not in VIEWS and "job_id" in found:

@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 
 from bridge.interface.arguments import add_explain_options, add_ingest_options, add_question_options
 
-from .command_line import Making, limit, waiting
+from .command_line import CommandLineBuilder, limit, waiting
 
 
-def _job(making: Making, name: str, text: str, examples: Sequence[str], more: str = "") -> argparse.ArgumentParser:
+def _job(
+    making: CommandLineBuilder, name: str, text: str, examples: Sequence[str], more: str = ""
+) -> argparse.ArgumentParser:
     """A command that submits a job and waits for its end."""
     made = making.add(name, text, examples, more=more, needs="starts")
     waiting(made, default=True)
@@ -20,7 +22,7 @@ def _job(making: Making, name: str, text: str, examples: Sequence[str], more: st
 # --- remember ---
 
 
-def ingest(making: Making) -> None:
+def ingest(making: CommandLineBuilder) -> None:
     made = making.add(
         "ingest",
         "submit a conversation or a summary; returns at once",
@@ -38,7 +40,7 @@ def ingest(making: Making) -> None:
     waiting(made, default=False)
 
 
-def cognify(making: Making) -> None:
+def cognify(making: CommandLineBuilder) -> None:
     made = _job(
         making,
         "cognify",
@@ -53,7 +55,7 @@ def cognify(making: Making) -> None:
     )
 
 
-def migrate(making: Making) -> None:
+def migrate(making: CommandLineBuilder) -> None:
     made = _job(
         making,
         "migrate",
@@ -65,7 +67,7 @@ def migrate(making: Making) -> None:
     made.add_argument("--undo", metavar="RECEIPT", help="take a migration back; its result names the receipt")
 
 
-def import_(making: Making) -> None:
+def import_(making: CommandLineBuilder) -> None:
     made = _job(
         making,
         "import",
@@ -79,7 +81,7 @@ def import_(making: Making) -> None:
 # --- recall ---
 
 
-def retrieve(making: Making) -> None:
+def retrieve(making: CommandLineBuilder) -> None:
     made = making.add(
         "retrieve",
         "the memories that fit a question, best first",
@@ -92,7 +94,7 @@ def retrieve(making: Making) -> None:
     add_question_options(made)
 
 
-def explain(making: Making) -> None:
+def explain(making: CommandLineBuilder) -> None:
     made = making.add(
         "explain",
         "why memories are found: the parts of their scores",
@@ -103,7 +105,7 @@ def explain(making: Making) -> None:
     add_question_options(made)
 
 
-def context(making: Making) -> None:
+def context(making: CommandLineBuilder) -> None:
     made = making.add(
         "context",
         "a block for a prompt: the notes that fit, under a token budget",
@@ -113,7 +115,7 @@ def context(making: Making) -> None:
     add_question_options(made)
 
 
-def ask(making: Making) -> None:
+def ask(making: CommandLineBuilder) -> None:
     made = _job(
         making,
         "ask",
@@ -125,7 +127,7 @@ def ask(making: Making) -> None:
     made.add_argument("--top-k", type=int, metavar="N", help="how much of the graph to look at (default 10, 1 to 100)")
 
 
-def mcp(making: Making) -> None:
+def mcp(making: CommandLineBuilder) -> None:
     making.add(
         "mcp",
         "serve agents over stdin and stdout, by the Model Context Protocol",
@@ -137,7 +139,7 @@ def mcp(making: Making) -> None:
 # --- look ---
 
 
-def memories(making: Making) -> None:
+def memories(making: CommandLineBuilder) -> None:
     verbs = making.nested(
         "memories",
         "what is remembered: list, show, set-status",
@@ -168,7 +170,7 @@ def memories(making: Making) -> None:
     waiting(change, default=True)
 
 
-def topics(making: Making) -> None:
+def topics(making: CommandLineBuilder) -> None:
     making.add(
         "topics",
         "topics, the fullest first, and which are worth compacting",
@@ -177,7 +179,7 @@ def topics(making: Making) -> None:
     )
 
 
-def history(making: Making) -> None:
+def history(making: CommandLineBuilder) -> None:
     made = making.add(
         "history",
         "compactions, newest first, with their conflicts",
@@ -187,7 +189,7 @@ def history(making: Making) -> None:
     limit(made, "compactions")
 
 
-def graph(making: Making) -> None:
+def graph(making: CommandLineBuilder) -> None:
     made = _job(
         making,
         "graph",
@@ -197,7 +199,7 @@ def graph(making: Making) -> None:
     made.add_argument("--out", metavar="FILE", help="where to (default: in the workspace's memory folder)")
 
 
-def export(making: Making) -> None:
+def export(making: CommandLineBuilder) -> None:
     made = making.add(
         "export",
         "write all memories as text, for a backup or another workspace",
@@ -209,7 +211,7 @@ def export(making: Making) -> None:
 # --- tidy up ---
 
 
-def compact(making: Making) -> None:
+def compact(making: CommandLineBuilder) -> None:
     made = _job(
         making,
         "compact",
@@ -227,7 +229,7 @@ def compact(making: Making) -> None:
     made.add_argument("--preview-digest", metavar="DIGEST", help="apply this preview, and nothing else")
 
 
-def restore(making: Making) -> None:
+def restore(making: CommandLineBuilder) -> None:
     made = _job(
         making,
         "restore",
@@ -237,7 +239,7 @@ def restore(making: Making) -> None:
     made.add_argument("decision_record_id", metavar="RECORD", help="the decision record's id or number")
 
 
-def forget(making: Making) -> None:
+def forget(making: CommandLineBuilder) -> None:
     made = _job(
         making,
         "forget",
@@ -250,7 +252,7 @@ def forget(making: Making) -> None:
     made.add_argument("--yes", action="store_true", help="do not ask back")
 
 
-def rebuild(making: Making) -> None:
+def rebuild(making: CommandLineBuilder) -> None:
     made = _job(
         making,
         "rebuild",
@@ -260,27 +262,27 @@ def rebuild(making: Making) -> None:
     made.add_argument("--what", choices=["index", "graph", "both"], default="both", help="default: both")
 
 
-REMEMBER: dict[str, Callable[[Making], None]] = {
+REMEMBER: dict[str, Callable[[CommandLineBuilder], None]] = {
     "ingest": ingest,
     "cognify": cognify,
     "migrate": migrate,
     "import": import_,
 }
-RECALL: dict[str, Callable[[Making], None]] = {
+RECALL: dict[str, Callable[[CommandLineBuilder], None]] = {
     "retrieve": retrieve,
     "explain": explain,
     "context": context,
     "ask": ask,
     "mcp": mcp,
 }
-LOOK: dict[str, Callable[[Making], None]] = {
+LOOK: dict[str, Callable[[CommandLineBuilder], None]] = {
     "memories": memories,
     "topics": topics,
     "history": history,
     "graph": graph,
     "export": export,
 }
-TIDY: dict[str, Callable[[Making], None]] = {
+TIDY: dict[str, Callable[[CommandLineBuilder], None]] = {
     "compact": compact,
     "restore": restore,
     "forget": forget,

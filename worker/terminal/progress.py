@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bridge.interface.submission import Notes
 from jobs import files, spool
 from jobs.errors import JobError
-from jobs.layout import Spool, Workspace
+from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record
 
 from .output import clean, console
@@ -37,8 +37,8 @@ class Progress:
     It says why a job waits on any stderr; the moving line is for terminals.
     """
 
-    def __init__(self, place: Spool, job_id: str) -> None:
-        self._place = place
+    def __init__(self, spool_paths: SpoolPaths, job_id: str) -> None:
+        self._paths = spool_paths
         self._job_id = job_id
         self._bar: Bar | None = None
         self._task: TaskID | None = None
@@ -60,7 +60,7 @@ class Progress:
         if not self._wanted or time.monotonic() < self._next_look or (record is not None and record.ended):
             return
         self._next_look = time.monotonic() + _LOOK_SECONDS
-        running = in_flight(self._place, self._job_id) if record is not None and record.state == "running" else None
+        running = in_flight(self._paths, self._job_id) if record is not None and record.state == "running" else None
         found = (running or {}).get("progress") or {}
         doing = found.get("message") or _WAITING["queued" if record is None else record.state]
         kind = record.kind if record is not None and record.kind else "job"
@@ -108,18 +108,18 @@ def saying_what_is_waited_for(workspace: Workspace, what: str) -> Iterator[None]
         yield
 
 
-def in_flight(place: Spool, job_id: str) -> dict[str, Any] | None:
+def in_flight(paths: SpoolPaths, job_id: str) -> dict[str, Any] | None:
     """What the worker says that it is doing with the job."""
-    for each in heartbeat(place).get("in_flight", ()):
+    for each in heartbeat(paths).get("in_flight", ()):
         if each["job_id"] == job_id:
             found: dict[str, Any] = each
             return found
     return None
 
 
-def heartbeat(place: Spool) -> dict[str, Any]:
+def heartbeat(spool_paths: SpoolPaths) -> dict[str, Any]:
     try:
-        found = json.loads(files.read_plain(place.heartbeat, spool.RECORD_LIMIT)[0])
+        found = json.loads(files.read_plain(spool_paths.heartbeat, spool.RECORD_LIMIT)[0])
     except (OSError, ValueError, JobError):
         return {}
     return found if isinstance(found, dict) else {}

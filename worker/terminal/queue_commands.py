@@ -12,10 +12,10 @@ from bridge.interface import envelope
 from bridge.interface.submission import require_success
 from jobs import client, clock, files, launch, record_cache, spool
 from jobs.errors import JobError
-from jobs.layout import Spool
+from jobs.layout import SpoolPaths
 from jobs.lock import Lock
 from jobs.model import ENDS
-from jobs.record_cache import Brief, Briefs
+from jobs.record_cache import JobRow, RecordCache
 
 from ..admin import requests
 from ..admin.requests import GONE_WRONG, LIVE, REPLAYABLE, worker_of
@@ -70,8 +70,8 @@ def filters_of(given: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def matching(place: Spool, filters: dict[str, Any]) -> list[Brief]:
-    found = Briefs(place)
+def matching(spool_paths: SpoolPaths, filters: dict[str, Any]) -> list[JobRow]:
+    found = RecordCache(spool_paths)
     found.look()
     return requests.fitting(found.all(), **filters)
 
@@ -84,25 +84,25 @@ def _at_least_one(limit: int) -> None:
 def show(given: argparse.Namespace) -> Envelope:
     """The record, what was asked as far as its copy is kept, what the worker says that it is doing; its log lines."""
     workspace, _ = opened(given)
-    place = workspace.spool
-    job_id = requests.resolved(place, given.job_id)
-    record = client.status(place, job_id)
+    paths = workspace.spool
+    job_id = requests.resolved(paths, given.job_id)
+    record = client.status(paths, job_id)
     if record is None:
         return envelope.success(job={"job_id": job_id, "state": "in the inbox"}, asked=None, in_flight=None)
     worker = worker_of(workspace)
     running = (worker["heartbeat"] or {}).get("in_flight", ()) if worker["alive"] else ()
     return envelope.success(
         job=record.as_dict(),
-        asked=requests.kept_copy(place, job_id),
+        asked=requests.kept_copy(paths, job_id),
         in_flight=next((each for each in running if each["job_id"] == job_id), None),
-        **({"log": list(log_lines(place, job_id))} if given.log else {}),
+        **({"log": list(log_lines(paths, job_id))} if given.log else {}),
     )
 
 
-def log_lines(place: Spool, job_id: str) -> Iterator[str]:
+def log_lines(spool_paths: SpoolPaths, job_id: str) -> Iterator[str]:
     """What the worker's log says of a job, the oldest first; of what was rotated away as well."""
-    rotated = [Path(f"{place.log}.{number}") for number in range(_LOG_FILES, 0, -1)]
-    for path in (*rotated, place.log):
+    rotated = [Path(f"{spool_paths.log}.{number}") for number in range(_LOG_FILES, 0, -1)]
+    for path in (*rotated, spool_paths.log):
         try:
             with path.open(encoding="utf-8", errors="replace") as lines:
                 yield from (line.rstrip("\n") for line in lines if job_id in line)
@@ -113,12 +113,12 @@ def log_lines(place: Spool, job_id: str) -> Iterator[str]:
 def wait(given: argparse.Namespace) -> Envelope:
     """Ends as a command that waits for its own job does: with the job's error, unless it succeeded."""
     workspace, _ = opened(given)
-    place = workspace.spool
-    job_id = requests.resolved(place, given.job_id)
-    with Progress(place, job_id) as seen:
-        record = client.wait(place, job_id, given.timeout, seen)
+    spool_paths = workspace.spool
+    job_id = requests.resolved(spool_paths, given.job_id)
+    with Progress(spool_paths, job_id) as seen:
+        record = client.wait(spool_paths, job_id, given.timeout, seen)
     require_success(record)
-    return envelope.success(job=record.as_dict(), asked=requests.kept_copy(place, job_id), in_flight=None)
+    return envelope.success(job=record.as_dict(), asked=requests.kept_copy(spool_paths, job_id), in_flight=None)
 
 
 def watch(given: argparse.Namespace) -> Envelope:
@@ -154,7 +154,7 @@ def dismiss(given: argparse.Namespace) -> Envelope:
 
 
 def _meant(
-    given: argparse.Namespace, place: Spool, default: Sequence[str], allowed: Sequence[str], what: str
+    given: argparse.Namespace, spool_paths: SpoolPaths, default: Sequence[str], allowed: Sequence[str], what: str
 ) -> list[str]:
     """The ids that were given, or those of the jobs that fit the filters, once somebody has agreed.
 
@@ -168,11 +168,11 @@ def _meant(
             remediation="See cognee-memory jobs list.",
         )
     if given.job_ids:
-        return [each if each.endswith(".json") else requests.resolved(place, each) for each in given.job_ids]
+        return [each if each.endswith(".json") else requests.resolved(spool_paths, each) for each in given.job_ids]
     if wrong := [state for state in filters["states"] if state not in allowed]:
         possible = f"only {', '.join(allowed)} ones"
         raise JobError("ARGUMENT_INVALID", f"{what}: jobs that are {wrong[0]} are not for that, {possible} are.")
-    found = Briefs(place)
+    found = RecordCache(spool_paths)
     found.look()
     job_ids = requests.selected(found.all(), default, **filters)
     if job_ids and not given.yes:
@@ -181,7 +181,7 @@ def _meant(
     return job_ids
 
 
-def _line(brief: Brief) -> str:
+def _line(brief: JobRow) -> str:
     error = f"  {brief['error']['code']}" if brief["error"] else ""
     return f"{brief['job_id']}  {brief['kind'] or '-'}  {brief['state']}{error}"
 
@@ -240,17 +240,17 @@ def prune(given: argparse.Namespace) -> Envelope:
     from ..scheduling import retention
 
     workspace, found = opened(given)
-    place = workspace.spool
-    if not place.root.is_dir():
+    spool_paths = workspace.spool
+    if not spool_paths.root.is_dir():
         return envelope.success(pruned=0)
-    files.make_folder(place.worker)
-    with Lock(place.lock) as lock:
+    files.make_folder(spool_paths.worker)
+    with Lock(spool_paths.lock) as lock:
         if not lock.acquire():
             return envelope.success(**requests.ask_worker(workspace, "prune"))
         keep = retention.Keep(
             found.keep_succeeded_days, found.keep_failed_days, found.keep_ended_jobs, found.keep_rejected_files
         )
-        live = {record.job_id for record in spool.records(place) if not record.ended}
+        live = {record.job_id for record in spool.records(spool_paths) if not record.ended}
         count = 0
         while gone := retention.prune(workspace, keep, lambda job_id: job_id in live, time.time()):
             count += gone

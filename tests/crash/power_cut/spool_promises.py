@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bridge import trust
 from jobs import spool
-from jobs.layout import Spool, Workspace
+from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record, job_digest
 from worker.scheduling import recovery
 
@@ -95,7 +95,7 @@ def check(base: Path, cut: int, promises: Promises) -> None:
     """
     workspace = Workspace(base / "workspace")
     place = workspace.spool
-    standing = trust.standing(workspace, base / "config")
+    standing = trust.state_of(workspace, base / "config")
     assert standing.foreign is None, f"the user's own workspace is a stranger's: {standing.foreign}"
     _check_raw(place, cut, promises)
     for folder in place.folders:
@@ -115,7 +115,7 @@ def _same(once: Tree, twice: Tree) -> None:
     assert not changed, f"the second recovery changed {sorted(changed)}"
 
 
-def _check_raw(place: Spool, cut: int, promises: Promises) -> None:
+def _check_raw(place: SpoolPaths, cut: int, promises: Promises) -> None:
     """Before anything is mended: each record is one of those that were written, whole, and none too old."""
     for job_id in set(spool.job_ids(place.results)) | set(promises.records):
         seen, kept = promises.seen(job_id, cut), promises.kept(job_id, cut)
@@ -127,7 +127,7 @@ def _check_raw(place: Spool, cut: int, promises: Promises) -> None:
             assert found in seen[max(0, kept) :], f"{job_id}: the record is {found}; promised was one of {seen[kept:]}"
 
 
-def _check_records(place: Spool, cut: int, promises: Promises, live: dict[str, Record]) -> None:
+def _check_records(place: SpoolPaths, cut: int, promises: Promises, live: dict[str, Record]) -> None:
     """After mending: what waits has its copy, what has ended is as it ended, nothing is given up."""
     for job_id in set(spool.job_ids(place.results)) | set(promises.records):
         seen, kept = promises.seen(job_id, cut), promises.kept(job_id, cut)
@@ -155,7 +155,7 @@ def _check_records(place: Spool, cut: int, promises: Promises, live: dict[str, R
             assert spool.read_record(place, job_id) is not None, f"{job_id}: was accepted, and has no record"
 
 
-def _look_at_the_inbox(place: Spool, live: dict[str, Record]) -> None:
+def _look_at_the_inbox(place: SpoolPaths, live: dict[str, Record]) -> None:
     """What the worker's first looks do. They take away only what is safe in a record."""
     from worker.inbox.intake import Intake, Limits
     from worker.scheduling.ledger import Ledger
@@ -173,7 +173,7 @@ def _look_at_the_inbox(place: Spool, live: dict[str, Record]) -> None:
     intake.look()  # what does not parse is looked at twice before it is refused
 
 
-def _check_drops(place: Spool, cut: int, promises: Promises) -> None:
+def _check_drops(place: SpoolPaths, cut: int, promises: Promises) -> None:
     """Each job that was dropped is there once: in a record, or refused for its reason."""
     refused = [_digest(path) for path in place.rejected.glob("*.json") if not path.name.endswith(".reason.json")]
     for at, job_id, sha256 in promises.dropped:

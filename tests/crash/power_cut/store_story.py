@@ -19,7 +19,7 @@ from harness import PROJECT
 from bridge.memory import Content, Memory, Metadata
 from bridge.search.catalogue import Filters
 from bridge.search.snapshot import open_snapshot
-from bridge.store.memory_store import Store
+from bridge.store.memory_store import MemoryStore
 from bridge.text.passages import passages
 from jobs.layout import Workspace
 
@@ -141,14 +141,14 @@ def check(base: Path, cut: int, promises: Promises) -> None:
         assert promises.done[0] >= cut, "the store's folder is gone"
         return
     embedder = FakeEmbedder()
-    with closing(Store(workspace, embedder)) as store:
+    with closing(MemoryStore(workspace, embedder)) as store:
         if promises.done[0] < cut:
             assert store.workspace_id == promises.workspace_id
         found = _found(workspace)
         assert found in promises.at(cut), f"{found} is none of {promises.at(cut)}"
         _check_memories(store, workspace, found)
         store.add([(memory("afterwards"), None)], NOW)
-    with closing(Store(workspace, embedder)) as store:
+    with closing(MemoryStore(workspace, embedder)) as store:
         found = found.after("add", "afterwards")
         assert _found(workspace) == found, "the first write after the cut"
         _check_memories(store, workspace, found)
@@ -162,7 +162,7 @@ def _found(workspace: Workspace) -> Expected:
     return Expected({name: (number, status) for name, number, status in memories}, owed)
 
 
-def _check_memories(store: Store, workspace: Workspace, found: Expected) -> None:
+def _check_memories(store: MemoryStore, workspace: Workspace, found: Expected) -> None:
     """Each memory's text, vectors and words."""
     if not found.memories:
         return
@@ -181,5 +181,5 @@ def _check_memories(store: Store, workspace: Workspace, found: Expected) -> None
                 passage = replace(place, passage_row=place.passage_row + offset, passage_count=np.array([1]))
                 (found_there,) = snapshot.relevance("", vector, passage)
                 assert abs(found_there.vector_score - 1.0) < 1e-5, f"{name}: not its vector"
-            assert np.abs(snapshot.wholes([number]) - vectors[0]).max() < 1e-6, f"{name}: not its whole"
+            assert np.abs(snapshot.whole_text_vectors([number]) - vectors[0]).max() < 1e-6, f"{name}: not its whole"
             assert snapshot.lexical(_word(name)).numbers.tolist() == [number], f"{name}: not found by its word"
