@@ -34,7 +34,6 @@ from ..memory import Memory
 from ..privacy.traces import trace
 from ..slices import SLICE_SECONDS
 from ..store.extractions import Extraction
-from ..store.llm_usage import Meter
 from ..store.vector_files import Vectors
 from . import cognee_audit, cognee_cognify, cognee_llm, cognee_process, cognee_search, graph_files, lance
 from .cognee_audit import Compared, Wanted
@@ -57,6 +56,7 @@ from .cognee_nodes import (
     supersedes,
 )
 from .lance_sync import LanceSync
+from .llm_budget import Meter
 
 if TYPE_CHECKING:
     from .cognee_picture import Picture

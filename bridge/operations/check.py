@@ -25,8 +25,9 @@ from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..privacy.traces import trace
 from ..slices import Slices
-from ..store import database, extractions, rows
+from ..store import database, migrations, rows
 from ..store.audit import Audit, readable
+from ..store.extractions import ExtractionReader
 from . import Outcomes, Progress, Task
 
 log = logging.getLogger(__name__)
@@ -66,7 +67,7 @@ def _all(stores: Stores, connection: sqlite3.Connection, progress: Progress) -> 
     (held,) = connection.execute("PRAGMA user_version").fetchone()
     audit = Audit(stores.workspace, connection)
     parts: list[tuple[str, Callable[[], Iterator[Finding]]]] = [("memory", audit.whole)]
-    if held < database.FORMAT:
+    if held < migrations.FORMAT:
         parts.append(("memory", lambda: iter([finding("STORE_OF_OLDER_FORMAT", "store")])))
     else:
         (count,) = connection.execute("SELECT count(*) FROM memories").fetchone()
@@ -177,7 +178,7 @@ def _superseded(connection: sqlite3.Connection) -> list[tuple[str, str]]:
 def _found(connection: sqlite3.Connection) -> dict[str, list[str]]:
     """The nodes that cognee found in texts of visible memories, with those."""
     ids = [node_id for (node_id,) in connection.execute("SELECT DISTINCT node_id FROM found_nodes")]
-    return extractions.memories_with(connection, ids)
+    return ExtractionReader(connection).memories_with(ids)
 
 
 def _texts(stores: Stores, connection: sqlite3.Connection) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from jobs.layout import Workspace
 
 from ..graph import graph_files
 from ..text.terms import FORMAT as WORDS_FORMAT
-from . import database, vector_files
+from . import database, migrations, vector_files
 from .full_text import table_in_force
 
 _PARTS: dict[vector_files.Part, str] = {"passages": "vector_rows", "wholes": "whole_rows"}
@@ -54,7 +54,7 @@ class StoreStatus:
     @property
     def is_present(self) -> bool:
         """Whether it is of the format that this program writes."""
-        return self.format == database.FORMAT
+        return self.format == migrations.FORMAT
 
 
 @dataclass(slots=True)
