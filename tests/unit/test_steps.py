@@ -144,7 +144,8 @@ def test_a_step_that_failed_by_itself_has_no_after() -> None:
 def test_a_process_is_killed_at_the_arrival_that_was_named(fault: str, reached: str) -> None:
     program = (
         "import sys; from jobs import steps; steps.arm(sys.argv[1])\n"
-        "for n in range(3):\n    print(n, flush=True)\n    with steps.fault_point('drop.write'): pass\nprint(3, flush=True)"
+        "for n in range(3):\n    print(n, flush=True)\n    with steps.fault_point('drop.write'): pass\n"
+        "print(3, flush=True)"
     )
     point = "after:drop.rename" if not fault else "before:drop.write"
     done = subprocess.run(
@@ -155,7 +156,9 @@ def test_a_process_is_killed_at_the_arrival_that_was_named(fault: str, reached: 
 
 
 def test_a_process_that_hangs_stands_still_until_it_is_told_to_go_on() -> None:
-    program = "import sys; from jobs import steps; steps.arm(sys.argv[1])\nwith steps.fault_point('drop.write'): print('on')"
+    program = (
+        "import sys; from jobs import steps; steps.arm(sys.argv[1])\nwith steps.fault_point('drop.write'): print('on')"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", program, "hang@before:drop.write"], cwd=ROOT, stdout=subprocess.PIPE, text=True
     ) as process:
