@@ -19,7 +19,7 @@ from jobs.steps import NAMES, POINTS, STEPS
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted(path for package in ("jobs", "bridge", "worker") for path in (ROOT / package).rglob("*.py"))
-OWNERS = {"asker": ("jobs",), "worker": ("jobs", "worker"), "child": ("bridge", "worker")}
+OWNERS = {"client": ("jobs",), "worker": ("jobs", "worker"), "child": ("bridge", "worker")}
 
 
 @pytest.fixture(autouse=True)
