@@ -11,9 +11,8 @@ from typing import Any
 
 from bridge.graph import llm
 from bridge.privacy.traces import trace
-from bridge.search import listing
 from bridge.settings import Settings
-from bridge.store import applied_jobs, mounts
+from bridge.store import applied_jobs, mounts, outbox
 from jobs import clock, files, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -143,7 +142,7 @@ class Worker:
     def _graph_lag(self) -> int | None:
         """What the graph is owed from before this start. A store that cannot be read is each job's error, not ours."""
         try:
-            return listing.counts(self._workspace)["graph_lag"]
+            return outbox.lag(self._workspace)
         except JobError as error:
             log.error("the memory store cannot be read: %s", error)
             return None

@@ -23,7 +23,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock
 
-from ..child.process import CRITICAL_SECONDS
+from ..child.protocol import CRITICAL_SECONDS
 from ..terminal.output import counted
 from . import worker as doctor_worker, workspace as doctor_workspace
 
