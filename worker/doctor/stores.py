@@ -14,7 +14,7 @@ from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from ..terminal.output import counted
+from ..wording import counted
 
 MIB = 1024 * 1024
 _LARGE_LOG = 256 * MIB

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hypothesis import given, strategies as st
-
 from worker.flood import _BURST, _PER_SECOND, RateLimiter
 
 
