@@ -105,7 +105,7 @@ def _shown(line: str) -> str:
 
 
 class RateLimiter:
-    """Limits the lines of a process: a bucket that fills at a steady rate. ``now`` is in seconds of a monotonic clock."""
+    """Limits a process's lines: a bucket that fills at a steady rate. ``now`` is in seconds of a monotonic clock."""
 
     def __init__(self) -> None:
         self._left = _BURST

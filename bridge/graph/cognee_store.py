@@ -29,13 +29,12 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from .. import critical
-from ..embedding.embedder import Embedder
+from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory
-from ..privacy.traces import trace
+from ..privacy.masking import trace
 from ..slices import SLICE_SECONDS
 from ..store.extractions import Extraction
 from ..store.llm_usage import Meter
-from ..store.vector_files import Vectors
 from . import cognee_audit, cognee_cognify, cognee_llm, cognee_process, cognee_search, graph_files, lance
 from .cognee_audit import Compared, Wanted
 from .cognee_edges import edge_text
@@ -56,7 +55,6 @@ from .cognee_nodes import (
     points,
     supersedes,
 )
-from .lance_sync import LanceSync
 
 if TYPE_CHECKING:
     from .cognee_picture import Picture
@@ -80,7 +78,7 @@ class CogneeStore:
     def __init__(self, workspace: Workspace, embedder: Embedder, embed: Callable[[Sequence[str]], Vectors]) -> None:
         self._workspace = workspace
         self._embeddings = SharedEmbeddings(embedder, embed)
-        self._unsynced = LanceSync(graph_files.databases_of(workspace))
+        self._unsynced = lance.LanceSync(graph_files.databases_of(workspace))
         self._opening: Part = "relational"
         self._long: set[asyncio.Task[Any]] = set()
         give_embeddings(self._embeddings)

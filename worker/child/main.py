@@ -21,7 +21,7 @@ from bridge import critical
 from bridge.graph.open_stores import Stores
 from bridge.operations import Outcomes, Progress, Task, run
 from bridge.privacy import log_lines
-from bridge.privacy.traces import trace
+from bridge.privacy.masking import trace
 from bridge.settings import load
 from bridge.store.database import failing_clearly
 from bridge.store.outbox import forgive_opening
