@@ -211,7 +211,7 @@ def serve(connection: socket.socket) -> None:
     from bridge.operations import Task, run
     from jobs import clock
     from jobs.layout import Workspace
-    from worker.child.main import encode
+    from worker.child.protocol import encode
 
     def send(kind: str, found: Any) -> None:
         connection.sendall(json.dumps([kind, found], default=str).encode() + b"\n")

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bridge.interface import envelope
+from bridge.privacy.masking import trace
 from jobs.errors import JobError
 
 from .terminal.command_line import CommandLineBuilder
@@ -125,8 +126,6 @@ def _main(argv: Sequence[str] | None) -> int:
         _stdout_is_gone()
         return envelope.DONE
     except Exception as error:
-        from bridge.privacy.traces import trace
-
         print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
         found = envelope.failure(envelope.unexpected(error))
     if as_json:

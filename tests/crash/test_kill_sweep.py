@@ -16,7 +16,7 @@ from side_by_side import SideBySide
 
 from bridge import trust
 from bridge.compaction import previews
-from bridge.embedding.embedder import create
+from bridge.embedding.factory import create
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task
 from bridge.operations.ingest import prepare

@@ -159,7 +159,7 @@ def main() -> None:
     from bridge.operations import Task, run
     from jobs import clock
     from jobs.layout import Workspace
-    from worker.child.main import encode
+    from worker.child.protocol import encode
 
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)

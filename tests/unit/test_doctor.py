@@ -300,13 +300,13 @@ WITH_GRAPH = {"graph_embedder": "e"}
     ],
 )
 def test_the_stores(change: dict[str, Any], files: dict[str, Any], wanted: set[str]) -> None:
-    facts = doctor_stores.Stores(NOW, store(**change), inspection.FileStatus(**files), "e", None)
+    facts = doctor_stores.Stores(NOW, store(**change), doctor_stores.FileStatus(**files), "e", None)
     assert judged(doctor_stores.CHECKS, facts) == wanted
 
 
 @pytest.mark.parametrize(("code", "wanted"), [("MODEL_MISSING", "MODEL_ABSENT"), ("MODEL_CORRUPT", "MODEL_WRONG")])
 def test_the_model(code: str, wanted: str) -> None:
-    facts = doctor_stores.Stores(NOW, inspection.StoreStatus(), inspection.FileStatus(), "e", JobError(code))
+    facts = doctor_stores.Stores(NOW, inspection.StoreStatus(), doctor_stores.FileStatus(), "e", JobError(code))
     assert judged(doctor_stores.CHECKS, facts) == {wanted}
 
 

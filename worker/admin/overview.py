@@ -13,8 +13,8 @@ from jobs import clock, record_cache
 from jobs.layout import Workspace
 from jobs.record_cache import JobRow, RecordCache
 
-from ..terminal.output import counted, size, span
 from ..version import VERSION
+from ..wording import counted, size, span
 from .requests import LIVE, rejections, waiting, worker_of
 
 _SILENT_SECONDS = 30.0  # without a heartbeat, of a worker that lives

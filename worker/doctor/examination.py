@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bridge import trust
-from bridge.privacy.masking import masked
-from bridge.privacy.traces import trace
+from bridge.privacy.masking import masked, trace
 from bridge.settings import Settings, load
 from bridge.trust import TrustState
 from jobs.diagnostics import GROUPS, LEVELS, Finding, finding

@@ -23,8 +23,8 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock
 
-from ..child.process import CRITICAL_SECONDS
-from ..terminal.output import counted
+from ..child.protocol import CRITICAL_SECONDS
+from ..wording import counted
 from . import worker as doctor_worker, workspace as doctor_workspace
 
 _PATIENCE_SECONDS = CRITICAL_SECONDS + 1.0  # a child of ours ends by itself, but not in the middle of a commit

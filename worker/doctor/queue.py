@@ -19,8 +19,7 @@ from jobs.layout import Workspace
 from jobs.lock import is_held
 from jobs.record_cache import JobRow, RecordCache
 
-from ..terminal.causes_view import of_all
-from ..terminal.output import counted
+from ..wording import counted, of_all
 
 _STUCK = timedelta(minutes=5)
 _LONG_RETRYING = timedelta(hours=1)

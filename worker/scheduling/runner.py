@@ -17,7 +17,7 @@ from jobs.layout import SpoolPaths
 from jobs.lifecycle import Event
 from jobs.model import Record
 
-from ..child.main import DELIVER, MAINTAIN, decode
+from ..child.protocol import DELIVER, MAINTAIN, decode
 from ..child.supervisor import Child, ChildEnded
 from ..log import about, of_job
 from . import forget_job_files

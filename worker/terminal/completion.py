@@ -23,7 +23,8 @@ from jobs.model import KINDS, State
 from jobs.record_cache import RecordCache
 
 from ..admin.requests import LIVE, REPLAYABLE, rejections
-from .output import age, clean, counted
+from ..wording import age, counted
+from .output import clean
 
 _MOST = 200  # of what grows without end
 _OF_VERB: dict[str, tuple[str, ...]] = {"cancel": LIVE, "wait": LIVE, "retry": (*REPLAYABLE, "rejected")}

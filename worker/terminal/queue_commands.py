@@ -19,6 +19,7 @@ from jobs.record_cache import JobRow, RecordCache
 
 from ..admin import requests
 from ..admin.requests import GONE_WRONG, LIVE, REPLAYABLE, worker_of
+from ..wording import counted
 from . import output as terminal
 from .process_commands import Envelope, opened
 from .progress import Progress, saying_what_is_waited_for
@@ -188,7 +189,7 @@ def _line(brief: JobRow) -> str:
 
 def _ask_back(given: argparse.Namespace, lines: list[str], question: str) -> None:
     if not (terminal.can_ask(given.json) and terminal.agrees(lines, "job", question)):
-        jobs = terminal.counted(len(lines), "job")
+        jobs = counted(len(lines), "job")
         raise JobError("NOT_CONFIRMED", f"{jobs} would be meant, and nobody has said yes.")
 
 
@@ -205,7 +206,7 @@ def _told(given: argparse.Namespace, outcome: requests.Outcome, **more: bool) ->
         **more,
     }
     if outcome.skipped:
-        many = terminal.counted(len(outcome.skipped), "job")
+        many = counted(len(outcome.skipped), "job")
         of = len(outcome.asked) + len(outcome.skipped)
         return envelope.failure(JobError("PARTLY_REFUSED", f"{many} of {of} refused."), **found)
     return envelope.success(**found)
