@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 from jobs.errors import JobError
-from jobs.layout import expanded
+from jobs.layout import expand_home
 
 from .privacy import masking
 
@@ -192,7 +192,7 @@ def _user_folder(kind: Literal["config", "cache"]) -> Path:
     """As platformdirs has it. On a plain Linux that is known without importing it, which takes a third of the time
     that bare Python takes to start."""
     if sys.platform == "linux" and not {f"XDG_{kind.upper()}_HOME", "ANDROID_DATA"} & os.environ.keys():
-        return expanded(f"~/.{kind}") / APP
+        return expand_home(f"~/.{kind}") / APP
     import platformdirs
 
     found = platformdirs.user_config_path if kind == "config" else platformdirs.user_cache_path
@@ -343,7 +343,7 @@ def _convert(name: str, value: Any, source: str) -> Any:
         converted = kind(value)
         if isinstance(converted, (int, float)) and not 0 <= converted < 1e15:
             raise ValueError("must be a number of at least 0")
-        return expanded(converted) if kind is Path else converted
+        return expand_home(converted) if kind is Path else converted
     except (ValueError, TypeError, KeyError) as error:
         why = f"must be true or false, not {value!r}" if isinstance(error, KeyError) else str(error)
         raise JobError("SETTING_INVALID", f"{variable(name)} ({source}): {why}.") from None

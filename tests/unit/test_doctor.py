@@ -740,7 +740,7 @@ def fill_with_secrets(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> 
     place.heartbeat.write_text(
         json.dumps(beat(in_flight=[{"progress": {"message": TEXT}}], http={"url": KEY, "x": TEXT}))
     )
-    place.figures.write_text(json.dumps({"note": TEXT}))
+    place.counters.write_text(json.dumps({"note": TEXT}))
     lines = [
         "2026-11-20 12:00:00,123 INFO    worker.scheduling.runner succeeded job_id=job-b correlation_id=quokkazebra",
         f"2026-11-20 12:00:00,123 WARNING worker.intake rejected file='{TEXT}' kept=quokkazebra.1.json job_id=job-d",

@@ -208,12 +208,12 @@ def _apply_repair(
                 record = lifecycle.step(record, ending, now, caps=caps)
                 spool.write_records(spool_paths, [record])
             if record.ended:
-                spool.end(spool_paths, found.job_id, keep=keeps_copy(record))
+                spool.retire_copy(spool_paths, found.job_id, keep=keeps_copy(record))
                 return None
             return record
         case "put away":
             assert found.record is not None
-            spool.end(spool_paths, found.job_id, keep=keeps_copy(found.record))
+            spool.retire_copy(spool_paths, found.job_id, keep=keeps_copy(found.record))
             return None
         case "drop copy":
             files.remove(spool_paths.copy(found.job_id))
@@ -255,7 +255,7 @@ def _accept_copy(spool_paths: SpoolPaths, found: Found, now: datetime) -> Record
     except JobError as error:
         if found.record_is == "damaged":
             _quarantine(spool_paths, spool_paths.record(job_id), now)
-        refused = lifecycle.refuse(job_id, error, now)
+        refused = lifecycle.reject(job_id, error, now)
         spool.reject(spool_paths, spool.Entry(spool_paths.copy(job_id), job_id), error, refused, clock.iso(now))
         return None
     record = lifecycle.accept(job, now)
