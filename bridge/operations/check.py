@@ -23,7 +23,7 @@ from ..forgetting.quotes import strings
 from ..graph import earlier_stores, graph_files
 from ..graph.open_stores import Stores
 from ..memory import Memory
-from ..privacy.traces import trace
+from ..privacy.masking import trace
 from ..slices import Slices
 from ..store import database, migrations, rows
 from ..store.audit import Audit, readable

@@ -22,6 +22,7 @@ from jobs.spool import RECORD_LIMIT
 from ..compaction import previews, record_draft
 from ..compaction.judgement import judge
 from ..compaction.previews import Preview
+from ..embedding.embedder import Vectors
 from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..slices import Slices
@@ -31,7 +32,6 @@ from ..store.change import StatusChange
 from ..store.compaction_history import Compaction, Source
 from ..store.protocol import Store
 from ..store.rows import Addition
-from ..store.vector_files import Vectors
 from ..text.identity import memory_id
 from . import Outcomes, Progress, Task
 

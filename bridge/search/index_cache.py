@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..embedding.embedder import Vectors
 from ..store import database, vector_files
 from . import catalogue
 from .catalogue import Catalogue
@@ -43,7 +44,7 @@ class IndexCache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._edition: Edition | None = None
-        self._mapped: dict[Path, tuple[_Inode, vector_files.Vectors]] = {}
+        self._mapped: dict[Path, tuple[_Inode, Vectors]] = {}
 
     def edition(self, connection: sqlite3.Connection) -> Edition:
         """The catalogue in the state that the connection's transaction sees."""
@@ -62,7 +63,7 @@ class IndexCache:
             self._edition = found
         return found
 
-    def rows(self, path: Path, row_count: int, dimensions: int, *, swept: bool) -> vector_files.Vectors | None:
+    def rows(self, path: Path, row_count: int, dimensions: int, *, swept: bool) -> Vectors | None:
         """The committed rows of a vector file, mapped. What was mapped once is not mapped again until it grows.
 
         ``swept`` says that all of them will be read.

@@ -22,11 +22,11 @@ from jobs.layout import Workspace
 from jobs.lock import Lock
 
 from .. import critical
-from ..embedding.embedder import Embedder
+from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory, Status
 from ..slices import Progress, Slices, quietly
 from ..text.passages import passages
-from . import applied_jobs, database, forgettings, full_text, quarantine, vector_files
+from . import applied_jobs, database, forgettings, full_text, quarantine
 from .applied_jobs import AppliedJob
 from .change import Change, StatusChange
 from .change_writer import ChangeWriter
@@ -141,7 +141,7 @@ class MemoryStore(MemoryReader):
             log.warning("the full-text index was damaged: it is made again")
             self.rebuild_words()
 
-    def embed(self, texts: Sequence[str]) -> vector_files.Vectors:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of the texts, each embedded once whoever asks. Shape (n, dimensions)."""
         return self._embeddings.embed(texts)
 
@@ -179,7 +179,7 @@ class MemoryStore(MemoryReader):
             self.rebuild_words()
             self._apply(change, sizes, vectors)
 
-    def _apply(self, change: Change, sizes: Sequence[int], vectors: vector_files.Vectors) -> None:
+    def _apply(self, change: Change, sizes: Sequence[int], vectors: Vectors) -> None:
         if not change.additions:
             with self._transaction(change):
                 return
@@ -263,7 +263,7 @@ class MemoryStore(MemoryReader):
         """
         slices = Slices(progress, "making the vector index", self.count())
 
-        def embed(texts: Sequence[str]) -> vector_files.Vectors:
+        def embed(texts: Sequence[str]) -> Vectors:
             return self._embeddings.embed(texts, slices.done)
 
         def take_over() -> None:

@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Protocol
 
+from ..embedding.embedder import Vectors
 from ..memory import Memory, Status
 from ..slices import Progress, quietly
 from .applied_jobs import AppliedJob
@@ -26,7 +27,6 @@ from .forgettings import Begun, Plan
 from .llm_usage import Call, Spent
 from .memories import Known
 from .outbox import OutboxEntry
-from .vector_files import Vectors
 
 # --- reading ---
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from shelf import NOW, Shelf, legacy, record, summary
 
-from bridge.embedding.embedder import EmbeddingConfig, create
+from bridge.embedding.embedder import EmbeddingConfig
+from bridge.embedding.factory import create
 from bridge.embedding.model_files import find
 from bridge.embedding.tokens import Estimate, WordPieces
 from bridge.interface import answer_shapes
@@ -43,7 +44,7 @@ def packed(found: dict[str, Any]) -> list[int]:
 
 def block(memories: list[Memory], count: CountTokens, budget: int, most: int = 100) -> Block:
     """The block of memories that have nothing in common, in their order."""
-    unlike = SimpleNamespace(wholes=lambda numbers: np.eye(len(numbers), dtype=np.float32))
+    unlike = SimpleNamespace(whole_text_vectors=lambda numbers: np.eye(len(numbers), dtype=np.float32))
     question = parse_question({"query": "q", "max_tokens": budget, "max_results": most}, NOW)
     return pack(cast(Snapshot, unlike), question, [(memory, FACTORS) for memory in memories], count)
 

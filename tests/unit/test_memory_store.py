@@ -15,6 +15,7 @@ import pytest
 from fake_embedder import FakeEmbedder
 
 from bridge import slices
+from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.settings import Settings
@@ -68,7 +69,7 @@ def rows_of(workspace: Workspace, table: str) -> list[tuple[Any, ...]]:
         return connection.execute(f"SELECT * FROM {table}").fetchall()
 
 
-def mapped_rows(workspace: Workspace, part: vector_files.Part = "passages") -> vector_files.Vectors:
+def mapped_rows(workspace: Workspace, part: vector_files.Part = "passages") -> Vectors:
     """The committed rows of the generation in force."""
     meta = dict(rows_of(workspace, "meta"))
     path = vector_files.path_of(workspace.vectors, int(meta["vector_generation"]), part)
