@@ -44,7 +44,7 @@ from jobs.model import Record
 from tools.schemas import schemas
 from worker.cli import main, parser
 from worker.scheduling.retention import Keep, prune
-from worker.terminal import commands, import_copy, job_commands
+from worker.terminal import command_table, import_copy, job_commands
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
 EARLIER, LATER = "2026-11-01T10:00:00Z", "2026-11-19T10:00:00Z"
@@ -690,7 +690,7 @@ def place(tmp_path: Path) -> Workspace:
 
 def command(workspace: Workspace, *arguments: str) -> dict[str, Any]:
     """What a command answers. Raises JobError."""
-    return commands.run(parser().parse_args([*arguments, "--workspace", str(workspace.root)]))
+    return command_table.run(parser().parse_args([*arguments, "--workspace", str(workspace.root)]))
 
 
 def test_an_export_to_a_file_is_private_and_whole(
