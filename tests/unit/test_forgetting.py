@@ -82,7 +82,7 @@ class WithFakeGraph(Stores):
         store.outbox.note_opened(self.embedder.identity)
         return self.fake
 
-    def forget_findings(self, memory_ids: Sequence[str]) -> None:
+    def forget_extractions(self, memory_ids: Sequence[str]) -> None:
         self.scrubbed.append("findings")
 
     def scrub_graph(self) -> None:

@@ -94,7 +94,9 @@ def test_every_state_of_a_record_beside_a_debt_to_the_graph_has_somebody_who_pay
     for (record_is, owed), debt in DEBTS.items():
         assert (debt == "nothing") == (not owed)
         if owed:  # a job that goes on pays itself; else nobody would but maintenance
-            assert debt == ("its next attempt pays" if record_is in ("waiting", "running") else "maintenance pays")
+            assert debt == (
+                "its next attempt delivers" if record_is in ("waiting", "running") else "maintenance delivers"
+            )
 
 
 @pytest.mark.parametrize(("record", "copy", "dropped"), list(product(RECORDS, COPIES, (True, False))))

@@ -26,7 +26,7 @@ Request = dict[str, Any]
 class ChildInName:
     """Answers as it is told."""
 
-    is_worn = False
+    should_recycle = False
     pid: int | None = 1
 
     def __init__(self) -> None:

@@ -399,7 +399,7 @@ class Words:
 class WithoutGraph(Stores):
     """A real memory store, with a graph that takes everything."""
 
-    def pay(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
+    def deliver(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
         return {}
 
     def rebuild_graph(self, now: str, progress: Callable[[dict[str, Any]], None]) -> int:

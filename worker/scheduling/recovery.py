@@ -76,15 +76,15 @@ REPAIRS: dict[tuple[RecordIs, CopyIs, bool], Repair] = {
 }
 
 
-Debt = Literal["its next attempt pays", "maintenance pays", "nothing"]
+Debt = Literal["its next attempt delivers", "maintenance delivers", "nothing"]
 
 # A job whose memory is committed, by whether the graph is still owed it.
 DEBTS: dict[tuple[RecordIs, bool], Debt] = {
-    ("waiting", True): "its next attempt pays",
-    ("running", True): "its next attempt pays",
-    ("ended", True): "maintenance pays",
-    ("damaged", True): "maintenance pays",
-    ("absent", True): "maintenance pays",
+    ("waiting", True): "its next attempt delivers",
+    ("running", True): "its next attempt delivers",
+    ("ended", True): "maintenance delivers",
+    ("damaged", True): "maintenance delivers",
+    ("absent", True): "maintenance delivers",
     ("waiting", False): "nothing",
     ("running", False): "nothing",
     ("ended", False): "nothing",
