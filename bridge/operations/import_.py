@@ -29,11 +29,11 @@ from ..privacy import redaction
 from ..slices import Portion, Slices
 from ..store import numbering
 from ..store.applied_jobs import AppliedJob
+from ..store.export_rows import TABLES
 from ..store.extractions import data_id_of
 from ..store.rows import Addition
 from ..text.sections import normalise
 from ..transfer import export_file
-from ..transfer.export import TABLES
 from ..transfer.export_file import ExportedCompaction, ExportedFinding, ExportedMemory, ExportedRecord
 from . import Outcomes, Progress, Task, redactions
 from .ingest import content_id

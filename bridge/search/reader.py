@@ -18,7 +18,6 @@ from jobs.layout import Workspace
 from ..background import Background
 from ..embedding.embedder import Embedder, EmbeddingConfig, create
 from ..interface import envelope
-from ..store.database import failing_clearly
 from .index_cache import IndexCache
 from .snapshot import Snapshot, open_snapshot
 
@@ -62,14 +61,16 @@ class Reader:
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot | None]:
-        """The store as it is now; None where nothing was ever stored. Raises STORE_NEWER, STORE_UNREADABLE."""
-        with failing_clearly():
-            snapshot = open_snapshot(self._workspace, self._cache)
-            try:
-                yield snapshot
-            finally:
-                if snapshot is not None:
-                    snapshot.close()
+        """The store as it is now; None where nothing was ever stored.
+
+        Raises STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
+        """
+        snapshot = open_snapshot(self._workspace, self._cache)
+        try:
+            yield snapshot
+        finally:
+            if snapshot is not None:
+                snapshot.close()
 
     def embedder(self, snapshot: Snapshot) -> Embedder | None:
         """The model that the store was made with; None where the store is empty.

@@ -20,8 +20,9 @@ from ..embedding.embedder import Embedder
 from ..interface import envelope
 from ..memory import Memory
 from ..store import vector_files
+from ..store.protocol_reading import STATUSES
 from . import hits
-from .catalogue import STATUSES, Catalogue
+from .catalogue import Catalogue
 from .lexical import Scores
 from .packing import pack
 from .question import Question
@@ -82,8 +83,8 @@ def score(snapshot: Snapshot, question: Question, embedder: Embedder, numbers: S
 
     Unknown and hidden ones are left out.
     """
-    places = snapshot.catalogue.places(np.array(numbers, np.int64))
-    candidates = snapshot.catalogue.take(places[places >= 0])
+    indexes = snapshot.catalogue.indexes(np.array(numbers, np.int64))
+    candidates = snapshot.catalogue.take(indexes[indexes >= 0])
     return _scored(snapshot, question, query_vector(question, embedder), candidates)
 
 
