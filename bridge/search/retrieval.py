@@ -24,7 +24,6 @@ from ..store.protocol_reading import STATUSES
 from . import hits
 from .catalogue import Catalogue
 from .lexical import Scores
-from .packing import pack
 from .question import Question
 from .ranking import STATUS_MULTIPLIERS, Factors, Ranking, factors, order_key
 from .snapshot import Snapshot
@@ -150,7 +149,7 @@ def retrieve(snapshot: Snapshot | None, question: Question, embedder: Embedder |
     if snapshot is None or embedder is None:
         return _answer(question, [], 0, None)
     ranked = rank(snapshot, question, embedder)
-    packed = pack(ranked.hits, hits.summary_text, embedder.count_tokens, question.max_tokens)
+    packed = hits.pack(ranked.hits, hits.summary_text, embedder.count_tokens, question.max_tokens)
     found = [hits.hit(*entry) for entry in packed]
     return _answer(question, found, ranked.considered, embedder.tokenizer_name, snapshot.warnings)
 

@@ -31,11 +31,11 @@ from ..text.passages import passages
 from . import applied_jobs, database, full_text, numbering, quarantine, rows, vector_files
 from .applied_jobs import AppliedJob
 from .embedding_cache import EmbeddingCache
-from .full_text import WordIndex
 from .llm_usage import LlmUsage
 from .outbox import Outbox
 from .rows import Addition
 from .vector_index import VectorIndex
+from .word_index import WordIndex
 
 log = logging.getLogger(__name__)
 
