@@ -211,7 +211,7 @@ def serve(connection: socket.socket) -> None:
     from bridge.operations import Task, run
     from jobs import clock
     from jobs.layout import Workspace
-    from worker.child.main import encode
+    from worker.child.protocol import encode
 
     def send(kind: str, found: Any) -> None:
         connection.sendall(json.dumps([kind, found], default=str).encode() + b"\n")
@@ -285,7 +285,7 @@ def keep(stores: Any, memories: list[dict[str, Any]]) -> int:
         return Memory(given["id"], 0, kind, metadata, now, content, sources=tuple(given.get("sources", ())))
 
     stores.store.add([(memory(given), None) for given in memories], now)
-    paid: int = stores.pay_all()
+    paid: int = stores.deliver_all()
     return paid
 
 

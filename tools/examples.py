@@ -136,7 +136,7 @@ def records(jobs: dict[str, dict[str, Any]]) -> dict[str, Record]:
         "retrying": retrying,
         "succeeded": lifecycle.step(again, Succeeded(_ingested(summary)), seconds(3.412)),
         "failed": lifecycle.step(text, Failed(broken), seconds(0.064)),
-        "rejected": lifecycle.refuse(job_id(9), _refusal(), seconds(1)),
+        "rejected": lifecycle.reject(job_id(9), _refusal(), seconds(1)),
     }
 
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bridge.interface import envelope
+from bridge.privacy.masking import trace
 from jobs.errors import JobError
 
 from .terminal.command_line import CommandLineBuilder
@@ -22,11 +23,11 @@ from .terminal.memory_parsers import LOOK, RECALL, REMEMBER, TIDY
 from .terminal.queue_parsers import QUEUE, START
 
 GROUPS = {
-    "start and see": START,
+    "set up and monitor": START,
     "remember": REMEMBER,
     "recall": RECALL,
-    "look": LOOK,
-    "tidy up": TIDY,
+    "inspect": LOOK,
+    "maintain": TIDY,
     "the queue": QUEUE,
 }
 _COMMANDS = {name: make for group in GROUPS.values() for name, make in group.items()}
@@ -56,7 +57,7 @@ def _overview(texts: Mapping[str, str]) -> str:
     return "\n".join(
         [
             *lines,
-            "Begin with: cognee-memory demo. Of each command: cognee-memory COMMAND --help.",
+            "Start with: cognee-memory demo. Help: cognee-memory COMMAND --help.",
             "",
             "exit codes:",
             "  0 done, 1 failed, 2 wrong usage, 3 no worker, 4 rejected, 5 timed out waiting,",
@@ -125,8 +126,6 @@ def _main(argv: Sequence[str] | None) -> int:
         _stdout_is_gone()
         return envelope.DONE
     except Exception as error:
-        from bridge.privacy.traces import trace
-
         print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
         found = envelope.failure(envelope.unexpected(error))
     if as_json:

@@ -28,7 +28,7 @@ _SHORTEST_PAUSE_SECONDS = 0.1  # many changes in a row are one rewrite
 
 
 class Heartbeat:
-    """Rewrites the file every few seconds, and soon after ``poke``."""
+    """Rewrites the file every few seconds, and soon after ``changed`` was set."""
 
     def __init__(
         self,
@@ -36,12 +36,14 @@ class Heartbeat:
         facts: dict[str, Any],
         pause_seconds: float,
         look: Callable[[], dict[str, Any]],
-        figures: Counters | None = None,
+        figures: Counters,
+        changed: threading.Event,
     ) -> None:
+        """``changed`` is set, by any thread, when something has changed that a client cares about."""
         self._paths = paths
         self._pause = pause_seconds
         self._look = look
-        self._figures = CountersFile(paths, figures or Counters())
+        self._figures = CountersFile(paths, figures)
         self._state: WorkerState = "starting"
         self._began = time.monotonic()
         self._facts = {
@@ -52,7 +54,7 @@ class Heartbeat:
             "started_at": clock.iso(clock.now()),
             **facts,
         }
-        self._poked = threading.Event()
+        self._changed = changed
         self._stopped = threading.Event()
         self._writing = threading.Lock()
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
@@ -62,10 +64,6 @@ class Heartbeat:
         self.write()
         self._thread.start()
 
-    def poke(self) -> None:
-        """Something changed that an asker cares about."""
-        self._poked.set()
-
     def state(self, state: WorkerState) -> bool:
         """Say so at once; whether that could be written."""
         self._state = state
@@ -73,7 +71,7 @@ class Heartbeat:
 
     def stop(self) -> None:
         self._stopped.set()
-        self._poked.set()
+        self._changed.set()
         self._thread.join()
         self._figures.write(at_once=True)
         self.state("stopped")
@@ -88,15 +86,15 @@ class Heartbeat:
                 **self._look(),
             }
             try:
-                files.replace_loosely(self._paths.heartbeat, encode(value))
+                files.replace_without_sync(self._paths.heartbeat, encode(value))
             except OSError:
                 return False  # a full disk: the file's age tells
         return True
 
     def _beat(self) -> None:
         while not self._stopped.is_set():
-            self._poked.wait(self._pause)
-            self._poked.clear()
+            self._changed.wait(self._pause)
+            self._changed.clear()
             self.write()
             self._figures.write()
             self._stopped.wait(_SHORTEST_PAUSE_SECONDS)

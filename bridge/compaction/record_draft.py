@@ -14,8 +14,8 @@ from typing import Literal, Protocol
 
 from jobs import clock
 
+from ..embedding.embedder import Vectors
 from ..memory import Content, Memory, Metadata, References, TimeScope, plan_key
-from ..store.vector_files import Vectors
 from ..text.passages import MOST_PASSAGES
 from ..text.sections import normalise
 from . import conflicts, duplicates

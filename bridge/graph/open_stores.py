@@ -17,7 +17,8 @@ from jobs import clock, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from ..embedding.embedder import Embedder, create
+from ..embedding.embedder import Embedder
+from ..embedding.factory import create
 from ..memory import Memory
 from ..settings import Settings
 from ..slices import Progress, Slices, quietly

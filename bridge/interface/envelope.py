@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from jobs.errors import ERRORS, JobError, Reaction
 
-from ..privacy.masking import masked, masked_value
+from ..privacy.masking import masked, masked_value, trace
 
 _claimed: int | None = None
 
@@ -120,8 +120,6 @@ def of_script(work: Callable[[], dict[str, Any]]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        from ..privacy.traces import trace  # not at the top: who asks a question pays for each import
-
         print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
         found = failure(unexpected(error))
     send(found)

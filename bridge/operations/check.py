@@ -20,7 +20,7 @@ from ..embedding import model_files
 from ..forgetting.quotes import strings
 from ..graph import earlier_stores, graph_files
 from ..graph.open_stores import Stores
-from ..privacy.traces import trace
+from ..privacy.masking import trace
 from ..slices import Slices
 from ..store.audit import Audit, finding_of, open_audit
 from ..store.expected_graph import ExpectedGraph

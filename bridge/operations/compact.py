@@ -23,6 +23,7 @@ from jobs.spool import RECORD_LIMIT
 from ..compaction import previews, record_draft
 from ..compaction.judgement import judge
 from ..compaction.previews import Preview
+from ..embedding.embedder import Vectors
 from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..slices import Slices
@@ -30,7 +31,6 @@ from ..store import compaction_history, topics
 from ..store.applied_jobs import AppliedJob
 from ..store.compaction_history import Compaction, Source
 from ..store.rows import Addition
-from ..store.vector_files import Vectors
 from . import Outcomes, Progress, Task
 from .ingest import memory_id
 

@@ -13,10 +13,9 @@ import numpy as np
 
 from jobs import clock
 
-from ..embedding.embedder import Embedder
+from ..embedding.embedder import Embedder, Vectors
 from ..interface import envelope
 from ..memory import Memory
-from ..store.vector_files import Vectors
 from .prompt_note import CountTokens, prompt_note
 from .question import MAX_RESULTS_RANGE, Question
 from .ranking import Factors

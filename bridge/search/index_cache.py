@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
 
+from ..embedding.embedder import Vectors
 from ..store import vector_files
 from ..store.protocol_reading import AddedAbove, EverythingChanged, Unchanged
 from . import catalogue
@@ -36,7 +37,7 @@ class IndexCache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._edition: Edition | None = None
-        self._mapped: dict[Path, tuple[_Inode, vector_files.Vectors]] = {}
+        self._mapped: dict[Path, tuple[_Inode, Vectors]] = {}
 
     def edition(self, store: StoreSnapshot) -> Edition:
         """The catalogue of the snapshot's state: the kept one, brought up to date."""
@@ -48,7 +49,7 @@ class IndexCache:
                 self._edition = found
         return found
 
-    def rows(self, path: Path, row_count: int, dimensions: int, *, swept: bool) -> vector_files.Vectors | None:
+    def rows(self, path: Path, row_count: int, dimensions: int, *, swept: bool) -> Vectors | None:
         """The committed rows of a vector file, mapped. What was mapped once is not mapped again until it grows.
 
         ``swept`` says that all of them will be read.

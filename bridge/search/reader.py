@@ -16,8 +16,10 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..background import Background
-from ..embedding.embedder import Embedder, EmbeddingConfig, create
+from ..embedding.embedder import Embedder, EmbeddingConfig
+from ..embedding.factory import create
 from ..interface import envelope
+from ..privacy.masking import trace
 from .index_cache import IndexCache
 from .snapshot import Snapshot, open_snapshot
 
@@ -48,8 +50,6 @@ class Reader:
         except JobError as error:
             return failure(verb, error, arguments, self._workspace)
         except Exception as error:
-            from ..privacy.traces import trace
-
             print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
             return failure(verb, envelope.unexpected(error), arguments, self._workspace)
 

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from jobs import clock
 
 from ..background import Background
-from ..embedding.embedder import Embedder
+from ..embedding.embedder import Embedder, Vector
 from ..interface import envelope
 from ..memory import Memory
-from ..store import vector_files
 from ..store.protocol_reading import STATUSES
 from . import hits
 from .catalogue import Catalogue
@@ -52,7 +51,7 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
     if not len(candidates):
         return Ranked([], 0)
 
-    def compared() -> vector_files.Vector:
+    def compared() -> Vector:
         vector = query_vector(question, embedder)
         snapshot.sweep(vector, candidates)
         return vector
@@ -87,12 +86,12 @@ def score(snapshot: Snapshot, question: Question, embedder: Embedder, numbers: S
     return _scored(snapshot, question, query_vector(question, embedder), candidates)
 
 
-def query_vector(question: Question, embedder: Embedder) -> vector_files.Vector:
-    found: vector_files.Vector = embedder.embed([question.query])[0]
+def query_vector(question: Question, embedder: Embedder) -> Vector:
+    found: Vector = embedder.embed([question.query])[0]
     return found
 
 
-def _scored(snapshot: Snapshot, question: Question, vector: vector_files.Vector, candidates: Catalogue) -> list[Scored]:
+def _scored(snapshot: Snapshot, question: Question, vector: Vector, candidates: Catalogue) -> list[Scored]:
     """The candidates in their order, with the factors that are shown."""
     relevances = snapshot.relevance(question.query, vector, candidates)
     numbers = candidates.number.tolist()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
+from ..embedding.embedder import Vector, Vectors
 from ..memory import Memory
 from ..store import vector_files
 from ..store.protocol_reading import FullTextDamaged
@@ -72,9 +73,9 @@ class Snapshot:
         self.catalogue = cache.edition(store).catalogue
         self.memory_count = len(self.catalogue)
         self._has_words = True
-        self._passages: vector_files.Vectors | None = None
-        self._wholes: vector_files.Vectors | None = None
-        self._swept: tuple[vector_files.Vectors, vector_files.Vector, vector_files.Vector] | None = None
+        self._passages: Vectors | None = None
+        self._wholes: Vectors | None = None
+        self._swept: tuple[Vectors, Vector, Vector] | None = None
         if self.embedder_identity is not None and self.memory_count:
             generation, dimensions = store.vectors.generation, store.vectors.dimensions
             count = store.vectors.passage_rows
@@ -152,13 +153,13 @@ class Snapshot:
 
     # --- meanings ---
 
-    def sweep(self, vector: vector_files.Vector, candidates: Catalogue) -> None:
+    def sweep(self, vector: Vector, candidates: Catalogue) -> None:
         """Do what ``estimate`` has to do for this vector with a whole file: in a thread, while words are looked up."""
         rows = self._passages if self._wholes is None else self._wholes
         if rows is not None and (rows is self._wholes or not self._are_few(candidates)):
             self._swept = (rows, vector, vector_files.products(rows, vector))
 
-    def _products(self, rows: vector_files.Vectors, vector: vector_files.Vector) -> vector_files.Vector:
+    def _products(self, rows: Vectors, vector: Vector) -> Vector:
         if self._swept is not None and self._swept[0] is rows and self._swept[1] is vector:
             return self._swept[2]
         return vector_files.products(rows, vector)
@@ -169,7 +170,7 @@ class Snapshot:
     def estimate(
         self,
         query: str,
-        vector: vector_files.Vector,
+        vector: Vector,
         candidates: Catalogue,
         score: Callable[[Catalogue, Scores], Scores] = lambda _, semantic: semantic,
     ) -> tuple[Catalogue, Scores]:
@@ -188,7 +189,7 @@ class Snapshot:
 
     def _first_stage(
         self,
-        vector: vector_files.Vector,
+        vector: Vector,
         candidates: Catalogue,
         from_words: Scores,
         score: Callable[[Catalogue, Scores], Scores],
@@ -202,7 +203,7 @@ class Snapshot:
         by_score = score(candidates, semantic)
         return np.union1d(*(np.argpartition(-by, FIRST_STAGE)[:FIRST_STAGE] for by in (semantic, by_score)))
 
-    def _similarities(self, vector: vector_files.Vector, candidates: Catalogue) -> tuple[Scores, Scores]:
+    def _similarities(self, vector: Vector, candidates: Catalogue) -> tuple[Scores, Scores]:
         """The best passage's cosine and the whole's, for each candidate, in float32 arithmetic."""
         nothing = np.zeros(len(candidates))
         if self._passages is None or not len(candidates):
@@ -227,7 +228,7 @@ class Snapshot:
         best = np.maximum.reduceat(found, bounds)[:: len(bounds) // len(starts)]
         return best.astype(np.float64), found[wholes].astype(np.float64)
 
-    def relevance(self, query: str, vector: vector_files.Vector, candidates: Catalogue) -> list[Relevance]:
+    def relevance(self, query: str, vector: Vector, candidates: Catalogue) -> list[Relevance]:
         """The relevance to show: cosines in float64, row by row, so that the table's size cannot matter."""
         found = []
         shares = self.lexical(query).of(candidates.number)
@@ -243,7 +244,7 @@ class Snapshot:
             found.append(relevance(max(cosines), cosines[0], from_words))
         return found
 
-    def whole_text_vectors(self, numbers: Sequence[int]) -> vector_files.Vectors:
+    def whole_text_vectors(self, numbers: Sequence[int]) -> Vectors:
         """The vector of each memory's whole text, in the order given; zeros where there is none."""
         dimensions = 0 if self._passages is None else self._passages.shape[1]
         found = np.zeros((len(numbers), dimensions), np.float32)

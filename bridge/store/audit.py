@@ -18,7 +18,7 @@ from jobs import clock
 from jobs.diagnostics import Finding, finding
 from jobs.layout import Workspace
 
-from ..embedding.embedder import Embedder
+from ..embedding.embedder import Embedder, Vector, Vectors
 from ..memory import Memory, MemoryKind, Status
 from ..slices import Slices
 from ..text.passages import passages
@@ -206,13 +206,13 @@ class Audit:
                 return False
         return True
 
-    def _kept(self, text: str) -> vectors.Vector | None:
+    def _kept(self, text: str) -> Vector | None:
         query = "SELECT vector FROM embeddings WHERE model = ? AND text_sha256 = ?"
         key = (database.meta(self._connection, "embedder"), sha256(text.encode()).digest())
         row = self._connection.execute(query, key).fetchone()
         return None if row is None else np.frombuffer(row[0], dtype="<f4")
 
-    def _mapped(self, part: vectors.Part) -> vectors.Vectors | None:
+    def _mapped(self, part: vectors.Part) -> Vectors | None:
         meta = self._meta()
         generation = int(meta.get("vector_generation", 0))
         path = vectors.path_of(self._workspace.vectors, generation, part)

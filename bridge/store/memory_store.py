@@ -23,12 +23,12 @@ from jobs.layout import Workspace
 from jobs.lock import Lock
 
 from .. import critical
-from ..embedding.embedder import Embedder
+from ..embedding.embedder import Embedder, Vectors
 from ..forgetting import consequences
 from ..memory import Memory, Status
 from ..slices import Progress, Slices, quietly
 from ..text.passages import passages
-from . import applied_jobs, database, full_text, numbering, quarantine, rows, vector_files
+from . import applied_jobs, database, full_text, numbering, quarantine, rows
 from .applied_jobs import AppliedJob
 from .embedding_cache import EmbeddingCache
 from .llm_usage import LlmUsage
@@ -152,7 +152,7 @@ class MemoryStore:
             log.warning("the full-text index was damaged: it is made again")
             self.rebuild_words()
 
-    def embed(self, texts: Sequence[str]) -> vector_files.Vectors:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of the texts, each embedded once whoever asks. Shape (n, dimensions)."""
         return self._embeddings.embed(texts)
 
@@ -278,7 +278,7 @@ class MemoryStore:
         self,
         additions: Sequence[Addition],
         sizes: Sequence[int],
-        matrix: vector_files.Vectors,
+        matrix: Vectors,
         now: str,
         noted: Sequence[AppliedJob],
         together: Callable[[sqlite3.Connection], None],
@@ -385,7 +385,7 @@ class MemoryStore:
         """
         slices = Slices(progress, "making the vector index", self.count())
 
-        def embed(texts: Sequence[str]) -> vector_files.Vectors:
+        def embed(texts: Sequence[str]) -> Vectors:
             return self._embeddings.embed(texts, slices.done)
 
         def take_over() -> None:

@@ -37,6 +37,12 @@ def forgive_opening(workspace: Workspace) -> None:
             connection.execute("UPDATE meta SET value = '0' WHERE key = 'graph_openings'")
 
 
+def lag(workspace: Workspace) -> int:
+    """How many entries a store has, read without being its writer. Raises STORE_NEWER, STORE_UNREADABLE, STORE_BUSY."""
+    with database.reading(workspace) as connection:
+        return 0 if connection is None else Outbox(connection).count()
+
+
 class Outbox:
     """Over the one writer's connection."""
 

@@ -10,7 +10,7 @@ import pytest
 from harness import Place, until
 
 from bridge import trust
-from bridge.embedding.embedder import create
+from bridge.embedding.factory import create
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import load
 from bridge.store.memory_store import MemoryStore

@@ -15,6 +15,7 @@ import pytest
 from fake_embedder import FakeEmbedder
 
 from bridge import slices
+from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.settings import Settings
@@ -68,7 +69,7 @@ def rows_of(workspace: Workspace, table: str) -> list[tuple[Any, ...]]:
         return connection.execute(f"SELECT * FROM {table}").fetchall()
 
 
-def mapped_rows(workspace: Workspace, part: vector_files.Part = "passages") -> vector_files.Vectors:
+def mapped_rows(workspace: Workspace, part: vector_files.Part = "passages") -> Vectors:
     """The committed rows of the generation in force."""
     meta = dict(rows_of(workspace, "meta"))
     path = vector_files.path_of(workspace.vectors, int(meta["vector_generation"]), part)
@@ -210,10 +211,10 @@ sys.path[:0] = sys.argv[2:]
 from pathlib import Path
 from fake_embedder import FakeEmbedder
 from jobs.layout import Workspace
-from bridge.store.memory_store import Store
+from bridge.store.memory_store import MemoryStore
 from bridge.memory import Memory, Metadata
-store = Store(Workspace(Path(sys.argv[1])), FakeEmbedder())
-store.outbox.owe = lambda *_: os._exit(9)
+store = MemoryStore(Workspace(Path(sys.argv[1])), FakeEmbedder())
+store.outbox.enqueue = lambda *_: os._exit(9)
 store.add([(Memory("lost", 0, "legacy", Metadata(), "2026-11-20T12:00:00Z", text="gone"), None)], "")
 """
     tests = Path(__file__).resolve().parents[1]

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge.embedding.embedder import Embedder, EmbeddingConfig, create
+from bridge.embedding.embedder import Embedder, EmbeddingConfig
+from bridge.embedding.factory import create
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.search.question import RELEVANCE_FLOOR

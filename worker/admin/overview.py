@@ -13,8 +13,8 @@ from jobs import clock, record_cache
 from jobs.layout import Workspace
 from jobs.record_cache import JobRow, RecordCache
 
-from ..terminal.output import counted, size, span
 from ..version import VERSION
+from ..wording import counted, size, span
 from .requests import LIVE, rejections, waiting, worker_of
 
 _SILENT_SECONDS = 30.0  # without a heartbeat, of a worker that lives
@@ -25,8 +25,8 @@ def overview(workspace: Workspace, settings: Settings) -> dict[str, Any]:
     now = clock.now()
     paths = workspace.spool
     jobs = RecordCache(paths)
-    jobs.look()
-    found = jobs.all()
+    jobs.refresh()
+    found = jobs.rows()
     whole: dict[str, Any] = {
         "workspace": str(workspace.root),
         "version": VERSION,
@@ -51,7 +51,7 @@ def oldest_waiting(found: list[JobRow], now: datetime) -> float | None:
 
     Jobs that are to run again are left out.
     """
-    waits = (b for b in found if b["state"] in ("queued", "retrying") and not record_cache.runs_again(b))
+    waits = (b for b in found if b["state"] in ("queued", "retrying") and not record_cache.is_waiting_replay(b))
     times = [clock.parse(b["accepted_at"]) for b in waits if b["accepted_at"]]
     return round((now - min(times)).total_seconds(), 1) if times else None
 

@@ -25,7 +25,7 @@ from jobs import clock, files, spool
 from jobs.diagnostics import DIAGNOSTICS
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.scrub import emptied
+from jobs.scrub import without_strings
 
 from ..version import VERSION
 from . import (
@@ -170,11 +170,13 @@ class _Bundle:
         if beat is None:
             return _json({"there": False, "damaged": damaged})
         kept = ("version", "embedder", "state", "watcher")
-        return _json({**emptied(beat), **{name: beat[name] for name in kept if isinstance(beat.get(name), str)}})
+        return _json(
+            {**without_strings(beat), **{name: beat[name] for name in kept if isinstance(beat.get(name), str)}}
+        )
 
     def _figures(self) -> str:
         try:
-            return _json(emptied(json.loads(self._workspace.spool.figures.read_bytes())))
+            return _json(without_strings(json.loads(self._workspace.spool.counters.read_bytes())))
         except FileNotFoundError:
             return _json({"there": False})
 
@@ -208,15 +210,15 @@ class _Bundle:
                 "format": summary.format,
                 "pages": summary.pages,
                 "rows": summary.rows,
-                "memories": [emptied(dict(zip(names, row, strict=True))) for row in summary.memories],
-                "meta": {**emptied(summary.meta), "embedder": summary.meta.get("embedder")},
+                "memories": [without_strings(dict(zip(names, row, strict=True))) for row in summary.memories],
+                "meta": {**without_strings(summary.meta), "embedder": summary.meta.get("embedder")},
                 "schema": summary.schema,
             }
         )
 
     def _folders(self, now: datetime) -> str:
         lines: list[str] = []
-        for folder in self._workspace.kept:
+        for folder in self._workspace.own_folders:
             for path, status in _walk(folder):
                 if len(lines) == _MOST_ENTRIES:
                     return "\n".join([*lines, "and more", ""])

@@ -23,7 +23,8 @@ from jobs.model import KINDS, State
 from jobs.record_cache import RecordCache
 
 from ..admin.requests import LIVE, REPLAYABLE, rejections
-from .output import age, clean, counted
+from ..wording import age, counted
+from .output import clean
 
 _MOST = 200  # of what grows without end
 _OF_VERB: dict[str, tuple[str, ...]] = {"cancel": LIVE, "wait": LIVE, "retry": (*REPLAYABLE, "rejected")}
@@ -77,11 +78,11 @@ def _reading(look: Callable[[Workspace, argparse.Namespace, str], Found]) -> Com
 def job_ids(workspace: Workspace, given: argparse.Namespace, prefix: str) -> Found:
     """The newest that begin so, each with its state; of those that the verb can do something about."""
     found = RecordCache(workspace.spool)
-    found.look()
+    found.refresh()
     verb = getattr(given, "verb", None)
     states = _OF_VERB.get(str(verb), get_args(State))
     now = clock.now()
-    fitting = (b for b in found.all() if b["state"] in states and b["job_id"].startswith(prefix))
+    fitting = (b for b in found.rows() if b["state"] in states and b["job_id"].startswith(prefix))
     newest = record_cache.page(fitting, _MOST).jobs
     shown = {
         b["job_id"]: f"{b['state']} {b['kind'] or ''}, {age(b['finished_at'] or b['accepted_at'], now)} ago"

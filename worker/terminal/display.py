@@ -10,8 +10,9 @@ from typing import Any
 
 from jobs import clock
 
+from ..wording import age, counted, shortened
 from .job_views import notes, show_result, sides
-from .output import age as age, counted, facts, say as say, shortened, table, warn
+from .output import facts, say, table, warn
 
 Envelope = dict[str, Any]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from .output import Part, columns, counted, say, size
+from ..wording import counted, size
+from .output import Part, columns, say
 
 Envelope = dict[str, Any]
 

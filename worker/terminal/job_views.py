@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .output import counted, say, state, table
+from ..wording import counted
+from .output import say, state, table
 
 Envelope = dict[str, Any]
 

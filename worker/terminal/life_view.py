@@ -9,9 +9,10 @@ from typing import Any
 
 from jobs import clock
 
+from ..wording import age, counted, local, shortened, span
 from .causes_view import FOR_WANT_OF_ROOM
 from .job_views import show_result
-from .output import Part, age, counted, facts, local, say, shortened, span, state
+from .output import Part, facts, say, state
 
 Envelope = dict[str, Any]
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from jobs import clock
 
+from ..wording import age, counted, local, shortened, size, span
 from .causes_view import causes
 from .life_view import progress, show
-from .output import Part, Value, age, columns, counted, facts, local, say, shortened, size, span, state, table
+from .output import Part, Value, columns, facts, say, state, table
 
 Envelope = dict[str, Any]
 
