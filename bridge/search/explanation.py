@@ -115,8 +115,8 @@ def _find(snapshot: Snapshot, asked: ExplainRequest, embedder: Embedder | None) 
 
 def _shown(snapshot: Snapshot, numbers: Sequence[int]) -> list[int]:
     """Those of the numbers that are memories and not hidden."""
-    places = snapshot.catalogue.places(np.array(numbers, np.int64)).tolist()
-    return [number for number, place in zip(numbers, places, strict=True) if place >= 0]
+    indexes = snapshot.catalogue.indexes(np.array(numbers, np.int64)).tolist()
+    return [number for number, index in zip(numbers, indexes, strict=True) if index >= 0]
 
 
 def _item(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..text.terms import Term
 from .ranking import Scores, attainable_bm25, inverse_document_frequency, lexical_scores, tells_apart
+
+if TYPE_CHECKING:
+    from ..store.protocol_reading import StoreSnapshot
 
 _TOPIC_WEIGHT, _BODY_WEIGHT = 1.0, 1.0
 
@@ -26,45 +29,24 @@ class Lexical:
         """The score of each number, 0 for one that has no word of the query."""
         if not len(self.numbers):
             return np.zeros(len(numbers))
-        places = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
-        return np.where(self.numbers[places] == numbers, self.scores[places], 0.0)
+        indexes = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
+        return np.where(self.numbers[indexes] == numbers, self.scores[indexes], 0.0)
 
 
 NOTHING = Lexical(np.empty(0, np.int64), np.empty(0))
 
 
-def search(connection: sqlite3.Connection, table: str, terms: Sequence[Term], memory_count: int) -> Lexical:
-    """The ``lexical_score`` of each memory that has a term. Raises sqlite3.Error."""
+def search(store: StoreSnapshot, terms: Sequence[Term], memory_count: int) -> Lexical:
+    """The ``lexical_score`` of each memory that has a term. Raises FullTextDamaged."""
     if not terms:
         return NOTHING
-    weighed = [(term, _idf(connection, table, term, memory_count)) for term in terms]
-    # What half of the memories have says nothing, and is what takes the time: a microsecond for each. A name is meant.
+    weighed = [(term, inverse_document_frequency(memory_count, store.count_having(term))) for term in terms]
+    # A term in half of the memories or more tells nothing apart, and costs a microsecond for each. Names always count.
     telling = [(term, idf) for term, idf in weighed if tells_apart(idf) or term.is_name] or weighed
-    found = connection.execute(
-        f"SELECT rowid, -bm25({table}, ?, ?) FROM {table} WHERE {table} MATCH ? ORDER BY rowid",  # noqa: S608 - one of our names
-        (_TOPIC_WEIGHT, _BODY_WEIGHT, _any_of([term for term, _ in telling])),
-    ).fetchall()
+    found = store.bm25([term for term, _ in telling], (_TOPIC_WEIGHT, _BODY_WEIGHT))
     if not found:
         return NOTHING
     numbers, bm25 = (np.array(column) for column in zip(*found, strict=True))
-    has_name = np.isin(numbers, _having(connection, table, [term for term in terms if term.is_name]))
+    names = [term for term in terms if term.is_name]
+    has_name = np.isin(numbers, store.having(names) if names else [])
     return Lexical(numbers, lexical_scores(bm25, attainable_bm25(idf for _, idf in telling), has_name))
-
-
-def _any_of(terms: Sequence[Term]) -> str:
-    """In FTS5's query language."""
-    return " OR ".join(term.match for term in terms)
-
-
-def _having(connection: sqlite3.Connection, table: str, terms: Sequence[Term]) -> list[int]:
-    """The memories that have one of the terms."""
-    if not terms:
-        return []
-    query = f"SELECT rowid FROM {table} WHERE {table} MATCH ?"  # noqa: S608 - one of our names
-    return [number for (number,) in connection.execute(query, (_any_of(terms),))]
-
-
-def _idf(connection: sqlite3.Connection, table: str, term: Term, memory_count: int) -> float:
-    query = f"SELECT count(*) FROM {table} WHERE {table} MATCH ?"  # noqa: S608 - one of our names
-    having: int = connection.execute(query, (term.match,)).fetchone()[0]
-    return inverse_document_frequency(memory_count, having)

@@ -19,9 +19,9 @@ from ..background import Background
 from ..embedding.embedder import Embedder, Vector
 from ..interface import envelope
 from ..memory import Memory
+from ..store.protocol_reading import STATUSES
 from . import hits
-from .catalogue import STATUSES, Catalogue
-from .packing import pack
+from .catalogue import Catalogue
 from .question import Question
 from .ranking import ABOVE_ANY_SCORE, Factors, Ranking, Scores, factors, order_key, scores, status_multipliers
 from .snapshot import Snapshot
@@ -76,8 +76,8 @@ def score(snapshot: Snapshot, question: Question, embedder: Embedder, numbers: S
 
     Unknown and hidden ones are left out.
     """
-    places = snapshot.catalogue.places(np.array(numbers, np.int64))
-    candidates = snapshot.catalogue.take(places[places >= 0])
+    indexes = snapshot.catalogue.indexes(np.array(numbers, np.int64))
+    candidates = snapshot.catalogue.take(indexes[indexes >= 0])
     return _scored(snapshot, question, query_vector(question, embedder), candidates)
 
 
@@ -135,7 +135,7 @@ def retrieve(snapshot: Snapshot | None, question: Question, embedder: Embedder |
     if snapshot is None or embedder is None:
         return _answer(question, [], 0, None)
     ranked = rank(snapshot, question, embedder)
-    packed = pack(ranked.hits, hits.summary_text, embedder.count_tokens, question.max_tokens)
+    packed = hits.pack(ranked.hits, hits.summary_text, embedder.count_tokens, question.max_tokens)
     found = [hits.hit(*entry) for entry in packed]
     return _answer(question, found, ranked.considered, embedder.tokenizer_name, snapshot.warnings)
 

@@ -62,6 +62,14 @@ def memory_of(row: sqlite3.Row | tuple[Any, ...]) -> Memory:
     )
 
 
+def readable(row: tuple[Any, ...]) -> Memory | None:
+    """The memory of a row, as ``memory_of`` gives it; None for one that cannot be read."""
+    try:
+        return memory_of(row)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a memory's vectors lie: its passages' rows, and its whole text's once more."""
