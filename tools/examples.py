@@ -20,7 +20,7 @@ from bridge.embedding.tokens import Estimate
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.operations import Task, ingest
-from bridge.search import context, explanation, hits, packing, question, ranking, reader, retrieval
+from bridge.search import context, explanation, hits, question, ranking, reader, retrieval
 from bridge.search.explain_request import parse, problem
 from bridge.search.snapshot import Snapshot
 from bridge.settings import Settings
@@ -296,7 +296,7 @@ def retrieval_mixed() -> dict[str, Any]:
     """An answer with a hit of each kind."""
     asked = question.parse_question(QUESTION, NOON)
     ranked = scored(asked)
-    packed = packing.pack(ranked, hits.summary_text, Estimate().count, asked.max_tokens)
+    packed = hits.pack(ranked, hits.summary_text, Estimate().count, asked.max_tokens)
     return retrieval._answer(asked, [hits.hit(*entry) for entry in packed], len(ranked), Estimate.name)
 
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 from ..memory import Memory
 from . import compaction_history, extractions, forgettings, numbering, rows
 from .change import Change, StatusChange
-from .full_text import WordIndex
 from .outbox import Outbox
 from .rows import Addition
 from .vector_index import Extents
+from .word_index import WordIndex
 
 
 class ChangeWriter:

@@ -31,12 +31,12 @@ from .applied_jobs import AppliedJob
 from .change import Change, StatusChange
 from .change_writer import ChangeWriter
 from .embedding_cache import EmbeddingCache
-from .full_text import WordIndex
 from .llm_usage import LlmUsage
 from .memories import MemoryReader
 from .outbox import Outbox
 from .rows import Addition
 from .vector_index import VectorIndex
+from .word_index import WordIndex
 
 log = logging.getLogger(__name__)
 

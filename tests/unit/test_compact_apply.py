@@ -23,7 +23,7 @@ from bridge.operations import Task, run
 from bridge.search import listing
 from bridge.search.snapshot import open_snapshot
 from bridge.slices import Progress, quietly
-from bridge.store import compaction_history, full_text, vector_files, vector_index
+from bridge.store import compaction_history, full_text, vector_files, vector_index, word_index
 from bridge.text.passages import passages
 from jobs import clock
 from jobs.errors import JobError
@@ -375,7 +375,7 @@ def test_a_record_that_comes_or_goes_while_an_index_is_made_anew_is_in_it_or_not
     for module, name, value in (
         (slices, "SLICE_SECONDS", 0),
         (vector_index, "_TOGETHER", 1),
-        (full_text, "_TOGETHER", 1),
+        (word_index, "_TOGETHER", 1),
     ):
         monkeypatch.setattr(module, name, value)
 

@@ -32,6 +32,7 @@ from bridge.settings import Settings
 from bridge.slices import quietly
 from bridge.store import compaction_history, extractions, numbering
 from bridge.store.applied_jobs import AppliedJob
+from bridge.store.export_rows import TABLES
 from bridge.store.rows import Addition
 from bridge.text.sections import normalise
 from bridge.transfer import export, export_file
@@ -44,7 +45,7 @@ from jobs.model import Record
 from tools.schemas import schemas
 from worker.cli import main, parser
 from worker.scheduling.retention import Keep, prune
-from worker.terminal import commands, import_copy, job_commands
+from worker.terminal import command_table, import_copy, job_commands
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
 EARLIER, LATER = "2026-11-01T10:00:00Z", "2026-11-19T10:00:00Z"
@@ -655,7 +656,7 @@ def test_an_export_of_a_store_that_no_child_has_opened_since_an_update(here: Wit
 def test_the_shapes_of_lines_have_the_columns_of_their_tables(here: WithoutCognee) -> None:
     for model in (export_file.ExportedCompaction, export_file.ExportedFinding):
         kind = model.model_fields["type"].annotation.__args__[0]  # type: ignore[union-attr]
-        table = export.TABLES[kind][0].split()[0]
+        table = TABLES[kind][0].split()[0]
         columns = {row[1] for row in here.store._connection.execute(f"PRAGMA table_info({table})")}
         assert columns - {"seq"} == set(model.model_fields) - {"type"}
 
@@ -690,7 +691,7 @@ def place(tmp_path: Path) -> Workspace:
 
 def command(workspace: Workspace, *arguments: str) -> dict[str, Any]:
     """What a command answers. Raises JobError."""
-    return commands.run(parser().parse_args([*arguments, "--workspace", str(workspace.root)]))
+    return command_table.run(parser().parse_args([*arguments, "--workspace", str(workspace.root)]))
 
 
 def test_an_export_to_a_file_is_private_and_whole(

@@ -201,15 +201,15 @@ def test_a_person_sees_which_text_failed_and_that_a_dry_run_changed_nothing(
 ) -> None:
     path = bench.old.add(BROKEN)
     given = argparse.Namespace(command="migrate")
-    display.show(given, {"success": True, "job_id": "d", "result": bench.run("d", dry_run=True)})
+    display.show(given, {"success": True, "kind": "migrate", "job_id": "d", "result": bench.run("d", dry_run=True)})
     shown = capsys.readouterr().out
     assert path.name in shown
     assert "4 memories of earlier versions: would be 3 migrated, 1 failed." in shown
     assert "Nothing was changed." in shown
-    display.show(given, {"success": True, "job_id": "m", "result": bench.run("m")})
+    display.show(given, {"success": True, "kind": "migrate", "job_id": "m", "result": bench.run("m")})
     assert "Undo: cognee-memory migrate --undo m" in capsys.readouterr().out
     nothing = dict.fromkeys((*COUNTS, "items_omitted"), 0) | {"dry_run": True, "items": [], "warnings": []}
-    display.show(given, {"success": True, "job_id": "n", "result": nothing})
+    display.show(given, {"success": True, "kind": "migrate", "job_id": "n", "result": nothing})
     assert capsys.readouterr().out == "There are no memories of earlier versions.\nNothing was changed.\n"
 
 
