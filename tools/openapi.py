@@ -14,7 +14,8 @@ from bridge.search.question import MAX_RESULTS_RANGE, MAX_TOKENS_RANGE
 from jobs.client import Verb as ControlVerb
 from jobs.errors import ERRORS
 from jobs.ids import _FORM as JOB_ID
-from jobs.model import KINDS, State
+from jobs.kinds import KIND_NAMES, TEST_ONLY
+from jobs.model import State
 from jobs.payloads import PAYLOADS, JobFile
 from worker.http import jobs as http_jobs, queue as http_queue, schema as shapes, state as http_state
 from worker.http.bodies import BODY_BYTES, LARGEST_PAGE
@@ -28,7 +29,6 @@ FILE = http_state.DESCRIPTION
 
 _NULL = {"type": "null"}
 _JSON = "application/json"
-_TEST_KINDS = {"noop"}  # taken only where the setting for test jobs is on
 
 _INTRODUCTION = """\
 What a running worker answers on 127.0.0.1 to programs of the same user: questions, jobs, memories, and how all stands.
@@ -107,7 +107,7 @@ def _new_job(shared: Schema) -> Schema:
     whole = definition(JobFile, "JobFile", shared)
     branches = []
     for kind, model in PAYLOADS.items():
-        if kind in _TEST_KINDS:
+        if kind in TEST_ONLY:
             continue
         name = payload_name(kind)
         shared[name] = _dated(definition(model, name, shared))
@@ -141,7 +141,7 @@ def _dated(schema: Any) -> Any:
     return found
 
 
-_CHOICE = {"kind": {"enum": list(KINDS)}, "error": {"enum": list(ERRORS)}}
+_CHOICE = {"kind": {"enum": list(KIND_NAMES)}, "error": {"enum": list(ERRORS)}}
 
 
 def _several(states: tuple[str, ...]) -> Schema:

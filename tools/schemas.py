@@ -20,7 +20,8 @@ from bridge.interface import answer_shapes as answers, result_shapes
 from bridge.memory import MemoryKind, Status
 from bridge.transfer import export_file
 from jobs import schema as shapes
-from jobs.model import ENDS, KINDS, AttemptOutcome, State
+from jobs.kinds import BY_NAME, KIND_NAMES
+from jobs.model import ENDS, AttemptOutcome, State
 from jobs.payloads import PAYLOADS, JobFile, Model
 
 from . import examples
@@ -80,7 +81,7 @@ def _tidy(schema: Any, *, asked: bool, names: bool = False) -> Any:
 
 
 def payload_name(kind: str) -> str:
-    return "".join(part.capitalize() for part in kind.split("_")) + "Payload"
+    return f"{BY_NAME[kind].title}Payload"
 
 
 def job_schema() -> dict[str, Any]:
@@ -190,7 +191,7 @@ def types() -> str:
         known[schema["title"]] = schema
     script = TypeScript(
         {
-            "Kind": KINDS,
+            "Kind": KIND_NAMES,
             "State": get_args(State),
             "AttemptOutcome": get_args(AttemptOutcome),
             "Status": get_args(Status),

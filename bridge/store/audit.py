@@ -23,7 +23,7 @@ from ..memory import Memory, MemoryKind, Status
 from ..slices import Slices
 from ..text.passages import passages
 from ..text.terms import indexed
-from . import database, full_text as words, rows, vector_files as vectors
+from . import database, full_text as words, migrations, rows, vector_files as vectors
 from .expected_graph import ExpectedGraph
 from .outbox import Action
 
@@ -88,7 +88,7 @@ class Audit:
     @property
     def is_of_present_format(self) -> bool:
         """Whether a writer has brought the database to this program's format; of an older one only ``whole`` works."""
-        return bool(self._connection.execute("PRAGMA user_version").fetchone()[0] >= database.FORMAT)
+        return bool(self._connection.execute("PRAGMA user_version").fetchone()[0] >= migrations.FORMAT)
 
     def count(self) -> int:
         """How many memories there are, hidden ones too."""

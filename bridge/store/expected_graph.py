@@ -6,7 +6,8 @@ import sqlite3
 from collections.abc import Iterator
 
 from ..memory import Memory
-from . import database, extractions, rows
+from . import database, rows
+from .extractions import ExtractionReader
 
 _TOGETHER = 500  # memories
 
@@ -51,7 +52,8 @@ class ExpectedGraph:
 
     def extracted(self) -> dict[str, list[str]]:
         """The nodes that cognee found in texts of visible memories, each with these memories."""
-        return extractions.memories_with(self._connection, [*self._column("SELECT DISTINCT node_id FROM found_nodes")])
+        node_ids = self._column("SELECT DISTINCT node_id FROM found_nodes")
+        return ExtractionReader(self._connection).memories_with([*node_ids])
 
     def documents(self) -> set[str]:
         """The ids under which our memories' texts are among cognee's documents."""

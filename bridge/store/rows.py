@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -121,6 +122,17 @@ def insert(connection: sqlite3.Connection, addition: Addition, place: Place) -> 
             addition.hidden, addition.migrated_from, addition.status_set_at,
         ),
     )  # fmt: skip
+
+
+def insert_exported(connection: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> None:
+    """Add a row of another table as an export has it: columns by name, JSON columns as values."""
+    values = {
+        name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+        for name, value in row.items()
+        if value is not None
+    }
+    marks = ", ".join("?" * len(values))
+    connection.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})", list(values.values()))  # noqa: S608 - constants
 
 
 def same_as(connection: sqlite3.Connection, memory: Memory) -> str | None:

@@ -13,7 +13,7 @@ from ..memory import Memory
 from ..slices import Slices
 from ..text.passages import passages
 from ..text.terms import FORMAT, indexed
-from . import database
+from . import database, migrations
 from .full_text import FIRST_TABLE, is_damage, is_table, table_in_force
 
 # Memories with a number above the first argument, in their order, at most so many.
@@ -80,7 +80,7 @@ class WordIndex:
         new = f"{FIRST_TABLE}_{int(old.partition('_')[2] or 1) + 1}"
         self.drop_leftovers()
         with database.transaction(self._connection):
-            self._connection.execute(database.WORDS.format(table=new))
+            self._connection.execute(migrations.WORDS.format(table=new))
         last, taken = 0, set[int]()
         while memories := memories_after(last, _TOGETHER):
             with database.transaction(self._connection):

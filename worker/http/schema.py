@@ -12,7 +12,8 @@ from pydantic import Field
 
 from bridge.interface.answer_shapes import Number, Share
 from bridge.memory import MemoryKind, Status
-from jobs.model import Kind, State
+from jobs.kinds import Kind
+from jobs.model import State
 from jobs.schema import Count, Digest, ErrorCode, Heartbeat, InFlight, JobError, JobId, JobRecord, Moment, Shape
 
 

@@ -18,8 +18,9 @@ from bridge.memory import Status
 from bridge.search import listing
 from jobs import clock, record_cache
 from jobs.errors import ERRORS, JobError
+from jobs.kinds import KIND_NAMES
 from jobs.layout import Workspace, find_workspace
-from jobs.model import KINDS, State
+from jobs.model import State
 from jobs.record_cache import RecordCache
 
 from ..admin.requests import LIVE, REPLAYABLE, rejections
@@ -125,7 +126,7 @@ _BY_OPTION: dict[str, Completer] = {
     "job_id": job_ids,
     "job_ids": job_ids,
     "state": states,
-    "kind": _words(*KINDS),
+    "kind": _words(*KIND_NAMES),
     "error": _words(*ERRORS),
     "topic_id": topics,
     "named_topic": topics,

@@ -203,3 +203,9 @@ def agrees(lines: Sequence[str], noun: str, question: str) -> bool:
 def can_ask(as_json: bool) -> bool:
     """Whether there is a person to be asked."""
     return not as_json and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def notes(warnings: Sequence[str]) -> None:
+    """Say the warnings of an answer, a line each."""
+    for warning in warnings:
+        say(f"Note: {warning.rstrip('.')}.")
