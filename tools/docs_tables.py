@@ -15,9 +15,10 @@ from datetime import UTC, datetime, timedelta
 from html import escape
 from pathlib import Path
 
+from bridge.argument_table import BLEND_HALF_LIFE, PRESETS
 from bridge.interface import envelope
 from bridge.memory import Memory, Metadata, Status
-from bridge.search.ranking import BLEND_HALF_LIFE, PRESETS, Ranking, Relevance, factors
+from bridge.search.ranking import Ranking, Relevance, factors
 from bridge.settings import Settings, default_of, may_stand_in_workspace, table
 from jobs import clock
 from jobs.diagnostics import DIAGNOSTICS, GROUPS, LEVELS, Diagnostic

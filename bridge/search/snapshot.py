@@ -23,8 +23,8 @@ from ..text.terms import query_terms
 from . import lexical
 from .catalogue import Catalogue, Filters
 from .index_cache import IndexCache
-from .lexical import Lexical, Scores
-from .ranking import BEST_PASSAGE_WEIGHT, LEXICAL_WEIGHT, VECTOR_WEIGHT, WHOLE_WEIGHT, Relevance, relevance
+from .lexical import Lexical
+from .ranking import Relevance, Scores, attainable_relevance, relevance, semantic_score, vector_scores
 
 if TYPE_CHECKING:
     from ..store.protocol_reading import StoreSnapshot
@@ -98,12 +98,12 @@ class Snapshot:
         return self._passages is not None or not self.memory_count
 
     @property
-    def weight(self) -> float:
-        """How much of a relevance can be told: 1, or less without one half of the index.
+    def attainable_relevance(self) -> float:
+        """The highest relevance that can be shown: 1, or less without one half of the index.
 
         Raises STORE_UNREADABLE without both.
         """
-        found = (VECTOR_WEIGHT if self.has_vectors else 0.0) + (LEXICAL_WEIGHT if self._has_words else 0.0)
+        found = attainable_relevance(vectors=self.has_vectors, words=self._has_words)
         if not found:
             raise JobError("STORE_UNREADABLE", "The whole search index is damaged.", remediation=_REMEDY)
         return found
@@ -179,19 +179,18 @@ class Snapshot:
         In a store of very many passages only those candidates come back that come near by their words and their whole
         text, or by the ``score`` that this would give.
         """
-        from_words = LEXICAL_WEIGHT * self.lexical(query).of(candidates.number)
+        words = self.lexical(query).of(candidates.number)
         if self._wholes is not None:
-            kept = self._first_stage(vector, candidates, from_words, score)
-            candidates, from_words = candidates.take(kept), from_words[kept]
+            kept = self._first_stage(vector, candidates, words, score)
+            candidates, words = candidates.take(kept), words[kept]
         best, whole = self._similarities(vector, candidates)
-        meaning = BEST_PASSAGE_WEIGHT * np.maximum(best, 0) + WHOLE_WEIGHT * np.maximum(whole, 0)
-        return candidates, VECTOR_WEIGHT * np.minimum(meaning, 1) + from_words
+        return candidates, semantic_score(vector_scores(best, whole), words)
 
     def _first_stage(
         self,
         vector: Vector,
         candidates: Catalogue,
-        from_words: Scores,
+        words: Scores,
         score: Callable[[Catalogue, Scores], Scores],
     ) -> NDArray[np.intp]:
         """The indexes of the candidates whose passages are compared."""
@@ -199,7 +198,7 @@ class Snapshot:
         if len(candidates) <= FIRST_STAGE:
             return np.arange(len(candidates))
         whole = self._products(self._wholes, vector)[candidates.whole_row]
-        semantic = VECTOR_WEIGHT * np.maximum(whole, 0) + from_words
+        semantic = semantic_score(np.maximum(whole, 0), words)  # as if the whole were the only passage
         by_score = score(candidates, semantic)
         return np.union1d(*(np.argpartition(-by, FIRST_STAGE)[:FIRST_STAGE] for by in (semantic, by_score)))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from jobs import clock
 
-from ..memory import Content, Memory, Metadata, References, TimeScope, plan_key
+from ..memory import Content, Memory, Metadata, References, TimeScope, dated_at, plan_key
 from ..text.sections import moment
 
 COLUMNS = (
@@ -80,12 +80,8 @@ class Place:
 
 
 def dated(kind: str, created_at: str | None, source_created_at: str | None, stored_at: str) -> float | None:
-    """When a memory's age begins, in seconds since 1970: ``source_created_at``, else ``created_at``.
-
-    A legacy memory has at least the time when it was stored. None where nothing is known.
-    """
-    known = moment(source_created_at or "") or moment(created_at or "")
-    text = known or (stored_at if kind == "legacy" else None)
+    """``Memory.dated_at`` in seconds since 1970, from columns. A text that is no time counts as not known."""
+    text = dated_at(kind, moment(created_at or ""), moment(source_created_at or ""), stored_at)
     return None if text is None else clock.parse(text).timestamp()
 
 

@@ -14,7 +14,7 @@ import argcomplete
 from argcomplete.shell_integration import shellcode
 
 from bridge import trust
-from bridge.memory import Status
+from bridge.argument_table import ARGUMENTS
 from bridge.search import listing
 from jobs import clock, record_cache
 from jobs.errors import ERRORS, JobError
@@ -135,9 +135,5 @@ _BY_OPTION: dict[str, Completer] = {
     "memory_ids": memories,
     "ids": memories,
     "decision_record_id": records,
-    "status": _words(*get_args(Status)),
-    "preset": _words("contract", "long-lived"),
-    "ranking_mode": _words("product", "blend"),
-    "legacy": _words("mixed", "append"),
-    "include_superseded": _words("true", "false"),
+    **{name: _words(*argument.choices) for name, argument in ARGUMENTS.items() if argument.choices},
 }
