@@ -109,7 +109,7 @@ def topics(workspace: Workspace) -> list[dict[str, Any]]:
     """
     with reader_of(workspace).lists() as lists:
         found = [] if lists is None else lists.topics()
-    return [{**asdict(topic), "worth_compacting": topic.active >= TOPIC_WORTH_COMPACTING} for topic in found]
+    return [{**topic._asdict(), "worth_compacting": topic.active >= TOPIC_WORTH_COMPACTING} for topic in found]
 
 
 def counts(workspace: Workspace) -> dict[str, int]:
