@@ -301,7 +301,7 @@ def retrieval_mixed() -> dict[str, Any]:
 
 
 def block_of(asked: question.Question) -> context.Block:
-    unlike = SimpleNamespace(wholes=lambda numbers: np.eye(len(numbers), dtype=np.float32))
+    unlike = SimpleNamespace(whole_text_vectors=lambda numbers: np.eye(len(numbers), dtype=np.float32))
     return context.pack(cast(Snapshot, unlike), asked, scored(asked), Estimate().count)
 
 
