@@ -1,17 +1,16 @@
-"""The shapes of the files that an asker reads, as types to make JSON Schemas and TypeScript of.
+"""The types of the JSON files that a client reads: mypy checks what writes them, the JSON Schemas are made of them.
 
-Nothing at run time imports this. The files are written by ``model``, ``spool`` and the worker; a test compares
-what they write with what stands here. What an asker writes is in ``payloads``.
+Import it under TYPE_CHECKING: only what makes schemas needs it at run time, and pays for pydantic. What a client
+writes is in ``payloads``.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
-from pydantic import BaseModel, ConfigDict, Field
-from typing_extensions import TypeAliasType
+from pydantic import Field
+from typing_extensions import TypeAliasType, TypedDict
 
-from .errors import ERRORS
 from .model import AttemptOutcome, Kind, State
 
 Moment = Annotated[
@@ -26,21 +25,12 @@ ErrorCode = TypeAliasType(
     "ErrorCode",
     Annotated[
         str,
-        Field(
-            description="Stable: programs may compare it. The codes of this version, or one of a later version.",
-            json_schema_extra={"anyOf": [{"enum": sorted(ERRORS)}, {"pattern": "^[A-Z][A-Z_]*[A-Z]$"}]},
-        ),
+        Field(description="Stable: programs may compare it. The codes of this version, or one of a later version."),
     ],
 )
 
 
-class Shape(BaseModel):
-    """Base of all shapes. They are open: a later version may add fields."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-
-class JobError(Shape):
+class JobError(TypedDict):
     """What went wrong, and what to do next."""
 
     code: ErrorCode
@@ -50,11 +40,11 @@ class JobError(Shape):
     """What a person can do about it."""
     retryable: bool
     """Whether the same job may succeed later without a change."""
-    details: dict[str, object] = {}
+    details: NotRequired[dict[str, object]]
     """Values for programs, such as ``fields`` or ``line``. Absent where there are none."""
 
 
-class Redactions(Shape):
+class Redactions(TypedDict):
     """Likely secrets that were replaced by ``[REDACTED:kind]``."""
 
     total: Count
@@ -62,7 +52,7 @@ class Redactions(Shape):
     """How many of each kind."""
 
 
-class Attempt(Shape):
+class Attempt(TypedDict):
     """One try at a job. Those that count for nothing are one entry as long as they repeat, and so are deaths of the
     worker."""
 
@@ -80,7 +70,7 @@ class Attempt(Shape):
     """How many jobs shared the child. What ends it says something about a job that was alone in it."""
 
 
-class JobRecord(Shape):
+class JobRecord(TypedDict):
     """The truth about a job's state: ``results/<job_id>.json``, always replaced whole."""
 
     schema_version: Literal[1]
@@ -117,7 +107,7 @@ class JobRecord(Shape):
     attempts: list[Attempt]
 
 
-class RejectionReason(Shape):
+class RejectionReason(TypedDict):
     """Why a file was moved to ``rejected/``: ``<name>.<n>.reason.json`` beside it."""
 
     schema_version: Literal[1]
@@ -133,19 +123,19 @@ class RejectionReason(Shape):
     """Bytes of the dropped file, where only its beginning is kept. Null where all of it is."""
 
 
-class ControlRequest(Shape):
+class ControlRequest(TypedDict):
     """A request to the worker: ``control/cancel-<job_id>.json``, ``control/retry-<job_id>.json``,
     ``control/dismiss-<job_id>.json``; about no single job: ``control/pause.json``, ``resume.json``, ``drain.json``,
     ``prune.json``."""
 
-    requested_at: Moment | None = None
-    job_id: JobId | None = None
+    requested_at: NotRequired[Moment | None]
+    job_id: NotRequired[JobId | None]
     """The job that the file's name says; the name is what counts."""
-    generation: Annotated[int, Field(ge=1)] | None = None
+    generation: NotRequired[Annotated[int, Field(ge=1)] | None]
     """The generation that is meant. A request for another one is ignored; null means whichever there is."""
 
 
-class Progress(Shape):
+class Progress(TypedDict):
     """How far a running job has come."""
 
     done: Count
@@ -153,7 +143,7 @@ class Progress(Shape):
     message: str
 
 
-class InFlight(Shape):
+class InFlight(TypedDict):
     """What the worker is busy with."""
 
     job_id: JobId
@@ -165,19 +155,19 @@ class InFlight(Shape):
     progress: Progress | None
 
 
-class Counts(Shape):
+class Counts(TypedDict):
     """Jobs by state: those that have not ended, and those that ended since the worker's start, where any did."""
 
     queued: Count
     running: Count
     retrying: Count
-    succeeded: Count = 0
-    failed: Count = 0
-    cancelled: Count = 0
-    expired: Count = 0
+    succeeded: NotRequired[Count]
+    failed: NotRequired[Count]
+    cancelled: NotRequired[Count]
+    expired: NotRequired[Count]
 
 
-class ChildProcess(Shape):
+class ChildProcess(TypedDict):
     """The process in which jobs run."""
 
     pid: Annotated[int, Field(ge=1)]
@@ -185,7 +175,7 @@ class ChildProcess(Shape):
     """Resident memory; null where it has just ended."""
 
 
-class Http(Shape):
+class Http(TypedDict):
     """Where the worker answers over HTTP."""
 
     url: str | None
@@ -198,7 +188,7 @@ class Http(Shape):
     problem: str | None
 
 
-class Heartbeat(Shape):
+class Heartbeat(TypedDict):
     """How the worker is: ``worker/heartbeat.json``. Whether it lives is decided by the lock, not by this file."""
 
     schema_version: Literal[1]

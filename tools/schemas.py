@@ -13,10 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import BaseModel
-from pydantic.json_schema import GenerateJsonSchema
-
 from bridge.interface import answer_shapes as answers, result_shapes
+from bridge.interface.json_schema import Shape, schema_of
 from bridge.memory import MemoryKind, Status
 from bridge.transfer import export_file
 from jobs import schema as shapes
@@ -47,14 +45,9 @@ export type Camel<T> = T extends readonly (infer Item)[]
 """
 
 
-class _Untitled(GenerateJsonSchema):
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        return False
-
-
-def definition(model: type[BaseModel], name: str, shared: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a model, under a name. What it refers to goes to ``shared``."""
-    found = _tidy(model.model_json_schema(schema_generator=_Untitled), asked=issubclass(model, Model))
+def definition(shape: Shape, name: str, shared: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a type, under a name. What it refers to goes to ``shared``."""
+    found = _tidy(schema_of(shape), asked=isinstance(shape, type) and issubclass(shape, Model))
     shared |= found.pop("$defs", {})
     head = {"title": name, "description": found.get("description")}
     return {key: value for key, value in (head | {**found, **head}).items() if value is not None}
@@ -117,7 +110,7 @@ def record_schema() -> dict[str, Any]:
     return {**record, "$defs": shared}
 
 
-RESPONSES: dict[str, tuple[str, type[BaseModel], type[BaseModel]]] = {
+RESPONSES: dict[str, tuple[str, Shape, Shape]] = {
     "retrieval": ("RetrievalResponse", answers.RetrievalSuccess, answers.RetrievalFailure),
     "explain": ("ExplainResponse", answers.ExplainSuccess, answers.ExplainFailure),
     "context": ("ContextResponse", answers.ContextSuccess, answers.ContextFailure),
@@ -165,7 +158,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     found = {"job": job_schema(), "record": record_schema()}
     found |= {f"{verb}-response": response_schema(verb) for verb in RESPONSES}
     found["export"] = export_schema()
-    alone: list[tuple[str, type[BaseModel], str]] = [
+    alone: list[tuple[str, Shape, str]] = [
         *((f"payload.{kind}", model, payload_name(kind)) for kind, model in PAYLOADS.items()),
         *((f"result.{kind}", model, model.__name__) for kind, model in result_shapes.RESULTS.items()),
         ("heartbeat", shapes.Heartbeat, "Heartbeat"),

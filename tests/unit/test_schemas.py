@@ -13,12 +13,14 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
+from contract import fields_of
 from jsonschema import Draft202012Validator, FormatChecker
 from questions import answer_to
 
 from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.interface import answer_shapes, envelope, result_shapes
+from bridge.interface.json_schema import Shape
 from bridge.memory import Memory
 from bridge.operations import Task, ingest, noop, rebuild, set_status
 from bridge.search import hits, ranking
@@ -47,12 +49,12 @@ def problems(file: str, value: Any) -> list[str]:
     return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(json.loads(json.dumps(value)))]
 
 
-def known(shape: type[shapes.Shape]) -> set[str]:
-    return set(shape.model_fields)
+def known(shape: Shape) -> set[str]:
+    return set(fields_of(shape))
 
 
-def required(shape: type[shapes.Shape]) -> set[str]:
-    return {name for name, field in shape.model_fields.items() if field.is_required()}
+def required(shape: Shape) -> set[str]:
+    return {name for name, is_required in fields_of(shape).items() if is_required}
 
 
 # --- the files ---

@@ -1,43 +1,27 @@
-"""The shapes of what is answered over HTTP beside the answers to questions, to make the OpenAPI document of.
+"""The types of the answers over HTTP beside those to questions: mypy checks the routes that build them, and the
+OpenAPI document is made of them.
 
-Nothing at run time imports this. What is answered comes from the modules of the routes; a test compares it with what
-stands here.
+Import it under TYPE_CHECKING, as ``bridge.interface.answer_shapes``.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
-from bridge.interface.answer_shapes import Number, Share
+from bridge.interface.answer_shapes import Number, Share, Success
 from bridge.memory import MemoryKind, Status
 from jobs.model import Kind, State
-from jobs.schema import Count, Digest, ErrorCode, Heartbeat, InFlight, JobError, JobId, JobRecord, Moment, Shape
-
-
-class Success(Shape):
-    """What every answer begins with that is no error."""
-
-    success: Literal[True]
-
-
-class Refusal(Shape):
-    """Why nothing was done."""
-
-    success: Literal[False]
-    error: str
-    error_code: ErrorCode
-    remediation: str
-    error_details: dict[str, object] = {}
-    """Values for programs. Absent where there are none."""
+from jobs.schema import Count, Digest, ErrorCode, Heartbeat, InFlight, JobError, JobId, JobRecord, Moment
 
 
 class Health(Success):
     status: Literal["alive", "ready"]
 
 
-class Finding(Shape):
+class Finding(TypedDict):
     """Something that was looked at."""
 
     code: str
@@ -65,7 +49,7 @@ class Session(Success):
     workspace: str
 
 
-class SettingRow(Shape):
+class SettingRow(TypedDict):
     """A setting as it stands. A secret's value is never in it."""
 
     name: str
@@ -82,14 +66,14 @@ class SettingsTable(Success):
 # --- the queue ---
 
 
-class WorkerState(Shape):
+class WorkerState(TypedDict):
     alive: bool
     """Whether a worker holds the lock of the workspace."""
     heartbeat: Heartbeat | None
     """What it, or the last one, said of itself."""
 
 
-class Cause(Shape):
+class Cause(TypedDict):
     """Why jobs failed, were rejected, expired, or wait for another attempt."""
 
     state: State
@@ -105,7 +89,7 @@ class Cause(Shape):
     newest_job_id: JobId
 
 
-class JobsState(Shape):
+class JobsState(TypedDict):
     counts: dict[str, Count]
     """Jobs by state. States without any are absent."""
     causes: list[Cause]
@@ -114,11 +98,11 @@ class JobsState(Shape):
     """Another one once any job has changed."""
 
 
-class MemoryCounts(Shape):
+class MemoryCounts(TypedDict):
     memories: Count
-    summary: Count = 0
-    decision_record: Count = 0
-    legacy: Count = 0
+    summary: NotRequired[Count]
+    decision_record: NotRequired[Count]
+    legacy: NotRequired[Count]
     graph_lag: Count
     """How many changes the knowledge graph has not been told yet."""
 
@@ -138,7 +122,7 @@ class QueueStatus(Success):
     memory_error: JobError | None
 
 
-class JobBrief(Shape):
+class JobBrief(TypedDict):
     """A job in a list: some of the fields of its record."""
 
     job_id: JobId
@@ -170,7 +154,7 @@ class JobsPage(Success):
     version: Count
 
 
-class WaitingJob(Shape):
+class WaitingJob(TypedDict):
     """A job that no worker has seen yet."""
 
     job_id: JobId
@@ -205,7 +189,7 @@ class Asked(Success):
     """The job's now; ``dismissed`` for one that was taken off the list."""
 
 
-class Skipped(Shape):
+class Skipped(TypedDict):
     job_id: str
     error_code: ErrorCode
     error: str
@@ -222,7 +206,7 @@ class ManyAsked(Success):
     skipped: list[Skipped]
 
 
-class RejectedFile(Shape):
+class RejectedFile(TypedDict):
     """A file that could not become a job."""
 
     file: str
@@ -247,14 +231,14 @@ class Controlled(Success):
     worker: WorkerState
 
 
-class Spread(Shape):
+class Spread(TypedDict):
     """Half of the jobs took no longer than ``p50``, 95 of 100 no longer than ``p95``; in milliseconds."""
 
     p50: int
     p95: int
 
 
-class Bucket(Shape):
+class Bucket(TypedDict):
     """What ended in a span of time."""
 
     at: Moment
@@ -266,8 +250,10 @@ class Bucket(Shape):
     took_ms: Spread | None
 
 
-class Activity(Success):
-    from_: Annotated[Moment, Field(alias="from")]
+_Since = TypedDict("_Since", {"from": Moment})  # a word of Python's own
+
+
+class Activity(Success, _Since):
     to: Moment
     bucket_seconds: Annotated[float, Field(gt=0)]
     buckets: list[Bucket]
@@ -277,7 +263,7 @@ class Activity(Success):
 # --- memories ---
 
 
-class MemoryLine(Shape):
+class MemoryLine(TypedDict):
     """A memory in a list."""
 
     memory_id: str
@@ -318,7 +304,7 @@ class WholeMemory(Success):
     memory: MemoryText
 
 
-class Topic(Shape):
+class Topic(TypedDict):
     topic_id: str
     memories: Count
     active: Count
@@ -336,7 +322,7 @@ class Topics(Success):
     topics: list[Topic]
 
 
-class PastCompaction(Shape):
+class PastCompaction(TypedDict):
     decision_record_id: str
     memory_number: Number | None
     topic_id: str
