@@ -77,7 +77,7 @@ def _stdout_is_gone() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def _run(given: argparse.Namespace) -> dict[str, Any]:
+def _run(given: argparse.Namespace) -> Mapping[str, Any]:
     if given.command in _QUESTIONS:
         from .terminal import questions
 
@@ -104,6 +104,7 @@ def _main(argv: Sequence[str] | None) -> int:
         arguments = [*arguments[1:], "--help"]
     as_json = "--json" in arguments
     given = argparse.Namespace(command=None, verb=None)
+    answer: Mapping[str, Any]
     try:
         top = parser(arguments[0] if arguments and arguments[0] in _COMMANDS else None)
         given = top.parse_args(arguments)
@@ -111,16 +112,16 @@ def _main(argv: Sequence[str] | None) -> int:
         if given.version:
             from .version import VERSION
 
-            found = envelope.success(version=VERSION)
+            answer = envelope.success(version=VERSION)
         elif given.command is None:
             top.print_help()
             return envelope.USAGE
         else:
             if as_json:
                 envelope.claim_stdout()
-            found = _run(given)
+            answer = _run(given)
     except JobError as error:
-        found = envelope.failure(error)
+        answer = envelope.failure(error)
     except BrokenPipeError:  # whoever read a stream of answers has seen enough
         _stdout_is_gone()
         return envelope.DONE
@@ -128,20 +129,20 @@ def _main(argv: Sequence[str] | None) -> int:
         from bridge.privacy.traces import trace
 
         print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
-        found = envelope.failure(envelope.unexpected(error))
+        answer = envelope.failure(envelope.unexpected(error))
     if as_json:
-        envelope.send(found)
+        envelope.send(answer)
     else:
         from .terminal import display
 
         if isinstance(sys.stdout, io.TextIOWrapper):  # a memory may hold what a console or a file's encoding has not
             sys.stdout.reconfigure(errors="replace")
         try:
-            display.show(given, found)
+            display.show(given, answer)
             sys.stdout.flush()
         except BrokenPipeError:  # "| head" has seen enough
             _stdout_is_gone()
-    status = envelope.exit_code(found)
+    status = envelope.exit_code(answer)
     if argv is None and given.command in _QUESTIONS:
         envelope.leave(status)
     return status

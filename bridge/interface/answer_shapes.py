@@ -37,10 +37,6 @@ class Refusal(TypedDict):
     """Values for programs. Absent where there are none."""
 
 
-Envelope = Success | Refusal
-"""Any answer, as far as what all have in common."""
-
-
 class RetrievalHit(TypedDict):
     """One memory that answers the question.
 
@@ -132,6 +128,9 @@ class RetrievalFailure(Refusal):
     total_tokens: Literal[0]
 
 
+RetrievalResponse = RetrievalSuccess | RetrievalFailure
+
+
 # --- explain ---
 
 
@@ -204,10 +203,13 @@ class ExplainItem(TypedDict):
     """Null unless it was asked for."""
 
 
+ExplainProblemCode = Literal["INVALID_ARGUMENT", "NOT_FOUND", "PROJECT_MISMATCH"]
+
+
 class ExplainProblem(TypedDict):
     """Something that could not be answered; the rest is."""
 
-    code: Literal["INVALID_ARGUMENT", "NOT_FOUND", "PROJECT_MISMATCH"]
+    code: ExplainProblemCode
     message: str
     field: str
     """The argument that it is about."""
@@ -264,6 +266,9 @@ class ExplainFailure(Refusal):
     metadata: ExplainMetadata
 
 
+ExplainResponse = ExplainSuccess | ExplainFailure
+
+
 # --- context ---
 
 
@@ -307,3 +312,8 @@ class ContextFailure(Refusal):
     memories: Annotated[list[PackedMemory], Field(max_length=0)]
     considered: Literal[0]
     total_tokens: Literal[0]
+
+
+ContextResponse = ContextSuccess | ContextFailure
+
+Response = RetrievalResponse | ExplainResponse | ContextResponse

@@ -32,7 +32,7 @@ class Question:
     max_results: int
     max_tokens: int
     ranking: Ranking
-    preset: str
+    preset: Literal["contract", "long-lived"]
     filters: Filters
     include_superseded_reason: Literal["argument", "query", "status"] | None
     legacy: Literal["mixed", "append"]

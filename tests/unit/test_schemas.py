@@ -512,7 +512,8 @@ def test_a_hit_of_each_kind_has_its_fields(memory: Memory) -> None:
 
 @pytest.mark.parametrize("details", [{}, {"n": 1}])
 def test_a_failure_has_its_fields(details: dict[str, Any]) -> None:
-    failed = envelope.failure(JobError("MODEL_MISSING", details=details), results=[], total_results=0, total_tokens=0)
+    error = JobError("MODEL_MISSING", details=details)
+    failed = {**envelope.failure(error), "results": [], "total_results": 0, "total_tokens": 0}
     assert problems("retrieval-response", failed) == []
     assert set(failed) == required(answer_shapes.RetrievalFailure) | ({"error_details"} if details else set())
     assert known(answer_shapes.RetrievalFailure) == required(answer_shapes.RetrievalFailure) | {"error_details"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -18,6 +18,9 @@ from bridge.settings import Settings
 from jobs.errors import JobError, Reaction
 
 from .answers import Answers
+
+if TYPE_CHECKING:
+    from bridge.interface.answer_shapes import Refusal
 
 log = logging.getLogger("server")
 
@@ -46,16 +49,16 @@ _STATUS_BY_REACTION = {Reaction.REJECT: 422, Reaction.RETRY: 500, Reaction.WAIT:
 _HERE = secrets.token_hex(6)
 
 
-def status_of(found: dict[str, Any]) -> int:
+def status_of(refusal: Refusal) -> int:
     """The status of an answer that is an error."""
-    code = found["error_code"]
+    code = refusal["error_code"]
     return _STATUS.get(code) or _STATUS_BY_REACTION[JobError(code).reaction]
 
 
-def refusal(error: JobError, envelope: dict[str, Any] | None = None) -> Response:
+def refusal(error: JobError, envelope: Refusal | None = None) -> Response:
     """The error as an answer, of a question in its verb's shape, with what HTTP wants beside it."""
-    found = envelope or answer.failure(error)
-    response = reply(answer.encoded(found), status_of(found))
+    body = envelope or answer.failure(error)
+    response = reply(answer.encoded(body), status_of(body))
     if response.status_code == 401:
         response.headers["www-authenticate"] = 'Bearer realm="cognee-memory"'
     if response.status_code == 503:

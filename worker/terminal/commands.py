@@ -17,7 +17,8 @@ from jobs import clock, files
 from jobs.errors import JobError
 
 from . import job_commands, process_commands, questions, queue_commands
-from .process_commands import Envelope, opened, target, workspace_of
+from .output import Envelope
+from .process_commands import opened, target, workspace_of
 
 
 def run(given: argparse.Namespace) -> Envelope:

@@ -6,14 +6,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
 from jobs import clock
 
 from .job_views import notes, show_result, sides
-from .output import age as age, counted, facts, say as say, shortened, table, warn
-
-Envelope = dict[str, Any]
+from .output import Envelope, age as age, counted, facts, say as say, shortened, table, warn
 
 _OF_THE_QUEUE = ("jobs", "worker", "status")
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from .output import Part, columns, counted, say, size
-
-Envelope = dict[str, Any]
+from .output import Envelope, Part, columns, counted, say, size
 
 _MARKS: dict[str, Part] = {
     "error": ("✗", "bold red"),

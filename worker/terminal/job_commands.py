@@ -19,7 +19,8 @@ from jobs.layout import Workspace
 from jobs.model import SCHEMA_VERSION
 
 from . import output as terminal
-from .process_commands import Envelope, opened, target
+from .output import Envelope
+from .process_commands import opened, target
 from .progress import Progress
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .output import counted, say, state, table
-
-Envelope = dict[str, Any]
+from .output import Envelope, counted, say, state, table
 
 _WHY_LEFT = {
     "forgotten": "it was forgotten",

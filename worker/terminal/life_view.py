@@ -11,9 +11,7 @@ from jobs import clock
 
 from .causes_view import FOR_WANT_OF_ROOM
 from .job_views import show_result
-from .output import Part, age, counted, facts, local, say, shortened, span, state
-
-Envelope = dict[str, Any]
+from .output import Envelope, Part, age, counted, facts, local, say, shortened, span, state
 
 
 def show(found: Envelope) -> None:

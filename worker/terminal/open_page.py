@@ -24,7 +24,7 @@ from jobs.layout import Workspace
 
 from ..admin.requests import worker_of
 from ..http import tickets
-from .display import Envelope, say
+from .output import Envelope, say
 from .process_commands import opened
 
 _LISTENING_SECONDS = 10.0

@@ -10,7 +10,6 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from bridge import trust
 from bridge.interface import envelope
@@ -20,9 +19,8 @@ from jobs.errors import JobError
 from jobs.layout import Workspace, expanded, find_workspace
 
 from ..admin.requests import worker_of
+from .output import Envelope
 from .progress import saying_what_is_waited_for
-
-Envelope = dict[str, Any]
 
 
 def workspace_of(given: argparse.Namespace) -> Workspace:

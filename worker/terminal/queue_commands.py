@@ -20,7 +20,8 @@ from jobs.record_cache import JobRow, RecordCache
 from ..admin import requests
 from ..admin.requests import GONE_WRONG, LIVE, REPLAYABLE, worker_of
 from . import output as terminal
-from .process_commands import Envelope, opened
+from .output import Envelope
+from .process_commands import opened
 from .progress import Progress, saying_what_is_waited_for
 
 _MOST_REJECTED = 5  # shown where nobody asked for them
@@ -198,7 +199,7 @@ def _told(given: argparse.Namespace, outcome: requests.Outcome, **more: bool) ->
         if outcome.skipped:
             raise outcome.skipped[0].error
         return envelope.success(**outcome.asked[0].as_dict(), **more)
-    found: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "jobs": [asked.as_dict() for asked in outcome.asked],
         "requested": sum(asked.requested for asked in outcome.asked),
         "skipped": [refused.as_dict() for refused in outcome.skipped],
@@ -207,8 +208,8 @@ def _told(given: argparse.Namespace, outcome: requests.Outcome, **more: bool) ->
     if outcome.skipped:
         many = terminal.counted(len(outcome.skipped), "job")
         of = len(outcome.asked) + len(outcome.skipped)
-        return envelope.failure(JobError("PARTLY_REFUSED", f"{many} of {of} refused."), **found)
-    return envelope.success(**found)
+        return {**envelope.failure(JobError("PARTLY_REFUSED", f"{many} of {of} refused.")), **answer}
+    return envelope.success(**answer)
 
 
 def pause(given: argparse.Namespace) -> Envelope:

@@ -11,9 +11,7 @@ from jobs import clock
 
 from .causes_view import causes
 from .life_view import progress, show
-from .output import Part, Value, age, columns, counted, facts, local, say, shortened, size, span, state, table
-
-Envelope = dict[str, Any]
+from .output import Envelope, Part, Value, age, columns, counted, facts, local, say, shortened, size, span, state, table
 
 _MOST_CAUSES = 5
 _MOST_NAMED = 5

@@ -20,6 +20,7 @@ from ..admin.requests import GONE_WRONG, LIVE, fitting, waiting, worker_of
 from . import output as terminal
 from .causes_view import summary
 from .life_view import progress
+from .output import Envelope
 from .queue_views import JOB_COLUMNS, by_state, rows_of, shown_ids
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ _MOST_CAUSES = 3
 _SHORT_ID = 13
 _TOLD = ("retrying", *sorted(ENDS))
 
-Envelope = dict[str, Any]
 _Point = tuple[int, str, int]  # generation, state, attempt: what of a job is worth a line
 
 
@@ -62,11 +62,12 @@ def watch(
                 time.sleep(max(_SHORTEST_PAUSE_SECONDS, interval))
     except KeyboardInterrupt:
         until_idle = False
-    told: Envelope = {"ended": dict(ended), "seconds": round(time.monotonic() - began, 1)}
+    watched = {"ended": dict(ended), "seconds": round(time.monotonic() - began, 1)}
     wrong = sum(ended[state] for state in GONE_WRONG)
     if until_idle and wrong:
-        return envelope.failure(JobError("JOBS_FAILED", f"{terminal.counted(wrong, 'job')} failed meanwhile."), **told)
-    return envelope.success(**told)
+        error = JobError("JOBS_FAILED", f"{terminal.counted(wrong, 'job')} failed meanwhile.")
+        return {**envelope.failure(error), **watched}
+    return envelope.success(**watched)
 
 
 class Look:
