@@ -5,6 +5,7 @@ A state's comment says who moves a job in and out of it, and what a crash does t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, assert_never
@@ -25,7 +26,7 @@ class Started:
 class Succeeded:
     """The operation is done, with its effect committed."""
 
-    result: dict[str, Any]
+    result: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

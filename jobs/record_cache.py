@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Lock
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from . import clock, files
 from .errors import JobError
@@ -23,7 +23,8 @@ from .layout import SpoolPaths
 from .model import State
 from .spool import RECORD_LIMIT
 
-JobRow = dict[str, Any]
+if TYPE_CHECKING:
+    from .schema import Bucket, Cause, JobBrief as JobRow, JobError as ErrorOfRecord, Spread
 
 NAMES = (
     "job_id", "kind", "state", "success", "generation", "attempt", "max_attempts", "priority", "submitted_at",
@@ -113,7 +114,8 @@ def _row_of(path: str, name: str) -> JobRow | None:
     """None for what is no record; recovery reports it."""
     try:
         record = json.loads(files.read_own(Path(path), RECORD_LIMIT))
-        return {field: record[field] for field in NAMES} if record["job_id"] == name and _is_sound(record) else None
+        row = {field: record[field] for field in NAMES} if record["job_id"] == name and _is_sound(record) else None
+        return cast("JobRow | None", row)
     except (OSError, ValueError, KeyError, TypeError, RecursionError, JobError):
         return None
 
@@ -188,28 +190,29 @@ def counts(briefs: Iterable[JobRow]) -> dict[str, int]:
     return dict(Counter(brief["state"] for brief in briefs))
 
 
-def causes(briefs: Iterable[JobRow]) -> list[dict[str, Any]]:
+def causes(briefs: Iterable[JobRow]) -> list[Cause]:
     """Why jobs failed, were rejected or wait for another attempt: by state and error, the most frequent first.
 
     ``message`` and ``remediation`` are those of the newest; ``kinds`` counts by kind, ``messages`` by message, the most
     frequent first, of which there are a few at most.
     """
-    groups: dict[tuple[str, str], list[JobRow]] = {}
+    groups: dict[tuple[State, str], list[tuple[JobRow, ErrorOfRecord]]] = {}
     for brief in briefs:
-        if brief["error"] is not None and brief["state"] in ("failed", "rejected", "retrying", "expired"):
-            groups.setdefault((brief["state"], brief["error"]["code"]), []).append(brief)
-    found = []
+        error = brief["error"]
+        if error is not None and brief["state"] in ("failed", "rejected", "retrying", "expired"):
+            groups.setdefault((brief["state"], error["code"]), []).append((brief, error))
+    found: list[Cause] = []
     for (state, code), group in groups.items():
-        newest = max(group, key=position_of)
+        newest, error = max(group, key=lambda failed: position_of(failed[0]))
         found.append(
             {
                 "state": state,
                 "code": code,
                 "count": len(group),
-                "kinds": dict(Counter(brief["kind"] or "?" for brief in group)),
-                "message": newest["error"]["message"],
-                "messages": _messages(group),
-                "remediation": newest["error"]["remediation"],
+                "kinds": dict(Counter(brief["kind"] or "?" for brief, _ in group)),
+                "message": error["message"],
+                "messages": _messages([error["message"] for _, error in group]),
+                "remediation": error["remediation"],
                 "newest": newest["finished_at"] or newest["accepted_at"],
                 "newest_job_id": newest["job_id"],
             }
@@ -217,12 +220,12 @@ def causes(briefs: Iterable[JobRow]) -> list[dict[str, Any]]:
     return sorted(found, key=lambda cause: (-cause["count"], cause["state"], cause["code"]))
 
 
-def _messages(group: list[JobRow]) -> dict[str, int]:
-    counted = Counter(brief["error"]["message"] for brief in group)
+def _messages(messages: list[str]) -> dict[str, int]:
+    counted = Counter(messages)
     return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:MOST_MESSAGES])
 
 
-def activity(briefs: Iterable[JobRow], now: datetime, hours: float, buckets: int) -> list[dict[str, Any]]:
+def activity(briefs: Iterable[JobRow], now: datetime, hours: float, buckets: int) -> list[Bucket]:
     """What ended in each of so many equal spans of the last hours, oldest first.
 
     Each has ``at`` (its start), counts by state, and for the jobs that ran ``waited_ms`` (accepted to first start; not
@@ -242,26 +245,29 @@ def activity(briefs: Iterable[JobRow], now: datetime, hours: float, buckets: int
         {
             "at": clock.iso(start + number * width),
             "ended": dict(Counter(brief["state"] for brief in group)),
-            "waited_ms": _quantiles([_waited_ms(brief) for brief in group if _has_waited(brief)]),
-            "took_ms": _quantiles([b["elapsed_ms"] for b in group if b["elapsed_ms"] is not None]),
+            "waited_ms": _quantiles([_waited_ms(brief) for brief in group]),
+            "took_ms": _quantiles([brief["elapsed_ms"] for brief in group]),
         }
         for number, group in enumerate(groups)
     ]
 
 
-def _has_waited(brief: JobRow) -> bool:
-    return brief["generation"] == 1 and None not in (brief["accepted_at"], brief["started_at"])
-
-
-def _waited_ms(brief: JobRow) -> int:
-    """Never below 0: the clock may have been set back."""
-    waited = clock.parse(brief["started_at"]) - clock.parse(brief["accepted_at"])
+def _waited_ms(brief: JobRow) -> int | None:
+    """Never below 0: the clock may have been set back. None for a job that has not started, or was run again."""
+    accepted_at, started_at = brief["accepted_at"], brief["started_at"]
+    if brief["generation"] != 1 or accepted_at is None or started_at is None:
+        return None
+    waited = clock.parse(started_at) - clock.parse(accepted_at)
     return max(0, round(waited.total_seconds() * 1000))
 
 
-def _quantiles(values: list[int]) -> dict[str, int] | None:
-    """By nearest rank."""
-    if not values:
+def _quantiles(values: Iterable[int | None]) -> Spread | None:
+    """By nearest rank, of the values that are known."""
+    ordered = sorted(value for value in values if value is not None)
+    if not ordered:
         return None
-    ordered = sorted(values)
-    return {name: ordered[max(0, -(-len(ordered) * share // 100) - 1)] for name, share in (("p50", 50), ("p95", 95))}
+    return {"p50": _quantile(ordered, 50), "p95": _quantile(ordered, 95)}
+
+
+def _quantile(ordered: list[int], share: int) -> int:
+    return ordered[max(0, -(-len(ordered) * share // 100) - 1)]

@@ -5,22 +5,25 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from . import files, spool
 from .errors import JobError
 from .ids import is_job_id
 from .layout import SpoolPaths
 
+if TYPE_CHECKING:
+    from .schema import RejectedFile
 
-def rejections(paths: SpoolPaths, limit: int) -> tuple[list[dict[str, Any]], int]:
+
+def rejections(paths: SpoolPaths, limit: int) -> tuple[list[RejectedFile], int]:
     """Rejected files that are still kept, the newest first, and how many there are.
 
     Each has ``file`` (its name in the inbox), ``kept_as`` (its name in ``rejected/``), ``rejected_at``, ``error`` and
     ``size`` in bytes.
     """
     found = sorted(_reasons(paths), reverse=True)
-    shown: list[dict[str, Any]] = []
+    shown: list[RejectedFile] = []
     for _, reason in found:
         if len(shown) == limit:
             break
@@ -47,7 +50,7 @@ def _reasons(spool_paths: SpoolPaths) -> list[tuple[int, str]]:
     return found
 
 
-def _told(spool_paths: SpoolPaths, reason: str) -> dict[str, Any] | None:
+def _told(spool_paths: SpoolPaths, reason: str) -> RejectedFile | None:
     kept = spool_paths.rejected / f"{reason.removesuffix('.reason.json')}.json"
     try:
         told = json.loads(files.read_own(spool_paths.rejected / reason, spool.RECORD_LIMIT))

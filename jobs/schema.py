@@ -6,11 +6,13 @@ writes is in ``payloads``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypeAliasType, TypedDict
 
+from .diagnostics import DIAGNOSTICS, Fix, Group, Level
 from .model import AttemptOutcome, Kind, State
 
 Moment = Annotated[
@@ -100,7 +102,7 @@ class JobRecord(TypedDict):
     """From the first start to the end."""
     correlation_id: str | None
     """The job's own, or its id; null in records of earlier versions."""
-    result: dict[str, object] | None
+    result: Mapping[str, object] | None
     """What the kind gives back; null unless the job succeeded."""
     error: JobError | None
     """The latest error; null after a success."""
@@ -121,6 +123,74 @@ class RejectionReason(TypedDict):
     """Secrets that were taken out of what is kept. Null where it lies there as it was dropped."""
     cut_from: Count | None
     """Bytes of the dropped file, where only its beginning is kept. Null where all of it is."""
+
+
+class JobBrief(TypedDict):
+    """A job in a list: some of the fields of its record."""
+
+    job_id: JobId
+    kind: Kind | None
+    state: State
+    success: bool | None
+    generation: Annotated[int, Field(ge=1)]
+    attempt: Count
+    max_attempts: Annotated[int, Field(ge=1)]
+    priority: int
+    submitted_at: Moment | None
+    accepted_at: Moment | None
+    started_at: Moment | None
+    finished_at: Moment | None
+    next_attempt_at: Moment | None
+    elapsed_ms: Count | None
+    correlation_id: str | None
+    error: JobError | None
+
+
+class Cause(TypedDict):
+    """Why jobs failed, were rejected, expired, or wait for another attempt."""
+
+    state: State
+    code: ErrorCode
+    count: Annotated[int, Field(ge=1)]
+    kinds: dict[str, Count]
+    message: str
+    """Of the newest of these jobs, like what follows."""
+    messages: dict[str, Count]
+    """What was said of how many of them, the most frequent first; a few at most."""
+    remediation: str
+    newest: Moment | None
+    newest_job_id: JobId
+
+
+class RejectedFile(TypedDict):
+    """A file that could not become a job."""
+
+    file: str
+    """Its name in the inbox."""
+    kept_as: str
+    """Its name in ``rejected/``."""
+    rejected_at: Moment
+    error: JobError
+    size: Count
+
+
+class Spread(TypedDict):
+    """Half of the jobs took no longer than ``p50``, 95 of 100 no longer than ``p95``; in milliseconds."""
+
+    p50: int
+    p95: int
+
+
+class Bucket(TypedDict):
+    """What ended in a span of time."""
+
+    at: Moment
+    """Its start."""
+    ended: dict[str, Count]
+    """By state."""
+    waited_ms: Spread | None
+    """From being accepted to the first start, without jobs that were run again; null where there is none."""
+    took_ms: Spread | None
 
 
 class ControlRequest(TypedDict):
@@ -217,3 +287,43 @@ class Heartbeat(TypedDict):
     """Null while there is none: it is given back when it is idle."""
     watcher: Literal["events", "polling", "failed"]
     """How drops are noticed. ``failed``: events were wanted and are not to be had; it is polled meanwhile."""
+
+
+class WorkerFacts(TypedDict):
+    """What of a heartbeat stays the same as long as the worker lives, beside who it is."""
+
+    version: str
+    workspace: str
+    embedder: str
+    llm_configured: bool
+
+
+class WorkerActivity(TypedDict):
+    """What of a heartbeat is looked up at each beat."""
+
+    counts: Counts
+    oldest_waiting_seconds: float | None
+    in_flight: list[InFlight]
+    graph_lag: int | None
+    child: ChildProcess | None
+    watcher: Literal["events", "polling", "failed"]
+    http: Http | None
+
+
+class FoundTrouble(TypedDict):
+    """What a check found."""
+
+    code: Annotated[str, Field(json_schema_extra={"enum": sorted(DIAGNOSTICS)})]
+    level: Level
+    group: Group
+    """What it is about."""
+    subject: str
+    message: str
+    """What was found this time. No words of memories."""
+    remedy: str
+    """What to do about it."""
+    fix: Fix | None
+    """What `cognee-memory doctor --fix` would do about it."""
+    count: Count
+    memory_ids: Annotated[list[str], Field(max_length=20)]
+    """Some of the memories that are concerned."""

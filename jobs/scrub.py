@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .diagnostics import DIAGNOSTICS, FIXES, GROUPS, LEVELS
 from .errors import ERRORS, JobError
 from .model import KINDS, Record
+
+if TYPE_CHECKING:
+    from . import schema
 
 # Ids, digests and times. What else is a string may be somebody's words.
 _PLAIN = re.compile(
@@ -63,7 +66,7 @@ def is_plain(text: str) -> bool:
     return text in WORDS or text in KINDS or text in ERRORS or _PLAIN.fullmatch(text) is not None
 
 
-def _plain_error(error: dict[str, Any] | None) -> dict[str, Any] | None:
+def _plain_error(error: schema.JobError | None) -> schema.JobError | None:
     """The error as the table has it, without what happened this time."""
     if error is None or error["code"] not in ERRORS:
         return None if error is None else {**error, "message": "", "details": {}}

@@ -10,7 +10,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from jobs import clock, files
 from jobs.layout import SpoolPaths
@@ -21,6 +21,12 @@ from .child.supervisor import Child
 from .monitoring.counters import Counters, CountersFile
 from .scheduling.ledger import Ledger
 from .scheduling.runner import Runner
+
+if TYPE_CHECKING:
+    from jobs import schema
+    from jobs.model import Kind
+
+    from .inbox.watcher import State as WatcherState
 
 WorkerState = Literal["starting", "ready", "draining", "paused", "exiting", "stopped"]
 
@@ -33,9 +39,9 @@ class Heartbeat:
     def __init__(
         self,
         paths: SpoolPaths,
-        facts: dict[str, Any],
+        facts: schema.WorkerFacts,
         pause_seconds: float,
-        look: Callable[[], dict[str, Any]],
+        look: Callable[[], schema.WorkerActivity],
         figures: Counters | None = None,
     ) -> None:
         self._paths = paths
@@ -44,14 +50,10 @@ class Heartbeat:
         self._figures = CountersFile(paths, figures or Counters())
         self._state: WorkerState = "starting"
         self._began = time.monotonic()
-        self._facts = {
-            "schema_version": 1,
-            "worker_id": secrets.token_hex(8),
-            "pid": os.getpid(),
-            "boot_id": boot.boot_id(),
-            "started_at": clock.iso(clock.now()),
-            **facts,
-        }
+        self._worker_id = secrets.token_hex(8)
+        self._boot_id = boot.boot_id()
+        self._started_at = clock.iso(clock.now())
+        self._facts = facts
         self._poked = threading.Event()
         self._stopped = threading.Event()
         self._writing = threading.Lock()
@@ -80,7 +82,12 @@ class Heartbeat:
 
     def write(self) -> bool:
         with self._writing:
-            value = {
+            heartbeat: schema.Heartbeat = {
+                "schema_version": 1,
+                "worker_id": self._worker_id,
+                "pid": os.getpid(),
+                "boot_id": self._boot_id,
+                "started_at": self._started_at,
                 **self._facts,
                 "state": self._state,
                 "heartbeat_at": clock.iso(clock.now()),
@@ -88,7 +95,7 @@ class Heartbeat:
                 **self._look(),
             }
             try:
-                files.replace_loosely(self._paths.heartbeat, encode(value))
+                files.replace_loosely(self._paths.heartbeat, encode(heartbeat))
             except OSError:
                 return False  # a full disk: the file's age tells
         return True
@@ -102,7 +109,9 @@ class Heartbeat:
             self._stopped.wait(_SHORTEST_PAUSE_SECONDS)
 
 
-def describe(ledger: Ledger, runner: Runner, child: Child, watcher: str, http: dict[str, Any] | None) -> dict[str, Any]:
+def describe(
+    ledger: Ledger, runner: Runner, child: Child, watcher: WatcherState, http: schema.Http | None
+) -> schema.WorkerActivity:
     """The part of the heartbeat that changes."""
     now = clock.now()
     oldest = ledger.oldest_waiting()
@@ -112,7 +121,7 @@ def describe(ledger: Ledger, runner: Runner, child: Child, watcher: str, http: d
         "in_flight": [
             {
                 "job_id": running.job_ids[0],
-                "kind": running.kind,
+                "kind": cast("Kind", running.kind),
                 "jobs": len(running.job_ids),
                 "seconds": round((now - running.started_at).total_seconds(), 1),
                 "progress": running.progress,

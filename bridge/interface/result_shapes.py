@@ -10,9 +10,8 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypeAliasType, TypedDict
 
-from jobs.diagnostics import DIAGNOSTICS, Fix, Group, Level
 from jobs.model import Kind
-from jobs.schema import Count, Digest, Moment, Redactions, Seconds
+from jobs.schema import Count, Digest, FoundTrouble, Moment, Redactions, Seconds
 
 from ..memory import MemoryKind, Status
 from ..store.compaction_history import KeptBecause
@@ -445,25 +444,6 @@ MigrateResult = TypeAliasType(
         Field(description="What was taken over, or would be; or what was taken back."),
     ],
 )
-
-
-class FoundTrouble(TypedDict):
-    """What a check found."""
-
-    code: Annotated[str, Field(json_schema_extra={"enum": sorted(DIAGNOSTICS)})]
-    level: Level
-    group: Group
-    """What it is about."""
-    subject: str
-    message: str
-    """What was found this time. No words of memories."""
-    remedy: str
-    """What to do about it."""
-    fix: Fix | None
-    """What `cognee-memory doctor --fix` would do about it."""
-    count: Count
-    memory_ids: Annotated[list[str], Field(max_length=20)]
-    """Some of the memories that are concerned."""
 
 
 class CheckResult(TypedDict):

@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
-from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
+from jobs.finding import Finding, finding
 from jobs.lifecycle import Failed, Succeeded
 
 from ..embedding import model_files
@@ -28,6 +28,11 @@ from ..slices import Slices
 from ..store import database, extractions, rows
 from ..store.audit import Audit, readable
 from . import Outcomes, Progress, Task
+
+if TYPE_CHECKING:
+    from jobs.diagnostics import Group
+
+    from ..interface.result_shapes import CheckResult
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +57,7 @@ def _one(stores: Stores, progress: Progress) -> Succeeded | Failed:
     return Succeeded(_result(made, int(count), began))
 
 
-def _result(made: list[Finding], memories: int, began: float) -> dict[str, Any]:
+def _result(made: list[Finding], memories: int, began: float) -> CheckResult:
     return {
         "ok": not any(finding.level == "error" for finding in made),
         "findings": [finding.as_dict() for finding in made],
@@ -65,7 +70,7 @@ def _all(stores: Stores, connection: sqlite3.Connection, progress: Progress) -> 
     """What each part finds. One that cannot be made is a finding, and keeps no other from being made."""
     (held,) = connection.execute("PRAGMA user_version").fetchone()
     audit = Audit(stores.workspace, connection)
-    parts: list[tuple[str, Callable[[], Iterator[Finding]]]] = [("memory", audit.whole)]
+    parts: list[tuple[Group, Callable[[], Iterator[Finding]]]] = [("memory", audit.whole)]
     if held < database.FORMAT:
         parts.append(("memory", lambda: iter([finding("STORE_OF_OLDER_FORMAT", "store")])))
     else:

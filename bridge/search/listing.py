@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from sqlite3 import Connection
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -16,10 +15,13 @@ from ..store import rows
 from ..store.database import reading
 from .hits import summary_text
 
+if TYPE_CHECKING:
+    from ..interface.memory_shapes import CountsOrError, MemoryCounts, MemoryLine, MemoryLineage, MemoryText, Topic
+
 TOPIC_WORTH_COMPACTING = 5
 
 
-def memories(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[dict[str, Any]]:
+def memories(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[MemoryLine]:
     """The newest memories first: metadata and title."""
     return page(workspace, limit, topic_id=topic_id)[0][:limit]
 
@@ -32,7 +34,7 @@ def page(
     topic_id: str | None = None,
     status: str | None = None,
     kind: str | None = None,
-) -> tuple[list[dict[str, Any]], int]:
+) -> tuple[list[MemoryLine], int]:
     """The newest memories first, of numbers below ``before``, and how many there are of any number.
 
     One more than ``limit`` says that the list goes on.
@@ -49,13 +51,21 @@ def page(
         return [_line(rows.memory_of(row)) for row in found], total
 
 
-def _line(memory: Memory) -> dict[str, Any]:
+def _line(memory: Memory) -> MemoryLine:
+    metadata = memory.metadata
     return {
         "memory_id": memory.id,
         "memory_number": memory.number,
         "memory_type": memory.kind,
         "title": title(memory),
-        **asdict(memory.metadata),
+        "topic_id": metadata.topic_id,
+        "session_id": metadata.session_id,
+        "plan_id": metadata.plan_id,
+        "status": metadata.status,
+        "created_at": metadata.created_at,
+        "updated_at": metadata.updated_at,
+        "source_created_at": metadata.source_created_at,
+        "importance": metadata.importance,
         "stored_at": memory.stored_at,
     }
 
@@ -67,7 +77,7 @@ def title(memory: Memory) -> str:
     return next((line.strip() for line in memory.text.splitlines() if line.strip()), "")[:80]
 
 
-def memory(workspace: Workspace, wanted: str) -> dict[str, Any]:
+def memory(workspace: Workspace, wanted: str) -> MemoryText:
     """One memory by id or number, with its text. Raises MEMORY_NOT_FOUND."""
     with reading(workspace) as connection:
         number = _number(wanted)
@@ -87,7 +97,7 @@ def memory(workspace: Workspace, wanted: str) -> dict[str, Any]:
         }
 
 
-def _lineage(connection: Connection, memory_id: str) -> dict[str, Any]:
+def _lineage(connection: Connection, memory_id: str) -> MemoryLineage:
     """Whether the memory is kept and not found, the original that it was made of, and what was made of it."""
     query = "SELECT hidden, migrated_from FROM memories WHERE id = ?"
     hidden, migrated_from = connection.execute(query, (memory_id,)).fetchone()
@@ -127,7 +137,7 @@ def _number(wanted: str) -> str | None:
     return digits if digits.isdigit() else None
 
 
-def topics(workspace: Workspace) -> list[dict[str, Any]]:
+def topics(workspace: Workspace) -> list[Topic]:
     """Topics by number of active summaries; five or more are worth compacting.
 
     ``memories`` counts all of a topic. Size and age are of what a compaction would merge: the active summaries and the
@@ -163,7 +173,7 @@ def topics(workspace: Workspace) -> list[dict[str, Any]]:
         ]
 
 
-def counts(workspace: Workspace) -> dict[str, int]:
+def counts(workspace: Workspace) -> MemoryCounts:
     """How many memories there are of each kind, and how many changes the graph is owed."""
     with reading(workspace) as connection:
         if connection is None:
@@ -172,10 +182,10 @@ def counts(workspace: Workspace) -> dict[str, int]:
             connection.execute("SELECT kind, count(*) FROM memories WHERE hidden = 0 GROUP BY kind").fetchall()
         )
         lag = connection.execute("SELECT count(*) FROM outbox").fetchone()[0]
-        return {"memories": sum(kinds.values()), **kinds, "graph_lag": lag}
+        return cast("MemoryCounts", {"memories": sum(kinds.values()), **kinds, "graph_lag": lag})
 
 
-def counts_or_error(workspace: Workspace) -> dict[str, Any]:
+def counts_or_error(workspace: Workspace) -> CountsOrError:
     """``memory``: ``counts``; or null, and in ``memory_error`` why: a store that cannot be read keeps nobody from
     seeing the queue."""
     try:

@@ -19,7 +19,8 @@ from bridge.interface.json_schema import schema_of
 from bridge.interface.result_shapes import CheckResult
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
-from jobs.diagnostics import DIAGNOSTICS, Finding
+from jobs.diagnostics import DIAGNOSTICS
+from jobs.finding import Finding
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 from jobs.scrub import emptied

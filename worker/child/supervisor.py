@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bridge.settings import Settings
 from jobs import steps
@@ -15,6 +15,9 @@ from jobs.layout import Workspace
 
 from ..monitoring.counters import Counters
 from .process import CRITICAL_SECONDS, MIB, ChildProcess, Why
+
+if TYPE_CHECKING:
+    from jobs.schema import Progress
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +62,7 @@ class Child:
     def ask(
         self,
         request: dict[str, Any],
-        progress: Callable[[dict[str, Any]], None] = lambda _: None,
+        progress: Callable[[Progress], None] = lambda _: None,
         *,
         timeout_seconds: float | None = None,
         between: Callable[[], object] | None = None,

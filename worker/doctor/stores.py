@@ -10,8 +10,8 @@ from bridge.embedding import model_files
 from bridge.settings import Settings
 from bridge.store import database, inspection
 from jobs import clock
-from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
+from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
 from ..terminal.output import counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -20,7 +20,7 @@ from jobs.errors import JobError, Reaction
 from .answers import Answers
 
 if TYPE_CHECKING:
-    from bridge.interface.answer_shapes import Refusal
+    from bridge.interface.answer_shapes import Refusal, Success
 
 log = logging.getLogger("server")
 
@@ -72,27 +72,27 @@ def reply(data: bytes, status: int = 200) -> Response:
     return Response(data, status, media_type="application/json")
 
 
-def envelope(**values: Any) -> Response:
+def envelope(success: Success) -> Response:
     """A success that is at hand."""
-    return reply(answer.encoded(answer.success(**values)))
+    return reply(answer.encoded(success))
 
 
 async def worked(
-    answers: Answers, find: Callable[[Settings], dict[str, Any]], *, status: int = 200, waits: bool = False
+    answers: Answers, find: Callable[[Settings], Success], *, status: int = 200, waits: bool = False
 ) -> Response:
-    """The values that are found in a thread, as a success. Raises what ``find`` raises, and as ``Answers.work``."""
-    data = await answers.work(lambda settings: answer.encoded(answer.success(**find(settings))), waits=waits)
+    """The answer that is found in a thread. Raises what ``find`` raises, and as ``Answers.work``."""
+    data = await answers.work(lambda settings: answer.encoded(find(settings)), waits=waits)
     return reply(data, status)
 
 
 async def unless_known(
-    answers: Answers, request: Request, version: Callable[[], str], find: Callable[[], dict[str, Any]]
+    answers: Answers, request: Request, version: Callable[[], str], find: Callable[[], Success]
 ) -> Response:
     """As ``worked``; or 304, without finding anything, for who has the answer of this version already."""
 
     def look(_: Settings) -> tuple[str, bytes | None]:
         tag = f'W/"{_HERE}-{version()}"'  # before the answer, which may be newer and is then given once more
-        return tag, None if knows(request, tag) else answer.encoded(answer.success(**find()))
+        return tag, None if knows(request, tag) else answer.encoded(find())
 
     tag, data = await answers.work(look)
     response = Response(status_code=304) if data is None else reply(data)

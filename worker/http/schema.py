@@ -6,15 +6,29 @@ Import it under TYPE_CHECKING, as ``bridge.interface.answer_shapes``.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from bridge.interface.answer_shapes import Number, Share, Success
-from bridge.memory import MemoryKind, Status
-from jobs.model import Kind, State
-from jobs.schema import Count, Digest, ErrorCode, Heartbeat, InFlight, JobError, JobId, JobRecord, Moment
+from bridge.interface.answer_shapes import Success
+from bridge.interface.memory_shapes import MemoryCounts, MemoryLine, MemoryText, PastCompaction, Topic
+from jobs.model import Kind
+from jobs.schema import (
+    Bucket,
+    Cause,
+    Count,
+    Digest,
+    InFlight,
+    JobBrief,
+    JobError,
+    JobId,
+    JobRecord,
+    Moment,
+    RejectedFile,
+)
+
+from ..admin.shapes import AskedJob, AskedWorker, Skipped, WorkerState
 
 
 class Health(Success):
@@ -66,29 +80,6 @@ class SettingsTable(Success):
 # --- the queue ---
 
 
-class WorkerState(TypedDict):
-    alive: bool
-    """Whether a worker holds the lock of the workspace."""
-    heartbeat: Heartbeat | None
-    """What it, or the last one, said of itself."""
-
-
-class Cause(TypedDict):
-    """Why jobs failed, were rejected, expired, or wait for another attempt."""
-
-    state: State
-    code: ErrorCode
-    count: Number
-    kinds: dict[str, Count]
-    message: str
-    """Of the newest of these jobs, like what follows."""
-    messages: dict[str, Count]
-    """What was said of how many of them, the most frequent first; a few at most."""
-    remediation: str
-    newest: Moment | None
-    newest_job_id: JobId
-
-
 class JobsState(TypedDict):
     counts: dict[str, Count]
     """Jobs by state. States without any are absent."""
@@ -96,15 +87,6 @@ class JobsState(TypedDict):
     """The most frequent first."""
     version: Count
     """Another one once any job has changed."""
-
-
-class MemoryCounts(TypedDict):
-    memories: Count
-    summary: NotRequired[Count]
-    decision_record: NotRequired[Count]
-    legacy: NotRequired[Count]
-    graph_lag: Count
-    """How many changes the knowledge graph has not been told yet."""
 
 
 class QueueStatus(Success):
@@ -120,27 +102,6 @@ class QueueStatus(Success):
     memory: MemoryCounts | None
     """Null where the store cannot be read: ``memory_error`` says why."""
     memory_error: JobError | None
-
-
-class JobBrief(TypedDict):
-    """A job in a list: some of the fields of its record."""
-
-    job_id: JobId
-    kind: Kind | None
-    state: State
-    success: bool | None
-    generation: Number
-    attempt: Count
-    max_attempts: Number
-    priority: int
-    submitted_at: Moment | None
-    accepted_at: Moment | None
-    started_at: Moment | None
-    finished_at: Moment | None
-    next_attempt_at: Moment | None
-    elapsed_ms: Count | None
-    correlation_id: str | None
-    error: JobError | None
 
 
 class JobsPage(Success):
@@ -177,23 +138,8 @@ class Submitted(Success):
     kind: Kind
 
 
-class Asked(Success):
+class Asked(Success, AskedJob):
     """What became of a request about a job."""
-
-    job_id: JobId
-    requested: bool
-    """False where there was no need: it had ended."""
-    obeyed: bool
-    """Whether the worker has read the request. If not, it stays and is obeyed later."""
-    state: str
-    """The job's now; ``dismissed`` for one that was taken off the list."""
-
-
-class Skipped(TypedDict):
-    job_id: str
-    error_code: ErrorCode
-    error: str
-    remediation: str
 
 
 class ManyAsked(Success):
@@ -206,18 +152,6 @@ class ManyAsked(Success):
     skipped: list[Skipped]
 
 
-class RejectedFile(TypedDict):
-    """A file that could not become a job."""
-
-    file: str
-    """Its name in the inbox."""
-    kept_as: str
-    """Its name in ``rejected/``."""
-    rejected_at: Moment
-    error: JobError
-    size: Count
-
-
 class RejectedFiles(Success):
     """The newest first."""
 
@@ -225,29 +159,8 @@ class RejectedFiles(Success):
     total: Count
 
 
-class Controlled(Success):
-    request: Literal["pause", "resume", "drain", "prune"]
-    obeyed: bool
-    worker: WorkerState
-
-
-class Spread(TypedDict):
-    """Half of the jobs took no longer than ``p50``, 95 of 100 no longer than ``p95``; in milliseconds."""
-
-    p50: int
-    p95: int
-
-
-class Bucket(TypedDict):
-    """What ended in a span of time."""
-
-    at: Moment
-    """Its start."""
-    ended: dict[str, Count]
-    """By state."""
-    waited_ms: Spread | None
-    """From being accepted to the first start, without jobs that were run again; null where there is none."""
-    took_ms: Spread | None
+class Controlled(Success, AskedWorker):
+    pass
 
 
 _Since = TypedDict("_Since", {"from": Moment})  # a word of Python's own
@@ -263,24 +176,6 @@ class Activity(Success, _Since):
 # --- memories ---
 
 
-class MemoryLine(TypedDict):
-    """A memory in a list."""
-
-    memory_id: str
-    memory_number: Number
-    memory_type: MemoryKind
-    title: str
-    topic_id: str | None
-    session_id: str | None
-    plan_id: str | None
-    status: Status | None
-    created_at: Moment | None
-    updated_at: Moment | None
-    source_created_at: Moment | None
-    importance: Share | None
-    stored_at: Moment
-
-
 class MemoriesPage(Success):
     """The newest memories first."""
 
@@ -290,51 +185,12 @@ class MemoriesPage(Success):
     """What ``after`` has to be for the next page; null on the last."""
 
 
-class MemoryText(MemoryLine):
-    summary_text: str
-    sources: list[str]
-    """The ids of the memories that a decision record merged."""
-    hidden: bool
-    """Whether it is kept as the original of a converted one, and not found."""
-    migrated_from: str | None
-    migrated_to: list[str]
-
-
 class WholeMemory(Success):
     memory: MemoryText
 
 
-class Topic(TypedDict):
-    topic_id: str
-    memories: Count
-    active: Count
-    decision_records: Count
-    drafts: Count
-    superseded: Count
-    characters: Count
-    """Of what a compaction would merge, like the two times."""
-    oldest: Moment | None
-    newest: Moment | None
-    worth_compacting: bool
-
-
 class Topics(Success):
     topics: list[Topic]
-
-
-class PastCompaction(TypedDict):
-    decision_record_id: str
-    memory_number: Number | None
-    topic_id: str
-    applied_at: Moment
-    job_id: str
-    preview_digest: str
-    superseded: list[str]
-    conflicts: list[dict[str, object]]
-    narrative_source: str
-    restored_at: Moment | None
-    restored: list[str]
-    skipped: list[dict[str, object]]
 
 
 class History(Success):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from importlib.resources import files as resources
 from pathlib import Path
@@ -168,7 +169,7 @@ def _ask(
 def _compact(workspace: Workspace, settings: Settings, wanted: dict[str, Any], console: Console) -> dict[str, Any]:
     """Have a topic's summaries merged, as it was shown before, and ask once more."""
 
-    def run(**payload: Any) -> dict[str, Any]:
+    def run(**payload: Any) -> Mapping[str, Any]:
         job = client.submit(
             workspace.spool, "compact", {"topic_id": wanted["topic_id"], **payload}, submitted_by="demo"
         )

@@ -9,8 +9,8 @@ from typing import Any
 
 from bridge.interface import envelope, submission
 from jobs import clock, launch
-from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
+from jobs.finding import Finding, finding
 from jobs.ids import new_job_id
 from jobs.layout import Workspace, expanded, find_workspace
 

@@ -13,8 +13,8 @@ from bridge.interface import envelope
 from jobs import clock, record_cache
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
-from jobs.model import ENDS
-from jobs.record_cache import JobRow, RecordCache
+from jobs.model import ENDS, State
+from jobs.record_cache import RecordCache
 
 from ..admin.requests import GONE_WRONG, LIVE, fitting, waiting, worker_of
 from . import output as terminal
@@ -26,13 +26,17 @@ from .queue_views import JOB_COLUMNS, by_state, rows_of, shown_ids
 if TYPE_CHECKING:
     from rich.console import Console, Group
 
+    from jobs.schema import JobBrief as JobRow
+
+    from ..admin.shapes import WorkerState
+
 _SHORTEST_PAUSE_SECONDS = 0.1
 _NOBODY_SECONDS = 10.0  # a worker that is being started needs some
 _MOST_CAUSES = 3
 _SHORT_ID = 13
 _TOLD = ("retrying", *sorted(ENDS))
 
-_Point = tuple[int, str, int]  # generation, state, attempt: what of a job is worth a line
+_Point = tuple[int, State, int]  # generation, state, attempt: what of a job is worth a line
 
 
 def watch(
@@ -81,7 +85,7 @@ class Look:
         self._version: int | None = None
         self._points: dict[str, _Point] | None = None
         self.jobs: list[JobRow] = []
-        self.worker: dict[str, Any] = {"alive": False, "heartbeat": None}
+        self.worker: WorkerState = {"alive": False, "heartbeat": None}
 
     def again(self) -> list[JobRow]:
         """Look. Returns the jobs whose state is another one than at the last look, in the order of their changes; at
@@ -197,13 +201,13 @@ def picture(look: Look, screen: Console) -> Group:
     from rich.console import Group
 
     now = clock.now()
-    beat = (look.worker["heartbeat"] if look.worker["alive"] else None) or {}
+    heartbeat = look.worker["heartbeat"] if look.worker["alive"] else None
     inbox = f", {terminal.counted(look.in_inbox, 'file')} in the inbox" if look.in_inbox else ""
     parts: list[Any] = [
         terminal.styled("worker  ", terminal.state(worker_state(look.worker)), "   Ctrl-C ends this, nothing else"),
         terminal.styled("queue   ", *(by_state(record_cache.counts(look.jobs)) or ["empty"]), inbox),
     ]
-    running = list(beat.get("in_flight", ()))
+    running = heartbeat.get("in_flight", []) if heartbeat else []
     if running:
         parts += ["", _running(running)]
     causes = [line for cause in record_cache.causes(look.jobs)[:_MOST_CAUSES] for line in summary(cause)]
