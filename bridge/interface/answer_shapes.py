@@ -6,11 +6,13 @@ Import it under TYPE_CHECKING: the query path must not pay for pydantic. The typ
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from jobs.model import State
 from jobs.schema import Count, ErrorCode, Moment
 
 from ..memory import MemoryKind, Status
@@ -129,6 +131,27 @@ class RetrievalFailure(Refusal):
 
 
 RetrievalResponse = RetrievalSuccess | RetrievalFailure
+
+
+# --- a job that was submitted ---
+
+
+class Submission(Success):
+    """A job that was dropped."""
+
+    job_id: str
+    job_sha256: str
+    kind: str
+    correlation_id: str
+    worker_started: bool
+
+
+class EndedSubmission(Submission):
+    """A job that was dropped and waited for."""
+
+    state: State
+    result: Mapping[str, Any] | None
+    elapsed_ms: Count | None
 
 
 # --- explain ---

@@ -110,12 +110,12 @@ def ingest(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         job_id = job_id or new_job_id()
         waits = client.dropped_digest(workspace.spool, job_id) is not None
         try:
-            found = submit(workspace, settings, "ingest", arguments, job_id=job_id, submitted_by="mcp")
+            submission = submit(workspace, settings, "ingest", arguments, job_id=job_id, submitted_by="mcp")
         except JobError as error:
             raise _with_job(error, job_id) from None
-    del found["success"]
-    found["duplicate"] = waits or (former is not None and former.job_sha256 is not None)
-    return Answer(found, _json(found))
+    duplicate = waits or (former is not None and former.job_sha256 is not None)
+    shown = {**{name: value for name, value in submission.items() if name != "success"}, "duplicate": duplicate}
+    return Answer(shown, _json(shown))
 
 
 def _with_job(error: JobError, job_id: str) -> JobError:
@@ -149,19 +149,19 @@ def compact_preview(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     settings = trust.settings_of(workspace)
     seconds, job_id = _seconds(arguments, default=PREVIEW_WAIT_SECONDS), new_job_id()
     payload = {"topic_id": arguments["topic_id"], "preview": True}
-    found: dict[str, Any]
+    shown: dict[str, Any]
     try:
-        done = submit(
+        done: Mapping[str, Any] = submit(
             workspace, settings, "compact", payload,
             job_id=job_id, wait=True, wait_seconds=seconds, submitted_by="mcp",
         )  # fmt: skip
-        found = {"job_id": job_id, "state": done["state"], "preview": done["result"]}
+        shown = {"job_id": job_id, "state": done["state"], "preview": done["result"]}
     except JobError as error:
         if error.code != "WAIT_TIMEOUT":
             raise _with_job(error, job_id) from None
         record = client.status(workspace.spool, job_id)
-        found = {"job_id": job_id, "state": record.state if record else INBOX, "preview": None}
-    return Answer(found, _json(found))
+        shown = {"job_id": job_id, "state": record.state if record else INBOX, "preview": None}
+    return Answer(shown, _json(shown))
 
 
 def _record(workspace: Workspace, job_id: str) -> Record | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def _deep(workspace: Workspace, *, start: bool) -> list[Finding]:
     try:
         job_id = new_job_id()
         with Progress(workspace.spool, job_id) as seen:
-            ended = submission.submit(
+            ended: Mapping[str, Any] = submission.submit(
                 workspace, settings, "check", {}, start=start, wait=True, seen=seen, job_id=job_id, submitted_by="cli"
             )
     except JobError as error:
