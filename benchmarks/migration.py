@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 
-from bridge.embedding.embedder import create
+from bridge.embedding.factory import create
 from bridge.graph.open_stores import Stores
 from bridge.operations import Task, migrate
 from bridge.operations.ingest import prepare
@@ -37,7 +37,7 @@ ADDED = "2025-11-17 10:00:00.000000"
 
 
 class WithoutGraph(Stores):
-    def pay_all(self, progress: Progress = quietly) -> int:
+    def deliver_all(self, progress: Progress = quietly) -> int:
         return 0
 
 

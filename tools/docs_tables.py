@@ -15,9 +15,10 @@ from datetime import UTC, datetime, timedelta
 from html import escape
 from pathlib import Path
 
+from bridge.argument_table import BLEND_HALF_LIFE, PRESETS
 from bridge.interface import envelope
 from bridge.memory import Memory, Metadata, Status
-from bridge.search.ranking import BLEND_HALF_LIFE, PRESETS, Ranking, Relevance, factors
+from bridge.search.ranking import Ranking, Relevance, factors
 from bridge.settings import Settings, default_of, may_stand_in_workspace, table
 from jobs import clock
 from jobs.diagnostics import DIAGNOSTICS, GROUPS, LEVELS, Diagnostic
@@ -118,7 +119,7 @@ def steps() -> str:
         (str(number), f"`{s.name}`", s.process, s.does, s.left_before, s.left_after, s.mended_by)
         for number, s in enumerate(STEPS, 1)
     ]
-    head = ("", "step", "process", "does", "a crash right before leaves", "a crash right after leaves", "mended by")
+    head = ("", "step", "process", "does", "a crash right before leaves", "a crash right after leaves", "repaired by")
     return _table(head, rows)
 
 
@@ -136,8 +137,8 @@ def repairs() -> str:
 
 def debts() -> str:
     """Who pays what the graph is owed for a job's memory."""
-    rows = [(record, "owed" if owed else "paid", debt) for (record, owed), debt in DEBTS.items()]
-    return _table(("record", "outbox", "repair"), rows)
+    rows = [(record, "pending" if owed else "delivered", debt) for (record, owed), debt in DEBTS.items()]
+    return _table(("record", "outbox entry", "repair"), rows)
 
 
 def scores() -> str:

@@ -10,7 +10,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from jobs import clock, files
 from jobs.layout import SpoolPaths
@@ -24,7 +24,6 @@ from .scheduling.runner import Runner
 
 if TYPE_CHECKING:
     from jobs import schema
-    from jobs.model import Kind
 
     from .inbox.watcher import State as WatcherState
 
@@ -34,7 +33,7 @@ _SHORTEST_PAUSE_SECONDS = 0.1  # many changes in a row are one rewrite
 
 
 class Heartbeat:
-    """Rewrites the file every few seconds, and soon after ``poke``."""
+    """Rewrites the file every few seconds, and soon after ``changed`` was set."""
 
     def __init__(
         self,
@@ -42,19 +41,21 @@ class Heartbeat:
         facts: schema.WorkerFacts,
         pause_seconds: float,
         look: Callable[[], schema.WorkerActivity],
-        figures: Counters | None = None,
+        figures: Counters,
+        changed: threading.Event,
     ) -> None:
+        """``changed`` is set, by any thread, when something has changed that a client cares about."""
         self._paths = paths
         self._pause = pause_seconds
         self._look = look
-        self._figures = CountersFile(paths, figures or Counters())
+        self._figures = CountersFile(paths, figures)
         self._state: WorkerState = "starting"
         self._began = time.monotonic()
         self._worker_id = secrets.token_hex(8)
         self._boot_id = boot.boot_id()
         self._started_at = clock.iso(clock.now())
         self._facts = facts
-        self._poked = threading.Event()
+        self._changed = changed
         self._stopped = threading.Event()
         self._writing = threading.Lock()
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
@@ -64,10 +65,6 @@ class Heartbeat:
         self.write()
         self._thread.start()
 
-    def poke(self) -> None:
-        """Something changed that an asker cares about."""
-        self._poked.set()
-
     def state(self, state: WorkerState) -> bool:
         """Say so at once; whether that could be written."""
         self._state = state
@@ -75,7 +72,7 @@ class Heartbeat:
 
     def stop(self) -> None:
         self._stopped.set()
-        self._poked.set()
+        self._changed.set()
         self._thread.join()
         self._figures.write(at_once=True)
         self.state("stopped")
@@ -95,15 +92,15 @@ class Heartbeat:
                 **self._look(),
             }
             try:
-                files.replace_loosely(self._paths.heartbeat, encode(heartbeat))
+                files.replace_without_sync(self._paths.heartbeat, encode(heartbeat))
             except OSError:
                 return False  # a full disk: the file's age tells
         return True
 
     def _beat(self) -> None:
         while not self._stopped.is_set():
-            self._poked.wait(self._pause)
-            self._poked.clear()
+            self._changed.wait(self._pause)
+            self._changed.clear()
             self.write()
             self._figures.write()
             self._stopped.wait(_SHORTEST_PAUSE_SECONDS)
@@ -121,7 +118,7 @@ def describe(
         "in_flight": [
             {
                 "job_id": running.job_ids[0],
-                "kind": cast("Kind", running.kind),
+                "kind": running.kind,
                 "jobs": len(running.job_ids),
                 "seconds": round((now - running.started_at).total_seconds(), 1),
                 "progress": running.progress,

@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 
 from jobs.errors import JobError
 
-from .question_arguments import ARGUMENTS
+from ..argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS
 
-EVERYWHERE = "in every command"
+EVERYWHERE = "options of every command"
 EXAMPLES = "Examples:"
 
 
@@ -75,7 +75,7 @@ class Parser(argparse.ArgumentParser):
             return
         names = [str(choice) for choice in action.choices]
         if isinstance(action, argparse._SubParsersAction):
-            what = "command" if action.dest == "command" else "verb"
+            what = "command" if action.dest == "command" else "subcommand"
             near = _below(value, action, 1.0) or _near(value, names) or _below(value, action, 0.8) or _all(names)
             self.error(f"there is no {what} {value!r}{near}")
         super()._check_value(action, value)
@@ -120,45 +120,30 @@ def add_workspace(parser: argparse._ActionsContainer, **options: Any) -> None:
     )
 
 
-_QUESTION_NAMED = {
-    "how much": (
-        ("--max-results", "N", "most hits (default 5, 1 to 1000)"),
-        ("--max-tokens", "N", "token budget of the answer (default 2000)"),
-    ),
-    "of which memories": (
-        ("--status", "WORD", "only memories of this status: Active, DecisionRecord, Superseded, Draft"),
-        ("--topic-id", "ID", "only this topic"),
-        ("--plan-id", "ID", "only this plan; 014, plan-014 and 014-some-title are the same"),
-        ("--since", "TIME", "only memories from this time on"),
-        ("--until", "TIME", "only memories from before this time"),
-    ),
+# The options of a question in the order of its help. ``query`` has a place of its own.
+_QUESTION_GROUPS = {
+    "limits": ("max_results", "max_tokens"),
+    "filters": ("status", "topic_id", "plan_id", "since", "until", "include_superseded"),
     "ranking": (
-        ("--preset", "contract|long-lived", "half-life and floor by name"),
-        ("--half-life-days", "DAYS", "half-life of recency (default 7, 0.5 to 90)"),
-        ("--recency-floor", "SHARE", "lowest share that age leaves of a score (default 0)"),
-        ("--relevance-floor", "SHARE", "lowest relevance of a hit, 0 to 1 (default 0.2)"),
-        ("--ranking-mode", "product|blend", "how the factors are combined"),
-        ("--alpha", "WEIGHT", "weight of relevance in the blend (default 0.8, 0.6 to 0.95)"),
-        ("--legacy", "mixed|append", "legacy memories among the rest or behind"),
-        ("--as-of", "TIME", "compute ages at this time instead of now"),
+        "preset", "half_life_days", "recency_floor", "relevance_floor", "ranking_mode", "alpha", "legacy", "as_of",
     ),
-}
+}  # fmt: skip
 
 
 def add_question_options(parser: argparse.ArgumentParser) -> None:
     """The named options of a question. Values stay text: ranges and forms are checked in one place."""
-    for title, named in _QUESTION_NAMED.items():
+    for title, names in _QUESTION_GROUPS.items():
         group = parser.add_argument_group(title)
-        for flag, metavar, text in named:
-            group.add_argument(flag, metavar=metavar, help=text)
-        if title == "of which memories":
-            group.add_argument(
-                "--include-superseded",
-                nargs="?",
-                const="true",
-                metavar="true|false",
-                help="show superseded memories as well",
-            )
+        for name in names:
+            flag: dict[str, Any] = {"nargs": "?", "const": "true"} if ARGUMENTS[name].kind == "flag" else {}
+            _add_option(group, name, **flag)
+
+
+def _add_option(parser: argparse._ActionsContainer, name: str, option: str = "", **more: Any) -> None:
+    """An argument of the table as an option; by default ``half_life_days`` is ``--half-life-days``."""
+    argument = EXPLAIN_ARGUMENTS[name]
+    option = option or f"--{name.replace('_', '-')}"
+    parser.add_argument(option, dest=name, metavar=argument.metavar, help=argument.shown_help, **more)
 
 
 def question_values(parsed: argparse.Namespace) -> dict[str, Any]:
@@ -168,10 +153,11 @@ def question_values(parsed: argparse.Namespace) -> dict[str, Any]:
 
 def add_explain_options(parser: argparse.ArgumentParser) -> None:
     """What explaining has beside a question's options."""
-    parser.add_argument("--id", dest="ids", metavar="N", type=_id, nargs="+", action="extend", help="memories' numbers")
-    parser.add_argument("--include-pack-context", action="store_true", help="say what of each goes into a prompt")
-    parser.add_argument("--limit", metavar="N", help="most memories that the question finds (default 10, 1 to 50)")
-    parser.add_argument("--project", metavar="PATH|NAME", help="the workspace that is meant, to make sure")
+    _add_option(parser, "ids", "--id", type=_id, nargs="+", action="extend")
+    packing = EXPLAIN_ARGUMENTS["include_pack_context"]
+    parser.add_argument("--include-pack-context", action="store_true", help=packing.shown_help)
+    _add_option(parser, "limit")
+    _add_option(parser, "project")
 
 
 def _id(text: str) -> int | str:
@@ -183,24 +169,23 @@ def _id(text: str) -> int | str:
 
 
 def explain_values(parsed: argparse.Namespace) -> dict[str, Any]:
-    own = {name: getattr(parsed, name) for name in ("ids", "include_pack_context", "limit", "project")}
-    return question_values(parsed) | own
+    return {name: getattr(parsed, name) for name in EXPLAIN_ARGUMENTS}
 
 
 def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
     """The workspace's path and the question's raw arguments. A positional wins over its named twin."""
     parser = Parser(
         prog="retrieve.py",
-        description="Print the memories that fit a question, best first, as one JSON object.",
+        description="Print the memories that match a query, best first, as one JSON object.",
     )
     add_workspace(parser)
-    parser.add_argument("--query", metavar="TEXT", help="the question")
+    _add_option(parser, "query")
     add_question_options(parser)
     parser.add_argument(
         "positional",
         nargs="*",
         metavar="WORKSPACE QUERY [MAX_RESULTS [MAX_TOKENS [HALF_LIFE_DAYS [INCLUDE_SUPERSEDED]]]]",
-        help="the same by position",
+        help="the same arguments by position",
     )
     names = ("workspace", "query", "max_results", "max_tokens", "half_life_days", "include_superseded")
     parsed = _parse(parser, argv, names)
@@ -220,39 +205,41 @@ def _parse(parser: Parser, argv: list[str], names: tuple[str, ...]) -> argparse.
 def migrate_arguments(argv: list[str]) -> argparse.Namespace:
     """The arguments of ``migrate_summaries.py``."""
     parser = Parser(
-        prog="migrate_summaries.py", description="Take over the memories of earlier versions from cognee's own store."
+        prog="migrate_summaries.py", description="Migrate the memories of earlier versions from cognee's own store."
     )
     add_workspace(parser)
-    parser.add_argument("--dry-run", action="store_true", help="show what each would become, and change nothing")
-    parser.add_argument("--limit", type=int, metavar="N", help="most memories to take over")
-    parser.add_argument("--undo", metavar="RECEIPT", help="take a migration back")
+    parser.add_argument("--dry-run", action="store_true", help="show what each text would become, and change nothing")
+    parser.add_argument("--limit", type=int, metavar="N", help="maximum number of memories to migrate")
+    parser.add_argument("--undo", metavar="RECEIPT", help="undo a migration")
     parser.add_argument("--no-wait", dest="wait", action="store_false", help="print the job's id and return at once")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="how long to wait (default: until it ends)")
+    parser.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="maximum time to wait (default: until it ends)"
+    )
     parser.add_argument("--no-start", action="store_true", help="do not start a worker")
     return parser.parse_args(argv)
 
 
 _INGEST_NAMED = {
-    "of a summary": (
+    "for a summary": (
         ("--summary-json", "JSON|FILE|-", "a structured summary: JSON text, a file, or - for standard input"),
         ("--topic-id", "ID", "with --summary: the topic's id (default: from the text or its title)"),
         ("--session-id", "ID", "with --summary: the chat session"),
         ("--plan-id", "ID", "with --summary: the plan"),
         ("--status", "WORD", "with --summary: Active (or Final), Draft, Superseded"),
     ),
-    "of a conversation": (
-        ("--importance", "SHARE", "how much it matters, 0 to 1"),
-        ("--timestamp", "TIME", "when it took place"),
+    "for a conversation": (
+        ("--importance", "SHARE", "importance of the conversation, 0 to 1"),
+        ("--timestamp", "TIME", "time of the conversation"),
     ),
-    "of the job": (("--job-id", "ID", "the job's id (default: a new UUIDv7)"),),
+    "for the job": (("--job-id", "ID", "the job's id (default: a new UUIDv7)"),),
 }
 
 
 def add_ingest_options(parser: argparse.ArgumentParser) -> None:
     for title, named in _INGEST_NAMED.items():
         group = parser.add_argument_group(title)
-        if title == "of a summary":
-            group.add_argument("--summary", action="store_true", help="what is given is the text of a summary")
+        if title == "for a summary":
+            group.add_argument("--summary", action="store_true", help="the given text is a summary")
         for flag, metavar, text in named:
             group.add_argument(flag, metavar=metavar, help=text)
 
@@ -260,14 +247,16 @@ def add_ingest_options(parser: argparse.ArgumentParser) -> None:
 def compact_arguments(argv: list[str]) -> argparse.Namespace:
     """The arguments of ``compact.py``."""
     parser = Parser(
-        prog="compact.py", description="Merge a topic's summaries into one decision record, or show what that gives."
+        prog="compact.py", description="Merge a topic's summaries into one decision record, or preview the result."
     )
     add_workspace(parser)
     parser.add_argument("--topic-id", required=True, metavar="ID", help="the topic's id")
-    parser.add_argument("--preview", action="store_true", help="show what it would give, and change nothing")
-    parser.add_argument("--preview-digest", metavar="DIGEST", help="apply this preview, and nothing else")
+    parser.add_argument("--preview", action="store_true", help="show the result, and change nothing")
+    parser.add_argument("--preview-digest", metavar="DIGEST", help="apply exactly this preview")
     parser.add_argument("--no-wait", dest="wait", action="store_false", help="print the job's id and return at once")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="how long to wait (default: until it ends)")
+    parser.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="maximum time to wait (default: until it ends)"
+    )
     parser.add_argument("--no-start", action="store_true", help="do not start a worker")
     return parser.parse_args(argv)
 
@@ -285,7 +274,7 @@ def ingest_arguments(argv: list[str]) -> argparse.Namespace:
         "positional",
         nargs="*",
         metavar="WORKSPACE USER_MESSAGE ASSISTANT_MESSAGE [IMPORTANCE]",
-        help="by position",
+        help="the arguments by position",
     )
     parser.set_defaults(user_message=None, assistant_message=None)
     return _parse(parser, argv, ("workspace", "user_message", "assistant_message", "importance"))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from jobs.errors import ERRORS, JobError, Reaction
 
-from ..privacy.masking import masked, masked_value
+from ..privacy.masking import masked, masked_value, trace
 
 if TYPE_CHECKING:
     from .answer_shapes import Refusal, Success
@@ -130,8 +130,6 @@ def of_script(work: Callable[[], Mapping[str, Any]]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        from ..privacy.traces import trace  # not at the top: who asks a question pays for each import
-
         print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
         answer = failure(unexpected(error))
     send(answer)

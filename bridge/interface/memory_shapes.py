@@ -81,14 +81,6 @@ class PastCompaction(TypedDict):
     skipped: list[dict[str, object]]
 
 
-class MemoryLineage(TypedDict):
-    """What a memory was made of by a migration, and what was made of it."""
-
-    hidden: bool
-    migrated_from: str | None
-    migrated_to: list[str]
-
-
 class CountsOrError(TypedDict):
     """How much is remembered, or why that cannot be read."""
 

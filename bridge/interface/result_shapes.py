@@ -10,7 +10,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypeAliasType, TypedDict
 
-from jobs.model import Kind
+from jobs.kinds import KINDS, Kind
 from jobs.schema import Count, Digest, FoundTrouble, Moment, Redactions, Seconds
 
 from ..memory import MemoryKind, Status
@@ -460,18 +460,5 @@ class NoopResult(TypedDict):
     """Nothing."""
 
 
-RESULTS: dict[Kind, Shape] = {
-    "ingest": IngestResult,
-    "set_status": SetStatusResult,
-    "rebuild": RebuildResult,
-    "cognify": CognifyResult,
-    "ask": AskResult,
-    "graph": GraphResult,
-    "compact": CompactResult,
-    "restore": RestoreResult,
-    "forget": ForgetResult,
-    "import": ImportResult,
-    "migrate": MigrateResult,
-    "check": CheckResult,
-    "noop": NoopResult,
-}
+# By kind: the class that is named after it.
+RESULTS: dict[Kind, Shape] = {kind.name: globals()[f"{kind.title}Result"] for kind in KINDS}

@@ -16,9 +16,10 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..background import Background
-from ..embedding.embedder import Embedder, EmbeddingConfig, create
+from ..embedding.embedder import Embedder, EmbeddingConfig
+from ..embedding.factory import create
 from ..interface import envelope
-from ..store.database import failing_clearly
+from ..privacy.masking import trace
 from .index_cache import IndexCache
 from .snapshot import Snapshot, open_snapshot
 
@@ -67,8 +68,6 @@ class Reader:
         except JobError as error:
             return failure(verb, error, arguments, self._workspace)
         except Exception as error:
-            from ..privacy.traces import trace
-
             print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
             return failure(verb, envelope.unexpected(error), arguments, self._workspace)
 
@@ -80,14 +79,16 @@ class Reader:
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot | None]:
-        """The store as it is now; None where nothing was ever stored. Raises STORE_NEWER, STORE_UNREADABLE."""
-        with failing_clearly():
-            snapshot = open_snapshot(self._workspace, self._cache)
-            try:
-                yield snapshot
-            finally:
-                if snapshot is not None:
-                    snapshot.close()
+        """The store as it is now; None where nothing was ever stored.
+
+        Raises STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
+        """
+        snapshot = open_snapshot(self._workspace, self._cache)
+        try:
+            yield snapshot
+        finally:
+            if snapshot is not None:
+                snapshot.close()
 
     def embedder(self, snapshot: Snapshot) -> Embedder | None:
         """The model that the store was made with; None where the store is empty.

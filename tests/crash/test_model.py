@@ -28,8 +28,8 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 from jobs.model import Record, encode, job_digest
-from worker.child.main import encode as outcome
 from worker.child.process import Why
+from worker.child.protocol import encode as outcome
 from worker.child.supervisor import ChildEnded
 from worker.inbox.control import Control
 from worker.inbox.intake import Intake, Limits
@@ -125,7 +125,7 @@ REQUESTS = ("cancel", "cancel", "retry", "retry", "retry", "pause", "resume", "r
 class FakeChild:
     """A child process that plays what it is told, and commits effects once, as the real operations do."""
 
-    is_worn = False
+    should_recycle = False
 
     def __init__(self, world: EngineMachine) -> None:
         self._world = world

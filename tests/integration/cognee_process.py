@@ -99,8 +99,8 @@ class CogneeProcess:
         found: dict[str, Any] = self._ask("ask_llm", shape, text, options)
         return found
 
-    def forget_findings(self, memory_ids: list[str]) -> None:
-        self._ask("forget_findings", memory_ids)
+    def forget_extractions(self, memory_ids: list[str]) -> None:
+        self._ask("forget_extractions", memory_ids)
 
     def lag(self) -> int:
         found: int = self._ask("lag")
@@ -117,8 +117,8 @@ def ask_llm(stores: Any, shape: str, text: str, options: dict[str, Any]) -> dict
     from cognee.shared import data_models
 
     from bridge.graph import cognee_llm, cognee_process, llm
+    from bridge.graph.llm_budget import Meter
     from bridge.settings import as_environment
-    from bridge.store.llm_usage import Meter
     from jobs import clock
     from jobs.errors import JobError
 
@@ -159,7 +159,7 @@ def main() -> None:
     from bridge.operations import Task, run
     from jobs import clock
     from jobs.layout import Workspace
-    from worker.child.main import encode
+    from worker.child.protocol import encode
 
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
@@ -176,7 +176,7 @@ def main() -> None:
                     return ask_llm(stores, *arguments)
                 case "lag":
                     return stores.graph_lag()
-                case "forget_findings":
+                case "forget_extractions":
                     return stores.forget_extractions(*arguments)
                 case _:
                     return getattr(stores.graph, what)(*arguments)

@@ -13,7 +13,8 @@ from contract import fields_of
 from hypothesis import given, settings, strategies as st
 from shelf import NOW, Shelf, legacy, record, summary
 
-from bridge.embedding.embedder import EmbeddingConfig, create
+from bridge.embedding.embedder import EmbeddingConfig
+from bridge.embedding.factory import create
 from bridge.embedding.model_files import find
 from bridge.embedding.tokens import Estimate, WordPieces
 from bridge.interface import answer_shapes

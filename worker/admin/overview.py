@@ -12,8 +12,8 @@ from jobs import clock, record_cache
 from jobs.layout import Workspace
 from jobs.record_cache import RecordCache
 
-from ..terminal.output import counted, size, span
 from ..version import VERSION
+from ..wording import counted, size, span
 from .requests import LIVE, rejections, waiting, worker_of
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def overview(workspace: Workspace, settings: Settings) -> Overview:
     now = clock.now()
     paths = workspace.spool
     jobs = RecordCache(paths)
-    jobs.look()
-    rows = jobs.all()
+    jobs.refresh()
+    rows = jobs.rows()
     standing: Standing = {
         "workspace": str(workspace.root),
         "version": VERSION,
@@ -55,7 +55,7 @@ def oldest_waiting(rows: list[JobRow], now: datetime) -> float | None:
 
     Jobs that are to run again are left out.
     """
-    waits = (b for b in rows if b["state"] in ("queued", "retrying") and not record_cache.runs_again(b))
+    waits = (b for b in rows if b["state"] in ("queued", "retrying") and not record_cache.is_waiting_replay(b))
     times = [clock.parse(b["accepted_at"]) for b in waits if b["accepted_at"]]
     return round((now - min(times)).total_seconds(), 1) if times else None
 

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from jobs import client, clock, files, launch, record_cache, spool
 from jobs.errors import ERRORS, JobError
 from jobs.ids import is_job_id
+from jobs.kinds import KIND_NAMES
 from jobs.layout import SpoolPaths, Workspace
-from jobs.model import KINDS, Record, State
-from jobs.rejected_files import drop_anew, kept_file, rejections as rejections
+from jobs.model import Record, State
+from jobs.rejected_files import drop_again, kept_file, rejections as rejections
 
 if TYPE_CHECKING:
     from jobs.schema import Heartbeat, JobBrief as JobRow
@@ -91,7 +92,7 @@ def states_of(text: str | None) -> tuple[str, ...]:
 
 def kind_of(text: str | None) -> str | None:
     """Raises ARGUMENT_INVALID for what is no kind of job."""
-    return None if text is None else _known("kind", text, KINDS)
+    return None if text is None else _known("kind", text, KIND_NAMES)
 
 
 def error_of(text: str | None) -> str | None:
@@ -174,7 +175,7 @@ def selected(
     ``since`` leaves out what came, or ended, before that time.
     """
     matching = fitting(found, states=states or default, kind=kind, error=error, contains=contains, since=since)
-    return [brief["job_id"] for brief in sorted(matching, key=record_cache.position_of)]
+    return [brief["job_id"] for brief in sorted(matching, key=record_cache.sort_key)]
 
 
 def fitting(found: Iterable[JobRow], *, since: str | None = None, **filters: Any) -> list[JobRow]:
@@ -234,11 +235,11 @@ def retry_many(
     for wanted in dict.fromkeys(job_ids):
         try:
             if wanted.endswith(".json"):
-                dropped.append(drop_anew(spool_paths, wanted))
+                dropped.append(drop_again(spool_paths, wanted))
                 continue
             record = client.status(spool_paths, wanted)
             if record is not None and record.state == "rejected":
-                dropped.append(drop_anew(spool_paths, kept_file(spool_paths, wanted)))
+                dropped.append(drop_again(spool_paths, kept_file(spool_paths, wanted)))
             else:
                 told[wanted] = spool_paths.retry(wanted), _replayable(spool_paths, wanted, record).generation
         except (JobError, OSError, ValueError) as error:
@@ -336,7 +337,7 @@ def _await(spool_paths: SpoolPaths, paths: Iterable[Path], seconds: float) -> se
     works."""
     deadline = time.monotonic() + seconds
     left = {path for path in paths if path.exists()}
-    while left and time.monotonic() < deadline and client.is_worked_on(spool_paths):
+    while left and time.monotonic() < deadline and client.is_worker_running(spool_paths):
         time.sleep(_LOOK_SECONDS)
         left = {path for path in left if path.exists()}
     return {path for path in left if path.exists()}
@@ -346,7 +347,7 @@ def ask_worker(workspace: Workspace, verb: client.Verb, seconds: float = REQUEST
     """Ask for what is about no single job. ``obeyed`` is false where no worker has read it yet: the next one will."""
     spool_paths = workspace.spool
     client.request(spool_paths, verb)
-    obeyed = client.obeyed(spool_paths, spool_paths.request(verb), seconds)
+    obeyed = client.wait_until_handled(spool_paths, spool_paths.request(verb), seconds)
     return {"request": verb, "obeyed": obeyed, "worker": worker_of(workspace)}
 
 

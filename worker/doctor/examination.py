@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from bridge import trust
-from bridge.privacy.masking import masked
-from bridge.privacy.traces import trace
+from bridge.privacy.masking import masked, trace
 from bridge.settings import Settings, load
 from bridge.trust import TrustState
 from jobs.diagnostics import GROUPS, LEVELS, Group, Level
@@ -93,7 +92,7 @@ def examine(workspace: Workspace, now: datetime, *, probe_http: bool = True) -> 
     """Look at everything. ``probe_http`` asks the worker's address too: not for the process that answers there."""
     began = time.monotonic()
     settings, standing, problems = surroundings(workspace)
-    is_ours = standing.foreign is None and workspace.is_there
+    is_ours = standing.foreign is None and workspace.exists
     findings = [*problems, *_examine(workspace, now, settings, standing, probe_http if is_ours else None)]
     ordered = _ordered(findings, GROUPS if is_ours else _ANYWHERE)
     return Report(tuple(ordered), round((time.monotonic() - began) * 1000))

@@ -19,8 +19,7 @@ from jobs.layout import Workspace
 from jobs.lock import is_held
 from jobs.record_cache import RecordCache
 
-from ..terminal.causes_view import of_all
-from ..terminal.output import counted
+from ..wording import counted, of_all
 
 if TYPE_CHECKING:
     from jobs.schema import JobBrief as JobRow
@@ -63,8 +62,8 @@ def latest(known: list[JobRow]) -> str | None:
 def known(workspace: Workspace) -> list[JobRow]:
     """The briefs of all records. Raises OSError."""
     looker = RecordCache(workspace.spool)
-    looker.look()
-    return looker.all()
+    looker.refresh()
+    return looker.rows()
 
 
 def gather(
@@ -148,7 +147,7 @@ def _queue_problem(path: Path) -> str | None:
 
 
 def waiting(it: Queue) -> Iterator[Finding]:
-    queued = [b for b in it.briefs if b["state"] == "queued" and not record_cache.runs_again(b)]
+    queued = [b for b in it.briefs if b["state"] == "queued" and not record_cache.is_waiting_replay(b)]
     live = [brief for brief in it.briefs if not _has_ended(brief)]
     ages = [_age_of(brief, it.now) for brief in queued if _is_due(brief, it.now)]
     waits = len(live) + len(it.inbox)

@@ -12,7 +12,7 @@ from jobs.errors import JobError
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
-from ..terminal.output import counted
+from ..wording import counted
 from . import setting_sources
 from .setting_sources import Said
 

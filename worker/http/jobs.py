@@ -17,8 +17,9 @@ from bridge.settings import Settings
 from jobs import client, launch, record_cache, spool
 from jobs.errors import ERRORS, JobError
 from jobs.ids import is_job_id, new_job_id
+from jobs.kinds import KIND_NAMES
 from jobs.layout import SpoolPaths, Workspace
-from jobs.model import ENDS, KINDS, SCHEMA_VERSION, State, encode
+from jobs.model import ENDS, SCHEMA_VERSION, State, encode
 from jobs.record_cache import RecordCache
 
 from ..admin import requests
@@ -47,24 +48,24 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
         query = Query(request, "state", "kind", "error", "contains", "limit", "after")
         wanted: dict[str, Any] = {
             "states": query.words("state", get_args(State)),
-            "kind": query.word("kind", KINDS),
+            "kind": query.word("kind", KIND_NAMES),
             "error": query.word("error", tuple(ERRORS)),
             "contains": query.text("contains", 256),
         }
         limit, after = query.whole("limit", 50), query.text("after")
 
         def find() -> JobsPage:
-            page = record_cache.page(record_cache.matching(known.all(), **wanted), limit, after)
+            page = record_cache.page(record_cache.matching(known.rows(), **wanted), limit, after)
             return {
                 **SUCCESS,
                 "jobs": page.jobs,
                 "total": page.total,
                 "next": page.next,
-                "version": known.look(),
+                "version": known.refresh(),
             }
 
         asked = sha256(query.canonical.encode()).hexdigest()[:16]
-        return await unless_known(answers, request, lambda: f"{known.look()}-{asked}", find)
+        return await unless_known(answers, request, lambda: f"{known.refresh()}-{asked}", find)
 
     async def shown(request: Request) -> Response:
         Query(request)
@@ -102,8 +103,8 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
             choose = _chosen(await object_of(request), states, default)
 
             def do(_: Settings) -> ManyAsked:
-                known.look()
-                return _together(ask(workspace, choose(known.all()), CANCEL_SECONDS))
+                known.refresh()
+                return _together(ask(workspace, choose(known.rows()), CANCEL_SECONDS))
 
             return await worked(answers, do, waits=True)
 
@@ -197,8 +198,8 @@ def _check_room(spool_paths: SpoolPaths, settings: Settings, known: RecordCache,
         earlier = spool.read_record(spool_paths, job.job_id)
     except ValueError as error:
         raise JobError("JOB_ID_CONFLICT", f"The record under the id {job.job_id!r} is damaged.") from error
-    known.look()
-    waiting = sum(1 for brief in known.all() if brief["state"] not in ENDS)
+    known.refresh()
+    waiting = sum(1 for brief in known.rows() if brief["state"] not in ENDS)
     free = shutil.disk_usage(spool_paths.root).free
     verdict = decide(job, earlier, settings.max_active_jobs - waiting, free, settings.min_free_bytes)
     if isinstance(verdict, Reject):
@@ -240,7 +241,7 @@ def _chosen(
         return lambda _: ids
     if not given:
         raise JobError("ARGUMENT_INVALID", "Name the jobs: by job_ids, or by state, kind or error.")
-    for name, words in (("state", states), ("kind", KINDS), ("error", tuple(ERRORS))):
+    for name, words in (("state", states), ("kind", KIND_NAMES), ("error", tuple(ERRORS))):
         if name in given and given[name] not in words:
             raise JobError("ARGUMENT_INVALID", f"{name} is one of {', '.join(words)}.")
     wanted = (given["state"],) if "state" in given else ()

@@ -75,9 +75,9 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
 
 
 def _activity(known: RecordCache, hours: float, buckets: int) -> Activity:
-    known.look()
+    known.refresh()
     now = clock.now()
-    spans = record_cache.activity(known.all(), now, hours, buckets)
+    spans = record_cache.activity(known.rows(), now, hours, buckets)
     width = hours * 3600 / buckets
     return {**SUCCESS, "from": spans[0]["at"], "to": clock.iso(now), "bucket_seconds": width, "buckets": spans}
 
@@ -101,7 +101,7 @@ class _Status:
         # A worker that falls silent changes no file.
         silent = beat is not None and time.time() - beat[0] / 1e9 > STALE_SECONDS
         found = (beat, silent, _stamp(paths.inbox), *self._stores())
-        return f"{self._known.look()}-{hash(found) & 0xFFFFFFFFFFFFFFFF:x}"
+        return f"{self._known.refresh()}-{hash(found) & 0xFFFFFFFFFFFFFFFF:x}"
 
     def now(self) -> QueueStatus:
         spool_paths = self._workspace.spool
@@ -117,17 +117,15 @@ class _Status:
         }
 
     def _of_jobs(self) -> JobsState:
-        version = self._known.look()
+        version = self._known.refresh()
         if self._jobs is None or self._jobs[0] != version:
-            rows = self._known.all()
-            self._jobs = (
-                version,
-                {
-                    "counts": record_cache.counts(rows),
-                    "causes": record_cache.causes(rows),
-                    "version": version,
-                },
-            )
+            rows = self._known.rows()
+            jobs: JobsState = {
+                "counts": record_cache.counts(rows),
+                "causes": record_cache.causes(rows),
+                "version": version,
+            }
+            self._jobs = version, jobs
         return self._jobs[1]
 
     def _of_memory(self) -> CountsOrError:

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bridge.interface import envelope as answer
-from bridge.privacy.traces import trace
+from bridge.privacy.masking import trace
 from bridge.settings import Settings
 from jobs.errors import JobError, Reaction
 

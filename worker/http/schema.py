@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from bridge.interface.answer_shapes import Success
 from bridge.interface.memory_shapes import MemoryCounts, MemoryLine, MemoryText, PastCompaction, Topic
-from jobs.model import Kind
+from jobs.kinds import Kind
 from jobs.schema import (
     Bucket,
     Cause,

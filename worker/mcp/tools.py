@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from bridge.interface import envelope
+from bridge.privacy.masking import trace
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -55,14 +56,12 @@ def call(tool: Tool, workspace: Workspace, arguments: dict[str, Any]) -> Answer 
     except JobError as error:
         return error
     except Exception as error:
-        from bridge.privacy.traces import trace
-
         print(f"{tool.name}: {trace(error)}", file=sys.stderr)  # noqa: T201 - for whoever reports it
         return envelope.unexpected(error)
 
 
 def _require_project(workspace: Workspace, project: str | None) -> None:
-    if project is not None and not workspace.is_named(project):
+    if project is not None and not workspace.matches(project):
         raise JobError("PROJECT_MISMATCH", f"This server is for {workspace.root}, not for {project[:200]!r}.")
 
 

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING
 
 from jobs import clock, lifecycle
 from jobs.errors import JobError
+from jobs.kinds import BATCHED, PREEMPTIBLE, YIELDS
 from jobs.layout import SpoolPaths
 from jobs.lifecycle import Event
 from jobs.model import Record
 
-from ..child.main import DELIVER, MAINTAIN, decode
+from ..child.protocol import DELIVER, MAINTAIN, decode
 from ..child.supervisor import Child, ChildEnded
 from ..log import about, of_job
 from . import forget_job_files
 from .ledger import Cancellation, Ledger
-from .tasks import BATCHED, PREEMPTIBLE, YIELDS, Tasks, read_tasks
+from .tasks import Tasks, read_tasks
 
 if TYPE_CHECKING:
     from jobs.schema import Progress
@@ -133,10 +134,10 @@ class Runner:
     def _batch(self, first: Record) -> list[Record]:
         if first.kind not in BATCHED:
             return [first]
-        room = lifecycle.most_together(first, self._batch_size)
+        room = lifecycle.max_batch_size(first, self._batch_size)
         batch = [first]
         for record in self._ledger.due(first.kind, self._batch_size) if room > 1 else ():
-            fits = min(room, lifecycle.most_together(record, self._batch_size))
+            fits = min(room, lifecycle.max_batch_size(record, self._batch_size))
             if record.job_id != first.job_id and len(batch) < fits:
                 batch.append(record)
                 room = fits
@@ -272,7 +273,7 @@ class Runner:
         """
         if is_between or kind not in YIELDS:
             return None
-        return self._run_short_jobs if lifecycle.most_together(record, 2) > 1 else self._heed_stop
+        return self._run_short_jobs if lifecycle.max_batch_size(record, 2) > 1 else self._heed_stop
 
     def _heed_stop(self) -> bool:
         """When the worker stops, long work is resumed by the next one."""
@@ -288,7 +289,7 @@ class Runner:
             if self._heed_stop():
                 return
             heads = [self._ledger.due(kind, 1) for kind in self._ledger.kinds_due() if kind not in PREEMPTIBLE]
-            fit = [r for head in heads for r in head if lifecycle.most_together(r, 2) > 1]
+            fit = [r for head in heads for r in head if lifecycle.max_batch_size(r, 2) > 1]
             if not fit:
                 return
             self._run_with_others(fit[0], between=True)

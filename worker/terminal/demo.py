@@ -28,6 +28,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.model import Record
 
+from .. import wording
 from . import display
 from .setup_view import provision_with_bar
 
@@ -187,7 +188,7 @@ def _compact(workspace: Workspace, settings: Settings, wanted: dict[str, Any], c
     )
     for conflict in conflicts:
         for side in ("earlier", "later"):
-            age = display.age(conflict[side]["date"], clock.now())
+            age = wording.age(conflict[side]["date"], clock.now())
             console.print(f"  {side}, {age}: {conflict[side]['text']}", markup=False)
     done = run(preview_digest=seen["preview_digest"])
     console.print(f"Applied what was shown: memory #{done['memory_number']} supersedes {len(done['superseded'])}.\n")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from .output import Envelope, Part, columns, counted, say, size
+from ..wording import counted, size
+from .output import Envelope, Part, columns, say
 
 _MARKS: dict[str, Part] = {
     "error": ("✗", "bold red"),

@@ -25,7 +25,7 @@ from jobs.layout import Workspace
 
 from ..admin.requests import worker_of
 from ..http import tickets
-from .output import Envelope, say
+from .output import say
 from .process_commands import opened
 
 _LISTENING_SECONDS = 10.0
@@ -42,7 +42,7 @@ _LEADING_THERE = """\
 """
 
 
-def open_page(given: argparse.Namespace) -> Envelope:
+def open_page(given: argparse.Namespace) -> dict[str, Any]:
     """Raises WORKER_NOT_RUNNING with ``--no-start``, WORKER_START_FAILED, HTTP_OFF."""
     workspace, settings = opened(given)
     if not settings.http:
@@ -115,15 +115,15 @@ def has_browser(environment: Mapping[str, str], platform: str) -> bool:
 
 
 def _show(workspace: Workspace, url: str) -> bool:
-    page = workspace.spool.opening
+    page = workspace.spool.open_page
     try:
-        files.replace_loosely(page, _LEADING_THERE.format(address=escape(url)).encode())
+        files.replace_without_sync(page, _LEADING_THERE.format(address=escape(url)).encode())
         return webbrowser.open(page.as_uri())
     except (OSError, webbrowser.Error):
         return False
 
 
-def tell(found: Envelope) -> None:
+def tell(found: dict[str, Any]) -> None:
     """What a person is told."""
     if found["opened"]:
         say("The page opens in your browser. If it does not: cognee-memory open --print")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from bridge.interface.arguments import explain_values, question_values
@@ -29,10 +28,3 @@ def context(given: argparse.Namespace) -> Envelope:
 def _parsed(data: bytes) -> Envelope:
     answer: Envelope = json.loads(data)
     return answer
-
-
-COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
-    "retrieve": retrieve,
-    "explain": explain,
-    "context": context,
-}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from jobs.record_cache import RecordCache
 
 from ..admin import requests
 from ..admin.requests import GONE_WRONG, LIVE, REPLAYABLE, worker_of
+from ..wording import counted
 from . import output as terminal
 from .output import Envelope
 from .process_commands import opened
@@ -76,8 +77,8 @@ def filters_of(given: argparse.Namespace) -> dict[str, Any]:
 
 def matching(spool_paths: SpoolPaths, filters: dict[str, Any]) -> list[JobRow]:
     found = RecordCache(spool_paths)
-    found.look()
-    return requests.fitting(found.all(), **filters)
+    found.refresh()
+    return requests.fitting(found.rows(), **filters)
 
 
 def _at_least_one(limit: int) -> None:
@@ -178,10 +179,10 @@ def _meant(
         possible = f"only {', '.join(allowed)} ones"
         raise JobError("ARGUMENT_INVALID", f"{what}: jobs that are {wrong[0]} are not for that, {possible} are.")
     found = RecordCache(spool_paths)
-    found.look()
-    job_ids = requests.selected(found.all(), default, **filters)
+    found.refresh()
+    job_ids = requests.selected(found.rows(), default, **filters)
     if job_ids and not given.yes:
-        known = {brief["job_id"]: brief for brief in found.all()}
+        known = {brief["job_id"]: brief for brief in found.rows()}
         _ask_back(given, [_line(known[job_id]) for job_id in job_ids], f"{what}?")
     return job_ids
 
@@ -193,7 +194,7 @@ def _line(brief: JobRow) -> str:
 
 def _ask_back(given: argparse.Namespace, lines: list[str], question: str) -> None:
     if not (terminal.can_ask(given.json) and terminal.agrees(lines, "job", question)):
-        jobs = terminal.counted(len(lines), "job")
+        jobs = counted(len(lines), "job")
         raise JobError("NOT_CONFIRMED", f"{jobs} would be meant, and nobody has said yes.")
 
 
@@ -210,7 +211,7 @@ def _told(given: argparse.Namespace, outcome: requests.Outcome, **more: bool) ->
         **more,
     }
     if outcome.skipped:
-        many = terminal.counted(len(outcome.skipped), "job")
+        many = counted(len(outcome.skipped), "job")
         of = len(outcome.asked) + len(outcome.skipped)
         return {**envelope.failure(JobError("PARTLY_REFUSED", f"{many} of {of} refused.")), **answer}
     return envelope.success(**answer)
@@ -233,7 +234,7 @@ def drain(given: argparse.Namespace) -> Envelope:
     deadline = None if given.timeout is None else time.monotonic() + given.timeout
     requests.ask_worker(workspace, "drain")
     with saying_what_is_waited_for(workspace, "what is due to be worked off"):
-        while launch.is_alive(workspace) and launch.is_leaving(workspace):
+        while launch.is_alive(workspace) and launch.is_shutting_down(workspace):
             if deadline is not None and time.monotonic() > deadline:
                 raise JobError("WAIT_TIMEOUT", f"The worker still drains after {given.timeout:g} s; it goes on.")
             time.sleep(0.05)
@@ -260,19 +261,3 @@ def prune(given: argparse.Namespace) -> Envelope:
         while gone := retention.prune(workspace, keep, lambda job_id: job_id in live, time.time()):
             count += gone
     return envelope.success(pruned=count)
-
-
-COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
-    "jobs list": list_jobs,
-    "jobs causes": causes,
-    "jobs show": show,
-    "jobs watch": watch,
-    "jobs wait": wait,
-    "jobs cancel": cancel,
-    "jobs retry": retry,
-    "jobs dismiss": dismiss,
-    "jobs pause": pause,
-    "jobs resume": resume,
-    "jobs drain": drain,
-    "jobs prune": prune,
-}

@@ -17,6 +17,7 @@ from jobs.model import ENDS, State
 from jobs.record_cache import RecordCache
 
 from ..admin.requests import GONE_WRONG, LIVE, fitting, waiting, worker_of
+from ..wording import counted
 from . import output as terminal
 from .causes_view import summary
 from .life_view import progress
@@ -69,7 +70,7 @@ def watch(
     watched = {"ended": dict(ended), "seconds": round(time.monotonic() - began, 1)}
     wrong = sum(ended[state] for state in GONE_WRONG)
     if until_idle and wrong:
-        error = JobError("JOBS_FAILED", f"{terminal.counted(wrong, 'job')} failed meanwhile.")
+        error = JobError("JOBS_FAILED", f"{counted(wrong, 'job')} failed meanwhile.")
         return {**envelope.failure(error), **watched}
     return envelope.success(**watched)
 
@@ -91,11 +92,11 @@ class Look:
         """Look. Returns the jobs whose state is another one than at the last look, in the order of their changes; at
         the first look there are none."""
         self.worker = worker_of(self._workspace)
-        version = self._briefs.look()
+        version = self._briefs.refresh()
         if version == self._version:
             return []
         self._version = version
-        self.jobs = fitting(self._briefs.all(), **self._filters)
+        self.jobs = fitting(self._briefs.rows(), **self._filters)
         points = {b["job_id"]: (b["generation"], b["state"], b["attempt"]) for b in self.jobs}
         former, self._points = self._points, points
         if former is None:
@@ -202,7 +203,7 @@ def picture(look: Look, screen: Console) -> Group:
 
     now = clock.now()
     heartbeat = look.worker["heartbeat"] if look.worker["alive"] else None
-    inbox = f", {terminal.counted(look.in_inbox, 'file')} in the inbox" if look.in_inbox else ""
+    inbox = f", {counted(look.in_inbox, 'file')} in the inbox" if look.in_inbox else ""
     parts: list[Any] = [
         terminal.styled("worker  ", terminal.state(worker_state(look.worker)), "   Ctrl-C ends this, nothing else"),
         terminal.styled("queue   ", *(by_state(record_cache.counts(look.jobs)) or ["empty"]), inbox),
