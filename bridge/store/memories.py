@@ -12,7 +12,8 @@ from jobs import clock
 from jobs.layout import Workspace
 
 from ..memory import Memory, Status
-from . import database, numbering, rows
+from . import applied_jobs, database, numbering, rows
+from .applied_jobs import AppliedJob
 from .compaction_history import CompactionReader
 from .extractions import ExtractionReader
 from .forgettings import ForgettingReader
@@ -45,6 +46,10 @@ class MemoryReader:
         value = database.meta(self._connection, "workspace_id")
         assert value is not None
         return value
+
+    def is_applied(self, job: AppliedJob) -> bool:
+        """Whether the job's effect is committed."""
+        return applied_jobs.is_recorded(self._connection, job)
 
     # --- by id; hidden ones as well ---
 

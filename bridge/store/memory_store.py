@@ -240,7 +240,7 @@ class MemoryStore(MemoryReader):
         before, now = clock.parse(last), clock.parse(asked_at)
         if before != now:
             return before > now
-        return applied is None or applied_jobs.is_recorded(self._connection, applied)
+        return applied is None or self.is_applied(applied)
 
     # --- derived data ---
 

@@ -113,6 +113,9 @@ class Memories(Protocol):
     @property
     def forgettings(self) -> Forgettings: ...
 
+    def is_applied(self, job: AppliedJob) -> bool:
+        """Whether the job's effect is committed."""
+
     # --- hidden ones as well ---
 
     def known(self, memory_id: str) -> Known | None: ...

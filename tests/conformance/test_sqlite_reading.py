@@ -14,7 +14,7 @@ from fake_embedder import FakeEmbedder
 from reading_conformance import STORED, ReadingConformance, Written
 
 from bridge.memory import Memory, Status
-from bridge.store import database
+from bridge.store import database, migrations
 from bridge.store.full_text import table_in_force
 from bridge.store.memory_store import MemoryStore
 from bridge.store.protocol_reading import AddedAbove, Changes, Position, StoreReader, StoreSnapshot, Unchanged
@@ -49,27 +49,24 @@ class WrittenSqlite:
             store.add([(memory, None) for memory in memories], STORED)
 
     def add_at(self, number: int, memory: Memory) -> None:
-        with self._store() as store:
-            store.bring([Addition(replace(memory, number=number))], STORED)
+        with self._store() as store, store.change(STORED) as change:
+            change.add([Addition(replace(memory, number=number))])
 
     def set_status(self, memory_id: str, status: Status) -> None:
         with self._store() as store:
             store.set_status(memory_id, status, STORED, STORED)
 
     def hide(self, memory_id: str) -> None:
-        self._sql(
-            f"DELETE FROM {{words}} WHERE rowid = (SELECT number FROM memories WHERE id = '{memory_id}')",
-            f"UPDATE memories SET hidden = 1 WHERE id = '{memory_id}'",
-        )
+        with self._store() as store, store.change(STORED) as change:
+            change.hide(memory_id)
 
     def link(self, memory_id: str, original_id: str) -> None:
-        self._sql(f"UPDATE memories SET migrated_from = '{original_id}' WHERE id = '{memory_id}'")
+        with self._store() as store, store.change(STORED) as change:
+            change.link_original(memory_id, original_id)
 
     def forget(self, memory_id: str) -> None:
-        self._sql(
-            f"DELETE FROM {{words}} WHERE rowid = (SELECT number FROM memories WHERE id = '{memory_id}')",
-            f"DELETE FROM memories WHERE id = '{memory_id}'",
-        )
+        with self._store() as store, store.change(STORED) as change:
+            change.drop([memory_id])
 
     def rebuild_vectors(self) -> None:
         with self._store() as store:
@@ -107,8 +104,8 @@ def test_a_database_of_an_older_format_is_read_whole_each_time(tmp_path: Path, m
     written = WrittenSqlite(tmp_path)
     written.workspace.memory.mkdir(mode=0o700, parents=True)
     with monkeypatch.context() as patch:
-        patch.setattr(database, "MIGRATIONS", database.MIGRATIONS[:2])
-        patch.setattr(database, "FORMAT", 2)
+        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:2])
+        patch.setattr(migrations, "FORMAT", 2)
         with closing(database.open_for_writing(written.workspace)) as connection:
             connection.execute(
                 "INSERT INTO memories (number, id, kind, stored_at, body, passage_row, passage_count)"

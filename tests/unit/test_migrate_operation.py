@@ -306,6 +306,7 @@ def test_a_kill_beside_any_step_is_mended_by_the_next_attempt(tmp_path: Path, mo
 
     def settled(bench: Bench) -> None:
         """All workspaces get one id, so that their memories' ids can be compared."""
+        assert bench.stores.store.count() == 0, "the store is made"
         with closing(sqlite3.connect(bench.workspace.memory_db)) as connection, connection:
             connection.execute("UPDATE meta SET value = ? WHERE key = 'workspace_id'", (store_id,))
 
