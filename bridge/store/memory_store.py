@@ -1,7 +1,7 @@
-"""The memory store's writer: the truth about memories, in memory.db. Used by the child process alone.
+"""The store over memory.db, with its one writer. Only the child process opens it.
 
-One transaction makes memories visible, whole, notes whose effect that was, and adds to the outbox what is owed to
-the knowledge graph.
+One transaction commits a change: memories become visible whole, the jobs that are applied by it are recorded, and the
+outbox gets what the knowledge graph has to be told.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _USAGE_KEPT = timedelta(days=90)
 
 
 class MemoryStore(MemoryReader):
-    """Opens memory.db under a kernel lock of its own, so that no orphan writes beside a successor."""
+    """Opens memory.db under a kernel lock of its own, so that a process that was left over does not write as well."""
 
     def __init__(self, workspace: Workspace, embedder: Embedder, *, new_model: bool = False) -> None:
         """``new_model`` opens a store of another model, which nothing but ``rebuild_vectors`` may then touch.
