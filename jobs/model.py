@@ -20,6 +20,7 @@ Kind = Literal[
 KINDS: tuple[str, ...] = get_args(Kind)
 
 State = Literal["queued", "running", "retrying", "succeeded", "failed", "cancelled", "expired", "rejected"]
+LIVE: tuple[State, ...] = ("queued", "running", "retrying")  # it has not ended
 ENDS: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "expired", "rejected"})
 
 AttemptOutcome = Literal["succeeded", "failed", "waiting", "interrupted", "crashed", "worker_died", "cancelled"]

@@ -7,6 +7,7 @@ clocks, what a model measures) is put in.
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
@@ -33,6 +34,7 @@ from jobs.model import Job, Record, canonical_json, encode, job_digest
 from jobs.parse import parse_job
 from worker.child.supervisor import Child
 from worker.heartbeat import Heartbeat, describe
+from worker.monitoring.counters import Counters
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.runner import Runner, Running
 
@@ -205,7 +207,14 @@ def _heartbeat(place: SpoolPaths, running: Record) -> dict[str, Any]:
     busy = Running((running.job_id,), str(running.kind), NOON, progress)
     runner = cast(Runner, SimpleNamespace(running=(busy,), graph_lag=0))
     child = cast(Child, SimpleNamespace(pid=4720, memory_bytes=384_811_008))
-    heartbeat = Heartbeat(place, facts, 2.0, lambda: describe(Ledger(place, [running]), runner, child, "events", http))
+    heartbeat = Heartbeat(
+        place,
+        facts,
+        2.0,
+        lambda: describe(Ledger(place, [running]), runner, child, "events", http),
+        Counters(),
+        threading.Event(),
+    )
     heartbeat.state("ready")
     found: dict[str, Any] = _read(place.heartbeat)
     fixed = {

@@ -17,6 +17,7 @@ from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import is_held
+from jobs.model import LIVE
 from jobs.record_cache import JobRow, RecordCache
 
 from ..wording import counted, of_all
@@ -90,7 +91,7 @@ def gather(
 
 
 def _has_ended(brief: JobRow) -> bool:
-    return brief["state"] not in ("queued", "running", "retrying")
+    return brief["state"] not in LIVE
 
 
 def _is_damaged(place: Any, job_id: str) -> bool:

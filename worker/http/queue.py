@@ -13,11 +13,12 @@ from starlette.routing import Route
 from bridge.search import listing
 from jobs import client, clock, record_cache, spool
 from jobs.errors import JobError
+from jobs.heartbeat import STALE_SECONDS
 from jobs.layout import Workspace
 from jobs.record_cache import RecordCache
+from jobs.rejected_files import rejections
 
 from ..admin import requests
-from ..monitoring.readiness import STALE_SECONDS
 from ..version import VERSION
 from .answers import Answers
 from .bodies import Query, object_of, only
@@ -43,7 +44,7 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
         limit = Query(request, "limit").whole("limit", 50)
 
         def find(_: object) -> dict[str, Any]:
-            found, total = requests.rejections(workspace.spool, limit)
+            found, total = rejections(workspace.spool, limit)
             return {"files": found, "total": total}
 
         return await worked(answers, find)

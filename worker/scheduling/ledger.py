@@ -21,7 +21,7 @@ from jobs import clock, files, lifecycle, spool, steps
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.lifecycle import CAPS, Caps, Event
-from jobs.model import Job, Record
+from jobs.model import LIVE, Job, Record
 from jobs.rejected_files import files_of
 from jobs.scrub import keeps_copy
 
@@ -89,7 +89,7 @@ class Ledger:
     def counts(self) -> dict[str, int]:
         """Jobs by state: the live ones now, the ended ones since this worker's start."""
         with self._lock:
-            return {**dict.fromkeys(("queued", "running", "retrying"), 0), **self._counts, **self._ended}
+            return {**dict.fromkeys(LIVE, 0), **self._counts, **self._ended}
 
     def oldest_waiting(self) -> str | None:
         """When the job was accepted that has waited longest."""

@@ -19,10 +19,11 @@ from bridge.search import listing
 from jobs import clock, record_cache
 from jobs.errors import ERRORS, JobError
 from jobs.layout import Workspace, find_workspace
-from jobs.model import KINDS, State
+from jobs.model import KINDS, LIVE, State
 from jobs.record_cache import RecordCache
+from jobs.rejected_files import rejections
 
-from ..admin.requests import LIVE, REPLAYABLE, rejections
+from ..admin.selection import REPLAYABLE
 from ..wording import age, counted
 from .output import clean
 

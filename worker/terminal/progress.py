@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from bridge.interface.submission import Notes
-from jobs import files, spool
-from jobs.errors import JobError
+from jobs import heartbeat
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record
 
@@ -102,24 +100,21 @@ def saying_what_is_waited_for(workspace: Workspace, what: str) -> Iterator[None]
         yield
         return
     screen = console(stderr=True)
-    running = [f"{each['kind']} {each['job_id']}" for each in heartbeat(workspace.spool).get("in_flight", ())]
+    running = [f"{each['kind']} {each['job_id']}" for each in _in_flight(workspace.spool)]
     more = f" ({', '.join(running[:3])})" if running else ""
     with screen.status(clean(f"waiting for {what}{more}")):
         yield
 
 
+def _in_flight(paths: SpoolPaths) -> Sequence[dict[str, Any]]:
+    found: Sequence[dict[str, Any]] = (heartbeat.read(paths) or {}).get("in_flight", ())
+    return found
+
+
 def in_flight(paths: SpoolPaths, job_id: str) -> dict[str, Any] | None:
     """What the worker says that it is doing with the job."""
-    for each in heartbeat(paths).get("in_flight", ()):
+    for each in _in_flight(paths):
         if each["job_id"] == job_id:
             found: dict[str, Any] = each
             return found
     return None
-
-
-def heartbeat(spool_paths: SpoolPaths) -> dict[str, Any]:
-    try:
-        found = json.loads(files.read_plain(spool_paths.heartbeat, spool.RECORD_LIMIT)[0])
-    except (OSError, ValueError, JobError):
-        return {}
-    return found if isinstance(found, dict) else {}
