@@ -8,7 +8,6 @@ import math
 import re
 from collections import Counter
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
 from .check import check
@@ -16,6 +15,7 @@ from .errors import JobError
 from .ids import is_job_id
 from .model import KINDS, SCHEMA_VERSION, Job, Kind, job_digest
 from .payloads import PAYLOADS, JobFile
+from .spelling import did_you_mean
 
 MAX_DEPTH = 32
 _LARGEST = 2**63 - 1
@@ -169,8 +169,7 @@ def _job(name: str, value: Any, max_attempts: int, test_jobs: bool) -> Job:
         raise JobError("SCHEMA_VERSION_UNSUPPORTED", f"The job has schema_version {str(version)[:40]!r}.")
     kind = value.get("kind")
     if isinstance(kind, str) and (kind not in KINDS or (kind == "noop" and not test_jobs)):
-        near = get_close_matches(kind, [k for k in KINDS if k != "noop"], n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(kind, [k for k in KINDS if k != "noop"])
         raise JobError("KIND_UNKNOWN", f"There is no job kind {kind[:64]!r}.{hint}")
     file = check(JobFile, value)
     assert isinstance(file, JobFile)

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, NoReturn
 
 from jobs.errors import JobError
+from jobs.spelling import nearest
 
 from .question_arguments import ARGUMENTS
 
@@ -99,9 +100,7 @@ def _below(value: str, action: argparse._SubParsersAction[Any], cutoff: float) -
 
 
 def _near(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    from difflib import get_close_matches  # not at the top: who is understood pays nothing
-
-    found = get_close_matches(name, known, n=1, cutoff=cutoff)
+    found = nearest(name, known, cutoff=cutoff)
     return f"; did you mean {found[0]!r}?" if found else ""
 
 
@@ -217,6 +216,22 @@ def _parse(parser: Parser, argv: list[str], names: tuple[str, ...]) -> argparse.
     return parsed
 
 
+def add_timeout(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="how long to wait (default: until it ends)")
+
+
+def add_no_start(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument("--no-start", action="store_true", help="do not start a worker")
+
+
+def _add_no_wait(parser: Parser) -> None:
+    """The options of a script that waits for its job unless told otherwise."""
+    parser.add_argument("--no-wait", dest="wait", action="store_false", help="print the job's id and return at once")
+    add_timeout(parser)
+    add_no_start(parser)
+    parser.set_defaults(job_id=None)
+
+
 def migrate_arguments(argv: list[str]) -> argparse.Namespace:
     """The arguments of ``migrate_summaries.py``."""
     parser = Parser(
@@ -226,9 +241,7 @@ def migrate_arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--dry-run", action="store_true", help="show what each would become, and change nothing")
     parser.add_argument("--limit", type=int, metavar="N", help="most memories to take over")
     parser.add_argument("--undo", metavar="RECEIPT", help="take a migration back")
-    parser.add_argument("--no-wait", dest="wait", action="store_false", help="print the job's id and return at once")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="how long to wait (default: until it ends)")
-    parser.add_argument("--no-start", action="store_true", help="do not start a worker")
+    _add_no_wait(parser)
     return parser.parse_args(argv)
 
 
@@ -266,9 +279,7 @@ def compact_arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--topic-id", required=True, metavar="ID", help="the topic's id")
     parser.add_argument("--preview", action="store_true", help="show what it would give, and change nothing")
     parser.add_argument("--preview-digest", metavar="DIGEST", help="apply this preview, and nothing else")
-    parser.add_argument("--no-wait", dest="wait", action="store_false", help="print the job's id and return at once")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="how long to wait (default: until it ends)")
-    parser.add_argument("--no-start", action="store_true", help="do not start a worker")
+    _add_no_wait(parser)
     return parser.parse_args(argv)
 
 
@@ -279,7 +290,7 @@ def ingest_arguments(argv: list[str]) -> argparse.Namespace:
     )
     add_workspace(parser)
     add_ingest_options(parser)
-    parser.add_argument("--no-start", action="store_true", help="do not start a worker")
+    add_no_start(parser)
     parser.add_argument("--wait", action="store_true", help="wait until the job has ended")
     parser.add_argument(
         "positional",
@@ -287,5 +298,5 @@ def ingest_arguments(argv: list[str]) -> argparse.Namespace:
         metavar="WORKSPACE USER_MESSAGE ASSISTANT_MESSAGE [IMPORTANCE]",
         help="by position",
     )
-    parser.set_defaults(user_message=None, assistant_message=None)
+    parser.set_defaults(user_message=None, assistant_message=None, timeout=None)
     return _parse(parser, argv, ("workspace", "user_message", "assistant_message", "importance"))

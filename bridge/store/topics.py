@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from sqlite3 import Connection
 
+from jobs import spelling
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -42,7 +42,7 @@ def _not_found(topic_id: str, known: list[str]) -> JobError:
 
 def nearest(topic_id: str, known: list[str]) -> list[str]:
     """The known ids that look most like one, the best first: by their letters, then by the words they share."""
-    found = get_close_matches(topic_id, known, n=_MOST_NEAREST, cutoff=_NEAR)
+    found = spelling.nearest(topic_id, known, _MOST_NEAREST, _NEAR)
     words = set(topic_id.split("-"))
     alike = {other: len(words & set(other.split("-"))) for other in known if other not in found}
     found += sorted((other for other in alike if alike[other]), key=lambda other: (-alike[other], other))

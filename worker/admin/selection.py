@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from difflib import get_close_matches
 from typing import Any, get_args
 
 from jobs import clock, record_cache, spool
@@ -14,6 +13,7 @@ from jobs.ids import is_job_id
 from jobs.layout import SpoolPaths
 from jobs.model import KINDS, State
 from jobs.record_cache import JobRow
+from jobs.spelling import did_you_mean, nearest
 
 REPLAYABLE: tuple[State, ...] = ("failed", "expired", "cancelled")
 # What "run again all that …" means where no state is named: nobody has said of these that they must not run.
@@ -40,7 +40,7 @@ def _known(what: str, word: str, known: Iterable[str]) -> str:
     names = list(known)
     if word in names:
         return word
-    near = get_close_matches(word, names, n=1, cutoff=0.5)
+    near = nearest(word, names, cutoff=0.5)
     hint = f"Did you mean {near[0]}?" if near else "One of: " + ", ".join(names) + "."
     raise JobError("ARGUMENT_INVALID", f"There is no {what} {word[:80]!r}. {hint}")
 
@@ -83,8 +83,7 @@ def resolved(spool_paths: SpoolPaths, wanted: str) -> str:
             remediation="Give more of the id.",
             details={"job_ids": found[:20]},
         )
-    near = get_close_matches(wanted, sorted(ids), n=3, cutoff=0.8) if len(ids) <= 10_000 else []
-    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    hint = did_you_mean(wanted, sorted(ids), 3, 0.8, quoted=False) if len(ids) <= 10_000 else ""
     raise JobError("JOB_NOT_FOUND", f"No job {wanted[:80]!r} is waiting, and there is no record of it.{hint}")
 
 

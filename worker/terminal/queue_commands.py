@@ -180,19 +180,14 @@ def _meant(
     job_ids = selection.selected(found.all(), default, **filters)
     if job_ids and not given.yes:
         known = {brief["job_id"]: brief for brief in found.all()}
-        _ask_back(given, [_line(known[job_id]) for job_id in job_ids], f"{what}?")
+        unconfirmed = f"{counted(len(job_ids), 'job')} would be meant, and nobody has said yes."
+        terminal.confirm(given.json, [_line(known[job_id]) for job_id in job_ids], "job", f"{what}?", unconfirmed)
     return job_ids
 
 
 def _line(brief: JobRow) -> str:
     error = f"  {brief['error']['code']}" if brief["error"] else ""
     return f"{brief['job_id']}  {brief['kind'] or '-'}  {brief['state']}{error}"
-
-
-def _ask_back(given: argparse.Namespace, lines: list[str], question: str) -> None:
-    if not (terminal.can_ask(given.json) and terminal.agrees(lines, "job", question)):
-        jobs = counted(len(lines), "job")
-        raise JobError("NOT_CONFIRMED", f"{jobs} would be meant, and nobody has said yes.")
 
 
 def _told(given: argparse.Namespace, outcome: requests.Outcome, **more: bool) -> Envelope:
