@@ -28,7 +28,7 @@ $(MODEL_STAMP): $(STAMP)
 
 setup: $(MODEL_STAMP) ## make the environment and fetch the embedding model
 
-demo: $(MODEL_STAMP) ## see it work: jobs dropped, worked off, and asked about
+demo: $(MODEL_STAMP) ## see it work: drop jobs, run them, and query the memories
 	@$(BIN)/cognee-memory demo
 
 test: $(MODEL_STAMP) ## run the tests; the pure modules are to be covered to 90 %

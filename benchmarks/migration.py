@@ -37,7 +37,7 @@ ADDED = "2025-11-17 10:00:00.000000"
 
 
 class WithoutGraph(Stores):
-    def pay_all(self, progress: Progress = quietly) -> int:
+    def deliver_all(self, progress: Progress = quietly) -> int:
         return 0
 
 

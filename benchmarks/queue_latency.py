@@ -110,7 +110,7 @@ def _burst(place: SpoolPaths, prefix: str) -> tuple[list[float], float]:
 
 def _write(place: SpoolPaths, job_id: str, **fields: object) -> None:
     """The part of a drop that nobody sees."""
-    files.write_new(place.dropping(job_id), job(job_id, **fields))
+    files.write_new(place.partial_drop(job_id), job(job_id, **fields))
 
 
 def _hand_over(place: SpoolPaths, ids: Sequence[str]) -> list[float]:
@@ -118,7 +118,7 @@ def _hand_over(place: SpoolPaths, ids: Sequence[str]) -> list[float]:
     moments = []
     for job_id in ids:
         moments.append(time.perf_counter())
-        files.rename(place.dropping(job_id), place.dropped(job_id))
+        files.rename(place.partial_drop(job_id), place.dropped(job_id))
     files.sync_folder(place.inbox)
     return moments
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 from jobs.errors import JobError
-from jobs.layout import expanded
+from jobs.layout import expand_home
 
 from .privacy import masking
 
@@ -36,49 +36,56 @@ class Settings:
     """The values in force. ``None`` means not set."""
 
     config_dir: Path | None = _setting(None, "The user's configuration folder (default: the platform's).")
-    cache_dir: Path | None = _setting(None, "Where the embedding model lies (default: the platform's cache folder).")
+    cache_dir: Path | None = _setting(None, "The folder of the embedding model (default: the platform's cache folder).")
 
-    max_job_bytes: int = _setting(1024 * 1024, "Largest job file, in bytes.", workspace=True)
+    max_job_bytes: int = _setting(1024 * 1024, "Maximum size of a job file, in bytes.", workspace=True)
     max_active_jobs: int = _setting(
-        10_000, "Most jobs that may wait or run; further drops are rejected.", workspace=True
+        10_000, "Maximum number of jobs that wait or run; further drops are rejected.", workspace=True
     )
     min_free_bytes: int = _setting(
-        100 * 1024 * 1024, "Free disk space below which new drops are rejected.", workspace=True
+        100 * 1024 * 1024, "Free disk space, in bytes, below which new drops are rejected.", workspace=True
     )
     max_attempts: int = _setting(
-        4, "Attempts of a job that ends in errors, unless the job says otherwise.", workspace=True
+        4, "Maximum number of attempts of a job that ends in errors, unless the job sets its own.", workspace=True
     )
-    partial_write_grace: float = _setting(2.0, "Seconds that an unparsable file may still be growing.")
-    rescan_seconds: float = _setting(2.0, "Pause between two looks at the inbox without an event.")
-    heartbeat_seconds: float = _setting(2.0, "Pause between two heartbeats without a change.")
-    batch_size: int = _setting(64, "Most ingest jobs that are embedded and written together.")
-    slice_seconds: float = _setting(2.0, "How long long work runs before it lets waiting shorter jobs in between.")
-    child_idle_seconds: float = _setting(300.0, "Idle time after which the child process is given back.")
-    child_max_jobs: int = _setting(1000, "Jobs after which the child process is replaced by a fresh one.")
-    child_memory_mib: int = _setting(4096, "Resident memory at which the child process is ended, in MiB.")
-    max_crashes: int = _setting(3, "Crashes of a job alone in the child after which it ends as POISON.")
-    max_worker_deaths: int = _setting(10, "Deaths of the worker during a job after which it ends as POISON.")
+    partial_write_grace: float = _setting(
+        2.0, "Seconds for which an unparsable file is treated as still being written."
+    )
+    rescan_seconds: float = _setting(2.0, "Seconds between two scans of the inbox without a file event.")
+    heartbeat_seconds: float = _setting(2.0, "Seconds between two heartbeats without a change.")
+    batch_size: int = _setting(64, "Maximum number of ingest jobs that are embedded and written together.")
+    slice_seconds: float = _setting(2.0, "Seconds that long work runs before waiting shorter jobs may run in between.")
+    child_idle_seconds: float = _setting(300.0, "Idle seconds after which the child process is stopped.")
+    child_max_jobs: int = _setting(1000, "Number of jobs after which the child process is recycled.")
+    child_memory_mib: int = _setting(4096, "Resident memory, in MiB, at which the child process is ended.")
+    max_crashes: int = _setting(
+        3, "Number of crashes with a job alone in the child after which the job ends as POISON."
+    )
+    max_worker_deaths: int = _setting(
+        10, "Number of deaths of the worker during a job after which the job ends as POISON."
+    )
     worker_idle_seconds: float = _setting(
-        1800.0, "Idle time after which a worker that an asker started leaves; 0: never. By hand: never."
+        1800.0,
+        "Idle seconds after which a worker that a client started exits; 0: never. A worker that you start stays.",
     )
     watcher: Literal["auto", "events", "polling"] = _setting(
-        "auto", "How drops are noticed; auto: events, but polling on network and WSL mounts."
+        "auto", "How the worker notices drops; auto: by events, but by polling on network and WSL mounts."
     )
-    polling_seconds: float = _setting(0.5, "Pause between two looks at the inbox where events do not work.")
+    polling_seconds: float = _setting(0.5, "Seconds between two scans of the inbox where events do not work.")
     allow_unsafe_mount: bool = _setting(
-        False, "Keep memory.db on a mount where SQLite's log is unsafe (network, WSL): at your own risk."
+        False, "Keep memory.db on a mount where SQLite's write-ahead log is unsafe (network, WSL), at your own risk."
     )
-    http: bool = _setting(True, "Whether the worker answers questions over HTTP, on this machine alone.")
-    http_port: int = _setting(0, "The port of 127.0.0.1 that the worker listens on; 0: one that is free.")
+    http: bool = _setting(True, "Whether the worker serves HTTP, on this machine only.")
+    http_port: int = _setting(0, "The port of 127.0.0.1 on which the worker listens; 0: any free port.")
     http_idle_seconds: float = _setting(
-        600.0, "Time without a request after which the process that answers over HTTP, with the model, is given back."
+        600.0, "Seconds without a request after which the HTTP server process, which holds the model, is stopped."
     )
-    keep_succeeded_days: float = _setting(7.0, "Days for which records of succeeded jobs are kept.")
+    keep_succeeded_days: float = _setting(7.0, "Days for which the records of succeeded jobs are kept.")
     keep_failed_days: float = _setting(30.0, "Days for which other ended records and rejected files are kept.")
-    keep_ended_jobs: int = _setting(10_000, "Most ended records that are kept; the oldest go first.")
-    keep_rejected_files: int = _setting(1000, "Most rejected files that are kept; the oldest go first.")
+    keep_ended_jobs: int = _setting(10_000, "Maximum number of ended records; the oldest are removed first.")
+    keep_rejected_files: int = _setting(1000, "Maximum number of rejected files; the oldest are removed first.")
     test_jobs: bool = _setting(False, "Accept jobs of the kind noop.")
-    fault: str | None = _setting(None, "A fault to run into, for tests of durability; only with test_jobs.")
+    fault: str | None = _setting(None, "A fault to inject, for tests of durability; only with test_jobs.")
 
     ranking_preset: Literal["contract", "long-lived"] = _setting(
         "contract", "contract: half-life 7 days. long-lived: half-life 90 days, floor 0.85.", workspace=True
@@ -89,17 +96,19 @@ class Settings:
         workspace=True,
     )
     half_life_days: float | None = _setting(None, "Half-life of recency in days, 0.5 to 90.", workspace=True)
-    recency_floor: float | None = _setting(None, "Lowest share that age leaves of a score, 0 to 1.", workspace=True)
-    alpha: float = _setting(0.8, "Weight of relevance in the blend, 0.6 to 0.95.", workspace=True)
-    relevance_floor: float = _setting(0.2, "Lowest semantic_score of a hit.", workspace=True)
-    max_results: int = _setting(5, "Most hits of one answer, 1 to 1000.", workspace=True)
-    max_tokens: int = _setting(2000, "Token budget of one answer.", workspace=True)
+    recency_floor: float | None = _setting(None, "Minimum recency_multiplier, 0 to 1.", workspace=True)
+    alpha: float = _setting(0.8, "Weight of relevance in the blend mode, 0.6 to 0.95.", workspace=True)
+    relevance_floor: float = _setting(0.2, "Minimum semantic_score of a hit.", workspace=True)
+    max_results: int = _setting(5, "Maximum number of hits in an answer, 1 to 1000.", workspace=True)
+    max_tokens: int = _setting(2000, "Token budget of an answer.", workspace=True)
 
-    redact_secrets: bool = _setting(True, "Replace likely secrets in texts by [REDACTED:kind] before they are stored.")
+    redact_secrets: bool = _setting(
+        True, "Replace likely secrets in texts with [REDACTED:kind] before the texts are stored."
+    )
 
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = _setting("INFO", "How much the worker logs.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = _setting("INFO", "The lowest level that the worker logs.")
     log_format: Literal["human", "json"] = _setting(
-        "human", "The log as lines for people, or as one JSON object a line."
+        "human", "The form of the log: lines for people, or one JSON object per line."
     )
 
     embedding_provider: str = _setting(
@@ -108,31 +117,37 @@ class Settings:
     embedding_model: str = _setting(
         "sentence-transformers/all-MiniLM-L6-v2", "The embedding model.", env="EMBEDDING_MODEL"
     )
-    embedding_dimensions: int = _setting(384, "Length of an embedding.", env="EMBEDDING_DIMENSIONS")
+    embedding_dimensions: int = _setting(384, "Length of an embedding vector.", env="EMBEDDING_DIMENSIONS")
     embedding_endpoint: str | None = _setting(None, "Address of the embedding provider.", env="EMBEDDING_ENDPOINT")
-    embedding_api_key: str | None = _setting(None, "Its key.", env="EMBEDDING_API_KEY", secret=True)
+    embedding_api_key: str | None = _setting(
+        None, "Key for the embedding provider.", env="EMBEDDING_API_KEY", secret=True
+    )
     llm_provider: str | None = _setting(None, "cognee's language model provider.", env="LLM_PROVIDER")
     llm_model: str | None = _setting(None, "The language model.", env="LLM_MODEL")
     llm_endpoint: str | None = _setting(None, "Address of the language model.", env="LLM_ENDPOINT")
-    llm_api_key: str | None = _setting(None, "Its key.", env="LLM_API_KEY", secret=True)
+    llm_api_key: str | None = _setting(None, "Key for the language model.", env="LLM_API_KEY", secret=True)
 
-    llm_api_version: str | None = _setting(None, "The version of its interface, for azure.", env="LLM_API_VERSION")
+    llm_api_version: str | None = _setting(None, "Version of the provider's API, for azure.", env="LLM_API_VERSION")
     llm_max_completion_tokens: int | None = _setting(
         None,
-        "cognee's limit of an answer in tokens; half of it bounds the parts that texts are cut into.",
+        "cognee's limit on the length of an answer, in tokens; half of it limits the parts into which texts are split.",
         env="LLM_MAX_COMPLETION_TOKENS",
     )
     llm_temperature: float | None = _setting(
-        None, "How freely it answers, where its provider lets one say so.", env="LLM_TEMPERATURE"
+        None, "The model's temperature, where its provider lets you set it.", env="LLM_TEMPERATURE"
     )
 
-    llm_timeout_seconds: float = _setting(120.0, "How long an answer of the language model may take.")
-    llm_calls_per_job: int = _setting(200, "Most calls of the language model that a job may make; then it waits.")
-    llm_tokens_per_job: int = _setting(500_000, "Most tokens, of questions and answers, that a job may use.")
-    llm_calls_per_day: int = _setting(1000, "Most calls of the language model in a workspace and a day (UTC).")
-    llm_tokens_per_day: int = _setting(2_000_000, "Most tokens in a workspace and a day (UTC).")
+    llm_timeout_seconds: float = _setting(120.0, "Seconds that an answer of the language model may take.")
+    llm_calls_per_job: int = _setting(
+        200, "Maximum number of calls of the language model by a job; then the job waits."
+    )
+    llm_tokens_per_job: int = _setting(500_000, "Maximum number of tokens, in prompts and answers, that a job may use.")
+    llm_calls_per_day: int = _setting(
+        1000, "Maximum number of calls of the language model per workspace and day (UTC)."
+    )
+    llm_tokens_per_day: int = _setting(2_000_000, "Maximum number of tokens per workspace and day (UTC).")
     cognify_on_ingest: bool = _setting(
-        False, "Have cognee look into structured summaries as well, by the language model: it costs what that costs."
+        False, "Also cognify structured summaries on ingest, at the cost of calls of the language model."
     )
 
     sources: Mapping[str, str] = field(default_factory=dict, compare=False, metadata={"internal": True})
@@ -177,7 +192,7 @@ def _user_folder(kind: Literal["config", "cache"]) -> Path:
     """As platformdirs has it. On a plain Linux that is known without importing it, which takes a third of the time
     that bare Python takes to start."""
     if sys.platform == "linux" and not {f"XDG_{kind.upper()}_HOME", "ANDROID_DATA"} & os.environ.keys():
-        return expanded(f"~/.{kind}") / APP
+        return expand_home(f"~/.{kind}") / APP
     import platformdirs
 
     found = platformdirs.user_config_path if kind == "config" else platformdirs.user_cache_path
@@ -328,7 +343,7 @@ def _convert(name: str, value: Any, source: str) -> Any:
         converted = kind(value)
         if isinstance(converted, (int, float)) and not 0 <= converted < 1e15:
             raise ValueError("must be a number of at least 0")
-        return expanded(converted) if kind is Path else converted
+        return expand_home(converted) if kind is Path else converted
     except (ValueError, TypeError, KeyError) as error:
         why = f"must be true or false, not {value!r}" if isinstance(error, KeyError) else str(error)
         raise JobError("SETTING_INVALID", f"{variable(name)} ({source}): {why}.") from None

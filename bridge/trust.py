@@ -97,7 +97,7 @@ def adopt(workspace: Workspace, config_folder: Path, *, trusted: bool | None = N
         files.make_folder(folder)
         files.ignore_in_git(folder)
         if _read_marker(workspace, folder) != owner:
-            files.replace(workspace.marker(folder), owner.encode())
+            files.replace(workspace.owner_marker(folder), owner.encode())
 
 
 def disown(workspace: Workspace, config_folder: Path) -> None:
@@ -121,7 +121,7 @@ def _unsafe(workspace: Workspace, folder: Path) -> str | None:
             status = path.lstat()
             if not files.is_real_folder(status):
                 return f"{_shown(workspace, path)} is a link or no folder; what it leads to may be another workspace's."
-            if not files.is_users(status):
+            if not files.belongs_to_user(status):
                 return f"{_shown(workspace, path)} belongs to another user."
     # What is written to by its name: the log, the lock, the databases. The files of jobs are opened as what they are.
     for path in (workspace.memory, workspace.spool.worker):
@@ -165,7 +165,7 @@ def _is_own_file(path: Path) -> bool:
 
 def _read_marker(workspace: Workspace, folder: Path) -> str | None:
     with contextlib.suppress(OSError, JobError):
-        text = files.read_plain(workspace.marker(folder), 256)[0].decode("ascii", "replace").strip()
+        text = files.read_plain(workspace.owner_marker(folder), 256)[0].decode("ascii", "replace").strip()
         if re.fullmatch(r"[0-9a-f]{32}", text):
             return text
     return None

@@ -1,6 +1,6 @@
-"""What an asker does: submit, status, wait, cancel. Files only; no process is needed to answer.
+"""The client's operations: submit, status, wait, cancel, retry. They use files only; no worker needs to run.
 
-Any program may do the same by hand: the protocol is in docs/job-protocol.md.
+Any program may do the same by hand: the protocol is in docs/job-protocol.md. Starting a worker is ``launch``'s task.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LONGEST_POLL_SECONDS = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """A drop that is durable. ``sha256`` is what the record will carry if this job was accepted."""
+    """A durable drop. ``sha256`` is the digest that the record will carry if the worker accepts this job."""
 
     job_id: str
     sha256: str
@@ -36,10 +36,10 @@ class Submitted:
 def submit(
     paths: SpoolPaths, kind: str, payload: dict[str, Any], *, job_id: str | None = None, **fields: Any
 ) -> Submitted:
-    """Drop a job; returns when it would survive a power cut. ``fields`` are other fields of the job file.
+    """Drop a job; on return the drop survives a power cut. ``fields`` are further fields of the job file.
 
-    Raises JOB_INVALID for an id that is none and for what JSON cannot hold, and JOB_ID_CONFLICT where another job of
-    that id waits. Everything else is checked by the worker, whose answer is the record (or the reason in
+    Raises JobError: JOB_INVALID for a malformed id and for values that JSON cannot hold, JOB_ID_CONFLICT when another
+    job with that id waits in the inbox. The worker checks everything else; its answer is the record (or the reason in
     ``rejected/``).
     """
     job_id = job_id or new_job_id()
@@ -57,14 +57,15 @@ def submit(
         data, digest = encode(job), job_digest(kind, payload)
     except (TypeError, ValueError, RecursionError) as error:
         raise JobError("JOB_INVALID", f"The job cannot be written as JSON: {error}.") from error
-    if dropped_digest(paths, job_id) not in (None, digest):  # it would be gone, and its asker was told that it is safe
+    # Overwriting another drop would lose a job that its client believes to be safe.
+    if dropped_digest(paths, job_id) not in (None, digest):
         raise JobError("JOB_ID_CONFLICT", f"The id {job_id!r} belongs to another job, which waits in the inbox.")
     spool.drop(paths, job_id, data)
     return Submitted(job_id, digest)
 
 
 def dropped_digest(spool_paths: SpoolPaths, job_id: str) -> str | None:
-    """The digest of the job that waits in the inbox under that id; None where there is none, or what is no job."""
+    """The digest of the job that waits in the inbox under that id; None without one, or if its file is not a job."""
     if not is_job_id(job_id):
         return None
     try:
@@ -75,10 +76,10 @@ def dropped_digest(spool_paths: SpoolPaths, job_id: str) -> str | None:
 
 
 def status(spool_paths: SpoolPaths, job_id: str) -> Record | None:
-    """The record, read once. None while the dropped file waits for a worker.
+    """The job's record, read once. None while the dropped file waits for a worker.
 
-    The record of a rejected file does not count while another file waits under its name. Raises
-    JOB_NOT_FOUND when there is neither.
+    While a new file waits under the name of a rejected one, the record of the rejected file is ignored. Raises
+    JobError: JOB_NOT_FOUND when there is neither a record nor a dropped file. Raises ValueError for a damaged record.
     """
     if not is_job_id(job_id):
         raise JobError("JOB_NOT_FOUND", f"{job_id[:80]!r} is no job id.")
@@ -86,7 +87,7 @@ def status(spool_paths: SpoolPaths, job_id: str) -> Record | None:
     if record is None or record.state == "rejected":
         if spool_paths.dropped(job_id).exists():
             return None
-        record = spool.read_record(spool_paths, job_id)  # accepted between the two looks
+        record = spool.read_record(spool_paths, job_id)  # the worker may have accepted it between the two reads
     if record is None:
         raise JobError("JOB_NOT_FOUND", f"No job {job_id!r} is waiting, and there is no record of it.")
     return record
@@ -98,12 +99,13 @@ def wait(
     seconds: float | None = None,
     seen: Callable[[Record | None], None] | None = None,
 ) -> Record:
-    """Poll until the job has ended; ``seen`` is called with each state that was read.
+    """Poll until the job has ended and return its record; ``seen`` is called with each result of ``status``.
 
-    Raises WAIT_TIMEOUT, WORKER_NOT_RUNNING (nobody would ever end it) or JOB_NOT_FOUND.
+    ``seconds`` None waits without a limit. Raises JobError: WAIT_TIMEOUT after ``seconds``, WORKER_NOT_RUNNING when no
+    worker has held the lock for about 10 s, JOB_NOT_FOUND as ``status`` does.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
-    pause, idle_looks = _FIRST_POLL_SECONDS, 0
+    pause, polls_without_worker = _FIRST_POLL_SECONDS, 0
     while True:
         record = status(spool_paths, job_id)
         if seen is not None:
@@ -118,9 +120,9 @@ def wait(
                 remediation=f"The job goes on. Look again: cognee-memory jobs show {job_id}.",
                 details={"job_id": job_id},
             )
-        # A worker that is being started needs some seconds before it holds the lock.
-        idle_looks = 0 if is_held(spool_paths.lock) else idle_looks + 1
-        if idle_looks * pause > 10:
+        # A starting worker needs some seconds before it holds the lock.
+        polls_without_worker = 0 if is_held(spool_paths.lock) else polls_without_worker + 1
+        if polls_without_worker * pause > 10:
             why = f"Job {job_id} is safe, but no worker is there to run it."
             raise JobError("WORKER_NOT_RUNNING", why, details={"job_id": job_id})
         time.sleep(pause)
@@ -128,33 +130,37 @@ def wait(
 
 
 def cancel(spool_paths: SpoolPaths, job_id: str) -> Record | None:
-    """Ask for a job not to run. A waiting job ends as cancelled; so does a running one, unless its effect is committed.
+    """Request that a job is cancelled. A waiting job ends as cancelled; so does a running one, unless its change to
+    the memory is already committed.
 
-    Returns the record as it stands now; a job still in the inbox is cancelled once it is accepted.
+    Returns the present record. A job that is still in the inbox (None) is cancelled once the worker accepts it.
+    Raises as ``status``.
     """
     record = status(spool_paths, job_id)
     if record is not None and record.ended:
         return record
-    # Which generation a job in the inbox will get, only the worker knows: after a rejection it is not the first.
+    # A job in the inbox has no generation yet: the worker assigns it, and after a rejection it is not 1.
     _request(spool_paths, spool_paths.cancel(job_id), job_id=job_id, generation=record.generation if record else None)
     return record
 
 
 def retry(spool_paths: SpoolPaths, record: Record) -> None:
-    """Ask for an ended job to run again, as its next generation."""
+    """Request that an ended job runs again, as its next generation."""
     _request(spool_paths, spool_paths.retry(record.job_id), job_id=record.job_id, generation=record.generation)
 
 
-def request_jobs(spool_paths: SpoolPaths, told: Mapping[str, tuple[Path, int | None]]) -> None:
-    """Ask about several jobs at once: for each, under its id, the request's file and the generation that is meant."""
-    if told:
+def request_jobs(spool_paths: SpoolPaths, requests: Mapping[str, tuple[Path, int | None]]) -> None:
+    """Write requests about several jobs together: job id -> (path of the request file, generation it applies to)."""
+    if requests:
         files.make_folder(spool_paths.control)
-        requests = ((path, _encoded(job_id=job_id, generation=meant)) for job_id, (path, meant) in told.items())
-        batch.replace_many(requests)
+        contents = (
+            (path, _encoded(job_id=job_id, generation=generation)) for job_id, (path, generation) in requests.items()
+        )
+        batch.replace_many(contents)
 
 
 def request(spool_paths: SpoolPaths, verb: Verb) -> None:
-    """Ask the worker for something that is about no single job."""
+    """Request something of the worker that concerns no single job."""
     _request(spool_paths, spool_paths.request(verb))
 
 
@@ -167,13 +173,13 @@ def _encoded(**fields: Any) -> bytes:
     return json.dumps({"requested_at": clock.iso(clock.now()), **fields}).encode()
 
 
-def is_worked_on(spool_paths: SpoolPaths) -> bool:
-    """Whether anybody is there to deal with a request."""
+def is_worker_running(spool_paths: SpoolPaths) -> bool:
+    """Whether a worker holds the lock, and will therefore handle requests."""
     return is_held(spool_paths.lock)
 
 
-def obeyed(spool_paths: SpoolPaths, path: Path, seconds: float) -> bool:
-    """Wait until the worker has dealt with a request. False when the time is over, or nobody works."""
+def wait_until_handled(spool_paths: SpoolPaths, path: Path, seconds: float) -> bool:
+    """Wait until the worker has handled the request at ``path``. False after ``seconds``, or without a worker."""
     deadline = time.monotonic() + seconds
     while path.exists():
         if time.monotonic() >= deadline or not is_held(spool_paths.lock):

@@ -1,4 +1,7 @@
-"""Time as text: ISO 8601 in UTC with ``Z``, to the millisecond. Decisions take the time as an argument."""
+"""Timestamps as text: ISO 8601 in UTC with ``Z``, to the millisecond.
+
+Only edges call ``now``; functions that decide take the time as an argument.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,21 @@ from datetime import UTC, datetime
 
 
 def now() -> datetime:
+    """The current time, aware, in UTC."""
     return datetime.now(UTC)
 
 
 def iso(moment: datetime) -> str:
     """``2026-11-20T20:00:00.123Z``; whole seconds are written without a fraction."""
     moment = moment.astimezone(UTC).replace(tzinfo=None)
-    # Not strftime: its %Y writes the year 999 without a leading zero, which nobody can read back.
+    # Not strftime: its %Y writes the year 999 without a leading zero, which ISO 8601 parsers reject.
     return moment.isoformat(timespec="milliseconds" if moment.microsecond >= 1000 else "seconds") + "Z"
 
 
 def parse(text: str) -> datetime:
-    """An ISO 8601 timestamp as an aware UTC time; without an offset it is taken as UTC.
+    """An ISO 8601 timestamp as an aware UTC time; one without an offset counts as UTC.
 
-    Raises ValueError for anything else, dates out of range included.
+    Raises ValueError for other text and for dates out of range.
     """
     try:
         moment = datetime.fromisoformat(text.strip())

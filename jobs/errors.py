@@ -38,11 +38,12 @@ ERRORS: dict[str, ErrorKind] = _table(
     # --- a file that cannot become a job ---
     ErrorKind(
         "NAME_INVALID", _R, "The file's name is not a job id.",
-        "Name the file <job_id>.json, where the id is 1 to 64 characters of a-z, 0-9, '-' and '_' and starts"
-        " with a letter or digit; a UUIDv7 is a good choice.",
+        "Name the file <job_id>.json. A job id has 1 to 64 characters of a-z, 0-9, '-' and '_' and starts with a letter"
+        " or digit; a UUIDv7 is a good choice.",
     ),
     ErrorKind(
-        "FILE_UNSAFE", _R, "The entry is not a plain file of this user (a link, a device, a pipe, a folder).",
+        "FILE_UNSAFE", _R,
+        "The entry is not a plain file owned by this user: for example a link, a device, a pipe or a folder.",
         "Write a plain file and rename it into the inbox.",
     ),
     ErrorKind(
@@ -54,92 +55,93 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Write the whole file under another name first, then rename it into the inbox.",
     ),
     ErrorKind(
-        "SCHEMA_VERSION_UNSUPPORTED", _R, "The job's schema_version is not one that this program reads.",
+        "SCHEMA_VERSION_UNSUPPORTED", _R, "This program does not read the job's schema_version.",
         "Send schema_version 1, or update cognee-memory.",
     ),
     ErrorKind(
         "JOB_INVALID", _R, "A field of the job is missing, unknown or of the wrong type.",
-        "Correct the named field; the JSON Schemas are in docs/schemas.",
+        "Correct the field that the message names; the JSON Schemas are in docs/schemas.",
     ),
     ErrorKind(
-        "KIND_UNKNOWN", _R, "There is no job kind of that name.",
-        "Use one of the kinds in docs/job-protocol.md.",
+        "KIND_UNKNOWN", _R, "There is no job kind with that name.", "Use one of the kinds in docs/job-protocol.md.",
     ),
     ErrorKind(
-        "JOB_ID_CONFLICT", _R, "Another job with this id but other content was accepted before.",
-        "Use a new id. The first job's record is untouched.",
+        "JOB_ID_CONFLICT", _R, "A job with this id but different content was accepted before.",
+        "Use a new id. The first job's record is unchanged.",
     ),
     ErrorKind(
         "BACKLOG_FULL", _R, "Too many jobs are waiting.",
-        "Wait until the queue has shrunk and submit again, or raise COGNEE_MEMORY_MAX_ACTIVE_JOBS.",
+        "Wait until the queue is shorter and submit again, or raise COGNEE_MEMORY_MAX_ACTIVE_JOBS.",
     ),
     ErrorKind(
         "DISK_FULL", _W, "The disk has too little free space.",
-        "Free some space. Accepted jobs wait and go on by themselves; rejected files must be dropped again.",
+        "Free some disk space. Accepted jobs wait and continue automatically; drop rejected files again.",
     ),
     ErrorKind(
-        "METADATA_BROKEN", _R, "The text has a metadata block, and a line of it cannot be read.",
-        "Correct the named line, or remove the whole block to store the text without metadata.",
+        "METADATA_BROKEN", _R, "The text has a metadata block with a line that cannot be read.",
+        "Correct the line that the message names, or remove the whole block to store the text without metadata.",
     ),
     # --- running ---
     ErrorKind(
-        "EXPIRED", _G, "The job's expires_at passed before it could run.",
-        "Submit it again with a later expires_at, or without one.",
+        "EXPIRED", _G, "The job's expires_at passed before the job could run.",
+        "Submit the job again with a later expires_at, or without one.",
     ),
     ErrorKind(
         "CHILD_DIED", _T, "The process that ran the job ended unexpectedly.",
-        "Nothing: the job is tried again. If it goes on, see the worker's log.",
+        "No action needed: the job is retried. If it happens again, see the worker's log.",
     ),
     ErrorKind(
-        "CHILD_TOO_LARGE", _T, "The process that ran the job took more memory than it may, and was ended.",
-        "Nothing: the job is tried again. If it goes on, split its content or raise COGNEE_MEMORY_CHILD_MEMORY_MIB.",
+        "CHILD_TOO_LARGE", _T, "The process that ran the job exceeded its memory limit, so the worker ended it.",
+        "No action needed: the job is retried. If it happens again, split the job's content or raise"
+        " COGNEE_MEMORY_CHILD_MEMORY_MIB.",
     ),
     ErrorKind(
         "WORKER_DIED", _T, "The worker itself died while the job ran.",
-        "Nothing: the job is tried again. If it goes on, see the worker's log.",
+        "No action needed: the job is retried. If it happens again, see the worker's log.",
     ),
     ErrorKind(
-        "JOB_TIMEOUT", _T, "The attempt took longer than the job's timeout_seconds, and was ended.",
+        "JOB_TIMEOUT", _T, "The attempt took longer than the job's timeout_seconds, so the worker ended it.",
         "Submit the job again with a longer timeout_seconds, or with less content.",
     ),
     ErrorKind(
         "CANCELLED", _G, "The job was cancelled.",
-        "Nothing, if that was meant. Else run it again: cognee-memory jobs retry <job_id>.",
+        "No action needed if you intended this. Otherwise run the job again: cognee-memory jobs retry <job_id>.",
     ),
     ErrorKind(
-        "CANCEL_TOO_LATE", _G, "The job's effect is committed already; it ends as it would have.",
-        "Nothing: see what it did with cognee-memory jobs show <job_id>.",
+        "CANCEL_TOO_LATE", _G, "The job's change is already committed, so the job ends with its normal outcome.",
+        "No action needed. To see what the job did: cognee-memory jobs show <job_id>.",
     ),
     ErrorKind(
-        "POISON", _G, "The job ended its process again and again.",
-        "Look at the job's content and the worker's log before running it again.",
+        "POISON", _G, "The job crashed its process repeatedly.",
+        "Check the job's content and the worker's log before you run the job again.",
     ),
     ErrorKind(
-        "INTERNAL", _T, "An unexpected error; the worker's log has the traceback.",
-        "Run: cognee-memory jobs retry <job_id>. If it goes on, report it with the log.",
+        "INTERNAL", _T, "An unexpected error occurred; the worker's log has the traceback.",
+        "Run: cognee-memory jobs retry <job_id>. If it happens again, report it with the log.",
     ),
     ErrorKind(
-        "SYSTEM_BUSY", _W, "The system refuses what the job needs: a process, an open file, memory.",
-        "End programs that are not needed, or raise the system's limits; the worker goes on by itself.",
+        "SYSTEM_BUSY", _W,
+        "The operating system refused a resource that the job needs: a process, an open file or memory.",
+        "End programs that you do not need, or raise the system's limits; the worker continues automatically.",
     ),
     ErrorKind(
-        "TEST_FAILURE", _G, "A noop job was asked to fail.", "Nothing: this is a test job.",
+        "TEST_FAILURE", _G, "A noop job failed as requested.", "No action needed: this is a test job.",
     ),
     ErrorKind(
-        "TEST_RETRY", _T, "A noop job was asked to fail for a while.", "Nothing: this is a test job.",
+        "TEST_RETRY", _T, "A noop job failed temporarily, as requested.", "No action needed: this is a test job.",
     ),
     # --- the stores ---
     ErrorKind(
         "GRAPH_UNAVAILABLE", _W, "cognee's knowledge graph cannot be opened.",
-        "The memory itself is stored and retrievable. Mend the permissions or files under .cognee_system; the"
-        " worker goes on by itself. If the files are lost, run: cognee-memory rebuild --what graph.",
+        "The memory itself is stored and retrievable. Repair the permissions or files under .cognee_system; the worker"
+        " continues automatically. If the files are lost, run: cognee-memory rebuild --what graph.",
     ),
     ErrorKind(
         "GRAPH_WRITE_FAILED", _T, "cognee refused to write the memory into its knowledge graph.",
-        "The memory itself is stored and retrievable. The worker's log says where it happened.",
+        "The memory itself is stored and retrievable. The worker's log says where the write failed.",
     ),
     ErrorKind(
-        "STORE_MOUNT_UNSAFE", _W, "The workspace lies on a mount where SQLite's log cannot be trusted.",
+        "STORE_MOUNT_UNSAFE", _W, "The workspace is on a mount where SQLite's write-ahead log is not safe.",
         "Move the workspace to a local disk, or accept the risk: COGNEE_MEMORY_ALLOW_UNSAFE_MOUNT=1.",
     ),
     ErrorKind(
@@ -155,136 +157,139 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Check the permissions of .cognee_memory, and restore memory.db from a backup if it is damaged.",
     ),
     ErrorKind(
-        "EMBEDDER_MISMATCH", _W, "The store was made with another embedding model than the one configured.",
-        "Set the former model again, or embed everything anew: cognee-memory rebuild --what index.",
+        "EMBEDDER_MISMATCH", _W, "The store was created with an embedding model other than the configured one.",
+        "Configure the former model again, or embed all texts again: cognee-memory rebuild --what index.",
     ),
     ErrorKind(
         "MODEL_MISSING", _W, "The embedding model is not on this machine.",
         "Run: cognee-memory setup.",
     ),
     ErrorKind(
-        "MODEL_CORRUPT", _W, "The embedding model's files do not have the expected checksum.",
+        "MODEL_CORRUPT", _W, "The embedding model's files do not have the expected checksums.",
         "Run: cognee-memory setup.",
     ),
     ErrorKind(
-        "EMBEDDING_FAILED", _T, "The embedding provider did not answer as it should.",
+        "EMBEDDING_FAILED", _T, "The embedding provider returned an error or an unusable answer.",
         "Check EMBEDDING_ENDPOINT, EMBEDDING_MODEL and the key.",
     ),
     ErrorKind(
         "EMBEDDING_UNREACHABLE", _W, "The embedding provider cannot be reached.",
-        "Nothing, if it comes back: the job waits, uncounted. Else check EMBEDDING_ENDPOINT and the network.",
+        "No action needed if the provider comes back: the job waits, and the attempt is not counted. Otherwise check"
+        " EMBEDDING_ENDPOINT and the network.",
     ),
     ErrorKind(
-        "RATE_LIMITED", _W, "A provider asks for a pause: too many requests, or a budget that is spent.",
-        "Nothing: the job waits, uncounted, and goes on by itself. Else raise the limit at the provider.",
+        "RATE_LIMITED", _W, "A provider asks for a pause: too many requests, or a spent budget.",
+        "No action needed: the job waits, the attempt is not counted, and the job continues automatically. To wait"
+        " less, raise the limit at the provider.",
     ),
     ErrorKind(
-        "EMBEDDING_CONFIG", _W, "The settings of the embedding provider do not fit together.",
-        "Correct EMBEDDING_PROVIDER, EMBEDDING_MODEL and EMBEDDING_DIMENSIONS: cognee-memory settings.",
+        "EMBEDDING_CONFIG", _W, "The settings of the embedding provider are wrong or inconsistent.",
+        "Correct EMBEDDING_PROVIDER, EMBEDDING_MODEL and EMBEDDING_DIMENSIONS. To see them: cognee-memory settings.",
     ),
     ErrorKind(
-        "MEMORY_NOT_FOUND", _G, "There is no memory with that id.", "List them: cognee-memory memories list.",
+        "MEMORY_NOT_FOUND", _G, "There is no memory with that id.", "List the memories: cognee-memory memories list.",
     ),
     ErrorKind(
-        "TOPIC_NOT_FOUND", _G, "There is no topic with that id.", "List them: cognee-memory topics.",
+        "TOPIC_NOT_FOUND", _G, "There is no topic with that id.", "List the topics: cognee-memory topics.",
     ),
     ErrorKind(
-        "NOTHING_TO_COMPACT", _G, "The topic has fewer than two memories that could be merged.",
-        "Nothing: there is nothing to merge. Drafts and superseded memories do not count: cognee-memory memories list.",
+        "NOTHING_TO_COMPACT", _G, "The topic has fewer than two memories that can be merged.",
+        "No action needed. Drafts and superseded memories do not count; to see them: cognee-memory memories list.",
     ),
     ErrorKind(
-        "TOPIC_TOO_LARGE", _G, "The topic's memories hold more text than a job's record may.",
-        "Set those that no longer matter to Superseded, and ask again.",
+        "TOPIC_TOO_LARGE", _G, "The topic's memories contain more text than a job's record can hold.",
+        "Set the memories that no longer matter to Superseded, and submit the job again.",
     ),
     ErrorKind(
-        "PREVIEW_NOT_FOUND", _G, "There is no preview with that digest, or it was forgotten since.",
-        "Ask for a new preview of the topic, look at it, and apply that one.",
+        "PREVIEW_NOT_FOUND", _G, "There is no preview with that digest, or it has been deleted since.",
+        "Make a new preview of the topic, read it, and apply that one.",
     ),
     ErrorKind(
         "PREVIEW_STALE", _G, "The topic has changed since the preview was made.",
-        "Nothing was changed. Ask for a new preview of the topic, look at it, and apply that one.",
+        "Nothing was changed. Make a new preview of the topic, read it, and apply that one.",
     ),
     ErrorKind(
         "RESTORE_BLOCKED", _G, "The record was merged into a later one.",
         "Nothing was changed. Restore the later record first; the message names it.",
     ),
     ErrorKind(
-        "RECEIPT_NOT_FOUND", _G, "There is no receipt of a migration with that id.",
-        "The receipts lie in .cognee_memory/receipts, each under its id.",
+        "RECEIPT_NOT_FOUND", _G, "There is no migration receipt with that id.",
+        "The receipts are in .cognee_memory/receipts; each file is named after its id.",
     ),
     ErrorKind(
         "IMPORT_INVALID", _G, "The file is not an export of cognee-memory.",
-        "Nothing was stored. Name a file that an export has written; docs/export.md describes its lines.",
+        "Nothing was stored. Give a file that the export command wrote; docs/export.md describes its lines.",
     ),
     # --- language models ---
     ErrorKind(
-        "LLM_NOT_CONFIGURED", _G, "No language model is configured, and this needs one.",
+        "LLM_NOT_CONFIGURED", _G, "This operation needs a language model, and none is configured.",
         "Set LLM_API_KEY, and LLM_PROVIDER, LLM_MODEL and LLM_ENDPOINT where they differ from cognee's defaults, in the"
-        " environment or in config.toml; restart the worker; then run: cognee-memory jobs retry <job_id>.",
+        " environment or in config.toml. Restart the worker, then run: cognee-memory jobs retry <job_id>.",
     ),
     ErrorKind(
-        "LLM_KEY_REFUSED", _G, "The language model's provider refuses the key, or what it may be used for.",
+        "LLM_KEY_REFUSED", _G, "The language model's provider rejects the key, or the key does not permit this use.",
         "Correct LLM_API_KEY, restart the worker, then run: cognee-memory jobs retry <job_id>.",
     ),
     ErrorKind(
-        "LLM_CONFIG", _G, "The settings of the language model do not fit together.",
+        "LLM_CONFIG", _G, "The settings of the language model are wrong or inconsistent.",
         "Correct LLM_PROVIDER, LLM_MODEL and LLM_ENDPOINT, restart the worker, then run: cognee-memory jobs retry"
         " <job_id>.",
     ),
     ErrorKind(
         "LLM_UNREACHABLE", _W, "The language model's provider cannot be reached.",
-        "Check the network and LLM_ENDPOINT. The job waits and goes on by itself.",
+        "Check the network and LLM_ENDPOINT. The job waits and continues automatically.",
     ),
     ErrorKind(
         "LLM_TIMEOUT", _T, "The language model did not answer in time.",
-        "Nothing: the job is tried again. If it goes on, raise COGNEE_MEMORY_LLM_TIMEOUT_SECONDS.",
+        "No action needed: the job is retried. If it happens again, raise COGNEE_MEMORY_LLM_TIMEOUT_SECONDS.",
     ),
     ErrorKind(
-        "LLM_FAILED", _T, "The language model's provider did not answer as it should.",
-        "Nothing: the job is tried again. If it goes on, try another LLM_MODEL.",
+        "LLM_FAILED", _T, "The language model's provider returned an error or an unusable answer.",
+        "No action needed: the job is retried. If it happens again, try another LLM_MODEL.",
     ),
     ErrorKind(
-        "LLM_TEXT_REFUSED", _G, "The language model's provider refuses this text: too long, or against its rules.",
+        "LLM_TEXT_REFUSED", _G,
+        "The language model's provider rejects this text: it is too long, or against the provider's rules.",
         "Shorten or split the text and submit it again, or set another LLM_MODEL.",
     ),
     ErrorKind(
-        "LLM_BUDGET_SPENT", _W, "The job has used up what it, or this day, may ask of the language model.",
-        "Nothing is lost: the job waits. A day's budget is there again with the next UTC day; a job's once the setting"
-        " that the message names is raised and the worker restarted.",
+        "LLM_BUDGET_SPENT", _W, "The job's budget or the day's budget for the language model is spent.",
+        "Nothing is lost: the job waits. A day's budget is renewed with the next UTC day. For a job's budget, raise the"
+        " setting that the message names and restart the worker.",
     ),
     ErrorKind(
         "MEMORY_FORGOTTEN", _G, "The memory was forgotten after this job was accepted.",
-        "Submit the content again if it is to be stored anew.",
+        "To store the content again, submit it again.",
     ),
     # --- asking ---
     ErrorKind(
         "WORKSPACE_MISSING", _G, "There is no folder at the workspace path.",
-        "Check the path; it is the folder that is open in the editor.",
+        "Check the path: the workspace is the folder that is open in the editor.",
     ),
     ErrorKind(
-        "WORKSPACE_NOT_TRUSTED", _G, "The workspace holds jobs or memories that this user did not make here.",
-        "Look at .cognee_jobs and .cognee_memory, then run: cognee-memory trust.",
+        "WORKSPACE_NOT_TRUSTED", _G, "The workspace contains jobs or memories that this user did not create here.",
+        "Inspect .cognee_jobs and .cognee_memory, then run: cognee-memory trust.",
     ),
     ErrorKind(
-        "CONFIG_UNWRITABLE", _G, "The user's configuration folder cannot be written.",
-        "Make it writable, or set COGNEE_MEMORY_CONFIG_DIR to a folder that is.",
+        "CONFIG_UNWRITABLE", _G, "The user's configuration folder is not writable.",
+        "Make it writable, or set COGNEE_MEMORY_CONFIG_DIR to a writable folder.",
     ),
     ErrorKind(
-        "SETTING_INVALID", _G, "A setting has a value that cannot be read.",
-        "Correct it; see: cognee-memory settings.",
+        "SETTING_INVALID", _G, "A setting cannot be read or has an invalid value.",
+        "Correct the setting that the message names; docs/settings.md lists all settings.",
     ),
     ErrorKind(
-        "QUERY_EMPTY", _G, "The query holds no text.", "Ask with at least one word.",
+        "QUERY_EMPTY", _G, "The query contains no text.", "Ask with at least one word.",
     ),
     ErrorKind(
-        "ARGUMENT_INVALID", _G, "An argument is of the wrong form.", "See --help.",
+        "ARGUMENT_INVALID", _G, "An argument is invalid.", "See --help.",
     ),
     ErrorKind(
-        "NOT_CONFIRMED", _G, "Somebody has to say yes to this first, and nobody has.",
-        "Nothing was done. Answer yes; where nobody can be asked, say --yes.",
+        "NOT_CONFIRMED", _G, "This operation needs your confirmation, and you have not given it.",
+        "Nothing was done. Answer yes, or pass --yes where no prompt is possible.",
     ),
     ErrorKind(
-        "PROJECT_MISMATCH", _G, "Another workspace than this one was asked for.",
+        "PROJECT_MISMATCH", _G, "The request names a workspace other than this one.",
         "Leave project out, or name this workspace by its path or its folder's name. Nothing was done.",
     ),
     ErrorKind(
@@ -292,71 +297,70 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Check the id: cognee-memory jobs list.",
     ),
     ErrorKind(
-        "WORKER_RUNNING", _G, "Another worker works on this workspace.",
-        "Use it: cognee-memory worker status. Or stop it: cognee-memory worker stop.",
+        "WORKER_RUNNING", _G, "Another worker is running on this workspace.",
+        "Use that worker, or stop it: cognee-memory worker stop. Its status: cognee-memory worker status.",
     ),
     ErrorKind(
-        "WORKER_NOT_RUNNING", _G, "No worker works on this workspace.",
-        "Start one: cognee-memory worker start.",
+        "WORKER_NOT_RUNNING", _G, "No worker is running on this workspace.", "Start one: cognee-memory worker start.",
     ),
     ErrorKind(
         "WORKER_START_FAILED", _G, "The worker could not be started.",
-        "Run it in the foreground to see why: cognee-memory worker.",
+        "To see why, run it in the foreground: cognee-memory worker.",
     ),
     ErrorKind(
-        "WAIT_TIMEOUT", _G, "The job had not ended when the waiting time was over.",
-        "The job goes on. Look again: cognee-memory jobs show <job_id>.",
+        "WAIT_TIMEOUT", _G, "The job did not end within the waiting time.",
+        "The job continues. Check it later: cognee-memory jobs show <job_id>.",
     ),
     ErrorKind(
-        "PROBLEMS_FOUND", _G, "Something is wrong with this workspace or this machine.",
-        "Each finding says what to do. To have done what is safe: cognee-memory doctor --fix.",
+        "PROBLEMS_FOUND", _G, "This workspace or this machine has a problem.",
+        "Each finding says what to do. To apply the safe fixes: cognee-memory doctor --fix.",
     ),
     ErrorKind(
-        "PARTLY_REFUSED", _G, "Some of the jobs were refused what was asked for them.",
-        "Nothing is lost: each that was refused is listed with the reason.",
+        "PARTLY_REFUSED", _G, "The request was refused for some of the jobs.",
+        "Nothing is lost: each refused job is listed with the reason.",
     ),
     ErrorKind(
-        "JOBS_FAILED", _G, "Jobs failed while they were watched.",
-        "See why, and what to do: cognee-memory jobs causes.",
+        "JOBS_FAILED", _G, "Jobs failed while you watched the queue.",
+        "To see why, and what to do: cognee-memory jobs causes.",
     ),
     # --- over HTTP ---
     ErrorKind(
-        "HTTP_OFF", _G, "The worker does not serve over HTTP: it is switched off, or it cannot listen.",
-        "Set COGNEE_MEMORY_HTTP=1 and restart the worker; what keeps it from listening is in: cognee-memory status.",
+        "HTTP_OFF", _G, "The worker does not serve HTTP: HTTP is switched off, or the worker cannot listen.",
+        "Set COGNEE_MEMORY_HTTP=1 and restart the worker. To see why it cannot listen: cognee-memory status.",
     ),
     ErrorKind(
-        "HTTP_TICKET_INVALID", _G, "The link that signs in to the page was used before, or its minute is over.",
-        "Make a new one: cognee-memory open.",
+        "HTTP_TICKET_INVALID", _G, "The sign-in link to the page was used before, or is older than a minute.",
+        "Make a new link: cognee-memory open.",
     ),
     ErrorKind(
         "HTTP_UNAUTHORIZED", _G, "The request does not carry the worker's token.",
-        "Send Authorization: Bearer with the content of the file that the heartbeat names under http.token_file;"
-        " it is another one after each start of the worker.",
+        "Send Authorization: Bearer with the content of the file that the heartbeat names under http.token_file. Each"
+        " start of the worker makes a new token.",
     ),
     ErrorKind(
-        "HTTP_FORBIDDEN", _G, "The request comes from elsewhere than this machine's own programs: a page in a browser.",
-        "Ask the address in the heartbeat's http.url by that name, and send no Origin header.",
+        "HTTP_FORBIDDEN", _G, "The request comes from a web page of another site or names another host.",
+        "Send the request to the address in the heartbeat's http.url, under that name and without an Origin header.",
     ),
     ErrorKind(
-        "HTTP_NO_ROUTE", _G, "There is nothing under that path and method.", "See docs/http.md for what there is.",
+        "HTTP_NO_ROUTE", _G, "There is no route with that path and method.", "docs/http.md lists the routes.",
     ),
     ErrorKind(
         "HTTP_NOT_JSON", _G, "The request's Content-Type is not application/json.",
         "Send one JSON object in UTF-8, with Content-Type: application/json.",
     ),
     ErrorKind(
-        "HTTP_TOO_LARGE", _G, "The body is larger than 1 MiB.", "Ask with a shorter query.",
+        "HTTP_TOO_LARGE", _G, "The body is larger than 1 MiB.", "Send a shorter query.",
     ),
     ErrorKind(
-        "HTTP_TOO_SLOW", _W, "The body did not arrive in time.", "Send the request whole, at once.",
+        "HTTP_TOO_SLOW", _W, "The body did not arrive in time.", "Send the whole request at once.",
     ),
     ErrorKind(
-        "HTTP_BUSY", _W, "Too many questions are being answered already, or the model is still being loaded.",
-        "Ask again after the seconds of the Retry-After header, or use the command line.",
+        "HTTP_BUSY", _W, "The worker is already answering too many queries, or is still loading the model.",
+        "Try again after the seconds in the Retry-After header, or use the command line.",
     ),
     ErrorKind(
-        "NOT_READY", _W, "Asked whether it is ready, the worker says why not: the message names what is missing.",
-        "Wait a moment; if it stays so, run cognee-memory doctor.",
+        "NOT_READY", _W, "The worker is not ready; the message names what is missing.",
+        "Wait a moment. If it stays so, run: cognee-memory doctor.",
     ),
 )  # fmt: skip
 

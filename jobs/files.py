@@ -1,7 +1,8 @@
-"""Durable, private file operations, and how the platforms differ in them.
+"""Atomic, durable and private file operations, and the differences between platforms.
 
-A reader sees the old file or the new one, never a part; what ``replace`` returned from survives a
-power cut. Every file is created 0600 and every folder 0700, whatever the umask.
+Readers see the old file or the new one, never a part. When ``replace`` has returned, its change survives a power cut.
+Every file is created 0600 and every folder 0700, whatever the umask. Which files exist is in ``layout``; several
+files at once are in ``batch``. All functions let OSError pass unless their docstring says otherwise.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ _FOLDER = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_DIRECTORY", 0)
 _WINDOWS = sys.platform == "win32"
 
 # What a file system answers that has no such thing: to F_FULLFSYNC, to the sync of a folder, to a mode.
-_NOT_THERE = frozenset(
+_UNSUPPORTED = frozenset(
     {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOTTY, errno.ENOSYS, errno.EBADF, errno.EISDIR}
 )
-# What open answers for something that can never be read as a plain file. Anything else may pass (too many open
-# files, a device error, a server that is away), and must not cost a good file its chance.
+# Errors of open for an entry that can never be read as a plain file. Other errors may be temporary (too many open
+# files, a device error, an unreachable server) and must not get a good file rejected.
 _NEVER_PLAIN = frozenset({errno.ELOOP, errno.ENXIO, errno.ENODEV, errno.EISDIR, errno.ENOTSUP, errno.EOPNOTSUPP})
 _READER_PAUSES_SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
 
 
 def sync(descriptor: int) -> None:
-    """Force a file's content to the medium (macOS needs F_FULLFSYNC for that, which not every mount knows)."""
+    """Force a file's content to the medium. macOS needs F_FULLFSYNC for that, which some mounts do not support."""
     if sys.platform == "darwin":
         import fcntl
 
@@ -43,14 +44,14 @@ def sync(descriptor: int) -> None:
             fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
             return
         except OSError as error:
-            if error.errno not in _NOT_THERE:
+            if error.errno not in _UNSUPPORTED:
                 raise
     os.fsync(descriptor)
 
 
 def sync_file(path: Path) -> None:
-    """Force the content of a file that was written before to the medium."""
-    descriptor = os.open(path, os.O_RDWR | _NOFOLLOW | _BINARY)  # Windows syncs what it may write alone
+    """Force the content of an existing file to the medium."""
+    descriptor = os.open(path, os.O_RDWR | _NOFOLLOW | _BINARY)  # Windows syncs only descriptors open for writing
     try:
         sync(descriptor)
     finally:
@@ -58,7 +59,7 @@ def sync_file(path: Path) -> None:
 
 
 def begin_sync(path: Path) -> None:
-    """Ask for a file's content to be written soon, without waiting for it; a sync is needed all the same."""
+    """Start writing a file's content to the medium without waiting. A later sync is still needed."""
     if hasattr(os, "posix_fadvise"):
         descriptor = os.open(path, os.O_RDONLY | _NOFOLLOW)
         try:
@@ -68,27 +69,27 @@ def begin_sync(path: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Force a folder's entries to the medium; Windows does that with the rename itself."""
+    """Force a folder's entries to the medium. On Windows the rename itself does that."""
     if _WINDOWS:
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         sync(descriptor)
     except OSError as error:
-        if error.errno not in _NOT_THERE:  # some network and user-space file systems sync no folders
+        if error.errno not in _UNSUPPORTED:  # some network and user-space file systems sync no folders
             raise
     finally:
         os.close(descriptor)
 
 
-_A_FOLDER = "Move it away, or put a plain folder of this user in its place."
+_FOLDER_REMEDY = "Move it away, or put a plain folder of this user in its place."
 
 
 def make_folder(folder: Path, *, links: bool = False) -> None:
-    """Create a private folder, or make an existing one of ours private. A new one survives a power cut.
+    """Create a private folder, or make the user's existing one private. A new folder survives a power cut.
 
-    Raises FILE_UNSAFE for a link or another user's folder: what lies in a workspace may have come with a clone, and
-    a link would lead our writes anywhere. With ``links`` it does not: a cache of the user's may well be elsewhere.
+    Raises JobError: FILE_UNSAFE for a link or another user's folder: a cloned workspace may contain either, and a link
+    would redirect our writes. ``links`` allows both, since the user's cache folder may be elsewhere.
     """
     missing = _missing(folder)
     try:
@@ -96,34 +97,34 @@ def make_folder(folder: Path, *, links: bool = False) -> None:
     except FileExistsError as error:
         if links:
             raise
-        said = f"{folder.name} is {_kind(folder.lstat())}, not a folder."
-        raise JobError("FILE_UNSAFE", said, remediation=_A_FOLDER) from error
-    for made in missing:
-        sync_folder(made.parent)
+        message = f"{folder.name} is {_kind(folder.lstat())}, not a folder."
+        raise JobError("FILE_UNSAFE", message, remediation=_FOLDER_REMEDY) from error
+    for created in missing:
+        sync_folder(created.parent)
     status = folder.stat() if links else folder.lstat()
     if not links and not is_real_folder(status):
-        raise JobError("FILE_UNSAFE", f"{folder.name} is {_kind(status)}, not a folder.", remediation=_A_FOLDER)
-    if not links and not is_users(status):
-        said = f"The folder {folder.name} belongs to another user."
-        raise JobError("FILE_UNSAFE", said, remediation=_A_FOLDER)
+        raise JobError("FILE_UNSAFE", f"{folder.name} is {_kind(status)}, not a folder.", remediation=_FOLDER_REMEDY)
+    if not links and not belongs_to_user(status):
+        message = f"The folder {folder.name} belongs to another user."
+        raise JobError("FILE_UNSAFE", message, remediation=_FOLDER_REMEDY)
     if not _WINDOWS and stat.S_IMODE(status.st_mode) & 0o777 != 0o700:
-        with _whatever_modes_there_are():
-            _close_to_others(folder, links)
+        with _ignoring_missing_mode_support():
+            _set_private_mode(folder, links)
 
 
 def _missing(folder: Path) -> list[Path]:
-    """The folder and those above it that are not there yet, the outermost first."""
-    found: list[Path] = []
+    """The folder and its parents that do not exist yet, the outermost first."""
+    missing: list[Path] = []
     while not folder.exists():
-        found.insert(0, folder)
+        missing.insert(0, folder)
         folder = folder.parent
-    return found
+    return missing
 
 
-def _close_to_others(folder: Path, links: bool) -> None:
+def _set_private_mode(folder: Path, links: bool) -> None:
     try:
         descriptor = os.open(folder, _FOLDER & ~_NOFOLLOW if links else _FOLDER)
-    except PermissionError:  # ours, and so closed that we cannot look either
+    except PermissionError:  # the folder is ours, but its mode denies even us to open it
         folder.chmod(0o700)
         return
     try:
@@ -133,36 +134,39 @@ def _close_to_others(folder: Path, links: bool) -> None:
 
 
 def make_private(descriptor: int, status: os.stat_result) -> None:
-    """Give an open file of ours the mode 0600, whatever the umask made of it."""
+    """Set the mode of an open file to 0600. ``status`` is its fstat result."""
     if not _WINDOWS and stat.S_IMODE(status.st_mode) != 0o600:
-        with _whatever_modes_there_are():
+        with _ignoring_missing_mode_support():
             os.fchmod(descriptor, 0o600)
 
 
 @contextlib.contextmanager
-def _whatever_modes_there_are() -> Iterator[None]:
-    """FAT and its like keep no modes and refuse to set one, even to the owner."""
+def _ignoring_missing_mode_support() -> Iterator[None]:
+    """Ignores failures to set a mode: FAT and similar file systems have none and refuse even the owner."""
     try:
         yield
     except OSError as error:
-        if not isinstance(error, PermissionError) and error.errno not in _NOT_THERE:
+        if not isinstance(error, PermissionError) and error.errno not in _UNSUPPORTED:
             raise
 
 
 def ignore_in_git(folder: Path) -> None:
-    """Keep a folder of ours out of the workspace's version control."""
+    """Exclude a folder from the workspace's version control with a ``.gitignore`` inside it."""
     path = folder / ".gitignore"
     if not path.exists():
         replace(path, b"*\n")
 
 
-def part_of(path: Path) -> Path:
-    """A name beside the file, of a part that is not finished; recovery removes those of a process that died."""
+def temporary_path(path: Path) -> Path:
+    """A new temporary name in the same folder. Recovery removes the temporary files of a process that died."""
     return path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
 
 
 def write_new(path: Path, data: bytes, *, synced: bool = True) -> None:
-    """Write and sync a file that must not exist yet."""
+    """Create and write a file, and sync its content unless ``synced`` is False. After an error the file is removed.
+
+    Raises FileExistsError when it exists.
+    """
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _BINARY, 0o600)
     try:
         with os.fdopen(descriptor, "wb", closefd=False) as file:
@@ -178,19 +182,20 @@ def write_new(path: Path, data: bytes, *, synced: bool = True) -> None:
 
 
 def replace(path: Path, data: bytes, *, durable: bool = True) -> None:
-    """Put ``data`` at ``path`` in one step. With ``durable=False`` the caller syncs the folder."""
+    """Replace the file at ``path`` by ``data`` atomically and durably. With ``durable=False`` the caller must sync the
+    folder."""
     _replace(path, data, synced=True)
     if durable:
         sync_folder(path.parent)
 
 
-def replace_loosely(path: Path, data: bytes) -> None:
-    """Put ``data`` at ``path`` in one step for readers, without surviving a power cut."""
+def replace_without_sync(path: Path, data: bytes) -> None:
+    """Replace the file at ``path`` by ``data`` atomically; the change need not survive a power cut."""
     _replace(path, data, synced=False)
 
 
 def _replace(path: Path, data: bytes, *, synced: bool) -> None:
-    part = part_of(path)
+    part = temporary_path(path)
     write_new(part, data, synced=synced)
     try:
         rename(part, path)
@@ -201,8 +206,9 @@ def _replace(path: Path, data: bytes, *, synced: bool) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file to be written, which stands at ``path`` when the context is left; after an error nothing has changed."""
-    part = part_of(path)
+    """A context with an open file to write. On exit it replaces the file at ``path`` atomically and durably; after an
+    error ``path`` is unchanged."""
+    part = temporary_path(path)
     write_new(part, b"", synced=False)
     try:
         with part.open("wb") as file:
@@ -216,17 +222,17 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def rename(source: Path, target: Path) -> None:
-    """Rename over the target."""
-    _despite_readers(lambda: source.replace(target))
+    """Rename ``source`` to ``target``, replacing it; retries while a reader on Windows blocks it."""
+    _retry_while_open(lambda: source.replace(target))
 
 
 def remove(path: Path) -> None:
-    """Unlink a file if it is there; its absence after a power cut is not promised."""
-    _despite_readers(lambda: path.unlink(missing_ok=True))
+    """Unlink a file if it exists. After a power cut it may exist again."""
+    _retry_while_open(lambda: path.unlink(missing_ok=True))
 
 
-def _despite_readers(action: Callable[[], object]) -> None:
-    """On Windows whoever has a file open keeps it from being replaced or unlinked, for a moment."""
+def _retry_while_open(action: Callable[[], object]) -> None:
+    """Run the action, retrying on Windows, where a file that a reader has open can be neither replaced nor removed."""
     for pause in _READER_PAUSES_SECONDS:
         try:
             action()
@@ -239,10 +245,10 @@ def _despite_readers(action: Callable[[], object]) -> None:
 
 
 def read_own(path: Path, limit: int) -> bytes:
-    """The bytes of a plain file in a folder of ours, at most ``limit``; a second name (a backup's) does no harm.
+    """The bytes of a plain file in one of our folders. Hard links are allowed: backups make them.
 
-    Raises FILE_UNSAFE for a link or what is no file, FILE_TOO_LARGE, and OSError as it is: what cannot be read
-    now need not be damaged.
+    Raises JobError: FILE_UNSAFE for a link or anything but a plain file, FILE_TOO_LARGE above ``limit`` bytes. OSError
+    passes: a file that cannot be read now need not be damaged.
     """
     descriptor = open_plain(path)
     try:
@@ -252,22 +258,22 @@ def read_own(path: Path, limit: int) -> bytes:
 
 
 def read_plain(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
-    """The bytes of a plain file that this user alone can have written, at most ``limit``, and its status.
+    """The bytes of a plain file that only this user can have written, and its status.
 
-    Raises FILE_UNSAFE for what is no plain file of ours (``details`` has ``names`` where it is only that the file
-    has more than one), FILE_TOO_LARGE, and OSError as it is, FileNotFoundError among them.
+    Raises JobError: FILE_UNSAFE for anything else (a file with several hard links has their number in
+    ``details["names"]``), FILE_TOO_LARGE above ``limit`` bytes. OSError passes, including FileNotFoundError.
     """
     try:
         descriptor = open_plain(path)
     except PermissionError as error:
         if _WINDOWS:
-            raise  # its writer has it open still
+            raise  # its writer still has it open
         raise JobError("FILE_UNSAFE", f"{path.name} cannot be opened: {error.strerror}.") from error
     try:
         status = os.fstat(descriptor)
-        if not is_users(status):
+        if not belongs_to_user(status):
             raise JobError("FILE_UNSAFE", f"{path.name} belongs to another user.")
-        # No name at all is well: the file was replaced after we had opened it, and we read the old one.
+        # A link count of 0 is fine: the file was replaced after we opened it, and we read the old one.
         if not _WINDOWS and status.st_nlink > 1:
             details = {"names": status.st_nlink}
             raise JobError("FILE_UNSAFE", f"{path.name} has a second name, a hard link.", details=details)
@@ -277,10 +283,10 @@ def read_plain(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
 
 
 def open_plain(path: Path, folder: int | None = None) -> int:
-    """A descriptor to read the plain file that lies at the path itself (in the open ``folder``, where one is given).
+    """A descriptor for reading the plain file at ``path`` (relative to the open descriptor ``folder``, if given).
 
-    A link is not followed, and neither a pipe nor a device is opened, since that alone has effects. Raises
-    FILE_UNSAFE, and OSError as it is.
+    Does not follow links. Does not open pipes and devices, since opening one can block or trigger an action. Raises
+    JobError: FILE_UNSAFE for them. OSError passes.
     """
     before = os.stat(path, dir_fd=folder, follow_symlinks=False)
     name = path.name
@@ -293,7 +299,7 @@ def open_plain(path: Path, folder: int | None = None) -> int:
             raise JobError("FILE_UNSAFE", f"{name} is no plain file: {error.strerror}.") from error
         raise
     after = os.fstat(descriptor)
-    if not stat.S_ISREG(after.st_mode):  # put there between the look and the opening
+    if not stat.S_ISREG(after.st_mode):  # the entry was exchanged between stat and open
         os.close(descriptor)
         raise JobError("FILE_UNSAFE", f"{name} is {_kind(after)}, not a plain file.")
     if not _NOFOLLOW and (before.st_dev, before.st_ino) != (after.st_dev, after.st_ino):
@@ -307,7 +313,7 @@ def _read(descriptor: int, path: Path, limit: int) -> bytes:
     if size > limit:
         raise JobError("FILE_TOO_LARGE", f"{path.name} has {size:,} bytes; the limit is {limit:,}.")
     with os.fdopen(descriptor, "rb", closefd=False) as file:
-        data = file.read(size + 1)  # not the limit: room for it would be made, and costs more than the reading
+        data = file.read(size + 1)  # not limit + 1: read allocates that many bytes, which costs more than reading
         if len(data) > size:
             data += file.read(limit + 1 - len(data))
     if len(data) > limit:
@@ -333,27 +339,27 @@ def _kind(status: os.stat_result) -> str:
 
 
 def _is_junction(status: os.stat_result) -> bool:
-    """Windows' other link between folders, which lstat shows as a folder."""
+    """Whether it is a junction: a link between folders on Windows that lstat shows as a folder."""
     return getattr(status, "st_reparse_tag", 0) == getattr(stat, "IO_REPARSE_TAG_MOUNT_POINT", 0xA0000003)
 
 
-def is_users(status: os.stat_result) -> bool:
-    """Whether what the status is of belongs to this user."""
+def belongs_to_user(status: os.stat_result) -> bool:
+    """Whether the file or folder with this status belongs to this user; always True on Windows."""
     return _WINDOWS or status.st_uid == os.getuid()
 
 
 def is_real_folder(status: os.stat_result) -> bool:
-    """Whether the status, taken by lstat, is of a folder and of no link to one."""
+    """Whether this lstat result is of a folder, not of a link or junction."""
     return stat.S_ISDIR(status.st_mode) and not _is_junction(status)
 
 
 def is_own_folder(path: Path) -> bool:
-    """Whether a real folder of this user lies there, not a link to one."""
+    """Whether ``path`` is a folder of this user, not a link to one. Raises OSError if it does not exist."""
     status = path.lstat()
-    return is_real_folder(status) and is_users(status)
+    return is_real_folder(status) and belongs_to_user(status)
 
 
 def is_own_file(path: Path) -> bool:
-    """Whether a plain file of this user lies there that has no other name."""
+    """Whether ``path`` is a plain file of this user with a single hard link. Raises OSError if it does not exist."""
     status = path.lstat()
-    return stat.S_ISREG(status.st_mode) and is_users(status) and (_WINDOWS or status.st_nlink == 1)
+    return stat.S_ISREG(status.st_mode) and belongs_to_user(status) and (_WINDOWS or status.st_nlink == 1)

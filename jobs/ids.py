@@ -1,4 +1,4 @@
-"""Job ids: their form, and new ones."""
+"""Job ids: their form, and new ones. The pattern in the schemas is in ``payloads``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ _DEVICES = frozenset(["con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)
 
 
 def is_job_id(text: str) -> bool:
-    """Whether the text may name a job: lower case, 1 to 64 characters, no device name of Windows."""
+    """Whether the text is a valid job id: 1 to 64 of a-z, 0-9, ``-`` and ``_``, first a letter or digit, and not a
+    device name of Windows."""
     return _FORM.fullmatch(text) is not None and text not in _DEVICES
 
 
 def new_job_id() -> str:
-    """A UUIDv7 (RFC 9562): ids made later sort later, to the millisecond."""
+    """A new UUIDv7 (RFC 9562): later ids sort after earlier ones, to the millisecond."""
     millis = time.time_ns() // 1_000_000
     value = (millis & (2**48 - 1)) << 80 | int.from_bytes(os.urandom(10), "big")
     value = value & ~(0xF << 76) | 0x7 << 76

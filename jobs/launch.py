@@ -1,7 +1,7 @@
-"""Seeing to it that a worker works on a workspace: never two, never none.
+"""Starts a worker for a workspace unless one runs.
 
-The order for an asker is: drop first, then look, so that no job is dropped beside a worker that was seen
-and has left since.
+A client drops its job first and calls ``start`` afterwards. In the other order, the worker that it saw could stop
+before the drop. The worker's lock keeps a second worker out.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _NO_CONSOLE: int = getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(subproce
 
 
 def is_alive(workspace: Workspace) -> bool:
-    """Whether a worker lives: decided by the lock that the kernel frees with the process."""
+    """Whether a worker runs, judged by its lock, which the kernel releases when the process ends."""
     return is_held(workspace.spool.lock)
 
 
-def is_leaving(workspace: Workspace) -> bool:
-    """Whether the worker takes up nothing more: by its own word, since it lives until it has finished."""
+def is_shutting_down(workspace: Workspace) -> bool:
+    """Whether the worker says in its heartbeat that it starts no more jobs; it runs until its last job has ended."""
     return _state(workspace) in ("draining", "exiting", "stopped")
 
 
@@ -35,18 +35,19 @@ def _state(workspace: Workspace) -> str | None:
 
 
 def start(workspace: Workspace, wait_seconds: float = 20.0, *, leave_when_idle: bool = False) -> bool:
-    """Start a detached worker unless one lives. Returns whether this call started one.
+    """Start a detached worker unless one runs. Returns whether this call started one.
 
-    Beside a worker that is leaving, one successor is left to wait for it. ``leave_when_idle`` lets it end by itself
-    after a time without work. Raises WORKER_START_FAILED with the last lines that it wrote.
+    If the present worker is shutting down, this starts one successor, which waits for it to end. With
+    ``leave_when_idle`` the new worker stops after a time without work. Raises JobError: WORKER_START_FAILED with the
+    last lines of its output, or when it is not ready after ``wait_seconds``.
     """
-    leaving = is_alive(workspace) and is_leaving(workspace)
+    leaving = is_alive(workspace) and is_shutting_down(workspace)
     if is_alive(workspace) and (not leaving or is_held(workspace.spool.successor_lock)):
         return False
     files.make_folder(workspace.spool.root)
     files.make_folder(workspace.spool.worker)
     output = workspace.spool.worker / "start.log"
-    files.replace_loosely(output, b"")  # whatever lay there: a link would lead our writes elsewhere
+    files.replace_without_sync(output, b"")  # a new plain file: an existing link would redirect the output
     with output.open("ab") as stream:
         process = subprocess.Popen(
             [
@@ -68,9 +69,10 @@ def start(workspace: Workspace, wait_seconds: float = 20.0, *, leave_when_idle: 
         if is_alive(workspace) and _state(workspace) not in (None, "stopped"):
             return True
         if process.poll() is not None:
-            if is_alive(workspace):  # another asker's worker was faster
+            if is_alive(workspace):  # a worker that another client started got the lock first
                 return False
-            said = output.read_text("utf-8", "replace").strip().splitlines()[-3:]
-            raise JobError("WORKER_START_FAILED", "The worker ended at once: " + (" ".join(said) or "it said nothing."))
+            last_lines = output.read_text("utf-8", "replace").strip().splitlines()[-3:]
+            message = "The worker ended at once: " + (" ".join(last_lines) or "it said nothing.")
+            raise JobError("WORKER_START_FAILED", message)
         time.sleep(0.02)
     raise JobError("WORKER_START_FAILED", f"The worker was not there after {wait_seconds:g} s.")

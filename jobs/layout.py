@@ -1,4 +1,4 @@
-"""Where everything lies in a workspace. The only module that knows the names of folders and files."""
+"""The paths of all folders and files in a workspace. No other module knows their names."""
 
 from __future__ import annotations
 
@@ -11,41 +11,48 @@ from .errors import JobError
 
 @dataclass(frozen=True)
 class Workspace:
-    """The folder that is open in the editor, and what we keep in it."""
+    """A project folder (the one open in the editor), and the paths of what cognee-memory stores in it."""
 
     root: Path
 
     @property
-    def is_there(self) -> bool:
-        """Whether its folder is there; what nobody may look at, or what no path can be, is not."""
-        return os.path.isdir(self.root)  # noqa: PTH112 - pathlib's raises
+    def exists(self) -> bool:
+        """Whether the folder exists and can be read; False for an impossible path too."""
+        return os.path.isdir(self.root)  # noqa: PTH112 - Path.is_dir raises for some paths
 
     @property
     def spool(self) -> SpoolPaths:
+        """The job folder."""
         return SpoolPaths(self.root / ".cognee_jobs")
 
     @property
     def memory(self) -> Path:
+        """The folder of the memory store."""
         return self.root / ".cognee_memory"
 
     @property
     def memory_db(self) -> Path:
+        """The SQLite database that holds the memories: the source of truth."""
         return self.memory / "memory.db"
 
     @property
     def vectors(self) -> Path:
+        """The folder of the vector files."""
         return self.memory / "vectors"
 
     @property
     def store_lock(self) -> Path:
+        """The lock that the memory store's one writing process holds."""
         return self.memory / "lock"
 
     @property
     def cognee_system(self) -> Path:
+        """Cognee's databases: the graph, its vectors and its own SQLite."""
         return self.root / ".cognee_system"
 
     @property
     def cognee_data(self) -> Path:
+        """The copies that cognee keeps of its input."""
         return self.root / ".cognee_data"
 
     @property
@@ -55,185 +62,208 @@ class Workspace:
 
     @property
     def earlier_stores(self) -> Path:
-        """What cognee held here before it was ours: kept to be read by a migration."""
+        """Cognee stores that existed before cognee-memory was installed here; a migration reads them."""
         return self.memory / "earlier"
 
     @property
     def previews(self) -> Path:
-        """Where previews of compactions are kept, each under its digest."""
+        """The folder of compaction previews, one file per digest."""
         return self.memory / "previews"
 
     def preview(self, digest: str) -> Path:
+        """The compaction preview with that SHA-256 digest."""
         return self.previews / f"{digest}.json"
 
     @property
     def receipts(self) -> Path:
-        """Where migrations say what became of each item, each under its id."""
+        """The folder of migration receipts, one file per migration."""
         return self.memory / "receipts"
 
     def receipt(self, receipt_id: str) -> Path:
+        """The receipt of that migration: what became of each item."""
         return self.receipts / f"{receipt_id}.json"
 
     @property
     def imports(self) -> Path:
-        """Where files from elsewhere are copied to, to be imported from."""
+        """The folder of files copied from outside the workspace for an import."""
         return self.memory / "imports"
 
     def imported(self, job_id: str) -> Path:
-        """The copy that a job imports."""
+        """The copied file that an import job reads."""
         return self.imports / f"{job_id}.jsonl"
 
     @property
-    def kept(self) -> tuple[Path, ...]:
-        """The folders that are ours alone."""
+    def own_folders(self) -> tuple[Path, ...]:
+        """The folders that belong to cognee-memory alone."""
         return (self.spool.root, self.memory, self.cognee_system, self.cognee_data)
 
     @property
     def picture(self) -> Path:
-        """The picture of the knowledge graph."""
+        """The rendered page that shows the knowledge graph."""
         return self.memory / "graph.html"
 
     @property
     def env_file(self) -> Path:
+        """The workspace's own file of settings."""
         return self.root / ".env"
 
-    def marker(self, folder: Path) -> Path:
+    def owner_marker(self, folder: Path) -> Path:
+        """The file in ``folder`` with the owner's mark, by which ``bridge/trust`` recognises folders made here."""
         return folder / ".owner"
 
-    def is_named(self, project: str) -> bool:
-        """Whether somebody who says so means this workspace: its folder's name, or its path in any spelling."""
+    def matches(self, project: str) -> bool:
+        """Whether ``project`` refers to this workspace: the folder's name, or its absolute path in any spelling."""
         if project == self.root.name:
             return True
         try:
             path = Path(project).expanduser()
-            # A relative path would mean another folder in each process that may answer.
+            # A relative path would be a different folder in each process that may answer.
             return path.is_absolute() and (path.resolve() == self.root.resolve() or path.samefile(self.root))
         except (OSError, RuntimeError, ValueError):
-            return False  # no path of this machine
+            return False  # not a path that this machine can resolve
 
 
 @dataclass(frozen=True)
 class SpoolPaths:
-    """The folder of jobs; the inbox is the folder itself."""
+    """The paths inside the job folder (the spool). The inbox is the folder itself."""
 
     root: Path
 
     @property
     def inbox(self) -> Path:
+        """Where clients drop job files."""
         return self.root
 
     @property
     def active(self) -> Path:
+        """The worker's copies of jobs that have not ended."""
         return self.root / "active"
 
     @property
     def ended(self) -> Path:
+        """The copies of ended jobs, kept for a replay."""
         return self.root / "ended"
 
     @property
     def rejected(self) -> Path:
+        """Files that could not become jobs, each with its reason."""
         return self.root / "rejected"
 
     @property
     def results(self) -> Path:
+        """The records: one file per job, with its state and result."""
         return self.root / "results"
 
     @property
     def control(self) -> Path:
+        """Requests to the worker: cancel, retry, pause and so on."""
         return self.root / "control"
 
     @property
     def worker(self) -> Path:
+        """The worker's own files."""
         return self.root / "worker"
 
     @property
     def heartbeat(self) -> Path:
+        """The worker's state, rewritten regularly."""
         return self.worker / "heartbeat.json"
 
     @property
     def lock(self) -> Path:
+        """The lock that the running worker holds."""
         return self.worker / "lock"
 
     @property
     def token(self) -> Path:
-        """What who asks the worker over HTTP has to show; another one at each start."""
+        """The token that HTTP clients must send; the worker writes a new one at each start."""
         return self.worker / "token"
 
     @property
-    def figures(self) -> Path:
-        """What the worker has counted since its start, for whoever monitors it."""
+    def counters(self) -> Path:
+        """The worker's counters since its start, for monitoring."""
         return self.worker / "figures.json"
 
     @property
-    def opening(self) -> Path:
-        """The file that leads a browser to the page."""
+    def open_page(self) -> Path:
+        """The local file that redirects a browser to the worker's page."""
         return self.worker / "open.html"
 
     @property
     def successor_lock(self) -> Path:
-        """Held by the one worker that waits for a leaving one."""
+        """The lock of the one worker that waits for the present worker to end."""
         return self.worker / "successor.lock"
 
     @property
     def paused(self) -> Path:
-        """There while the worker is paused: a pause outlives a restart."""
+        """This file exists while the worker is paused, so a pause survives a restart."""
         return self.worker / "paused"
 
     @property
     def queue_db(self) -> Path:
+        """Huey's SQLite database. It is derived from the records and rebuilt at each start."""
         return self.worker / "queue.db"
 
     @property
     def log(self) -> Path:
+        """The worker's log."""
         return self.worker / "worker.log"
 
     @property
     def folders(self) -> tuple[Path, ...]:
+        """All folders of the spool, the root first."""
         return (self.root, self.active, self.ended, self.rejected, self.results, self.control, self.worker)
 
     def dropped(self, job_id: str) -> Path:
+        """A job file in the inbox."""
         return self.inbox / f"{job_id}.json"
 
-    def dropping(self, job_id: str) -> Path:
-        """Where a drop is written before its rename: names with a leading dot are ignored."""
+    def partial_drop(self, job_id: str) -> Path:
+        """The name under which a client writes a drop before it renames it. The worker ignores dot files."""
         return self.inbox / f".{job_id}.tmp"
 
     def copy(self, job_id: str) -> Path:
+        """The worker's copy of a job that has not ended."""
         return self.active / f"{job_id}.json"
 
     def ended_copy(self, job_id: str) -> Path:
+        """The copy of an ended job."""
         return self.ended / f"{job_id}.json"
 
     def record(self, job_id: str) -> Path:
+        """The job's record."""
         return self.results / f"{job_id}.json"
 
     def cancel(self, job_id: str) -> Path:
+        """A request to cancel the job."""
         return self.control / f"cancel-{job_id}.json"
 
     def retry(self, job_id: str) -> Path:
+        """A request to run the ended job again."""
         return self.control / f"retry-{job_id}.json"
 
     def dismiss(self, job_id: str) -> Path:
+        """A request to remove an ended job and its files now."""
         return self.control / f"dismiss-{job_id}.json"
 
     def request(self, verb: str) -> Path:
-        """A request that is about no single job: pause, resume, drain, prune."""
+        """A request that concerns no single job: pause, resume, drain, prune."""
         return self.control / f"{verb}.json"
 
 
-def expanded(path: str | Path) -> Path:
-    """With a home in place of its ``~``; one that names nobody stays as it is, as in a shell."""
-    return Path(os.path.expanduser(path))  # noqa: PTH111 - pathlib's raises
+def expand_home(path: str | Path) -> Path:
+    """The path with ``~`` replaced by a home folder; the ``~name`` of an unknown user stays, as in a shell."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - Path.expanduser raises for an unknown user
 
 
 def find_workspace(path: str | Path | None, start: Path) -> Workspace:
     """The workspace at ``path``, or the nearest parent of ``start`` with a spool or a ``.git``, else ``start``.
 
-    Raises WORKSPACE_MISSING when ``path`` is given and is no folder.
+    Raises JobError: WORKSPACE_MISSING when ``path`` is given and is not a folder.
     """
     if path is not None:
-        workspace = Workspace(expanded(path))
-        if not workspace.is_there:
+        workspace = Workspace(expand_home(path))
+        if not workspace.exists:
             raise JobError("WORKSPACE_MISSING", f"There is no folder at {workspace.root}.")
         return Workspace(workspace.root.resolve())
     start = start.resolve()

@@ -1,6 +1,7 @@
-"""The life of a job as one table, and the pure step from a record to the next.
+"""The state machine of a job: one table of transitions, and the pure step from one record to the next.
 
-A state's comment says who moves a job in and out of it, and what a crash does there.
+Each state's comment says which part of the worker moves a job in and out, and what a crash does there. Writing the
+records is the ledger's and the spool's task.
 """
 
 from __future__ import annotations
@@ -16,37 +17,38 @@ from .model import Attempt, AttemptOutcome, Job, Record, State
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The runner gives the job to the child, with so many others that there are ``together``."""
+    """The runner gives the job to the child, in a batch of ``together`` jobs."""
 
     together: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Succeeded:
-    """The operation is done, with its effect committed."""
+    """The operation has ended and its change to the memory is committed."""
 
     result: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The attempt ended in an error; its reaction says what comes next."""
+    """The attempt ended in an error; the error's reaction decides the next state."""
 
     error: JobError
 
 
 @dataclass(frozen=True, slots=True)
 class Crashed:
-    """The child died with this job alone in it, or had to be ended for its size."""
+    """The child died while it ran this job alone, or was killed because it used too much memory."""
 
     code: str = "CHILD_DIED"
 
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """The attempt ended for no fault that is known to be the job's: counts for nothing.
+    """The attempt ended without a fault known to be the job's, so it does not count.
 
-    ``code`` says what ended a child that several jobs shared; none for a stop, a reboot, a sibling's cancellation.
+    ``code`` is the error that ended a child which several jobs shared; None after a stop, a reboot, or the
+    cancellation of another job in the batch.
     """
 
     code: str | None = None
@@ -54,22 +56,23 @@ class Interrupted:
 
 @dataclass(frozen=True, slots=True)
 class WorkerDied:
-    """The worker died during the attempt, and the machine went on. Counted apart: the job ran in the child."""
+    """The worker died during the attempt while the machine kept running. Counted separately from crashes, since the
+    job ran in the child, not in the worker."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """Somebody asked for it. Whoever steps a record has made sure that no effect is committed."""
+    """A client requested the cancellation. The caller of ``step`` has checked that no change is committed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """Its time was over before it could run; no effect of an earlier attempt is committed."""
+    """``expires_at`` passed before the job could run, and no earlier attempt has committed a change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """An operator runs an ended job again: a new generation."""
+    """A client requested that an ended job runs again, as a new generation."""
 
 
 Event = Started | Succeeded | Failed | Crashed | Interrupted | WorkerDied | Cancelled | Expired | Replayed
@@ -96,7 +99,7 @@ TRANSITIONS: dict[State, dict[type[Event], frozenset[State]]] = {
         Cancelled: frozenset({"cancelled"}),
         Expired: frozenset({"expired"}),
     },
-    # Ends: nothing moves a job out but an operator's replay, where that makes sense.
+    # Terminal states. Only a requested replay moves a job out, and only from failed, cancelled and expired.
     "succeeded": {},
     "failed": {Replayed: frozenset({"queued"})},
     "cancelled": {Replayed: frozenset({"queued"})},
@@ -106,14 +109,14 @@ TRANSITIONS: dict[State, dict[type[Event], frozenset[State]]] = {
 
 FIRST_PAUSE_SECONDS = 1.0
 LONGEST_PAUSE_SECONDS = 60.0
-LONGEST_ASKED_PAUSE_SECONDS = 3600.0  # of a provider that says when to come again
+LONGEST_RETRY_AFTER_SECONDS = 3600.0  # the most that a provider's Retry-After can impose
 
-_COUNTS_FOR_NOTHING = frozenset({"waiting", "interrupted", "worker_died"})
+_MERGED_OUTCOMES = frozenset({"waiting", "interrupted", "worker_died"})
 
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """After how many of each a job is taken for what kills: it ends as POISON."""
+    """The number of crashes, or of worker deaths, after which a job fails as POISON."""
 
     crashes: int = 3
     worker_deaths: int = 10
@@ -123,11 +126,11 @@ CAPS = Caps()
 
 
 class IllegalTransition(Exception):
-    """An event that the record's state does not allow: a stale message or a late result."""
+    """The record's state does not allow the event: a stale message or a late result."""
 
 
 def accept(job: Job, now: datetime, generation: int = 1) -> Record:
-    """The first record of a job."""
+    """The first record of an accepted job: state ``queued``."""
     return Record(
         job_id=job.job_id,
         kind=job.kind,
@@ -144,8 +147,8 @@ def accept(job: Job, now: datetime, generation: int = 1) -> Record:
     )
 
 
-def refuse(job_id: str, error: JobError, now: datetime, generation: int = 1) -> Record:
-    """The record of a file that has a job's name and cannot become one."""
+def reject(job_id: str, error: JobError, now: datetime, generation: int = 1) -> Record:
+    """The record of a file that is named like a job but cannot become one: state ``rejected``."""
     return Record(
         job_id=job_id,
         correlation_id=job_id,
@@ -161,7 +164,7 @@ def refuse(job_id: str, error: JobError, now: datetime, generation: int = 1) -> 
 def step(record: Record, event: Event, now: datetime, jitter: float = 1.0, caps: Caps = CAPS) -> Record:
     """The record after the event. ``jitter`` in 0..1 scales the pause before the next attempt.
 
-    Raises IllegalTransition when the table has no such arrow.
+    Raises IllegalTransition when the table does not allow the event in the record's state.
     """
     targets = TRANSITIONS[record.state].get(type(event))
     if targets is None:
@@ -190,19 +193,19 @@ def _step(record: Record, event: Event, now: datetime, jitter: float, caps: Caps
         case Failed(error):
             waits = error.reaction is Reaction.WAIT
             done = _finish_attempt(record, "waiting" if waits else "failed", error.code, at)
-            again = waits or (error.reaction is Reaction.RETRY and done.errors < record.max_attempts)
-            return _again_or_failed(done, error, again, now, jitter)
+            retries = waits or (error.reaction is Reaction.RETRY and done.errors < record.max_attempts)
+            return _retry_or_fail(done, error, retries, now, jitter)
         case Crashed(code):
             done = _finish_attempt(record, "crashed", code, at)
             poisonous = done.crashes >= caps.crashes
-            return _again_or_failed(done, JobError("POISON" if poisonous else code), not poisonous, now, jitter)
+            return _retry_or_fail(done, JobError("POISON" if poisonous else code), not poisonous, now, jitter)
         case Interrupted(code):
-            return _wait_anew(_finish_attempt(record, "interrupted", code, at))
+            return _requeue(_finish_attempt(record, "interrupted", code, at))
         case WorkerDied():
             done = _finish_attempt(record, "worker_died", "WORKER_DIED", at)
             if done.worker_deaths >= caps.worker_deaths:
-                return _again_or_failed(done, JobError("POISON"), False, now, jitter)
-            return _wait_anew(done)
+                return _retry_or_fail(done, JobError("POISON"), False, now, jitter)
+            return _requeue(done)
         case Cancelled():
             done = _finish_attempt(record, "cancelled", None, at) if record.state == "running" else record
             return _end(done, "cancelled", now)
@@ -218,7 +221,7 @@ def _step(record: Record, event: Event, now: datetime, jitter: float, caps: Caps
                 started_at=None,
                 finished_at=None,
                 next_attempt_at=None,
-                expires_at=None,  # the operator's word is later than the asker's: else it would expire again
+                expires_at=None,  # else the job would expire again at once; the replay is the later request
                 elapsed_ms=None,
                 result=None,
                 error=None,
@@ -227,14 +230,14 @@ def _step(record: Record, event: Event, now: datetime, jitter: float, caps: Caps
             assert_never(event)
 
 
-def _wait_anew(record: Record) -> Record:
+def _requeue(record: Record) -> Record:
     return replace(record, state="queued", next_attempt_at=None)
 
 
-def _again_or_failed(record: Record, error: JobError, again: bool, now: datetime, jitter: float) -> Record:
-    if not again:
+def _retry_or_fail(record: Record, error: JobError, retries: bool, now: datetime, jitter: float) -> Record:
+    if not retries:
         return replace(_end(record, "failed", now), error=error.as_dict())
-    pause = max(pause_seconds(_tries_in_a_row(record), jitter), _asked_pause(error))
+    pause = max(pause_seconds(_consecutive_tries(record), jitter), _retry_after_seconds(error))
     return replace(
         record,
         state="retrying",
@@ -243,22 +246,23 @@ def _again_or_failed(record: Record, error: JobError, again: bool, now: datetime
     )
 
 
-def _asked_pause(error: JobError) -> float:
-    """The seconds for which a provider asked, in the error's details."""
-    asked = error.details.get("retry_after_seconds", 0)
-    return float(min(asked, LONGEST_ASKED_PAUSE_SECONDS)) if isinstance(asked, int | float) else 0.0
+def _retry_after_seconds(error: JobError) -> float:
+    """The pause in seconds that a provider requested (Retry-After), from the error's details; 0 without one."""
+    requested = error.details.get("retry_after_seconds", 0)
+    return float(min(requested, LONGEST_RETRY_AFTER_SECONDS)) if isinstance(requested, int | float) else 0.0
 
 
-def _tries_in_a_row(record: Record) -> int:
+def _consecutive_tries(record: Record) -> int:
+    """The exponent of the backoff: repeats of the same wait, or all errors and crashes."""
     last = record.attempts[-1]
     return last.repeats if last.outcome == "waiting" else record.errors + record.crashes
 
 
 def pause_seconds(tries: int, jitter: float) -> float:
-    """Exponential backoff with full jitter and a cap: jitter * min(cap, first * 2**(tries - 1)).
+    """Exponential backoff with full jitter and a cap, in seconds: jitter * min(cap, first * 2**(tries - 1)).
 
-    The source of "full jitter" is Brooker, Exponential Backoff And Jitter (2015). A floor of a tenth
-    keeps a retry from being immediate.
+    "Full jitter" is from Brooker, Exponential Backoff And Jitter (2015). A floor of a tenth for ``jitter`` prevents
+    immediate retries.
     """
     longest = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** min(tries - 1, 16))
     return max(0.1, jitter) * longest
@@ -267,22 +271,25 @@ def pause_seconds(tries: int, jitter: float) -> float:
 def _finish_attempt(record: Record, outcome: AttemptOutcome, code: str | None, at: str) -> Record:
     last = replace(record.attempts[-1], finished_at=at, outcome=outcome, error_code=code)
     earlier = record.attempts[:-1]
-    if outcome in _COUNTS_FOR_NOTHING and earlier and _alike(earlier[-1], last):
+    if outcome in _MERGED_OUTCOMES and earlier and _can_merge(earlier[-1], last):
         last = replace(last, started_at=earlier[-1].started_at, repeats=earlier[-1].repeats + 1)
         earlier = earlier[:-1]
     return replace(record, attempts=(*earlier, last))
 
 
-def _alike(one: Attempt, other: Attempt) -> bool:
-    """Whether two attempts are one entry. Beside how many others says nothing, but for a death of the worker, which
-    counts of a job that was alone."""
-    counted = one.outcome == "worker_died" and (one.together == 1) != (other.together == 1)
-    return (one.outcome, one.error_code) == (other.outcome, other.error_code) and not counted
+def _can_merge(one: Attempt, other: Attempt) -> bool:
+    """Whether two attempts can share one entry: equal outcome and code. Worker deaths merge only if both attempts ran
+    alone or both in a batch, since only those of a job that ran alone count."""
+    counts_differently = one.outcome == "worker_died" and (one.together == 1) != (other.together == 1)
+    return (one.outcome, one.error_code) == (other.outcome, other.error_code) and not counts_differently
 
 
-def most_together(record: Record, at_most: int) -> int:
-    """How many jobs may share the child with this one, itself included: half as many after what ended a batch, and
-    none besides it after what ended a child that it had alone."""
+def max_batch_size(record: Record, at_most: int) -> int:
+    """The largest batch, up to ``at_most``, in which this job may run; the job itself counts.
+
+    After an error that ended a batch: half of that batch. After a crash, a worker death, or a timeout of the job alone:
+    1.
+    """
     if (
         record.crashes
         or record.worker_deaths
@@ -296,13 +303,13 @@ def most_together(record: Record, at_most: int) -> int:
 
 
 def _end(record: Record, state: State, now: datetime) -> Record:
-    begun = record.started_at or record.accepted_at
-    elapsed = max(0, round((now - clock.parse(begun)).total_seconds() * 1000)) if begun else None
+    start = record.started_at or record.accepted_at
+    elapsed = max(0, round((now - clock.parse(start)).total_seconds() * 1000)) if start else None
     return replace(record, state=state, finished_at=clock.iso(now), next_attempt_at=None, elapsed_ms=elapsed)
 
 
 def is_due(record: Record, now: datetime) -> bool:
-    """Whether a waiting job may start. A pause between attempts ends, too, when the clock was set back since."""
+    """Whether a waiting job may start. A pause between attempts also ends when the clock was set back during it."""
     if record.state not in ("queued", "retrying"):
         return False
     return (
@@ -316,6 +323,7 @@ def _clock_was_set_back(record: Record, now: datetime) -> bool:
 
 
 def is_expired(record: Record, now: datetime) -> bool:
+    """Whether a waiting job's ``expires_at`` has passed."""
     return (
         record.state in ("queued", "retrying")
         and record.expires_at is not None

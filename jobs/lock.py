@@ -1,4 +1,8 @@
-"""A lock that the kernel frees when its process dies: who holds it, lives. Its file carries a note of the holder."""
+"""A lock between processes that the kernel releases when its holder dies, so a held lock proves a living process.
+
+The lock file also carries a short note, which the holder leaves for the next one. What the note means is the
+caller's affair.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ NOTE_LIMIT = 4096
 if sys.platform == "win32":
     import msvcrt
 
-    # A locked byte cannot be read by others: this one lies far behind any note. The position is 32 bits wide.
+    # Other processes cannot read a locked byte, so it is far behind any note. Positions have 32 bits.
     _BYTE = 0x7FFF_FFFE
 
     def _take(descriptor: int, *, shared: bool = False) -> bool:
@@ -32,7 +36,7 @@ if sys.platform == "win32":
         return True
 
     def _free(descriptor: int) -> None:
-        """Closing alone would free it as well, but at a time of the system's choice."""
+        """Release explicitly: after closing alone, Windows releases the lock at an unspecified time."""
         os.lseek(descriptor, _BYTE, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
 
@@ -47,34 +51,34 @@ else:
         return True
 
     def _free(descriptor: int) -> None:
-        """Closing frees it: at once, unless a fork has the descriptor too, and so explicitly."""
+        """Release explicitly: closing does not release the lock while a forked child has the descriptor."""
         fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
-# Without O_NONBLOCK, opening a pipe in the lock's place would wait for ever.
+# Without O_NONBLOCK, opening a pipe in place of the lock file would block for ever.
 _FLAGS = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK", "O_BINARY"))
 _SHARES = sys.platform != "win32"
 
-# Who only looks (``is_held``) has the lock for some microseconds, and must not be taken for a holder.
+# ``is_held`` itself takes the lock for some microseconds; a process that acquires must not mistake it for a holder.
 _PROBE_PAUSES_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 
 
 class Lock:
-    """Exclusive among processes. flock, not fcntl locks: those vanish when any descriptor is closed."""
+    """An exclusive lock between processes. Uses flock: an fcntl lock vanishes when any descriptor is closed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._descriptor: int | None = None
 
     def acquire(self) -> bool:
-        """Take the lock if it is free; False when another process holds it.
+        """Take the lock if it is free; False when another process holds it. Retries for about 0.2 s.
 
-        Raises FILE_UNSAFE for what is no plain file of this user, and OSError.
+        Raises JobError: FILE_UNSAFE when the path is anything but a plain file of this user. Raises OSError.
         """
         for pause in (*_PROBE_PAUSES_SECONDS, None):
             descriptor = _open(self._path)
             try:
-                if _take(descriptor) and _lies_at(descriptor, self._path):  # else it was removed since it was opened
+                if _take(descriptor) and _is_file_at(descriptor, self._path):  # else the file was removed meanwhile
                     self._descriptor, descriptor = descriptor, -1
                     return True
             finally:
@@ -85,19 +89,20 @@ class Lock:
         return False
 
     def is_in_place(self) -> bool:
-        """Whether the file that is locked still lies at its path: else a second holder could come."""
-        return _lies_at(self._held(), self._path)
+        """Whether the locked file is still at its path. If not, another process could lock a new file there."""
+        return _is_file_at(self._held(), self._path)
 
-    def note(self) -> bytes:
-        """What the former holder wrote, or this one since; empty when nobody did. Only while the lock is held."""
+    def read_note(self) -> bytes:
+        """The note of this holder, or of the one before; empty without one. Call it only while the lock is held."""
         descriptor = self._held()
         os.lseek(descriptor, 0, os.SEEK_SET)
         return os.read(descriptor, NOTE_LIMIT)
 
     def write_note(self, data: bytes) -> None:
-        """Leave a note for the next holder, which a kill of the process survives, and a power cut need not.
+        """Write a note for the next holder. It survives a kill of the process, but not necessarily a power cut.
 
-        Only while the lock is held. Not in one step: a reader must bear a part of it.
+        Call it only while the lock is held. The write is not atomic: a reader may see a part of the note. Raises
+        ValueError above ``NOTE_LIMIT`` bytes.
         """
         if len(data) > NOTE_LIMIT:
             raise ValueError(f"a note of {len(data)} bytes; the limit is {NOTE_LIMIT}")
@@ -108,6 +113,7 @@ class Lock:
             data = data[os.write(descriptor, data) :]
 
     def release(self) -> None:
+        """Release the lock; does nothing when it is not held."""
         if self._descriptor is not None:
             descriptor, self._descriptor = self._descriptor, None
             try:
@@ -129,7 +135,8 @@ class Lock:
 
 
 def is_held(path: Path) -> bool:
-    """Whether some process holds the lock. Nobody does where no file lies, or what none of ours would lock."""
+    """Whether a process holds the lock. False without a file, and for an entry that is not a plain file, since
+    ``Lock`` never locks one. Raises OSError."""
     try:
         descriptor = os.open(path, os.O_RDONLY | _FLAGS)
     except FileNotFoundError:
@@ -141,8 +148,8 @@ def is_held(path: Path) -> bool:
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return False
-        # Shared: two that look do not take each other for a holder. Where there is no such thing, another who
-        # looks is gone at the second try.
+        # A shared lock: two probing processes do not mistake each other for a holder. On Windows, which has no
+        # shared lock here, another probe has finished by the second try.
         for pause in (*(() if _SHARES else _PROBE_PAUSES_SECONDS[:3]), None):
             if _take(descriptor, shared=True):
                 _free(descriptor)
@@ -155,12 +162,12 @@ def is_held(path: Path) -> bool:
 
 
 def _open(path: Path) -> int:
-    """The lock's file, private, made if it is missing; a note is written into it, so it must be nobody else's."""
+    """A descriptor of the lock file, created private if missing. It must be the user's own, since it takes a note."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
     try:
         status = os.fstat(descriptor)
-        # No name at all: it was removed just now, and the caller tries again.
-        if not stat.S_ISREG(status.st_mode) or not files.is_users(status) or (_SHARES and status.st_nlink > 1):
+        # A link count of 0 means that the file was removed just now; the caller tries again.
+        if not stat.S_ISREG(status.st_mode) or not files.belongs_to_user(status) or (_SHARES and status.st_nlink > 1):
             raise JobError("FILE_UNSAFE", f"{path} is no plain file of this user, or has a second name.")
         files.make_private(descriptor, status)
     except BaseException:
@@ -169,10 +176,10 @@ def _open(path: Path) -> int:
     return descriptor
 
 
-def _lies_at(descriptor: int, path: Path) -> bool:
+def _is_file_at(descriptor: int, path: Path) -> bool:
     try:
-        there = path.lstat()
+        at_path = path.lstat()
     except OSError:
         return False
-    here = os.fstat(descriptor)
-    return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
+    opened = os.fstat(descriptor)
+    return (at_path.st_dev, at_path.st_ino) == (opened.st_dev, opened.st_ino)

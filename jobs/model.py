@@ -1,4 +1,7 @@
-"""What a job and its record are: plain, immutable values."""
+"""Jobs, attempts and records as immutable values, and the canonical JSON that their digest is computed from.
+
+How a record changes is in ``lifecycle``; where it is stored is in ``spool``.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +31,11 @@ AttemptOutcome = Literal["succeeded", "failed", "waiting", "interrupted", "crash
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What was asked. ``payload`` has passed the model of its kind and holds snake_case names.
+    """An accepted request. ``payload`` is validated by the model of its kind and has snake_case names.
 
-    ``sent`` is the payload as the asker wrote it: what the digest is of, and what the copy keeps. Where secrets were
-    taken out of both, ``redactions`` counts them by kind, and the digest is still that of what was sent.
+    ``sent`` is the payload as the client wrote it; the digest is computed from it, and the worker's copy stores it. If
+    secrets were removed from both, ``redactions`` counts them by kind of secret, and ``sha256`` is still the digest of
+    the original.
     """
 
     job_id: str
@@ -50,7 +54,7 @@ class Job:
     redactions: dict[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """The worker's own copy of the job, in the form of a job file; with two more fields where it was redacted."""
+        """The content of the worker's copy: the fields of a job file, and two more if the job was redacted."""
         redacted = {"job_sha256": self.sha256, "redactions": self.redactions} if self.redactions else {}
         return {
             "schema_version": SCHEMA_VERSION,
@@ -71,9 +75,9 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try at a job. What counts for nothing is one entry as long as it repeats; ``repeats`` counts.
+    """One try at a job. Consecutive equal attempts that do not count are one entry with a count in ``repeats``.
 
-    ``together`` is how many jobs shared the child: what ends it says something about a job that was alone in it.
+    ``together`` is how many jobs shared the child. Only the death of a child that ran a single job is blamed on it.
     """
 
     number: int
@@ -85,6 +89,7 @@ class Attempt:
     together: int = 1
 
     def as_dict(self) -> dict[str, Any]:
+        """The entry in the record's ``attempts``."""
         return {
             "number": self.number,
             "started_at": self.started_at,
@@ -98,7 +103,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The truth about a job's state: the file that an asker polls."""
+    """The source of truth about a job's state, and the file that clients poll."""
 
     job_id: str
     kind: str | None
@@ -122,33 +127,36 @@ class Record:
 
     @property
     def ended(self) -> bool:
+        """Whether the state is terminal."""
         return self.state in ENDS
 
     @property
     def success(self) -> bool | None:
+        """Whether the job succeeded; None until it has ended."""
         return self.state == "succeeded" if self.ended else None
 
     @property
     def ticket(self) -> tuple[int, int]:
-        """Generation and attempt: what an outcome must be of, else it is of a dead attempt."""
+        """Generation and attempt. An outcome with another ticket belongs to an abandoned attempt and is ignored."""
         return self.generation, self.attempt
 
     @property
     def errors(self) -> int:
-        """Attempts that ended in an error: what ``max_attempts`` bounds."""
+        """The number of attempts that ended in an error; ``max_attempts`` limits it."""
         return sum(1 for attempt in self.attempts if attempt.outcome == "failed")
 
     @property
     def crashes(self) -> int:
-        """Attempts during which the child died with this job alone in it."""
+        """The number of attempts in which the child died while it ran this job alone."""
         return sum(1 for attempt in self.attempts if attempt.outcome == "crashed")
 
     @property
     def worker_deaths(self) -> int:
-        """Attempts during which the worker itself died while the child had this job alone."""
+        """The number of attempts in which the worker itself died while the child ran this job alone."""
         return sum(a.repeats for a in self.attempts if a.outcome == "worker_died" and a.together == 1)
 
     def as_dict(self) -> dict[str, Any]:
+        """The content of the record's file, ``results/<job_id>.json``."""
         return {
             "schema_version": SCHEMA_VERSION,
             "job_id": self.job_id,
@@ -175,7 +183,7 @@ class Record:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Record:
-        """Read a record back. Raises KeyError, TypeError or ValueError for what is none."""
+        """The record in a parsed file. Raises KeyError, TypeError or ValueError if it is not a valid record."""
         if data.get("schema_version") != SCHEMA_VERSION:
             raise ValueError(f"unknown schema_version {data.get('schema_version')!r}")
         known = {name: data[name] for name in cls.__slots__ if name in data and name != "attempts"}
@@ -193,9 +201,9 @@ class Record:
 
 
 def canonical_json(value: Any) -> str:
-    """JSON with sorted keys and no white space, byte for byte what JavaScript would write (RFC 8785).
+    """JSON in canonical form (RFC 8785): sorted keys, no white space, numbers as JavaScript writes them.
 
-    Raises ValueError for numbers that JSON does not have.
+    Raises ValueError for NaN and infinities.
     """
     if isinstance(value, dict):
         # JavaScript sorts by UTF-16 code units.
@@ -224,11 +232,11 @@ def _number(value: float) -> str:
 
 
 def job_digest(kind: str, payload: dict[str, Any]) -> str:
-    """What makes two jobs the same: SHA-256 of the canonical JSON of kind and payload, as they were sent."""
+    """The SHA-256 of the canonical JSON of kind and payload as sent. Two jobs with equal digests are the same job."""
     return sha256(canonical_json({"kind": kind, "payload": payload}).encode()).hexdigest()
 
 
 def encode(value: dict[str, Any]) -> bytes:
-    """The bytes of a JSON file of ours."""
+    """The bytes of a JSON file that we write: compact, one line, UTF-8."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return (text + "\n").encode("utf-8", "backslashreplace")  # a path need not be UTF-8
+    return (text + "\n").encode("utf-8", "backslashreplace")  # a file name need not be valid UTF-8

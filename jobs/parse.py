@@ -1,4 +1,7 @@
-"""From the bytes of a dropped file to a job, or to the reason why it cannot be one."""
+"""Parses the bytes of a dropped file into a job, or raises the error that rejects it.
+
+Owns strict JSON. The models are in ``payloads``, the sentences about a wrong field in ``check``.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from .spelling import did_you_mean
 MAX_DEPTH = 32
 _LARGEST = 2**63 - 1
 
-# A preview answers a person who waits; whole-store work can wait for everybody else.
+# Higher runs first. A person waits for a preview; work on the whole store can wait.
 _PRIORITY = {"ask": 20, "set_status": 10, "forget": 10, "restore": 10, "ingest": 0, "noop": 0}
 _SLOW_PRIORITY = -10
 _PREVIEW_PRIORITY = 20
@@ -29,16 +32,16 @@ _PREVIEW_PRIORITY = 20
 def read_json(data: bytes) -> Any:
     """Strict JSON: UTF-8 without BOM, no duplicate names, no NaN, no NUL, bounded depth and numbers.
 
-    Raises JSON_INVALID, which says what is wrong, and where if there is a place.
+    Raises JobError: JSON_INVALID, whose message says what is wrong, and where if the position is known.
     """
     text = _decode(data)
     try:
         value = json.loads(
             text,
-            object_pairs_hook=_no_twins,
-            parse_constant=_no_constant,
-            parse_float=_finite,
-            parse_int=_whole,
+            object_pairs_hook=_unique_names,
+            parse_constant=_reject_constant,
+            parse_float=_finite_float,
+            parse_int=_bounded_int,
         )
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
@@ -47,12 +50,12 @@ def read_json(data: bytes) -> Any:
         raise JobError("JSON_INVALID", f"The JSON is nested deeper than {MAX_DEPTH} levels.") from None
     except ValueError as error:
         raise JobError("JSON_INVALID", f"The file is not acceptable JSON: {error}.") from None
-    _walk(value, 1)
+    _check_texts(value, 1)
     return value
 
 
-# The longer ones first: UTF-32's little-endian mark begins with that of UTF-16.
-_MARKS = (
+# The longer marks first: the little-endian mark of UTF-32 begins with that of UTF-16.
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "begins with a byte order mark; write UTF-8 without one"),
     (codecs.BOM_UTF32_LE, "is UTF-32; write UTF-8"),
     (codecs.BOM_UTF32_BE, "is UTF-32; write UTF-8"),
@@ -62,48 +65,48 @@ _MARKS = (
 
 
 def _decode(data: bytes) -> str:
-    for mark, said in _MARKS:
+    for mark, problem in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
-            raise JobError("JSON_INVALID", f"The file {said}.")
+            raise JobError("JSON_INVALID", f"The file {problem}.")
     if not data.strip():
         raise JobError("JSON_INVALID", "The file is empty.")
     if b"\0" in data:
-        where = data.index(b"\0")
-        raise JobError("JSON_INVALID", f"Byte {where} is NUL: the file is not UTF-8, or was not written to its end.")
+        index = data.index(b"\0")
+        raise JobError("JSON_INVALID", f"Byte {index} is NUL: the file is not UTF-8, or was not written to its end.")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        found = f"byte {error.start} (0x{data[error.start]:02x}) cannot be read"
-        raise JobError("JSON_INVALID", f"The file is not UTF-8: {found}.") from None
+        problem = f"byte {error.start} (0x{data[error.start]:02x}) cannot be read"
+        raise JobError("JSON_INVALID", f"The file is not UTF-8: {problem}.") from None
 
 
-def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        twin = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"the name {twin[:64]!r} occurs twice in one object")
-    return found
+def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        duplicate = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the name {duplicate[:64]!r} occurs twice in one object")
+    return values
 
 
-def _no_constant(name: str) -> Any:
+def _reject_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
 
 
-def _finite(text: str) -> float:
+def _finite_float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
         raise ValueError(f"the number {text[:40]} is too large")
     return value
 
 
-def _whole(text: str) -> int:
-    # Python would take seconds for a number of a megabyte, or refuse it in words of its own.
+def _bounded_int(text: str) -> int:
+    # The length first: Python takes seconds for a number of a megabyte, or rejects it with its own message.
     if len(text) > 20 or abs(value := int(text)) > _LARGEST:
         raise ValueError(f"the number {text[:40]} is too large")
     return value
 
 
-def _walk(value: Any, depth: int) -> None:
+def _check_texts(value: Any, depth: int) -> None:
     if depth > MAX_DEPTH:
         raise JobError("JSON_INVALID", f"The JSON is nested deeper than {MAX_DEPTH} levels.")
     if isinstance(value, str):
@@ -111,10 +114,10 @@ def _walk(value: Any, depth: int) -> None:
     elif isinstance(value, dict):
         for name, item in value.items():
             _check_text(name)
-            _walk(item, depth + 1)
+            _check_texts(item, depth + 1)
     elif isinstance(value, list):
         for item in value:
-            _walk(item, depth + 1)
+            _check_texts(item, depth + 1)
 
 
 def _check_text(text: str) -> None:
@@ -127,37 +130,40 @@ def _check_text(text: str) -> None:
 
 
 def parse_job(name: str, data: bytes, *, max_attempts: int = 4, test_jobs: bool = False) -> Job:
-    """The job in a file called ``<name>.json``.
+    """The job in a file ``<name>.json``. ``max_attempts`` is the default; ``test_jobs`` allows the kind ``noop``.
 
-    Raises JSON_INVALID, SCHEMA_VERSION_UNSUPPORTED, KIND_UNKNOWN, JOB_INVALID. ``test_jobs`` lets the
-    kind ``noop`` pass.
+    Raises JobError: JSON_INVALID, SCHEMA_VERSION_UNSUPPORTED, KIND_UNKNOWN or JOB_INVALID.
     """
     return _job(name, read_json(data), max_attempts, test_jobs)
 
 
 def parse_copy(name: str, data: bytes) -> Job:
-    """The job in the worker's own copy of it, which has two more fields where it was redacted. Raises as
-    ``parse_job``."""
+    """The job in the worker's copy of it; a redacted copy has two more fields (``Job.as_dict``).
+
+    Raises as ``parse_job``.
+    """
     value = read_json(data)
-    told = {n: value.pop(n) for n in ("job_sha256", "redactions") if n in value} if isinstance(value, dict) else {}
+    redaction = {n: value.pop(n) for n in ("job_sha256", "redactions") if n in value} if isinstance(value, dict) else {}
     job = _job(name, value, max_attempts=4, test_jobs=True)
-    if not told:
+    if not redaction:
         return job
-    sha256, counts = told.get("job_sha256"), told.get("redactions")
+    sha256, counts = redaction.get("job_sha256"), redaction.get("redactions")
     is_digest = isinstance(sha256, str) and re.fullmatch("[0-9a-f]{64}", sha256) is not None
     if not is_digest or not isinstance(counts, dict) or any(type(count) is not int for count in counts.values()):
         raise JobError("JOB_INVALID", "The copy does not say what was taken out of it.")
     return replace(job, sha256=str(sha256), redactions=counts)
 
 
-def redacted(job: Job, sent: dict[str, Any], redactions: dict[str, int]) -> Job:
-    """The job with another payload, from which secrets were taken; it is the same job. Raises JOB_INVALID where the
-    payload no longer fits."""
+def with_redactions(job: Job, sent: dict[str, Any], redactions: dict[str, int]) -> Job:
+    """The same job, id and digest, with a redacted payload and the count of redactions by kind of secret.
+
+    Raises JobError: JOB_INVALID when the redacted payload no longer fits its model.
+    """
     return replace(job, payload=payload_of(job.kind, sent), sent=sent, redactions=redactions)
 
 
 def payload_of(kind: Kind, sent: dict[str, Any]) -> dict[str, Any]:
-    """A payload as sent, checked, in snake_case. Raises JOB_INVALID."""
+    """A payload as sent, validated, with snake_case names. Raises JobError: JOB_INVALID."""
     return check(PAYLOADS[kind], sent, "payload").model_dump(exclude_none=True)
 
 
@@ -194,7 +200,8 @@ def _job(name: str, value: Any, max_attempts: int, test_jobs: bool) -> Job:
 
 
 def default_priority(kind: str, payload: dict[str, Any]) -> int:
-    """Higher runs first: what a person waits for goes before whole-store work."""
+    """The priority of a job that names none. Higher runs first: a job for which a person waits precedes work on the
+    whole store."""
     if kind == "compact" and payload.get("preview"):
         return _PREVIEW_PRIORITY
     return _PRIORITY.get(kind, _SLOW_PRIORITY)

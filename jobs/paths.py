@@ -1,7 +1,7 @@
-"""Files that a job names: opened only if they lie inside the workspace, by a way without a link.
+"""Opens files that a job names, only inside the workspace and only along a path without links.
 
-The path is walked folder by folder, each opened inside the one before, so that nobody can change what was
-checked between the look and the opening.
+It opens the path folder by folder, each relative to the descriptor of the one before, so that no other process can
+exchange a folder between check and open.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ _PRIVATE_PREFIX = ".cognee_"
 def open_inside(root: Path, text: str) -> BinaryIO:
     """The file at ``text``, relative to ``root`` or absolute below it, open for reading.
 
-    Raises ARGUMENT_INVALID for a path that leads out of the workspace, into our own folders or git's, or nowhere;
-    FILE_UNSAFE for a link anywhere on the way and for what is no plain file of this user; OSError as it is.
+    Raises JobError: ARGUMENT_INVALID for a path that does not exist, leads out of the workspace, or into our own
+    folders or git's; FILE_UNSAFE for a link anywhere in the path and for anything but a plain file of this user. Other
+    OSErrors pass.
     """
     root = Path(os.path.realpath(root))
     parts = _parts(root, text)
     forbidden = _private_folders(root)
     try:
-        descriptor = _walk(root, parts, forbidden, text) if _CAN_WALK else _look_twice(root, parts, forbidden, text)
+        descriptor = _walk(root, parts, forbidden, text) if _CAN_WALK else _open_rechecked(root, parts, forbidden, text)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise JobError(
             "ARGUMENT_INVALID",
@@ -50,7 +51,7 @@ def open_inside(root: Path, text: str) -> BinaryIO:
 
 
 def read_inside(root: Path, text: str, limit: int) -> bytes:
-    """The bytes of such a file, at most ``limit``. Raises FILE_TOO_LARGE besides."""
+    """The bytes of such a file. Raises as ``open_inside``, and JobError: FILE_TOO_LARGE above ``limit`` bytes."""
     with open_inside(root, text) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
@@ -59,7 +60,7 @@ def read_inside(root: Path, text: str, limit: int) -> bytes:
 
 
 def _parts(root: Path, text: str) -> tuple[str, ...]:
-    """The names on the way from the root to the file, by the text alone."""
+    """The path's components below the root, from the text alone. Raises JobError: ARGUMENT_INVALID."""
     path = PurePath(text if len(text) <= _LONGEST else "")
     if "\0" in text or not path.parts:
         raise JobError("ARGUMENT_INVALID", f"{text[:200]!r} is no path of a file.")
@@ -85,7 +86,7 @@ def _private(text: str) -> JobError:
 
 
 def _private_folders(root: Path) -> set[tuple[int, int]]:
-    """What those folders are, since a name can be written in more than one way (``GIT~1``, other Unicode)."""
+    """Device and inode of the private folders, since a folder can be named in several ways (``GIT~1``, Unicode)."""
     with os.scandir(root) as entries:
         return {_identity(entry.stat(follow_symlinks=False)) for entry in entries if _is_private(entry.name)}
 
@@ -99,9 +100,9 @@ def _walk(root: Path, parts: tuple[str, ...], forbidden: set[tuple[int, int]], t
     try:
         for part in parts[:-1]:
             _check_folder(os.stat(part, dir_fd=folder, follow_symlinks=False), part)
-            deeper = os.open(part, _WALK, dir_fd=folder)  # a link that has come meanwhile: ELOOP or ENOTDIR
+            inner = os.open(part, _WALK, dir_fd=folder)  # ELOOP or ENOTDIR if a link has replaced it meanwhile
             os.close(folder)
-            folder = deeper
+            folder = inner
             if _identity(os.fstat(folder)) in forbidden:
                 raise _private(text)
         return _checked_file(files.open_plain(Path(parts[-1]), folder), parts[-1])
@@ -109,22 +110,22 @@ def _walk(root: Path, parts: tuple[str, ...], forbidden: set[tuple[int, int]], t
         os.close(folder)
 
 
-def _look_twice(root: Path, parts: tuple[str, ...], forbidden: set[tuple[int, int]], text: str) -> int:
-    """Where no folder can be opened inside another: the way is looked at before and after the opening."""
+def _open_rechecked(root: Path, parts: tuple[str, ...], forbidden: set[tuple[int, int]], text: str) -> int:
+    """For platforms that cannot open relative to a descriptor: compares the path's inodes before and after open."""
     path = root.joinpath(*parts)
-    way = [root.joinpath(*parts[:length]) for length in range(1, len(parts))]
+    folders = [root.joinpath(*parts[:length]) for length in range(1, len(parts))]
 
-    def look() -> list[tuple[int, int]]:
-        for folder in way:
+    def identities() -> list[tuple[int, int]]:
+        for folder in folders:
             _check_folder(folder.lstat(), folder.name)
-        return [_identity(folder.lstat()) for folder in (*way, path)]
+        return [_identity(folder.lstat()) for folder in (*folders, path)]
 
-    before = look()
+    before = identities()
     if forbidden & set(before):
         raise _private(text)
     descriptor = files.open_plain(path)
     try:
-        if look() != before or _identity(os.fstat(descriptor)) != before[-1]:
+        if identities() != before or _identity(os.fstat(descriptor)) != before[-1]:
             raise JobError("FILE_UNSAFE", f"{text[:200]!r} was replaced while it was being opened.")
     except BaseException:
         os.close(descriptor)
@@ -140,7 +141,7 @@ def _check_folder(status: os.stat_result, name: str) -> None:
 
 
 def _checked_file(descriptor: int, name: str) -> int:
-    if not files.is_users(os.fstat(descriptor)):
+    if not files.belongs_to_user(os.fstat(descriptor)):
         os.close(descriptor)
         raise JobError("FILE_UNSAFE", f"{name[:200]!r} belongs to another user.")
     return descriptor

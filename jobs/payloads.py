@@ -1,7 +1,7 @@
-"""The models at the door: the job file, and the payload of each kind.
+"""The pydantic models of the job file and of each kind's payload.
 
-Names are snake_case; their camelCase forms are accepted and renamed. Unknown names are refused, with
-the nearest known one, so that a typing error does not pass silently.
+Names are snake_case; camelCase forms are accepted and renamed. Unknown names are rejected, so that a typing error
+does not pass silently. The messages about errors are made in ``check``; ``parse`` makes jobs of valid files.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def _filled(text: str) -> str:
     return text
 
 
-def _known(value: Any) -> Any:
-    """Askers write these where a time is not known; a typing error is none of them."""
+def _without_unknown_time(value: Any) -> Any:
+    """None for an empty text or ``N/A``, which clients write for an unknown time; any other value is validated."""
     return None if isinstance(value, str) and value.strip() in ("", "N/A") else value
 
 
-# What a validator of ours checks, the JSON Schemas say as a pattern.
+# The same rules as the validators above, as patterns for the JSON Schemas.
 _FILLED_PATTERN = r"\S"
 _TOPIC_ID_PATTERN = r"^([a-z0-9][a-z0-9._-]{0,127}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$"
 
@@ -64,8 +64,8 @@ FilledText = Annotated[str, Field(strict=True, json_schema_extra={"pattern": _FI
 Timestamp = Annotated[
     str, Field(strict=True, description="ISO 8601; without an offset it is UTC."), AfterValidator(_timestamp)
 ]
-# Of a memory, where it may be unknown.
-Dated = Annotated[Timestamp | None, BeforeValidator(_known)]
+# The time of a memory, which may be unknown.
+Dated = Annotated[Timestamp | None, BeforeValidator(_without_unknown_time)]
 TopicId = Annotated[
     str,
     Field(
@@ -81,13 +81,13 @@ Seconds = Annotated[float, Field(gt=0, le=86_400), BeforeValidator(_number)]
 IngestStatus = Literal["Draft", "Active", "Final", "Superseded"]
 
 
-def _given(name: str) -> JsonDict:
-    """A JSON Schema: the field is there, and not null, which equals absent."""
+def _has(name: str) -> JsonDict:
+    """A JSON Schema: the field is present and not null (null equals absent)."""
     return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
 
 
 class Model(BaseModel):
-    """Base of all models here: closed, tolerant of camelCase, and null equals absent in optional fields."""
+    """Base of all models here: rejects unknown fields, accepts camelCase, treats null in optional fields as absent."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -116,7 +116,7 @@ def _camel_names(model: type[Model]) -> dict[str, str]:
 
 
 class TimeScope(Model):
-    """The time that a conversation covered."""
+    """The period that a conversation covered."""
 
     start: Timestamp | None = None
     end: Timestamp | None = None
@@ -163,14 +163,14 @@ _LABELS = ("topic_id", "session_id", "plan_id", "status")
 class Ingest(Model):
     """Exactly one of ``summary``, ``summary_text`` and ``conversation``.
 
-    The other fields go beside ``summary_text`` only, and win over what the text says.
+    The other fields are allowed with ``summary_text`` only, and override what the text says.
     """
 
     model_config = ConfigDict(
         json_schema_extra={
-            "oneOf": [_given("summary"), _given("summary_text"), _given("conversation")],
-            "if": {"anyOf": [_given(name) for name in _LABELS]},
-            "then": _given("summary_text"),
+            "oneOf": [_has("summary"), _has("summary_text"), _has("conversation")],
+            "if": {"anyOf": [_has(name) for name in _LABELS]},
+            "then": _has("summary_text"),
         }
     )
 
@@ -196,16 +196,16 @@ class Ingest(Model):
 
 
 class Cognify(Model):
-    """Texts, files of the workspace, or memories of any type; or none of these: then all raw memories that were not
+    """Texts, files of the workspace, or memories of any type. With none of these: all raw memories that were not
     cognified yet."""
 
     model_config = ConfigDict(
         json_schema_extra={
             "not": {
                 "anyOf": [
-                    {"allOf": [_given("texts"), _given("paths")]},
-                    {"allOf": [_given("texts"), _given("memory_ids")]},
-                    {"allOf": [_given("paths"), _given("memory_ids")]},
+                    {"allOf": [_has("texts"), _has("paths")]},
+                    {"allOf": [_has("texts"), _has("memory_ids")]},
+                    {"allOf": [_has("paths"), _has("memory_ids")]},
                 ]
             }
         }
@@ -223,14 +223,14 @@ class Cognify(Model):
 
 
 class Migrate(Model):
-    """Taking over the memories of earlier versions; or showing that first, or taking it back."""
+    """Migrates the memories of earlier versions, shows what a migration would do, or undoes one."""
 
     model_config = ConfigDict(
         json_schema_extra={
             "not": {
                 "allOf": [
-                    _given("undo"),
-                    {"anyOf": [_given("limit"), {"required": ["dry_run"], "properties": {"dry_run": {"const": True}}}]},
+                    _has("undo"),
+                    {"anyOf": [_has("limit"), {"required": ["dry_run"], "properties": {"dry_run": {"const": True}}}]},
                 ]
             }
         }
@@ -248,17 +248,17 @@ class Migrate(Model):
 
 
 class Compact(Model):
-    """Merging a topic's summaries into a decision record, or showing what that would give."""
+    """Merges a topic's summaries into a decision record, or previews the merge."""
 
     topic_id: TopicId
     preview: StrictBool | None = False
     preview_digest: Annotated[str, Field(strict=True, pattern=r"^[0-9a-f]{64}$")] | None = Field(
-        default=None, description="The preview to apply; without one the summaries of now are compacted."
+        default=None, description="The preview to apply; without one the present summaries are compacted."
     )
 
 
 class Restore(Model):
-    """Taking a compaction back."""
+    """Undoes a compaction."""
 
     decision_record_id: ShortText
 
@@ -266,7 +266,7 @@ class Restore(Model):
 class Forget(Model):
     """Exactly one of ``memory_ids`` and ``topic_id``: the memories to delete."""
 
-    model_config = ConfigDict(json_schema_extra={"oneOf": [_given("memory_ids"), _given("topic_id")]})
+    model_config = ConfigDict(json_schema_extra={"oneOf": [_has("memory_ids"), _has("topic_id")]})
 
     memory_ids: Annotated[list[ShortText], Field(min_length=1)] | None = None
     topic_id: TopicId | None = None
@@ -279,37 +279,37 @@ class Forget(Model):
 
 
 class SetStatus(Model):
-    """Changing a memory's status by hand."""
+    """Changes a memory's status by hand."""
 
     memory_id: ShortText
     status: IngestStatus
 
 
 class Ask(Model):
-    """A question to the knowledge graph."""
+    """Asks the knowledge graph a question."""
 
     question: FilledText
     top_k: Annotated[StrictInt, Field(ge=1, le=100)] | None = 10
 
 
 class Import(Model):
-    """Taking in an export."""
+    """Imports an export file."""
 
     path: FilledText = Field(description="A file inside the workspace.")
 
 
 class Rebuild(Model):
-    """Making derived data anew."""
+    """Rebuilds derived data."""
 
     what: Literal["index", "graph", "both"] | None = "both"
 
 
 class Nothing(Model):
-    """The payload of kinds that take none."""
+    """The empty payload of kinds that take no arguments."""
 
 
 class Noop(Model):
-    """For tests of the engine; accepted only where the setting for test jobs is on."""
+    """For tests of the job engine; accepted only if the setting for test jobs is on."""
 
     sleep_ms: Annotated[StrictInt, Field(ge=0, le=600_000)] | None = 0
     outcome: Literal["succeed", "fail", "retry", "crash", "segfault", "hang", "flood", "swell", "critical"] | None = (
@@ -335,7 +335,7 @@ PAYLOADS: dict[Kind, type[Model]] = {
 
 
 class JobFile(Model):
-    """The file that an asker drops."""
+    """The file that a client drops."""
 
     schema_version: Literal[1]
     job_id: Annotated[str, Field(strict=True, pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")] = Field(

@@ -1,6 +1,7 @@
-"""All jobs at a glance: a brief of each record, kept between looks and read anew where a file has changed.
+"""A cached overview of all jobs: one row per record, read again only when its file changes.
 
-What is made of briefs is pure: pages of a list, counts, causes of failure, what was done over time.
+The functions that make pages, counts, causes of failure and activity from the rows are pure. Records themselves are
+read and written by ``spool``.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from .layout import SpoolPaths
 from .model import State
 from .spool import RECORD_LIMIT
 
-JobRow = dict[str, Any]
+JobRow = dict[str, Any]  # the fields ``ROW_FIELDS`` of a record
 
-NAMES = (
+ROW_FIELDS = (
     "job_id", "kind", "state", "success", "generation", "attempt", "max_attempts", "priority", "submitted_at",
     "accepted_at", "started_at", "finished_at", "next_attempt_at", "elapsed_ms", "correlation_id", "error",
 )  # fmt: skip
@@ -34,37 +35,38 @@ _TIMES = ("submitted_at", "accepted_at", "started_at", "finished_at", "next_atte
 _TIME = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9](\.[0-9]+)?Z")
 _STATES = frozenset(get_args(State))
 
-# A folder's time of change has the grain of the system's clock: a change right after a look may not move it.
-_GRAIN_SECONDS = 0.05
-_TRUSTED_SECONDS = 5.0  # where a folder's time of change tells nothing (some network mounts), this is how long we err
+# A folder's modification time has the resolution of the system's clock: a change right after a scan may not alter it.
+_MTIME_RESOLUTION_SECONDS = 0.05
+# Some network mounts do not update a folder's modification time; so rows are at most this old.
+_MAX_AGE_SECONDS = 5.0
 
-MOST_MESSAGES = 5  # of a cause
+MAX_MESSAGES = 5  # per cause
 
-_Stamp = tuple[int, int, int]
+_Stamp = tuple[int, int, int]  # modification time in ns, size in bytes, inode
 
 
 class RecordCache:
-    """The briefs of one spool. Safe to share among threads; a look at 10,000 unchanged jobs is one ``stat``."""
+    """The rows of one spool. Threads may share it. Refreshing 10,000 unchanged jobs costs one ``stat``."""
 
     def __init__(self, spool_paths: SpoolPaths) -> None:
         self._paths = spool_paths
         self._lock = Lock()
-        self._known: dict[str, tuple[_Stamp, JobRow]] = {}
+        self._stamped_rows: dict[str, tuple[_Stamp, JobRow]] = {}
         self._folder_changed: int | None = None
-        self._looked_at = 0.0
+        self._refreshed_at = 0.0
         self._version = 0
 
-    def look(self) -> int:
-        """See what has changed. Returns a number that rises when anything has."""
+    def refresh(self) -> int:
+        """Read the records that changed. Returns a version number that rises with each change."""
         with self._lock:
             if self._may_have_changed():
                 self._read()
             return self._version
 
-    def all(self) -> list[JobRow]:
-        """As of the last look, in no order. Do not change them."""
+    def rows(self) -> list[JobRow]:
+        """The rows as of the last ``refresh``, in no order. Do not modify them."""
         with self._lock:
-            return [brief for _, brief in self._known.values()]
+            return [row for _, row in self._stamped_rows.values()]
 
     def _may_have_changed(self) -> bool:
         try:
@@ -72,27 +74,27 @@ class RecordCache:
         except FileNotFoundError:
             changed = -1
         now = time.time()
-        settled = changed / 1e9 < self._looked_at - _GRAIN_SECONDS
-        if changed == self._folder_changed and settled and now - self._looked_at < _TRUSTED_SECONDS:
+        settled = changed / 1e9 < self._refreshed_at - _MTIME_RESOLUTION_SECONDS
+        if changed == self._folder_changed and settled and now - self._refreshed_at < _MAX_AGE_SECONDS:
             return False
-        self._folder_changed, self._looked_at = changed, now
+        self._folder_changed, self._refreshed_at = changed, now
         return True
 
     def _read(self) -> None:
-        found: dict[str, tuple[_Stamp, JobRow]] = {}
+        stamped_rows: dict[str, tuple[_Stamp, JobRow]] = {}
         changed = False
         for name, path, stamp in _entries(self._paths):
-            known = self._known.get(name)
+            known = self._stamped_rows.get(name)
             if known is not None and known[0] == stamp:
-                found[name] = known
+                stamped_rows[name] = known
                 continue
-            brief = _row_of(path, name)
-            if brief is not None:
-                found[name] = stamp, brief
+            row = _row_of(path, name)
+            if row is not None:
+                stamped_rows[name] = stamp, row
                 changed = True
-        if changed or found.keys() != self._known.keys():
+        if changed or stamped_rows.keys() != self._stamped_rows.keys():
             self._version += 1
-        self._known = found
+        self._stamped_rows = stamped_rows
 
 
 def _entries(paths: SpoolPaths) -> Iterator[tuple[str, str, _Stamp]]:
@@ -110,16 +112,21 @@ def _entries(paths: SpoolPaths) -> Iterator[tuple[str, str, _Stamp]]:
 
 
 def _row_of(path: str, name: str) -> JobRow | None:
-    """None for what is no record; recovery reports it."""
+    """The row of the record at ``path``; None if the file is not a valid record, which recovery reports."""
     try:
         record = json.loads(files.read_own(Path(path), RECORD_LIMIT))
-        return {field: record[field] for field in NAMES} if record["job_id"] == name and _is_sound(record) else None
+        return (
+            {field: record[field] for field in ROW_FIELDS} if record["job_id"] == name and _is_valid(record) else None
+        )
     except (OSError, ValueError, KeyError, TypeError, RecursionError, JobError):
         return None
 
 
-def _is_sound(record: dict[str, Any]) -> bool:
-    """Whether it can be listed: one damaged record keeps nobody from seeing the others. Raises KeyError, TypeError."""
+def _is_valid(record: dict[str, Any]) -> bool:
+    """Whether the record can be listed; a damaged one is left out and does not break the list.
+
+    Raises KeyError or TypeError when a field is missing or has the wrong type.
+    """
     error, elapsed = record["error"], record["elapsed_ms"]
     times = (record[name] for name in _TIMES)
     return (
@@ -131,82 +138,86 @@ def _is_sound(record: dict[str, Any]) -> bool:
     )
 
 
-# --- what is made of them ---
+# --- views of the rows ---
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A part of a list: its briefs, how many there are in all, and where the next part begins."""
+    """One page of a list: its rows, the number of rows in all, and the ``after`` of the next page, if there is one."""
 
     jobs: list[JobRow]
     total: int
     next: str | None
 
 
-def position_of(brief: JobRow) -> str:
-    """Where a job stands in a list: by the time at which it came, then by its id.
+def sort_key(row: JobRow) -> str:
+    """The sort key of a row: the time of acceptance (of rejection, for rejected files), then the job id.
 
-    The comma sorts before the point of a fraction.
+    The comma sorts before the decimal point, so whole seconds precede their fractions.
     """
-    return f"{(brief['accepted_at'] or brief['finished_at'] or '').rstrip('Z')},{brief['job_id']}"
+    return f"{(row['accepted_at'] or row['finished_at'] or '').rstrip('Z')},{row['job_id']}"
 
 
 def matching(
-    briefs: Iterable[JobRow],
+    rows: Iterable[JobRow],
     *,
     states: Sequence[str] = (),
     kind: str | None = None,
     error: str | None = None,
     contains: str | None = None,
 ) -> list[JobRow]:
-    """Those in one of the states, of the kind, with the error, whose job or correlation id contains the text."""
+    """The rows that match all given filters: one of the states, the kind, the error code, and a text that the job id
+    or the correlation id contains."""
     return [
-        brief
-        for brief in briefs
-        if (not states or brief["state"] in states)
-        and kind in (None, brief["kind"])
-        and (error is None or (brief["error"] is not None and brief["error"]["code"] == error))
-        and (contains is None or contains in brief["job_id"] or contains in (brief["correlation_id"] or ""))
+        row
+        for row in rows
+        if (not states or row["state"] in states)
+        and kind in (None, row["kind"])
+        and (error is None or (row["error"] is not None and row["error"]["code"] == error))
+        and (contains is None or contains in row["job_id"] or contains in (row["correlation_id"] or ""))
     ]
 
 
-def page(found: Iterable[JobRow], limit: int, after: str | None = None) -> Page:
-    """The newest first. ``after`` is where a former page ended: what came since does not shift the rest."""
-    ordered = sorted(found, key=position_of, reverse=True)
-    rest = ordered if after is None else [brief for brief in ordered if position_of(brief) < after]
-    shown = rest[:limit]
-    return Page(shown, len(ordered), position_of(shown[-1]) if len(rest) > limit else None)
+def page(rows: Iterable[JobRow], limit: int, after: str | None = None) -> Page:
+    """A page of at most ``limit`` rows, newest first. ``after`` is ``next`` of the previous page, so that new jobs do
+    not shift the pages."""
+    ordered = sorted(rows, key=sort_key, reverse=True)
+    remaining = ordered if after is None else [row for row in ordered if sort_key(row) < after]
+    shown = remaining[:limit]
+    return Page(shown, len(ordered), sort_key(shown[-1]) if len(remaining) > limit else None)
 
 
-def runs_again(brief: JobRow) -> bool:
-    """Whether a job waits that was asked for once more: nobody knows since when, its record says when it first came."""
-    return bool(brief["generation"] > 1 and not brief["attempt"])
+def is_waiting_replay(row: JobRow) -> bool:
+    """Whether a replayed job waits for its first attempt. Its record has only the time of the first acceptance, so
+    its waiting time is unknown."""
+    return bool(row["generation"] > 1 and not row["attempt"])
 
 
-def counts(briefs: Iterable[JobRow]) -> dict[str, int]:
-    """How many jobs there are in each state."""
-    return dict(Counter(brief["state"] for brief in briefs))
+def counts(rows: Iterable[JobRow]) -> dict[str, int]:
+    """The number of jobs by state."""
+    return dict(Counter(row["state"] for row in rows))
 
 
-def causes(briefs: Iterable[JobRow]) -> list[dict[str, Any]]:
-    """Why jobs failed, were rejected or wait for another attempt: by state and error, the most frequent first.
+def causes(rows: Iterable[JobRow]) -> list[dict[str, Any]]:
+    """Why jobs failed, expired, were rejected or wait for a retry: one entry per state and error, most frequent first.
 
-    ``message`` and ``remediation`` are those of the newest; ``kinds`` counts by kind, ``messages`` by message, the most
-    frequent first, of which there are a few at most.
+    Each has ``state``, ``code``, ``count``, ``kinds`` (counts by kind), ``messages`` (counts by message, most frequent
+    first, at most ``MAX_MESSAGES``), and of the newest job ``message``, ``remediation``, ``newest`` (its time) and
+    ``newest_job_id``.
     """
     groups: dict[tuple[str, str], list[JobRow]] = {}
-    for brief in briefs:
-        if brief["error"] is not None and brief["state"] in ("failed", "rejected", "retrying", "expired"):
-            groups.setdefault((brief["state"], brief["error"]["code"]), []).append(brief)
-    found = []
+    for row in rows:
+        if row["error"] is not None and row["state"] in ("failed", "rejected", "retrying", "expired"):
+            groups.setdefault((row["state"], row["error"]["code"]), []).append(row)
+    entries = []
     for (state, code), group in groups.items():
-        newest = max(group, key=position_of)
-        found.append(
+        newest = max(group, key=sort_key)
+        entries.append(
             {
                 "state": state,
                 "code": code,
                 "count": len(group),
-                "kinds": dict(Counter(brief["kind"] or "?" for brief in group)),
+                "kinds": dict(Counter(row["kind"] or "?" for row in group)),
                 "message": newest["error"]["message"],
                 "messages": _messages(group),
                 "remediation": newest["error"]["remediation"],
@@ -214,53 +225,53 @@ def causes(briefs: Iterable[JobRow]) -> list[dict[str, Any]]:
                 "newest_job_id": newest["job_id"],
             }
         )
-    return sorted(found, key=lambda cause: (-cause["count"], cause["state"], cause["code"]))
+    return sorted(entries, key=lambda cause: (-cause["count"], cause["state"], cause["code"]))
 
 
 def _messages(group: list[JobRow]) -> dict[str, int]:
-    counted = Counter(brief["error"]["message"] for brief in group)
-    return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:MOST_MESSAGES])
+    counted = Counter(row["error"]["message"] for row in group)
+    return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:MAX_MESSAGES])
 
 
-def activity(briefs: Iterable[JobRow], now: datetime, hours: float, buckets: int) -> list[dict[str, Any]]:
-    """What ended in each of so many equal spans of the last hours, oldest first.
+def activity(rows: Iterable[JobRow], now: datetime, hours: float, buckets: int) -> list[dict[str, Any]]:
+    """The jobs that ended in each of ``buckets`` equal spans of the last ``hours``, oldest span first.
 
-    Each has ``at`` (its start), counts by state, and for the jobs that ran ``waited_ms`` (accepted to first start; not
-    of those that were run again, which had ended in between) and ``took_ms`` (first start to end), each with ``p50``
-    and ``p95``, or null where none ran.
+    Each span has ``at`` (its start), ``ended`` (counts by state), ``waited_ms`` (from acceptance to the first start;
+    without replayed jobs) and ``took_ms`` (from the first start to the end). The last two have ``p50`` and ``p95``, or
+    are null if no job ran.
     """
     width = timedelta(hours=hours) / buckets
     start = now - timedelta(hours=hours)
     groups: list[list[JobRow]] = [[] for _ in range(buckets)]
     earliest = clock.iso(start)
-    for brief in briefs:
-        if brief["finished_at"] is not None and brief["finished_at"] >= earliest:
-            place = int((clock.parse(brief["finished_at"]) - start) / width)
-            if 0 <= place < buckets:
-                groups[place].append(brief)
+    for row in rows:
+        if row["finished_at"] is not None and row["finished_at"] >= earliest:
+            index = int((clock.parse(row["finished_at"]) - start) / width)
+            if 0 <= index < buckets:
+                groups[index].append(row)
     return [
         {
             "at": clock.iso(start + number * width),
-            "ended": dict(Counter(brief["state"] for brief in group)),
-            "waited_ms": _quantiles([_waited_ms(brief) for brief in group if _has_waited(brief)]),
+            "ended": dict(Counter(row["state"] for row in group)),
+            "waited_ms": _quantiles([_waited_ms(row) for row in group if _has_waited(row)]),
             "took_ms": _quantiles([b["elapsed_ms"] for b in group if b["elapsed_ms"] is not None]),
         }
         for number, group in enumerate(groups)
     ]
 
 
-def _has_waited(brief: JobRow) -> bool:
-    return brief["generation"] == 1 and None not in (brief["accepted_at"], brief["started_at"])
+def _has_waited(row: JobRow) -> bool:
+    return row["generation"] == 1 and None not in (row["accepted_at"], row["started_at"])
 
 
-def _waited_ms(brief: JobRow) -> int:
-    """Never below 0: the clock may have been set back."""
-    waited = clock.parse(brief["started_at"]) - clock.parse(brief["accepted_at"])
+def _waited_ms(row: JobRow) -> int:
+    """Milliseconds from acceptance to the first start; at least 0, since the clock may have been set back."""
+    waited = clock.parse(row["started_at"]) - clock.parse(row["accepted_at"])
     return max(0, round(waited.total_seconds() * 1000))
 
 
 def _quantiles(values: list[int]) -> dict[str, int] | None:
-    """By nearest rank."""
+    """Median and 95th percentile by nearest rank."""
     if not values:
         return None
     ordered = sorted(values)

@@ -1,7 +1,7 @@
-"""The shapes of the files that an asker reads, as types to make JSON Schemas and TypeScript of.
+"""The shapes of the files that a client reads, as types from which JSON Schemas and TypeScript are generated.
 
-Nothing at run time imports this. The files are written by ``model``, ``spool`` and the worker; a test compares
-what they write with what stands here. What an asker writes is in ``payloads``.
+Nothing imports this at run time. ``model``, ``spool`` and the worker write the files; a test compares them with these
+shapes. The files that a client writes are in ``payloads``.
 """
 
 from __future__ import annotations
@@ -63,8 +63,7 @@ class Redactions(Shape):
 
 
 class Attempt(Shape):
-    """One try at a job. Those that count for nothing are one entry as long as they repeat, and so are deaths of the
-    worker."""
+    """One try at a job. Consecutive equal attempts that do not count are one entry, and so are deaths of the worker."""
 
     number: Annotated[int, Field(ge=1)]
     started_at: Moment
@@ -73,27 +72,27 @@ class Attempt(Shape):
     """Null while the attempt runs. Only ``failed`` counts towards ``max_attempts``; ``crashed`` and ``worker_died`` are
     counted apart."""
     error_code: ErrorCode | None
-    """The error; of ``interrupted`` what ended a child that several jobs shared, null where nothing is to blame."""
+    """The error. For ``interrupted``: what ended a child that several jobs shared, or null without a fault."""
     repeats: Annotated[int, Field(ge=1)]
-    """How many attempts in a row this entry stands for."""
+    """How many consecutive attempts this entry represents."""
     together: Annotated[int, Field(ge=1)]
-    """How many jobs shared the child. What ends it says something about a job that was alone in it."""
+    """How many jobs shared the child. Only the death of a child that ran a single job is blamed on it."""
 
 
 class JobRecord(Shape):
-    """The truth about a job's state: ``results/<job_id>.json``, always replaced whole."""
+    """The source of truth about a job's state: ``results/<job_id>.json``, always replaced as a whole."""
 
     schema_version: Literal[1]
     job_id: JobId
     kind: Kind | None
     """Null for a file that could not become a job."""
     job_sha256: Digest | None
-    """The digest of kind and payload as they were sent; null as ``kind`` is."""
+    """The digest of kind and payload as they were sent; null when ``kind`` is."""
     generation: Annotated[int, Field(ge=1)]
-    """Rises by one when a job is run again after its end. Within one, time does not run backwards."""
+    """Rises by one when an ended job is run again. Within one generation, ``attempt`` never decreases."""
     state: State
     success: bool | None
-    """Null until an end."""
+    """Null until the job has ended."""
     attempt: Count
     """The number of the latest attempt; 0 before the first."""
     max_attempts: Annotated[int, Field(ge=1)]
@@ -104,14 +103,14 @@ class JobRecord(Shape):
     """The start of the first attempt."""
     finished_at: Moment | None
     next_attempt_at: Moment | None
-    """A waiting job does not start before."""
+    """A waiting job does not start before this time."""
     expires_at: Moment | None
     elapsed_ms: Count | None
     """From the first start to the end."""
     correlation_id: str | None
     """The job's own, or its id; null in records of earlier versions."""
     result: dict[str, object] | None
-    """What the kind gives back; null unless the job succeeded."""
+    """The result, in the shape of the job's kind; null unless the job succeeded."""
     error: JobError | None
     """The latest error; null after a success."""
     attempts: list[Attempt]
@@ -124,29 +123,29 @@ class RejectionReason(Shape):
     file: str
     """The name under which it was dropped."""
     kept_as: str
-    """The name under which it lies in ``rejected/``."""
+    """Its name in ``rejected/``."""
     rejected_at: Moment
     error: JobError
     redactions: Redactions | None
-    """Secrets that were taken out of what is kept. Null where it lies there as it was dropped."""
+    """Secrets that were removed from the kept file. Null if the file is kept as it was dropped."""
     cut_from: Count | None
-    """Bytes of the dropped file, where only its beginning is kept. Null where all of it is."""
+    """The size of the dropped file in bytes, if only its beginning is kept. Null if all of it is kept."""
 
 
 class ControlRequest(Shape):
-    """A request to the worker: ``control/cancel-<job_id>.json``, ``control/retry-<job_id>.json``,
-    ``control/dismiss-<job_id>.json``; about no single job: ``control/pause.json``, ``resume.json``, ``drain.json``,
+    """A request to the worker. About one job: ``control/cancel-<job_id>.json``, ``control/retry-<job_id>.json``,
+    ``control/dismiss-<job_id>.json``. About no single job: ``control/pause.json``, ``resume.json``, ``drain.json``,
     ``prune.json``."""
 
     requested_at: Moment | None = None
     job_id: JobId | None = None
-    """The job that the file's name says; the name is what counts."""
+    """The job id in the file's name. The worker uses the name, not this field."""
     generation: Annotated[int, Field(ge=1)] | None = None
-    """The generation that is meant. A request for another one is ignored; null means whichever there is."""
+    """The generation that the request is about. The worker ignores a request for another one; null means any."""
 
 
 class Progress(Shape):
-    """How far a running job has come."""
+    """The progress of a running job."""
 
     done: Count
     total: Count
@@ -154,7 +153,7 @@ class Progress(Shape):
 
 
 class InFlight(Shape):
-    """What the worker is busy with."""
+    """A running job or batch."""
 
     job_id: JobId
     """The first of the jobs that run together."""
@@ -166,7 +165,7 @@ class InFlight(Shape):
 
 
 class Counts(Shape):
-    """Jobs by state: those that have not ended, and those that ended since the worker's start, where any did."""
+    """The number of jobs by state: all that have not ended, and those that ended since the worker's start, if any."""
 
     queued: Count
     running: Count
@@ -182,37 +181,37 @@ class ChildProcess(Shape):
 
     pid: Annotated[int, Field(ge=1)]
     memory_bytes: Count | None
-    """Resident memory; null where it has just ended."""
+    """Resident memory in bytes; null if the process has just ended."""
 
 
 class Http(Shape):
-    """Where the worker answers over HTTP."""
+    """The worker's HTTP interface."""
 
     url: str | None
-    """Null while it cannot listen: ``problem`` says why."""
+    """Null while the worker cannot listen; ``problem`` says why."""
     token_file: str
     serving: bool
-    """Whether a process is there with the model loaded; else the first request waits until one has started."""
+    """Whether a server process runs with the model loaded; otherwise the first request waits until one has started."""
     server: ChildProcess | None
-    """The process that answers; null while there is none: it is started by a request, and given back when idle."""
+    """The server process; null while there is none. A request starts it, and it is stopped when idle."""
     problem: str | None
 
 
 class Heartbeat(Shape):
-    """How the worker is: ``worker/heartbeat.json``. Whether it lives is decided by the lock, not by this file."""
+    """The worker's state: ``worker/heartbeat.json``. Whether the worker runs is decided by its lock, not this file."""
 
     schema_version: Literal[1]
     worker_id: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
     pid: Annotated[int, Field(ge=1)]
     boot_id: str | None
-    """Tells one run of the machine from the next, where the system says it."""
+    """Identifies the current boot of the machine; null if the system does not provide it."""
     version: str
     workspace: str
     embedder: str
-    """Provider, model and dimensions: vectors of equal ones may be compared."""
+    """Provider, model and dimensions. Vectors may be compared only if these are equal."""
     llm_configured: bool
     http: Http | None
-    """Null where it is switched off."""
+    """Null if HTTP is switched off."""
     started_at: Moment
     state: Literal["starting", "ready", "draining", "paused", "exiting", "stopped"]
     heartbeat_at: Moment
@@ -220,10 +219,10 @@ class Heartbeat(Shape):
     counts: Counts
     oldest_waiting_seconds: float | None
     in_flight: Annotated[list[InFlight], Field(max_length=2)]
-    """What runs. While long work stands aside for a shorter job, that one comes last."""
+    """What runs now. While a long job yields to a short one, the short one comes last."""
     graph_lag: Count | None
-    """How many changes the knowledge graph has not been told yet; null while that is not known."""
+    """How many changes are not delivered to the knowledge graph yet; null while the number is unknown."""
     child: ChildProcess | None
-    """Null while there is none: it is given back when it is idle."""
+    """Null while there is none: it is stopped when idle."""
     watcher: Literal["events", "polling", "failed"]
-    """How drops are noticed. ``failed``: events were wanted and are not to be had; it is polled meanwhile."""
+    """How the worker notices drops. ``failed``: events are not available, so the worker polls."""

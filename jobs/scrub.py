@@ -1,4 +1,7 @@
-"""What is left of an ended job's files once a memory that they tell of is forgotten. Decides all, touches nothing."""
+"""Decides what remains of an ended job's files after a memory that they mention is forgotten.
+
+Pure: ``spool.scrub`` writes and removes the files.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,14 @@ from .diagnostics import DIAGNOSTICS, FIXES, GROUPS, LEVELS
 from .errors import ERRORS, JobError
 from .model import KINDS, Record
 
-# Ids, digests and times. What else is a string may be somebody's words.
+# Ids, digests and times. Any other string may contain text that a person wrote.
 _PLAIN = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
     r"|[0-9a-f]{16,64}"
     r"|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z)?",
 )
 
-# What a result says in a word of our own.
+# The fixed words that results contain.
 WORDS = frozenset(
     {
         "Draft", "Active", "Superseded", "DecisionRecord", "legacy", "summary", "decision_record",
@@ -30,49 +33,52 @@ WORDS = frozenset(
 )  # fmt: skip
 
 
-# In the result of a forgetting as it comes from the child: what the worker is to do before the job may end.
+# The field of a forget job's result, as the child sends it, that lists the work of the worker before the job may end.
 JOB_FILES = "job_files"
 
 
 def name_digest(name: str) -> str:
-    """What stands for a file's name where no words may be kept."""
+    """The SHA-256 of a file's name, used in place of the name where no text may be kept."""
     return sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def without_texts(record: Record) -> Record:
-    """An ended record without the texts of its result and its error: ids, digests, counts, times and states stay.
+    """An ended record without the texts of its result and error. Ids, digests, counts, times and states stay.
 
-    Again is the same as once. The result is still of its kind's shape.
+    Idempotent. The result keeps the shape of its kind.
     """
-    return replace(record, result=emptied(record.result), error=_plain_error(record.error))
+    return replace(record, result=without_strings(record.result), error=_plain_error(record.error))
 
 
-def emptied(value: Any) -> Any:
-    """A JSON value without texts: a string becomes empty, or is left out of its list."""
+def without_strings(value: Any) -> Any:
+    """A JSON value without texts: a string that is not plain becomes empty, or is removed from its list."""
     if isinstance(value, dict):
-        return {name: emptied(inner) for name, inner in value.items()}
+        return {name: without_strings(inner) for name, inner in value.items()}
     if isinstance(value, list):
-        return [emptied(inner) for inner in value if not isinstance(inner, str) or is_plain(inner)]
+        return [without_strings(inner) for inner in value if not isinstance(inner, str) or is_plain(inner)]
     if isinstance(value, str) and not is_plain(value):
         return ""
     return value
 
 
 def is_plain(text: str) -> bool:
-    """Whether a string tells nothing of what anybody wrote."""
+    """Whether a string reveals no text that a person wrote: one of our own words, an id, a digest or a time."""
     return text in WORDS or text in KINDS or text in ERRORS or _PLAIN.fullmatch(text) is not None
 
 
 def _plain_error(error: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The error as the table has it, without what happened this time."""
+    """The error with the table's message, without the message and details of this occurrence."""
     if error is None or error["code"] not in ERRORS:
         return None if error is None else {**error, "message": "", "details": {}}
     return JobError(error["code"]).as_dict()
 
 
 def keeps_copy(record: Record) -> bool:
-    """Whether the copy of an ended job is kept for a replay. That of a memory that was forgotten meanwhile would keep
-    its text, and that of a forgetting may name a topic that is forgotten itself."""
+    """Whether the copy of an ended job is kept for a replay.
+
+    Not kept: the copy of a job whose memory was forgotten meanwhile, which holds its text, and the copy of a forget
+    job, which may name a forgotten topic.
+    """
     if record.kind == "forget" and record.state == "succeeded":
         return False
     return not (record.state == "failed" and record.error is not None and record.error["code"] == "MEMORY_FORGOTTEN")

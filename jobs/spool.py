@@ -1,7 +1,7 @@
-"""The job folder as a store: drop, accept, record, end, reject, list.
+"""The operations of the protocol on the job folder: drop, accept, record, end, reject, list.
 
-Each function is one step of the protocol. The order of writes inside a step is what makes a crash
-between them harmless: copy before record, record before unlink, record before the copy's move.
+A crash inside an operation is harmless because of the order of its writes: copy before record, record before unlink,
+record before the copy's move. The names of the files are in ``layout``; which record follows is in ``lifecycle``.
 """
 
 from __future__ import annotations
@@ -26,16 +26,19 @@ RECORD_LIMIT = 64 * 1024 * 1024
 
 
 def prepare(spool: SpoolPaths) -> None:
-    """Create the folders, private to the user."""
+    """Create the spool's folders, private to the user. Raises JobError: FILE_UNSAFE as ``files.make_folder``."""
     for folder in spool.folders:
         files.make_folder(folder)
     files.ignore_in_git(spool.root)
 
 
 def drop(spool: SpoolPaths, job_id: str, data: bytes) -> Path:
-    """Put a job file into the inbox as the protocol asks: write, sync, rename."""
+    """Write a job file into the inbox durably, as the protocol requires: write, sync, rename. Returns its path.
+
+    Raises JobError: FILE_UNSAFE, and OSError.
+    """
     files.make_folder(spool.root)
-    part = spool.dropping(job_id)
+    part = spool.partial_drop(job_id)
     part.unlink(missing_ok=True)
     with fault_point("drop.write"):
         files.write_new(part, data)
@@ -47,68 +50,73 @@ def drop(spool: SpoolPaths, job_id: str, data: bytes) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something in the inbox: its path, and the job's name if the file's name has the right ending."""
+    """An entry of the inbox: its path, and its name without ``.json``, or None with another ending."""
 
     path: Path
     name: str | None
 
 
 def inbox(spool: SpoolPaths) -> list[Entry]:
-    """What waits in the inbox, oldest name first; the protocol's own folders and dot files are left out."""
-    own = {folder.name for folder in spool.folders}
-    found = []
+    """The entries that wait in the inbox, sorted by name, without dot files and the spool's own folders."""
+    own_folders = {folder.name for folder in spool.folders}
+    waiting = []
     with os.scandir(spool.inbox) as entries:
         for entry in entries:
-            if entry.name.startswith(".") or entry.name in own:
+            if entry.name.startswith(".") or entry.name in own_folders:
                 continue
             name = entry.name[:-5] if entry.name.endswith(".json") else None
-            found.append(Entry(Path(entry.path), name))
-    return sorted(found, key=lambda entry: entry.path.name)
+            waiting.append(Entry(Path(entry.path), name))
+    return sorted(waiting, key=lambda entry: entry.path.name)
 
 
 def accept(
     spool: SpoolPaths, accepted: Sequence[tuple[Job, Record]], read: Mapping[str, os.stat_result] | None = None
 ) -> None:
-    """Make jobs ours: copies, then records, then the dropped files go. One sync serves each stage.
+    """Accept jobs: write the copies, then the records, then remove the dropped files; few syncs for each stage.
 
-    ``read`` has the status of each file as it was read: another one that came under its name since stays.
+    ``read`` maps a job id to the status of its dropped file when it was read. A file that was exchanged since then is
+    not removed.
     """
     copies = [(spool.copy(job.job_id), encode(job.as_dict())) for job, _ in accepted]
     records = [(spool.record(record.job_id), encode(record.as_dict())) for _, record in accepted]
     parts = batch.write_parts([*copies, *records])
     try:
         with fault_point("copy.write"):
-            batch.put_in_place(parts[: len(copies)])
+            batch.rename_parts(parts[: len(copies)])
         with fault_point("record.accept"):
-            batch.put_in_place(parts[len(copies) :])
+            batch.rename_parts(parts[len(copies) :])
     except BaseException:
-        batch.drop_parts(parts)
+        batch.remove_parts(parts)
         raise
     with fault_point("drop.remove"):
         for job, _ in accepted:
-            with suppress(PermissionError):  # the next look finds a duplicate there, and says what is the matter
-                take_away(spool.dropped(job.job_id), (read or {}).get(job.job_id))
+            with suppress(PermissionError):  # the next scan finds the file as a duplicate and reports the problem
+                remove_drop(spool.dropped(job.job_id), (read or {}).get(job.job_id))
 
 
-def take_away(path: Path, read: os.stat_result | None) -> None:
-    """Unlink a dropped file, unless another one has come under its name since it was read."""
+def remove_drop(path: Path, read: os.stat_result | None) -> None:
+    """Unlink a dropped file, unless it was exchanged since it was read. ``read`` is its status at that time; with None
+    it is always removed."""
     if read is not None:
         try:
-            now = path.lstat()
+            status = path.lstat()
         except FileNotFoundError:
             return
-        if (now.st_ino, now.st_size, now.st_mtime_ns) != (read.st_ino, read.st_size, read.st_mtime_ns):
+        if (status.st_ino, status.st_size, status.st_mtime_ns) != (read.st_ino, read.st_size, read.st_mtime_ns):
             return
     files.remove(path)
 
 
 def write_records(spool: SpoolPaths, records: Iterable[Record]) -> None:
-    """Replace records durably; they share one folder sync."""
+    """Write records durably, replacing earlier ones, with one folder sync."""
     batch.replace_many((spool.record(record.job_id), encode(record.as_dict())) for record in records)
 
 
-def end(spool: SpoolPaths, job_id: str, *, keep: bool = True) -> None:
-    """Move the copy of an ended job aside, or remove it. Its record already says so, so this need not be durable."""
+def retire_copy(spool: SpoolPaths, job_id: str, *, keep: bool = True) -> None:
+    """Move the copy of an ended job to ``ended/``, or remove it with ``keep=False``.
+
+    Not durable: its record already says that the job has ended, and recovery repeats the move.
+    """
     with fault_point("copy.end"):
         if not keep:
             files.remove(spool.copy(job_id))
@@ -116,11 +124,11 @@ def end(spool: SpoolPaths, job_id: str, *, keep: bool = True) -> None:
         try:
             files.rename(spool.copy(job_id), spool.ended_copy(job_id))
         except FileNotFoundError:
-            pass  # a former try, or recovery, has moved it
+            pass  # an earlier try, or recovery, has moved it
 
 
 def reopen(spool: SpoolPaths, job_id: str) -> None:
-    """Bring the copy of a job back for its next generation; durable, since the record follows."""
+    """Move the copy of an ended job back to ``active/`` for its next generation, durably, since the record follows."""
     with fault_point("copy.reopen"):
         if not spool.copy(job_id).exists():
             files.rename(spool.ended_copy(job_id), spool.copy(job_id))
@@ -128,14 +136,14 @@ def reopen(spool: SpoolPaths, job_id: str) -> None:
 
 
 def prune(spool: SpoolPaths, job_ids: Sequence[str]) -> None:
-    """Remove ended jobs: their copies first, so that what is cut off here is finished by the next pruning."""
+    """Remove ended jobs: the copies first, so that the next pruning finishes one that was interrupted."""
     if not job_ids:
         return
     with fault_point("prune.copy"):
         for job_id in job_ids:
             files.remove(spool.ended_copy(job_id))
-        # The record alone keeps the job from running again. That its file went from the inbox, and its copy from
-        # `active/`, need not be on the medium yet: after a power cut either would be taken for a new job.
+        # Only the record keeps the job from running again. The removals from the inbox and from `active/` may not be
+        # on the medium yet; without these syncs, either file could return after a power cut as a new job.
         for folder in (spool.inbox, spool.active, spool.ended):
             files.sync_folder(folder)
     with fault_point("prune.record"):
@@ -144,14 +152,16 @@ def prune(spool: SpoolPaths, job_ids: Sequence[str]) -> None:
 
 
 def scrub(spool: SpoolPaths, records: Sequence[Record], damaged: Sequence[str], others: Sequence[Path]) -> None:
-    """Take the texts out of ended jobs: their records lose them, their copies go. Damaged records go with theirs, and
-    so do the other files. On the medium when it returns; again is the same as once."""
+    """Remove the texts of ended jobs: rewrite their records without texts and remove their copies.
+
+    Also removes the damaged records (job ids) with their copies, and the ``others``. Durable and idempotent.
+    """
     with fault_point("scrub.record"):
         write_records(spool, [clean for record in records if (clean := without_texts(record)) != record])
     with fault_point("scrub.copy"):
         for job_id in (*(record.job_id for record in records), *damaged):
             files.remove(spool.ended_copy(job_id))
-            files.remove(spool.copy(job_id))  # where it was not put away yet
+            files.remove(spool.copy(job_id))  # if it was not moved to ``ended/`` yet
         for path in (*map(spool.record, damaged), *others):
             files.remove(path)
         for folder in (spool.active, spool.ended, spool.results, spool.rejected, spool.inbox):
@@ -159,19 +169,19 @@ def scrub(spool: SpoolPaths, records: Sequence[Record], damaged: Sequence[str], 
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten:
-    """What is kept of a rejected file instead of the file: other bytes, and what was done, for the reason.
+class Replacement:
+    """The content to keep instead of a rejected file, and the fields of the reason that describe the change.
 
     ``read`` is the file's status when it was read.
     """
 
     data: bytes
-    told: dict[str, Any]
+    reason_fields: dict[str, Any]
     read: os.stat_result
 
 
-def shown_name(path: Path) -> str:
-    """A file's name as text. It need not be text on every system; what cannot be shown is replaced."""
+def printable_name(path: Path) -> str:
+    """A file's name as valid text; bytes that are not UTF-8 are replaced."""
     return os.fsencode(path.name).decode("utf-8", "replace")
 
 
@@ -183,14 +193,14 @@ def reject(
     at: str,
     *,
     name: str | None = None,
-    rewritten: Rewritten | None = None,
+    rewritten: Replacement | None = None,
 ) -> Path:
-    """Keep a file that cannot become a job in ``rejected/``, with the reason beside it. Returns where it lies.
+    """Move a file that cannot become a job to ``rejected/`` and write the reason beside it. Returns its new path.
 
-    The entry is moved, never opened: a link or a pipe stays what it is. Or something else is kept in its place.
-    ``name`` is to be shown instead of its own.
+    The entry is never opened, so a link or a pipe is moved as it is; with ``rewritten``, that content is kept
+    instead. ``at`` is the time for the reason; ``name`` replaces the entry's own name in it.
     """
-    name = shown_name(entry.path) if name is None else name
+    name = printable_name(entry.path) if name is None else name
     target, reason = _free_names(spool, name)
     explained: dict[str, Any] = {
         "schema_version": 1,
@@ -200,7 +210,7 @@ def reject(
         "error": error.as_dict(),
         "redactions": None,
         "cut_from": None,
-        **(rewritten.told if rewritten else {}),
+        **(rewritten.reason_fields if rewritten else {}),
     }
     with fault_point("reason.write"):
         files.replace(reason, encode(explained))
@@ -212,15 +222,15 @@ def reject(
             files.replace(target, rewritten.data)
     with fault_point("file.reject"):
         if rewritten is not None:
-            take_away(entry.path, rewritten.read)
+            remove_drop(entry.path, rewritten.read)
         else:
-            with suppress(FileNotFoundError):  # taken back by its writer meanwhile; the reason stays
+            with suppress(FileNotFoundError):  # its writer removed it meanwhile; the reason stays
                 files.rename(entry.path, target)
     return target
 
 
 def _free_names(spool: SpoolPaths, name: str) -> tuple[Path, Path]:
-    stem = name.removesuffix(".json").replace(":", "-")  # which not every system takes
+    stem = name.removesuffix(".json").replace(":", "-")  # Windows allows no colon in a name
     if len(os.fsencode(stem)) > 180:
         stem = f"{stem[:40]}-{sha256(os.fsencode(stem)).hexdigest()[:16]}"
     number = 1
@@ -233,7 +243,10 @@ def _free_names(spool: SpoolPaths, name: str) -> tuple[Path, Path]:
 
 
 def read_record(spool: SpoolPaths, job_id: str) -> Record | None:
-    """The record of a job, or None where there is none. Raises ValueError for a damaged one."""
+    """The record of a job, or None without one.
+
+    Raises ValueError for a damaged record, JobError: FILE_UNSAFE or FILE_TOO_LARGE, and OSError.
+    """
     try:
         data = files.read_own(spool.record(job_id), RECORD_LIMIT)
     except FileNotFoundError:
@@ -248,12 +261,15 @@ def read_record(spool: SpoolPaths, job_id: str) -> Record | None:
 
 
 def read_copy(spool: SpoolPaths, job_id: str, limit: int) -> bytes:
-    """The worker's own copy of a job that has not ended. Raises FileNotFoundError."""
+    """The bytes of the worker's copy of a job that has not ended.
+
+    Raises FileNotFoundError without one, JobError: FILE_UNSAFE or FILE_TOO_LARGE above ``limit`` bytes.
+    """
     return files.read_own(spool.copy(job_id), limit)
 
 
 def job_ids(folder: Path) -> Iterator[str]:
-    """The job ids of the files in a folder of the spool, in no order."""
+    """The names without ``.json`` of the files in a folder of the spool, in no order. Nothing if it does not exist."""
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
@@ -264,7 +280,7 @@ def job_ids(folder: Path) -> Iterator[str]:
 
 
 def records(spool: SpoolPaths) -> Iterator[Record]:
-    """All readable records, in no order; a damaged one is left out (recovery reports it)."""
+    """All readable records, in no order. Damaged ones are left out; recovery reports them."""
     for job_id in job_ids(spool.results):
         try:
             record = read_record(spool, job_id)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal
 
-Process = Literal["asker", "worker", "child"]
+Process = Literal["client", "worker", "child"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,170 +32,164 @@ class Step:
 STEPS: tuple[Step, ...] = (
     # --- dropping ---
     Step(
-        "drop.write", "asker", "write the job as `.<job_id>.tmp` and sync it",
-        "nothing: the job was not handed over", "a file with a leading dot, which nobody reads",
-        "the asker, who drops again",
+        "drop.write", "client", "write the job as `.<job_id>.tmp` and sync it", "nothing: the job was not dropped",
+        "a file with a leading dot, which the worker ignores", "the client, which drops the job again",
     ),
     Step(
-        "drop.rename", "asker", "rename it to `<job_id>.json` and sync the folder",
-        "a file with a leading dot, which nobody reads", "a dropped file", "intake, when a worker runs",
+        "drop.rename", "client", "rename it to `<job_id>.json` and sync the folder",
+        "a file with a leading dot, which the worker ignores", "a dropped file", "intake, when a worker runs",
     ),
     # --- accepting ---
     Step(
-        "copy.write", "worker", "write the worker's own copy to `active/`, durably",
-        "the dropped file", "the dropped file and a copy without a record",
-        "recovery drops the copy; intake accepts the file",
+        "copy.write", "worker", "write the worker's own copy to `active/`, durably", "the dropped file",
+        "the dropped file, and a copy without a record", "recovery removes the copy; intake accepts the file",
     ),
     Step(
-        "record.accept", "worker", "write the record `queued`, durably: from here the job is accepted",
-        "the dropped file and a copy without a record", "record, copy and the dropped file",
-        "recovery takes the job up; intake sees a duplicate",
+        "record.accept", "worker", "write the record `queued`, durably: from here on the job is accepted",
+        "the dropped file, and a copy without a record", "record, copy and dropped file",
+        "recovery enqueues the job; intake finds a duplicate",
     ),
     Step(
-        "drop.remove", "worker", "unlink the dropped file",
-        "record, copy and the dropped file", "record and copy", "recovery takes the job up",
+        "drop.remove", "worker", "unlink the dropped file", "record, copy and dropped file", "record and copy",
+        "recovery enqueues the job",
     ),
     Step(
-        "queue.put", "worker", "enqueue the job's id in Huey",
-        "a waiting job that is not in the queue", "a message in `queue.db`",
-        "recovery; the queue is filled anew at every start",
+        "queue.put", "worker", "enqueue the job's id in Huey", "a waiting job that is not in the queue",
+        "a message in `queue.db`", "recovery; the worker fills the queue again at every start",
     ),
     # --- running ---
     Step(
-        "record.start", "worker", "write the record `running`, durably, with a new attempt",
-        "a waiting job", "a running job that no process runs", "recovery ends the attempt; the job waits again",
+        "record.start", "worker", "write the record `running` with a new attempt, durably", "a waiting job",
+        "a running job without a process", "recovery ends the attempt; the job waits again",
     ),
     Step(
-        "child.send", "worker", "send the job to the child process",
-        "a running job that no process runs", "a running job; the child ends with its parent",
-        "recovery ends the attempt; the job waits again",
+        "child.send", "worker", "send the job to the child process", "a running job without a process",
+        "a running job; the child ends with its parent", "recovery ends the attempt; the job waits again",
     ),
     Step(
-        "child.take", "child", "take the job up",
-        "a running job; the worker notices the child's death", "the same",
-        "the runner: a crash alone counts, a batch runs in halves",
+        "child.take", "child", "receive the job", "a running job; the worker notices the child's death", "the same",
+        "the runner: a crash counts if the job ran alone; a batch runs again in halves",
     ),
     Step(
-        "vectors.append", "child", "write the memory's vectors behind the committed rows and sync them",
-        "nothing", "rows that no commit names", "the next append writes over them",
+        "vectors.append", "child", "append the memory's vectors behind the committed rows and sync them", "nothing",
+        "rows that no commit refers to", "the next append overwrites them",
     ),
     Step(
         "memory.commit", "child",
-        "commit the memory, its effect's note and what the graph is owed, in one transaction",
-        "rows that no commit names", "a memory that is retrievable, and a debt to the graph",
-        "the job's next attempt finds its effect noted and pays",
+        "commit the memory, the applied job and an outbox entry for the graph, in one transaction",
+        "rows that no commit refers to", "a retrievable memory, and a pending outbox entry",
+        "the job's next attempt finds the job applied and delivers the entry",
     ),
     Step(
-        "graph.open", "child", "open the knowledge graph, mended first where a crash left it broken",
-        "a debt to the graph", "the same", "the job's next attempt; else maintenance",
+        "graph.open", "child", "open the knowledge graph, after repairing what a crash damaged",
+        "a pending outbox entry", "the same", "the job's next attempt, or maintenance",
     ),
     Step(
         "graph.write", "child", "write the memory into cognee's graph and vectors, under derived ids",
-        "a debt to the graph", "nodes and vectors, perhaps not on the medium, and a debt",
-        "written again under the same ids",
+        "a pending outbox entry", "nodes and vectors, perhaps not synced, and the pending entry",
+        "the next delivery writes them again under the same ids",
     ),
     Step(
         "graph.sync", "child", "sync the files that cognee wrote",
-        "nodes and vectors, perhaps not on the medium, and a debt", "nodes and vectors on the medium, and a debt",
-        "written again under the same ids",
+        "nodes and vectors, perhaps not synced, and the pending entry",
+        "synced nodes and vectors, and the pending entry", "the next delivery writes them again under the same ids",
     ),
     Step(
-        "outbox.pay", "child", "delete the debt",
-        "nodes and vectors on the medium, and a debt", "the whole effect",
-        "the job's next attempt finds nothing to do",
+        "outbox.pay", "child", "delete the outbox entry", "synced nodes and vectors, and the pending entry",
+        "the complete change", "the job's next attempt finds nothing to do",
     ),
     Step(
-        "preview.write", "child", "write the preview of a compaction under its digest, durably",
-        "nothing", "a preview that nobody was told of", "the job's next attempt writes the same again",
+        "preview.write", "child", "write the preview of a compaction under its digest, durably", "nothing",
+        "a preview that no result names", "the job's next attempt writes the same preview again",
     ),
     Step(
-        "receipt.write", "child", "write what becomes of each text of a migration into its receipt, durably",
-        "nothing of it, or memories that an open receipt tells of", "a receipt of what is stored so far",
-        "the job's next attempt writes it anew",
+        "receipt.write", "child", "write a migration's receipt, with the outcome for each text, durably",
+        "no receipt, or memories that an open receipt names", "a receipt of what is stored so far",
+        "the job's next attempt writes it again",
     ),
     Step(
-        "graph.scrub", "child", "write cognee's stores anew, without a byte of what was deleted from them",
-        "memories that nothing finds, and files that still hold their texts", "files without their texts",
-        "the job's next attempt does it again",
+        "graph.scrub", "child", "rewrite cognee's stores without a byte of the deleted data",
+        "memories that no query finds, and files that still contain their texts", "files without their texts",
+        "the job's next attempt repeats it",
     ),
     Step(
-        "forget.files", "child", "remove previews, and copies of everything, that tell of what was forgotten",
-        "memories that nothing finds, and a plan of what still tells of them", "the same",
-        "the job's next attempt goes by the plan",
+        "forget.files", "child", "remove the previews and the copies of whole stores that contain forgotten texts",
+        "memories that no query finds, and a plan of the files that still contain their texts", "the same",
+        "the job's next attempt follows the plan",
     ),
     Step(
-        "forget.store", "child", "write memory.db and both indexes anew, without a byte of what was deleted",
-        "the same", "stores without the memories, and a plan of which jobs' files tell of them",
-        "the job's next attempt goes by the plan",
+        "forget.store", "child", "rewrite memory.db and both indexes without a byte of the deleted data",
+        "memories that no query finds, and a plan of the files that still contain their texts",
+        "stores without the memories, and a plan of the job files that still contain their texts",
+        "the job's next attempt follows the plan",
     ),
     Step(
         "child.answer", "child", "send the outcome to the worker",
-        "the whole effect, of a job that still runs", "the same",
-        "the next attempt has the same result and no second effect",
+        "the complete change, and a job that is still running", "the same",
+        "the next attempt gives the same result and changes nothing",
     ),
     # --- ending ---
     Step(
-        "record.end", "worker", "write the record of the outcome, durably: an end, or when the next attempt is due",
-        "the whole effect, of a job that still runs", "an ended record, and its copy in `active/`",
-        "recovery; the next attempt has no second effect",
+        "record.end", "worker", "write the record with the outcome, durably: an end, or the time of the next attempt",
+        "the complete change, and a job that is still running", "an ended record, and its copy in `active/`",
+        "recovery; the next attempt changes nothing",
     ),
     Step(
-        "copy.end", "worker", "move the copy to `ended/`",
-        "an ended record, and its copy in `active/`", "an ended job", "recovery puts the copy away",
+        "copy.end", "worker", "move the copy to `ended/`", "an ended record, and its copy in `active/`", "an ended job",
+        "recovery moves the copy to `ended/`",
     ),
     # --- forgetting memories ---
     Step(
-        "scrub.record", "worker", "write the records that told of what was forgotten, without their texts, durably",
-        "stores without the memories, and a plan of which jobs' files tell of them", "the same",
-        "the job runs again, and goes by the plan",
+        "scrub.record", "worker", "rewrite the job records that contain forgotten texts without those texts, durably",
+        "stores without the memories, and a plan of the job files that still contain their texts", "the same",
+        "the job runs again and follows the plan",
     ),
     Step(
         "scrub.copy", "worker", "remove the copies of these jobs, and rejected files",
-        "records without texts, and copies with them", "the whole effect, of a job that still runs",
-        "the job runs again, and goes by the plan",
+        "records without the texts, and copies with them", "the complete change, and a job that is still running",
+        "the job runs again and follows the plan",
     ),
     # --- what is no job ---
     Step(
-        "reason.write", "worker", "write why a file is rejected, durably",
-        "the dropped file", "a reason, and the dropped file", "intake rejects it again, under another number",
+        "reason.write", "worker", "write the reason why a file is rejected, durably", "the dropped file",
+        "a reason, and the dropped file", "intake rejects it again, under another number",
     ),
     Step(
-        "record.refuse", "worker", "write the record `rejected`, durably",
-        "a reason, and the dropped file", "the record, and the dropped file",
+        "record.refuse", "worker", "write the record `rejected`, durably", "a reason, and the dropped file",
+        "the record, and the dropped file", "intake rejects it again, under another number",
+    ),
+    Step(
+        "file.rewrite", "worker", "if the file contains secrets, write it to `rejected/` without them, durably",
+        "the record, and the dropped file", "a rejected file, and the dropped file",
         "intake rejects it again, under another number",
     ),
     Step(
-        "file.rewrite", "worker", "where it holds secrets: write the file to `rejected/` without them, durably",
-        "the record, and the dropped file", "a rejected file, and the dropped one",
-        "intake rejects it again, under another number",
-    ),
-    Step(
-        "file.reject", "worker", "move the file to `rejected/`; where it was written there, unlink it",
-        "the record, and the dropped file", "a rejected file", "nobody: all is done",
+        "file.reject", "worker", "move the file to `rejected/`, or unlink it if it was rewritten there",
+        "the record, and the dropped file", "a rejected file", "nothing to repair",
     ),
     # --- requests ---
     Step(
         "control.remove", "worker", "delete a request once the record shows its effect",
-        "the effect, and a request for it", "the effect", "control: the request fits no more and is deleted",
+        "the effect, and a request for it", "the effect", "control deletes the request, which no longer applies",
     ),
     Step(
-        "copy.reopen", "worker", "bring the copy of an ended job back to `active/`, durably",
+        "copy.reopen", "worker", "move the copy of an ended job back to `active/`, durably",
         "an ended job, and a request to run it again", "an ended record, and its copy in `active/`",
-        "recovery puts the copy away; control obeys again",
+        "recovery moves the copy to `ended/`; control carries out the request again",
     ),
     Step(
         "record.replay", "worker", "write the record of the next generation, durably",
         "an ended record, and its copy in `active/`", "a waiting job of the next generation",
-        "recovery takes the job up",
+        "recovery enqueues the job",
     ),
     # --- forgetting about jobs ---
     Step(
-        "prune.copy", "worker", "remove the copy of an ended job whose time is over",
-        "an ended job", "an ended record without a copy", "the next pruning",
+        "prune.copy", "worker", "remove the copy of an ended job whose retention time is over", "an ended job",
+        "an ended record without a copy", "the next pruning",
     ),
     Step(
-        "prune.record", "worker", "remove its record: the id is free again",
-        "an ended record without a copy", "nothing", "nobody: all is done",
+        "prune.record", "worker", "remove its record: the id is free again", "an ended record without a copy",
+        "nothing", "nothing to repair",
     ),
 )  # fmt: skip
 

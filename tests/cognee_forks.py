@@ -285,7 +285,7 @@ def keep(stores: Any, memories: list[dict[str, Any]]) -> int:
         return Memory(given["id"], 0, kind, metadata, now, content, sources=tuple(given.get("sources", ())))
 
     stores.store.add([(memory(given), None) for given in memories], now)
-    paid: int = stores.pay_all()
+    paid: int = stores.deliver_all()
     return paid
 
 

@@ -118,7 +118,7 @@ def steps() -> str:
         (str(number), f"`{s.name}`", s.process, s.does, s.left_before, s.left_after, s.mended_by)
         for number, s in enumerate(STEPS, 1)
     ]
-    head = ("", "step", "process", "does", "a crash right before leaves", "a crash right after leaves", "mended by")
+    head = ("", "step", "process", "does", "a crash right before leaves", "a crash right after leaves", "repaired by")
     return _table(head, rows)
 
 
@@ -136,8 +136,8 @@ def repairs() -> str:
 
 def debts() -> str:
     """Who pays what the graph is owed for a job's memory."""
-    rows = [(record, "owed" if owed else "paid", debt) for (record, owed), debt in DEBTS.items()]
-    return _table(("record", "outbox", "repair"), rows)
+    rows = [(record, "pending" if owed else "delivered", debt) for (record, owed), debt in DEBTS.items()]
+    return _table(("record", "outbox entry", "repair"), rows)
 
 
 def scores() -> str:

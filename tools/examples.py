@@ -138,7 +138,7 @@ def records(jobs: dict[str, dict[str, Any]]) -> dict[str, Record]:
         "retrying": retrying,
         "succeeded": lifecycle.step(again, Succeeded(_ingested(summary)), seconds(3.412)),
         "failed": lifecycle.step(text, Failed(broken), seconds(0.064)),
-        "rejected": lifecycle.refuse(job_id(9), _refusal(), seconds(1)),
+        "rejected": lifecycle.reject(job_id(9), _refusal(), seconds(1)),
     }
 
 
@@ -310,7 +310,7 @@ def retrieval_mixed() -> dict[str, Any]:
 
 
 def block_of(asked: question.Question) -> context.Block:
-    unlike = SimpleNamespace(wholes=lambda numbers: np.eye(len(numbers), dtype=np.float32))
+    unlike = SimpleNamespace(whole_text_vectors=lambda numbers: np.eye(len(numbers), dtype=np.float32))
     return context.pack(cast(Snapshot, unlike), asked, scored(asked), Estimate().count)
 
 

@@ -23,11 +23,11 @@ from .terminal.memory_parsers import LOOK, RECALL, REMEMBER, TIDY
 from .terminal.queue_parsers import QUEUE, START
 
 GROUPS = {
-    "start and see": START,
+    "set up and monitor": START,
     "remember": REMEMBER,
     "recall": RECALL,
-    "look": LOOK,
-    "tidy up": TIDY,
+    "inspect": LOOK,
+    "maintain": TIDY,
     "the queue": QUEUE,
 }
 _COMMANDS = {name: make for group in GROUPS.values() for name, make in group.items()}
@@ -57,7 +57,7 @@ def _overview(texts: Mapping[str, str]) -> str:
     return "\n".join(
         [
             *lines,
-            "Begin with: cognee-memory demo. Of each command: cognee-memory COMMAND --help.",
+            "Start with: cognee-memory demo. Help: cognee-memory COMMAND --help.",
             "",
             "exit codes:",
             "  0 done, 1 failed, 2 wrong usage, 3 no worker, 4 rejected, 5 timed out waiting,",

@@ -49,7 +49,7 @@ def serve(
     with lock:
         files.remove(workspace.spool.heartbeat)  # a former worker's: its process id may be anybody's by now
         log.set_up(workspace.spool.log, settings.log_level, settings.log_format, foreground=foreground)
-        worker_died = boot.died_since_boot(lock.note())
+        worker_died = boot.died_since_boot(lock.read_note())
         if worker_died:
             _outlive_orphan(workspace)
         worker = Worker(
@@ -81,7 +81,7 @@ def _succeed(workspace: Workspace, lock: Lock) -> bool:
         return False
     with turn:
         while not lock.acquire():
-            if not launch.is_leaving(workspace):  # it is there to stay, or another one came first
+            if not launch.is_shutting_down(workspace):  # it is there to stay, or another one came first
                 return False
             time.sleep(_SUCCESSOR_PAUSE_SECONDS)
     return True

@@ -86,7 +86,7 @@ class Heartbeat:
                 **self._look(),
             }
             try:
-                files.replace_loosely(self._paths.heartbeat, encode(value))
+                files.replace_without_sync(self._paths.heartbeat, encode(value))
             except OSError:
                 return False  # a full disk: the file's age tells
         return True

@@ -13,7 +13,7 @@ from jobs.spelling import nearest
 
 from .question_arguments import ARGUMENTS
 
-EVERYWHERE = "in every command"
+EVERYWHERE = "options of every command"
 EXAMPLES = "Examples:"
 
 
@@ -76,7 +76,7 @@ class Parser(argparse.ArgumentParser):
             return
         names = [str(choice) for choice in action.choices]
         if isinstance(action, argparse._SubParsersAction):
-            what = "command" if action.dest == "command" else "verb"
+            what = "command" if action.dest == "command" else "subcommand"
             near = _below(value, action, 1.0) or _near(value, names) or _below(value, action, 0.8) or _all(names)
             self.error(f"there is no {what} {value!r}{near}")
         super()._check_value(action, value)
@@ -120,25 +120,25 @@ def add_workspace(parser: argparse._ActionsContainer, **options: Any) -> None:
 
 
 _QUESTION_NAMED = {
-    "how much": (
-        ("--max-results", "N", "most hits (default 5, 1 to 1000)"),
+    "limits": (
+        ("--max-results", "N", "maximum number of hits (default 5, 1 to 1000)"),
         ("--max-tokens", "N", "token budget of the answer (default 2000)"),
     ),
-    "of which memories": (
-        ("--status", "WORD", "only memories of this status: Active, DecisionRecord, Superseded, Draft"),
+    "filters": (
+        ("--status", "WORD", "only memories with this status: Active, DecisionRecord, Superseded, Draft"),
         ("--topic-id", "ID", "only this topic"),
         ("--plan-id", "ID", "only this plan; 014, plan-014 and 014-some-title are the same"),
         ("--since", "TIME", "only memories from this time on"),
         ("--until", "TIME", "only memories from before this time"),
     ),
     "ranking": (
-        ("--preset", "contract|long-lived", "half-life and floor by name"),
+        ("--preset", "contract|long-lived", "a named half-life and recency floor"),
         ("--half-life-days", "DAYS", "half-life of recency (default 7, 0.5 to 90)"),
-        ("--recency-floor", "SHARE", "lowest share that age leaves of a score (default 0)"),
-        ("--relevance-floor", "SHARE", "lowest relevance of a hit, 0 to 1 (default 0.2)"),
+        ("--recency-floor", "SHARE", "minimum recency_multiplier, 0 to 1 (default 0)"),
+        ("--relevance-floor", "SHARE", "minimum semantic_score of a hit, 0 to 1 (default 0.2)"),
         ("--ranking-mode", "product|blend", "how the factors are combined"),
-        ("--alpha", "WEIGHT", "weight of relevance in the blend (default 0.8, 0.6 to 0.95)"),
-        ("--legacy", "mixed|append", "legacy memories among the rest or behind"),
+        ("--alpha", "WEIGHT", "weight of relevance in the blend mode (default 0.8, 0.6 to 0.95)"),
+        ("--legacy", "mixed|append", "rank legacy memories among the others, or append them"),
         ("--as-of", "TIME", "compute ages at this time instead of now"),
     ),
 }
@@ -150,13 +150,13 @@ def add_question_options(parser: argparse.ArgumentParser) -> None:
         group = parser.add_argument_group(title)
         for flag, metavar, text in named:
             group.add_argument(flag, metavar=metavar, help=text)
-        if title == "of which memories":
+        if title == "filters":
             group.add_argument(
                 "--include-superseded",
                 nargs="?",
                 const="true",
                 metavar="true|false",
-                help="show superseded memories as well",
+                help="also show superseded memories",
             )
 
 
@@ -167,10 +167,16 @@ def question_values(parsed: argparse.Namespace) -> dict[str, Any]:
 
 def add_explain_options(parser: argparse.ArgumentParser) -> None:
     """What explaining has beside a question's options."""
-    parser.add_argument("--id", dest="ids", metavar="N", type=_id, nargs="+", action="extend", help="memories' numbers")
-    parser.add_argument("--include-pack-context", action="store_true", help="say what of each goes into a prompt")
-    parser.add_argument("--limit", metavar="N", help="most memories that the question finds (default 10, 1 to 50)")
-    parser.add_argument("--project", metavar="PATH|NAME", help="the workspace that is meant, to make sure")
+    parser.add_argument(
+        "--id", dest="ids", metavar="N", type=_id, nargs="+", action="extend", help="numbers of memories"
+    )
+    parser.add_argument(
+        "--include-pack-context", action="store_true", help="show the part of each memory that goes into a prompt"
+    )
+    parser.add_argument(
+        "--limit", metavar="N", help="maximum number of memories that the query finds (default 10, 1 to 50)"
+    )
+    parser.add_argument("--project", metavar="PATH|NAME", help="the expected workspace; any other one is refused")
 
 
 def _id(text: str) -> int | str:
@@ -190,16 +196,16 @@ def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
     """The workspace's path and the question's raw arguments. A positional wins over its named twin."""
     parser = Parser(
         prog="retrieve.py",
-        description="Print the memories that fit a question, best first, as one JSON object.",
+        description="Print the memories that match a query, best first, as one JSON object.",
     )
     add_workspace(parser)
-    parser.add_argument("--query", metavar="TEXT", help="the question")
+    parser.add_argument("--query", metavar="TEXT", help="the query")
     add_question_options(parser)
     parser.add_argument(
         "positional",
         nargs="*",
         metavar="WORKSPACE QUERY [MAX_RESULTS [MAX_TOKENS [HALF_LIFE_DAYS [INCLUDE_SUPERSEDED]]]]",
-        help="the same by position",
+        help="the same arguments by position",
     )
     names = ("workspace", "query", "max_results", "max_tokens", "half_life_days", "include_superseded")
     parsed = _parse(parser, argv, names)
@@ -217,7 +223,9 @@ def _parse(parser: Parser, argv: list[str], names: tuple[str, ...]) -> argparse.
 
 
 def add_timeout(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="how long to wait (default: until it ends)")
+    parser.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="maximum time to wait (default: until it ends)"
+    )
 
 
 def add_no_start(parser: argparse._ActionsContainer) -> None:
@@ -235,37 +243,37 @@ def _add_no_wait(parser: Parser) -> None:
 def migrate_arguments(argv: list[str]) -> argparse.Namespace:
     """The arguments of ``migrate_summaries.py``."""
     parser = Parser(
-        prog="migrate_summaries.py", description="Take over the memories of earlier versions from cognee's own store."
+        prog="migrate_summaries.py", description="Migrate the memories of earlier versions from cognee's own store."
     )
     add_workspace(parser)
-    parser.add_argument("--dry-run", action="store_true", help="show what each would become, and change nothing")
-    parser.add_argument("--limit", type=int, metavar="N", help="most memories to take over")
-    parser.add_argument("--undo", metavar="RECEIPT", help="take a migration back")
+    parser.add_argument("--dry-run", action="store_true", help="show what each text would become, and change nothing")
+    parser.add_argument("--limit", type=int, metavar="N", help="maximum number of memories to migrate")
+    parser.add_argument("--undo", metavar="RECEIPT", help="undo a migration")
     _add_no_wait(parser)
     return parser.parse_args(argv)
 
 
 _INGEST_NAMED = {
-    "of a summary": (
+    "for a summary": (
         ("--summary-json", "JSON|FILE|-", "a structured summary: JSON text, a file, or - for standard input"),
         ("--topic-id", "ID", "with --summary: the topic's id (default: from the text or its title)"),
         ("--session-id", "ID", "with --summary: the chat session"),
         ("--plan-id", "ID", "with --summary: the plan"),
         ("--status", "WORD", "with --summary: Active (or Final), Draft, Superseded"),
     ),
-    "of a conversation": (
-        ("--importance", "SHARE", "how much it matters, 0 to 1"),
-        ("--timestamp", "TIME", "when it took place"),
+    "for a conversation": (
+        ("--importance", "SHARE", "importance of the conversation, 0 to 1"),
+        ("--timestamp", "TIME", "time of the conversation"),
     ),
-    "of the job": (("--job-id", "ID", "the job's id (default: a new UUIDv7)"),),
+    "for the job": (("--job-id", "ID", "the job's id (default: a new UUIDv7)"),),
 }
 
 
 def add_ingest_options(parser: argparse.ArgumentParser) -> None:
     for title, named in _INGEST_NAMED.items():
         group = parser.add_argument_group(title)
-        if title == "of a summary":
-            group.add_argument("--summary", action="store_true", help="what is given is the text of a summary")
+        if title == "for a summary":
+            group.add_argument("--summary", action="store_true", help="the given text is a summary")
         for flag, metavar, text in named:
             group.add_argument(flag, metavar=metavar, help=text)
 
@@ -273,12 +281,12 @@ def add_ingest_options(parser: argparse.ArgumentParser) -> None:
 def compact_arguments(argv: list[str]) -> argparse.Namespace:
     """The arguments of ``compact.py``."""
     parser = Parser(
-        prog="compact.py", description="Merge a topic's summaries into one decision record, or show what that gives."
+        prog="compact.py", description="Merge a topic's summaries into one decision record, or preview the result."
     )
     add_workspace(parser)
     parser.add_argument("--topic-id", required=True, metavar="ID", help="the topic's id")
-    parser.add_argument("--preview", action="store_true", help="show what it would give, and change nothing")
-    parser.add_argument("--preview-digest", metavar="DIGEST", help="apply this preview, and nothing else")
+    parser.add_argument("--preview", action="store_true", help="show the result, and change nothing")
+    parser.add_argument("--preview-digest", metavar="DIGEST", help="apply exactly this preview")
     _add_no_wait(parser)
     return parser.parse_args(argv)
 
@@ -296,7 +304,7 @@ def ingest_arguments(argv: list[str]) -> argparse.Namespace:
         "positional",
         nargs="*",
         metavar="WORKSPACE USER_MESSAGE ASSISTANT_MESSAGE [IMPORTANCE]",
-        help="by position",
+        help="the arguments by position",
     )
     parser.set_defaults(user_message=None, assistant_message=None, timeout=None)
     return _parse(parser, argv, ("workspace", "user_message", "assistant_message", "importance"))

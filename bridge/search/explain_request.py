@@ -41,7 +41,7 @@ class ExplainRequest:
     @property
     def is_of_its_workspace(self) -> bool:
         """Whether the project, if one was named, is this workspace: its folder's name, or its path in any spelling."""
-        return self.project is None or self.workspace.is_named(self.project)
+        return self.project is None or self.workspace.matches(self.project)
 
 
 def parse(workspace: Workspace, arguments: Mapping[str, Any], now: datetime) -> ExplainRequest:

@@ -35,7 +35,7 @@ OF_RECEIPTS = {"receipt.write"}  # what a kill beside it leaves: tests/unit/test
 OF_FORGETTING = {"forget.files", "forget.store", "scrub.record", "scrub.copy"}
 OF_COGNEES_FILES = {"graph.scrub"}  # tests/integration/test_graph.py kills it there
 
-ASKER = [point for point in steps.POINTS if PROCESS_OF[point.split(":")[1]] == "asker"]
+ASKER = [point for point in steps.POINTS if PROCESS_OF[point.split(":")[1]] == "client"]
 WORKER = [
     point for point in steps.POINTS
     if PROCESS_OF[point.split(":")[1]] == "worker" and point.split(":")[1] not in OF_FORGETTING

@@ -125,7 +125,7 @@ REQUESTS = ("cancel", "cancel", "retry", "retry", "retry", "pause", "resume", "r
 class FakeChild:
     """A child process that plays what it is told, and commits effects once, as the real operations do."""
 
-    is_worn = False
+    should_recycle = False
 
     def __init__(self, world: EngineMachine) -> None:
         self._world = world

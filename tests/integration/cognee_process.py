@@ -99,8 +99,8 @@ class CogneeProcess:
         found: dict[str, Any] = self._ask("ask_llm", shape, text, options)
         return found
 
-    def forget_findings(self, memory_ids: list[str]) -> None:
-        self._ask("forget_findings", memory_ids)
+    def forget_extractions(self, memory_ids: list[str]) -> None:
+        self._ask("forget_extractions", memory_ids)
 
     def lag(self) -> int:
         found: int = self._ask("lag")
@@ -176,7 +176,7 @@ def main() -> None:
                     return ask_llm(stores, *arguments)
                 case "lag":
                     return stores.graph_lag()
-                case "forget_findings":
+                case "forget_extractions":
                     return stores.forget_extractions(*arguments)
                 case _:
                     return getattr(stores.graph, what)(*arguments)

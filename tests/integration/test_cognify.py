@@ -163,7 +163,7 @@ def test_what_is_forgotten_leaves_the_graph_and_cognees_files_and_rows_and_the_s
     assert {"gudrun", "haskell", "ithaca", "postgres"} <= entities(process)
     assert "Gudrun" in str(rows(process))
     for _ in range(2):
-        process.forget_findings([memory["memory_id"]])
+        process.forget_extractions([memory["memory_id"]])
         assert entities(process) & {"gudrun", "haskell", "ithaca", "postgres"} == {"postgres"}
         assert process.neighbours(memory["memory_id"]) == []
         assert [table for table, content in rows(process).items() if "udrun" in content] == []

@@ -41,7 +41,7 @@ GIVEN = (PLAIN, ENRICHED, ENRICHED_NEWER, CONVERSATION, BROKEN, NOTE)
 
 
 class WithoutGraph(Stores):
-    def pay_all(self, progress: Progress = quietly) -> int:
+    def deliver_all(self, progress: Progress = quietly) -> int:
         return 0
 
 

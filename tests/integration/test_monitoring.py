@@ -204,7 +204,7 @@ def test_who_is_done_leaves_figures_of_its_own_run_alone(tmp_path: Path) -> None
     place = Watched(tmp_path)
     with place.worker():
         place.ended(place.submit("noop", {}))
-    assert json.loads(place.spool.figures.read_bytes())["counters"]["jobs_ended"] == [["noop", "succeeded", 1]]
+    assert json.loads(place.spool.counters.read_bytes())["counters"]["jobs_ended"] == [["noop", "succeeded", 1]]
     with place.worker():
-        assert json.loads(place.spool.figures.read_bytes())["counters"] == {}
+        assert json.loads(place.spool.counters.read_bytes())["counters"] == {}
     assert list(spool.job_ids(place.spool.results))

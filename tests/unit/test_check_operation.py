@@ -21,7 +21,7 @@ from bridge.operations import Task, run
 from jobs.diagnostics import DIAGNOSTICS, Finding
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
-from jobs.scrub import emptied
+from jobs.scrub import without_strings
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 NOW = "2026-11-20T12:00:00Z"
@@ -61,7 +61,7 @@ def findings(workspace: Workspace) -> dict[str, dict[str, Any]]:
         found = outcome(stores, "check", {})
     assert isinstance(found, Succeeded)
     jsonschema.validate(found.result, CheckResult.model_json_schema())
-    jsonschema.validate(emptied(found.result), CheckResult.model_json_schema())
+    jsonschema.validate(without_strings(found.result), CheckResult.model_json_schema())
     assert "quokka" not in json.dumps(found.result), "no text of a memory is told"
     return {each["code"]: each for each in found.result["findings"] if each["group"] != "model"}
 
@@ -220,7 +220,7 @@ def test_a_finding_comes_back_from_a_record_as_it_was_and_from_one_without_texts
     flip_a_vector(workspace)
     (found,) = [each for code, each in findings(workspace).items() if code == "VECTORS_DAMAGED"]
     assert Finding.from_dict(found).as_dict() == found
-    bare = Finding.from_dict(emptied(found))
+    bare = Finding.from_dict(without_strings(found))
     assert (bare.message, bare.remedy) == (DIAGNOSTICS[bare.code].cause, DIAGNOSTICS[bare.code].remedy)
 
 

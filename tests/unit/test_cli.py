@@ -405,7 +405,7 @@ def old_job(place: Place, job_id: str, *events: lifecycle.Event) -> None:
     spool.prepare(place.spool)
     spool.accept(place.spool, [(job, record)])
     if record.ended:
-        spool.end(place.spool, job_id)
+        spool.retire_copy(place.spool, job_id)
     os.utime(place.spool.record(job_id), (0, 0))
 
 

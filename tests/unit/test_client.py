@@ -144,7 +144,7 @@ def test_a_file_that_is_no_job_does_not_stand_in_the_way_of_one(place: SpoolPath
 
 
 def test_a_former_rejection_does_not_answer_for_a_new_drop(place: SpoolPaths) -> None:
-    refusal = lifecycle.refuse("a", JobError("JSON_INVALID"), NOON)
+    refusal = lifecycle.reject("a", JobError("JSON_INVALID"), NOON)
     spool.write_records(place, [refusal])
     assert client.status(place, "a") == refusal
     client.submit(place, "check", {}, job_id="a")
@@ -266,19 +266,19 @@ def test_a_retry_names_the_generation_that_ended(place: SpoolPaths) -> None:
 
 def test_a_request_is_obeyed_when_its_file_has_gone(place: SpoolPaths) -> None:
     path = place.request("prune")
-    assert client.obeyed(place, path, 30)
+    assert client.wait_until_handled(place, path, 30)
     client.request(place, "prune")
     with Lock(place.lock) as lock:
         assert lock.acquire()
         worker = threading.Thread(target=path.unlink)
         worker.start()
-        assert client.obeyed(place, path, 30)
+        assert client.wait_until_handled(place, path, 30)
         worker.join()
 
 
 def test_nobody_waits_for_a_request_where_no_worker_is_or_longer_than_asked(place: SpoolPaths) -> None:
     client.request(place, "prune")
-    assert not client.obeyed(place, place.request("prune"), 3600)
+    assert not client.wait_until_handled(place, place.request("prune"), 3600)
     with Lock(place.lock) as lock:
         assert lock.acquire()
-        assert not client.obeyed(place, place.request("prune"), 0.02)
+        assert not client.wait_until_handled(place, place.request("prune"), 0.02)

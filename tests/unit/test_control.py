@@ -197,7 +197,7 @@ def test_a_rejected_job_is_dismissed_with_its_files(desk: Desk) -> None:
         desk.place.dropped(name).write_bytes(b"{")
         error = JobError("JSON_INVALID")
         entry = next(entry for entry in spool.inbox(desk.place) if entry.name == name)
-        spool.reject(desk.place, entry, error, lifecycle.refuse(name, error, clock.now()), clock.iso(clock.now()))
+        spool.reject(desk.place, entry, error, lifecycle.reject(name, error, clock.now()), clock.iso(clock.now()))
     desk.ask("dismiss-b.json", {"job_id": "b", "generation": 1})
     assert sorted(path.name for path in desk.place.rejected.iterdir()) == ["bc.1.json", "bc.1.reason.json"]
     assert spool.read_record(desk.place, "b") is None
@@ -322,7 +322,7 @@ def test_a_request_for_a_damaged_record_is_refused_and_deleted(desk: Desk) -> No
 
 def test_a_cancellation_of_what_was_dropped_under_a_rejected_id_waits_for_its_acceptance(desk: Desk) -> None:
     """The record is the rejected file's; the request means the job that comes."""
-    refused = lifecycle.refuse("b", JobError("JSON_INVALID"), clock.now())
+    refused = lifecycle.reject("b", JobError("JSON_INVALID"), clock.now())
     spool.write_records(desk.place, [refused])
     desk.place.dropped("b").write_bytes(b"{}")
     request = desk.ask("cancel-b.json", {"job_id": "b", "generation": None})

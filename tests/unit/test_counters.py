@@ -148,11 +148,11 @@ def test_the_file_is_written_when_something_changed_and_not_at_every_change(tmp_
     now += 1.0
     file.write()
     assert counters.read(place)["counters"] == {"child_starts": [[1]]}
-    written = place.figures.stat().st_ino
+    written = place.counters.stat().st_ino
     now += 100
     file.write()
-    assert place.figures.stat().st_ino == written, "nothing has changed"
-    assert place.figures.stat().st_mode & 0o777 == 0o600
+    assert place.counters.stat().st_ino == written, "nothing has changed"
+    assert place.counters.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("content", [None, b"", b"[1]", b'{"counters"', b"\xff"])
@@ -160,7 +160,7 @@ def test_a_file_that_is_no_figures_is_none(tmp_path: Path, content: bytes | None
     place = SpoolPaths(tmp_path)
     spool.prepare(place)
     if content is not None:
-        place.figures.write_bytes(content)
+        place.counters.write_bytes(content)
     assert counters.read(place) == ({} if content is None else None)
 
 
@@ -171,4 +171,4 @@ def test_a_disk_that_refuses_is_no_trouble_and_the_figures_come_later(tmp_path: 
     file.write(at_once=True)
     spool.prepare(SpoolPaths(tmp_path / "gone"))
     file.write()
-    assert json.loads(SpoolPaths(tmp_path / "gone").figures.read_bytes())["counters"] == {"child_starts": [[1]]}
+    assert json.loads(SpoolPaths(tmp_path / "gone").counters.read_bytes())["counters"] == {"child_starts": [[1]]}

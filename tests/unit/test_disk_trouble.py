@@ -86,7 +86,7 @@ def test_jobs_whose_acceptance_the_disk_refused_half_way_all_run_in_the_end(
 class Answering:
     """The child's side of a runner: every job succeeds."""
 
-    is_worn = False
+    should_recycle = False
 
     def __init__(self) -> None:
         self.asked: list[list[str]] = []

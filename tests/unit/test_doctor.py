@@ -282,18 +282,18 @@ WITH_GRAPH = {"graph_embedder": "e"}
         ({"vectors_lacking": ["1.f32"]}, {}, {"VECTORS_LACKING"}),
         ({"words": 1}, {}, {"WORDS_LACKING"}),
         ({"words": -1}, {}, {"WORDS_LACKING"}),
-        ({"words_of_old": True, "words": 0}, {}, {"INDEX_OF_OLDER_FORMAT"}),
+        ({"words_outdated": True, "words": 0}, {}, {"INDEX_OF_OLDER_FORMAT"}),
         ({"unfinished": 1, "unfinished_since": LONG_AGO}, {}, {"FORGETTING_UNFINISHED"}),
         ({"unfinished": 1, "unfinished_since": AT}, {}, set()),
-        ({"owed": 1, "owed_since": LONG_AGO}, {}, {"GRAPH_BEHIND"}),
-        ({"owed": 1, "owed_since": AT}, {}, set()),
+        ({"pending": 1, "pending_since": LONG_AGO}, {}, {"GRAPH_BEHIND"}),
+        ({"pending": 1, "pending_since": AT}, {}, set()),
         ({"refused": {"GRAPH_WRITE_FAILED": 2}}, {}, {"GRAPH_REFUSED"}),
         ({"meta": WITH_GRAPH}, {}, {"GRAPH_GONE"}),
         ({"meta": WITH_GRAPH}, {"graph": True, "vectors": True}, set()),
         ({"meta": {"graph_embedder": "o"}}, {"graph": True, "vectors": True}, {"GRAPH_OF_OTHER_MODEL"}),
         ({"meta": {**WITH_GRAPH, "graph_openings": "2"}}, {"graph": True, "vectors": True}, {"GRAPH_DEADLY"}),
         ({}, {"cut_off": ["g.shadow"]}, {"GRAPH_CUT_OFF"}),
-        ({}, {"set_aside": 1, "set_aside_size": 9}, {"SET_ASIDE"}),
+        ({}, {"quarantined": 1, "quarantined_size": 9}, {"SET_ASIDE"}),
         ({}, {"earlier": 1}, {"OLD_STORES"}),
         ({}, {"cognee": True}, {"OLD_STORES"}),
         ({}, {"backups": ["b"]}, {"BACKUPS_LEFT"}),
@@ -740,7 +740,7 @@ def fill_with_secrets(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> 
     place.heartbeat.write_text(
         json.dumps(beat(in_flight=[{"progress": {"message": TEXT}}], http={"url": KEY, "x": TEXT}))
     )
-    place.figures.write_text(json.dumps({"note": TEXT}))
+    place.counters.write_text(json.dumps({"note": TEXT}))
     lines = [
         "2026-11-20 12:00:00,123 INFO    worker.scheduling.runner succeeded job_id=job-b correlation_id=quokkazebra",
         f"2026-11-20 12:00:00,123 WARNING worker.intake rejected file='{TEXT}' kept=quokkazebra.1.json job_id=job-d",

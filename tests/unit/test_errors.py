@@ -39,4 +39,4 @@ def test_every_reaction_is_used() -> None:
 
 
 def test_the_text_of_the_exception_names_the_code() -> None:
-    assert str(JobError("QUERY_EMPTY")) == "QUERY_EMPTY: The query holds no text."
+    assert str(JobError("QUERY_EMPTY")) == "QUERY_EMPTY: The query contains no text."

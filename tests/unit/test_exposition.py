@@ -121,7 +121,7 @@ def test_what_the_worker_says_of_itself_and_has_counted_is_shown(workspace: Work
 
 
 def test_counts_that_cannot_be_read_are_left_out_and_do_not_begin_anew(workspace: Workspace) -> None:
-    workspace.spool.figures.write_bytes(b"{")
+    workspace.spool.counters.write_bytes(b"{")
     found = shown(workspace)
     assert "cognee_memory_jobs_ended_total" not in found
     assert "cognee_memory_child_starts_total" not in found

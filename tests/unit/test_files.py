@@ -42,7 +42,7 @@ def names(folder: Path) -> set[str]:
 def test_a_file_is_private_whatever_the_umask(tmp_path: Path, umask: int) -> None:
     files.write_new(tmp_path / "new", b"x")
     files.replace(tmp_path / "replaced", b"x")
-    files.replace_loosely(tmp_path / "loose", b"x")
+    files.replace_without_sync(tmp_path / "loose", b"x")
     assert [mode(tmp_path / name) for name in ("new", "replaced", "loose")] == [0o600] * 3
 
 
@@ -576,13 +576,13 @@ def test_a_file_that_is_replaced_while_it_is_open_is_read_as_it_was(
 def test_a_reader_never_sees_a_part_while_a_writer_replaces(tmp_path: Path) -> None:
     path = tmp_path / "file"
     contents = [letter.encode() * size for letter, size in (("a", 300_000), ("b", 7), ("c", 90_001))]
-    files.replace_loosely(path, contents[0])
+    files.replace_without_sync(path, contents[0])
     done = threading.Event()
 
     def write() -> None:
         try:
             for turn in range(300):
-                files.replace_loosely(path, contents[turn % 3])
+                files.replace_without_sync(path, contents[turn % 3])
         finally:
             done.set()
 

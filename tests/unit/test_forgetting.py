@@ -82,7 +82,7 @@ class WithFakeGraph(Stores):
         store.outbox.note_opened(self.embedder.identity)
         return self.fake
 
-    def forget_findings(self, memory_ids: Sequence[str]) -> None:
+    def forget_extractions(self, memory_ids: Sequence[str]) -> None:
         self.scrubbed.append("findings")
 
     def scrub_graph(self) -> None:
@@ -142,7 +142,7 @@ def ended(workspace: Workspace, job_id: str, kind: str, payload: dict[str, Any],
         started = lifecycle.step(record, lifecycle.Started(), clock.parse(AT))
         event = Succeeded(outcome["result"]) if "result" in outcome else Failed(outcome["error"])
         spool.write_records(workspace.spool, [lifecycle.step(started, event, clock.parse(AT))])
-        spool.end(workspace.spool, job_id)
+        spool.retire_copy(workspace.spool, job_id)
 
 
 def holds(workspace: Workspace, *words: str) -> list[str]:

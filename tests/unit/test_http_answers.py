@@ -115,7 +115,7 @@ def test_a_workspace_that_is_no_longer_this_users_is_closed(made: Made) -> None:
     """Such as after a checkout that brought the memory of somebody else."""
     trust.adopt(made.workspace, made.settings.config_folder)
     assert made.ask(query="x")["success"] is True
-    marker = made.workspace.marker(made.workspace.memory)
+    marker = made.workspace.owner_marker(made.workspace.memory)
     own = marker.read_text("ascii")
     marker.write_text("f" * 32, "ascii")
     (made.workspace.memory / "memory.db").write_bytes(b"")

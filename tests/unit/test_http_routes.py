@@ -434,7 +434,7 @@ def test_no_key_is_shown_among_the_settings(own: Operated, monkeypatch: pytest.M
 
 def test_a_workspace_of_somebody_else_is_closed_but_for_the_findings(own: Operated) -> None:
     own.write(ended(1, "succeeded"))
-    own.workspace.marker(own.workspace.spool.root).write_text("f" * 32)
+    own.workspace.owner_marker(own.workspace.spool.root).write_text("f" * 32)
     for path in ("/v1/status", "/v1/jobs", "/v1/jobs/job-001", "/v1/memories", "/v1/topics", "/v1/rejected",
                  "/v1/activity", "/v1/history", "/v1/settings"):  # fmt: skip
         assert own.code(path) == (500, "WORKSPACE_NOT_TRUSTED")

@@ -53,7 +53,7 @@ def test_another_job_under_the_same_id_is_a_conflict_that_names_the_state(state:
 
 
 def test_a_good_drop_follows_a_rejected_one_as_the_next_generation() -> None:
-    refused = lifecycle.refuse("job-1", JobError("JOB_INVALID"), NOW, generation=3)
+    refused = lifecycle.reject("job-1", JobError("JOB_INVALID"), NOW, generation=3)
     assert decided(job(), refused) == Accept(job(), 4)
 
 

@@ -80,14 +80,14 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Started:
 )
 def test_a_worker_that_takes_up_nothing_more_is_leaving(workspace: Workspace, state: str, leaving: bool) -> None:
     beat(workspace, state)
-    assert launch.is_leaving(workspace) is leaving
+    assert launch.is_shutting_down(workspace) is leaving
 
 
 @pytest.mark.parametrize("text", [None, "", "{", "[]", "{}", "null"])
 def test_a_worker_that_does_not_say_is_not_leaving(workspace: Workspace, text: str | None) -> None:
     if text is not None:
         workspace.spool.heartbeat.write_text(text)
-    assert launch.is_leaving(workspace) is False
+    assert launch.is_shutting_down(workspace) is False
 
 
 def test_whether_one_lives_is_the_locks_to_say_and_no_file_of_its(workspace: Workspace) -> None:

@@ -428,7 +428,7 @@ def test_a_copy_that_cannot_be_moved_away_loses_no_other_record_of_the_step(
     """The records say it already; recovery puts the copy away."""
     accepted(ledger, "a", "b", "c")
     ledger.apply({"a": Started(), "b": Started(), "c": Started()})
-    end = spool.end
+    end = spool.retire_copy
 
     def stuck(place: SpoolPaths, job_id: str, *, keep: bool = True) -> None:
         if job_id == "a":
@@ -469,7 +469,7 @@ def test_what_fails_unexpectedly_leaves_nothing_live_that_is_not_on_the_disk(
     def fails(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(batch, "put_in_place", fails)
+    monkeypatch.setattr(batch, "rename_parts", fails)
     with pytest.raises(MemoryError):
         accepted(ledger, "a")
     assert ledger.get("a") is None

@@ -79,7 +79,7 @@ def walked(*events: Event, jitter: float = 1.0, **fields: Any) -> Record:
 
 def in_state(state: State) -> Record:
     if state == "rejected":
-        return lifecycle.refuse("a", JobError("JSON_INVALID"), NOON)
+        return lifecycle.reject("a", JobError("JSON_INVALID"), NOON)
     record = walked(*WAYS[state])
     assert record.state == state
     return record
@@ -147,7 +147,7 @@ def test_a_new_job_waits_until_it_may_start() -> None:
 
 def test_a_job_without_a_correlation_id_is_followed_by_its_own() -> None:
     assert walked().correlation_id == walked().job_id
-    refused = lifecycle.refuse("a-name", JobError("JSON_INVALID"), NOON)
+    refused = lifecycle.reject("a-name", JobError("JSON_INVALID"), NOON)
     assert refused.correlation_id == "a-name"
 
 
@@ -314,7 +314,7 @@ def test_what_counts_is_never_folded_together(event: Event) -> None:
 
 
 def together_after(*events: Event, at_most: int = 64) -> int:
-    return lifecycle.most_together(walked(*events), at_most)
+    return lifecycle.max_batch_size(walked(*events), at_most)
 
 
 def test_a_new_job_and_one_that_met_an_error_of_its_own_run_with_as_many_as_may() -> None:
@@ -328,7 +328,7 @@ def test_a_new_job_and_one_that_met_an_error_of_its_own_run_with_as_many_as_may(
 def test_after_what_ended_a_batch_its_members_run_in_halves(event: Event) -> None:
     record, sizes = walked(), []
     for _ in range(7):
-        sizes.append(lifecycle.most_together(record, 50))
+        sizes.append(lifecycle.max_batch_size(record, 50))
         record = step(step(record, Started(sizes[-1]), NOON), event, NOON)
     assert sizes == [50, 25, 12, 6, 3, 1, 1]
 

@@ -138,16 +138,16 @@ def test_a_link_in_the_lock_s_place_is_not_followed(path: Path, tmp_path: Path) 
 def test_a_note_is_there_for_the_next_holder_even_after_a_kill(path: Path) -> None:
     with Lock(path) as first:
         assert first.acquire()
-        assert first.note() == b""
+        assert first.read_note() == b""
         first.write_note(b"pid 1, jobs: a, b")
         first.write_note(b"pid 1")
-        assert first.note() == b"pid 1"
+        assert first.read_note() == b"pid 1"
     with holder(path, note="pid 2") as process:
         process.send_signal(signal.SIGKILL)
         process.wait()
     with Lock(path) as next_one:
         assert next_one.acquire()
-        assert next_one.note() == b"pid 2"
+        assert next_one.read_note() == b"pid 2"
         next_one.write_note(b"")
         assert path.read_bytes() == b""
 
@@ -161,12 +161,12 @@ def test_a_note_has_a_limit_and_is_whole_up_to_it(path: Path) -> None:
     with Lock(path) as mine:
         assert mine.acquire()
         mine.write_note(b"n" * NOTE_LIMIT)
-        assert mine.note() == b"n" * NOTE_LIMIT
+        assert mine.read_note() == b"n" * NOTE_LIMIT
         with pytest.raises(ValueError, match="4097"):
             mine.write_note(b"n" * (NOTE_LIMIT + 1))
-        assert mine.note() == b"n" * NOTE_LIMIT
+        assert mine.read_note() == b"n" * NOTE_LIMIT
         path.write_bytes(b"x" * 1_000_000)  # by somebody who does not keep to it
-        assert mine.note() == b"x" * NOTE_LIMIT
+        assert mine.read_note() == b"x" * NOTE_LIMIT
 
 
 def test_writing_a_note_neither_loses_the_lock_nor_moves_it(path: Path) -> None:
@@ -178,7 +178,7 @@ def test_writing_a_note_neither_loses_the_lock_nor_moves_it(path: Path) -> None:
         assert not Lock(path).acquire()
 
 
-@pytest.mark.parametrize("use", [Lock.note, Lock.is_in_place, lambda lock: lock.write_note(b"x")])
+@pytest.mark.parametrize("use", [Lock.read_note, Lock.is_in_place, lambda lock: lock.write_note(b"x")])
 def test_without_the_lock_there_is_no_note(path: Path, use: Callable[[Lock], object]) -> None:
     mine = Lock(path)
     with pytest.raises(AssertionError, match="not held"):

@@ -211,10 +211,10 @@ sys.path[:0] = sys.argv[2:]
 from pathlib import Path
 from fake_embedder import FakeEmbedder
 from jobs.layout import Workspace
-from bridge.store.memory_store import Store
+from bridge.store.memory_store import MemoryStore
 from bridge.memory import Memory, Metadata
-store = Store(Workspace(Path(sys.argv[1])), FakeEmbedder())
-store.outbox.owe = lambda *_: os._exit(9)
+store = MemoryStore(Workspace(Path(sys.argv[1])), FakeEmbedder())
+store.outbox.enqueue = lambda *_: os._exit(9)
 store.add([(Memory("lost", 0, "legacy", Metadata(), "2026-11-20T12:00:00Z", text="gone"), None)], "")
 """
     tests = Path(__file__).resolve().parents[1]

@@ -39,7 +39,7 @@ class WithoutGraph(Stores):
         super().__init__(workspace, Settings())
         self._embedder = embedder
 
-    def pay_all(self, progress: Progress = quietly) -> int:
+    def deliver_all(self, progress: Progress = quietly) -> int:
         return 0
 
 
@@ -379,7 +379,7 @@ def test_undo_takes_back_what_cognee_was_given_of_it(bench: Bench, monkeypatch: 
     """Else the next migration would find our own texts among cognee's, and take them for old ones."""
     brought = {item["memory_id"] for item in bench.run("m")["items"] if item["memory_id"]}
     taken: list[set[str]] = []
-    monkeypatch.setattr(bench.stores, "forget_findings", lambda ids: taken.append(set(ids)))
+    monkeypatch.setattr(bench.stores, "forget_extractions", lambda ids: taken.append(set(ids)))
     bench.stores.store.outbox.note_opened("model")
     bench.run("u", undo="m")
     bench.run("u2", undo="m")  # as after a crash

@@ -30,7 +30,7 @@ class Opening:
         self.workspace.root.mkdir()
         trust.adopt(self.workspace, load().config_folder)
         self.running = Running(Answers(self.workspace, lambda: None))
-        files.replace_loosely(self.workspace.spool.token, TOKEN.encode())
+        files.replace_without_sync(self.workspace.spool.token, TOKEN.encode())
         self.says(url=f"http://127.0.0.1:{self.running.port}", problem=None)
         self.alive, self.shown, self.browser = True, [], True  # type: tuple[bool, list[str], bool]
         monkeypatch.setattr("jobs.launch.is_alive", lambda workspace: self.alive)
@@ -42,7 +42,7 @@ class Opening:
 
     def says(self, **http: Any) -> None:
         beat = {"http": http or None, "heartbeat_at": clock.iso(clock.now())}
-        files.replace_loosely(self.workspace.spool.heartbeat, encode(beat))
+        files.replace_without_sync(self.workspace.spool.heartbeat, encode(beat))
 
     def _start(self, workspace: Workspace, **more: Any) -> bool:
         self.alive = True
@@ -71,7 +71,7 @@ def ticket_of(found: dict[str, Any]) -> str:
 def test_the_browser_is_led_there_by_a_private_file(opening: Opening) -> None:
     """What is a program's argument, every user of the machine can read."""
     found = opening.run()
-    page = opening.workspace.spool.opening
+    page = opening.workspace.spool.open_page
     assert (found["opened"], opening.shown) == (True, [page.as_uri()])
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
     assert f'url={found["url"]}"' in page.read_text("utf-8")
@@ -83,7 +83,7 @@ def test_each_time_there_is_another_ticket(opening: Opening) -> None:
     first, second = opening.run(only_print=True), opening.run(only_print=True)
     assert ticket_of(first) != ticket_of(second)
     assert opening.shown == []
-    assert not (opening.workspace.spool.opening).exists()
+    assert not (opening.workspace.spool.open_page).exists()
 
 
 def test_where_no_browser_opens_the_address_is_told(opening: Opening, capsys: pytest.CaptureFixture[str]) -> None:

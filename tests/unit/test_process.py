@@ -44,7 +44,7 @@ def test_a_worker_does_not_leave_where_nobody_could_see_that_it_leaves(
             def fails(path: Path, data: bytes) -> None:
                 raise OSError(28, "No space left on device")
 
-            full.setattr(files, "replace_loosely", fails)
+            full.setattr(files, "replace_without_sync", fails)
             worker._leave()
         assert not worker._stop.is_set()
         worker._active_at = -1e9

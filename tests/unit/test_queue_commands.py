@@ -43,7 +43,7 @@ def job(place: Place, job_id: str, *events: lifecycle.Event, ago: float = 0.0, *
         record = lifecycle.step(record, event, at)
     spool.accept(place.spool, [(accepted, record)])
     if record.ended:
-        spool.end(place.spool, job_id)
+        spool.retire_copy(place.spool, job_id)
 
 
 def rejected(place: Place, name: str) -> None:

@@ -33,7 +33,7 @@ def record(job_id: str, state: Any = "succeeded", **fields: Any) -> Record:
 
 def brief(job_id: str, state: str = "succeeded", **fields: Any) -> JobRow:
     return {
-        **dict.fromkeys(record_cache.NAMES),
+        **dict.fromkeys(record_cache.ROW_FIELDS),
         "job_id": job_id,
         "kind": "noop",
         "state": state,
@@ -57,17 +57,17 @@ def at(minutes: float) -> str:
 
 def test_a_look_sees_what_came_changed_and_went(place: SpoolPaths) -> None:
     found = RecordCache(place)
-    assert found.look() == 0
-    assert found.all() == []
+    assert found.refresh() == 0
+    assert found.rows() == []
     spool.write_records(place, [record("a", "queued"), record("b")])
-    first = found.look()
-    assert sorted((b["job_id"], b["state"]) for b in found.all()) == [("a", "queued"), ("b", "succeeded")]
+    first = found.refresh()
+    assert sorted((b["job_id"], b["state"]) for b in found.rows()) == [("a", "queued"), ("b", "succeeded")]
     spool.write_records(place, [record("a", "running")])
-    second = found.look()
-    assert {b["job_id"]: b["state"] for b in found.all()} == {"a": "running", "b": "succeeded"}
+    second = found.refresh()
+    assert {b["job_id"]: b["state"] for b in found.rows()} == {"a": "running", "b": "succeeded"}
     place.record("b").unlink()
-    third = found.look()
-    assert [b["job_id"] for b in found.all()] == ["a"]
+    third = found.refresh()
+    assert [b["job_id"] for b in found.rows()] == ["a"]
     assert 0 < first < second < third
 
 
@@ -76,22 +76,22 @@ def test_a_look_at_nothing_new_has_the_number_of_the_last_and_opens_no_file(
 ) -> None:
     spool.write_records(place, [record("a")])
     found = RecordCache(place)
-    number = found.look()
+    number = found.refresh()
 
     def opened(*_: object) -> bytes:
         raise AssertionError("a file was opened")
 
     monkeypatch.setattr(record_cache.files, "read_own", opened)
-    assert [found.look(), found.look()] == [number, number]
+    assert [found.refresh(), found.refresh()] == [number, number]
 
 
 def test_a_folder_that_has_stood_still_is_not_even_listed(place: SpoolPaths, monkeypatch: pytest.MonkeyPatch) -> None:
     spool.write_records(place, [record("a")])
     os.utime(place.results, (0, 0))
     found = RecordCache(place)
-    number = found.look()
+    number = found.refresh()
     monkeypatch.setattr(record_cache.os, "scandir", lambda _: pytest.fail("the folder was listed"))
-    assert found.look() == number
+    assert found.refresh() == number
 
 
 def test_what_is_no_record_is_left_out(place: SpoolPaths) -> None:
@@ -109,13 +109,13 @@ def test_what_is_no_record_is_left_out(place: SpoolPaths) -> None:
     (place.results / ".part.json").write_text("{}")
     (place.results / "link.json").symlink_to(place.record("good"))
     found = RecordCache(place)
-    found.look()
-    assert [b["job_id"] for b in found.all()] == ["good"]
+    found.refresh()
+    assert [b["job_id"] for b in found.rows()] == ["good"]
 
 
 def test_a_spool_that_is_not_there_has_no_jobs(tmp_path: Path) -> None:
     found = RecordCache(Workspace(tmp_path / "nowhere").spool)
-    assert (found.look(), found.all()) == (0, [])
+    assert (found.refresh(), found.rows()) == (0, [])
 
 
 # --- what is made of them ---

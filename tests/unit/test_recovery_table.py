@@ -53,7 +53,7 @@ def record_in(state: State) -> Record:
         case "expired":
             return lifecycle.step(record, lifecycle.Expired(), NOW)
         case "rejected":
-            return lifecycle.refuse(ID, JobError("JOB_INVALID"), NOW)
+            return lifecycle.reject(ID, JobError("JOB_INVALID"), NOW)
 
 
 def left_behind(folder: Path, record: str, copy: str, dropped: bool) -> SpoolPaths:
@@ -94,7 +94,9 @@ def test_every_state_of_a_record_beside_a_debt_to_the_graph_has_somebody_who_pay
     for (record_is, owed), debt in DEBTS.items():
         assert (debt == "nothing") == (not owed)
         if owed:  # a job that goes on pays itself; else nobody would but maintenance
-            assert debt == ("its next attempt pays" if record_is in ("waiting", "running") else "maintenance pays")
+            assert debt == (
+                "its next attempt delivers" if record_is in ("waiting", "running") else "maintenance delivers"
+            )
 
 
 @pytest.mark.parametrize(("record", "copy", "dropped"), list(product(RECORDS, COPIES, (True, False))))
@@ -290,7 +292,7 @@ def test_a_live_record_whose_copy_is_gone_ends_with_what_to_do(tmp_path: Path) -
 def test_unfinished_writes_are_removed_and_those_of_others_in_the_inbox_are_not(tmp_path: Path) -> None:
     place = left_behind(tmp_path / "spool", "queued", "active", dropped=False)
     ours = [folder / ".x.json.abc.tmp" for folder in (place.active, place.ended, place.results, place.worker)]
-    theirs = place.dropping("job-2")
+    theirs = place.partial_drop("job-2")
     for path in (*ours, theirs):
         path.write_bytes(b"part")
     recover(place, NOW)

@@ -45,7 +45,7 @@ def job(place: SpoolPaths, job_id: str, *events: lifecycle.Event) -> Record:
         record = lifecycle.step(record, event, NOW)
     spool.accept(place, [(accepted, record)])
     if record.ended:
-        spool.end(place, job_id)
+        spool.retire_copy(place, job_id)
     return record
 
 
@@ -57,7 +57,7 @@ def rejected(place: SpoolPaths, name: str, code: str = "BACKLOG_FULL", *, record
     path = place.inbox / name
     path.write_bytes(encode({"schema_version": 1, "job_id": name[:-5], "kind": "check", "payload": {}}))
     error = JobError(code)
-    refused = lifecycle.refuse(name[:-5], error, NOW) if record else None
+    refused = lifecycle.reject(name[:-5], error, NOW) if record else None
     return spool.reject(place, spool.Entry(path, name[:-5]), error, refused, clock.iso(NOW))
 
 
@@ -259,7 +259,7 @@ def test_what_is_rejected_once_more_is_refused_with_the_reason(workspace: Worksp
     rejected(place, "bad.json", "JSON_INVALID")
 
     def obey(path: Path) -> None:
-        spool.write_records(place, [lifecycle.refuse("bad", JobError("JSON_INVALID", "Still."), NOW, 2)])
+        spool.write_records(place, [lifecycle.reject("bad", JobError("JSON_INVALID", "Still."), NOW, 2)])
 
     with worker(place, obey):
         outcome = requests.retry_many(workspace, ["bad"], start=False)
@@ -279,7 +279,7 @@ def test_a_drop_that_waits_is_not_overwritten_by_a_rejected_one(place: SpoolPath
     kept = rejected(place, "mine.json")
     place.dropped("mine").write_text("another")
     with pytest.raises(JobError, match="JOB_ID_CONFLICT"):
-        rejected_files.drop_anew(place, kept.name)
+        rejected_files.drop_again(place, kept.name)
     assert (place.dropped("mine").read_text(), kept.exists()) == ("another", True)
 
 
@@ -288,12 +288,12 @@ def test_what_cannot_become_a_job_by_its_name_or_is_no_plain_file_is_not_dropped
 ) -> None:
     unnamed = rejected(place, "No Name.json", "NAME_INVALID", record=False)
     with pytest.raises(JobError, match="NAME_INVALID"):
-        rejected_files.drop_anew(place, unnamed.name)
+        rejected_files.drop_again(place, unnamed.name)
     link = rejected(place, "link.json")
     link.unlink()
     link.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(JobError, match="FILE_UNSAFE"):
-        rejected_files.drop_anew(place, link.name)
+        rejected_files.drop_again(place, link.name)
     assert unnamed.exists()
 
 

@@ -26,7 +26,7 @@ Request = dict[str, Any]
 class ChildInName:
     """Answers as it is told."""
 
-    is_worn = False
+    should_recycle = False
     pid: int | None = 1
 
     def __init__(self) -> None:
@@ -262,7 +262,7 @@ def test_cancelling_one_of_two_nested_jobs_costs_the_other_nothing(bench: Bench,
     record = bench.record(other)
     assert bench.record(which).state == "cancelled"
     assert (record.state, record.crashes, record.errors, record.attempts[-1].error_code) == ("queued", 0, 0, None)
-    assert lifecycle.most_together(record, 2) == 2
+    assert lifecycle.max_batch_size(record, 2) == 2
     assert bench.runner.running == ()
 
 

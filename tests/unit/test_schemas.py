@@ -274,7 +274,7 @@ def every_record() -> Iterator[Record]:
             for event in events
             if type(event) in lifecycle.TRANSITIONS[record.state]
         ]
-    yield lifecycle.refuse("a", JobError("JSON_INVALID"), NOON)
+    yield lifecycle.reject("a", JobError("JSON_INVALID"), NOON)
 
 
 def test_every_record_of_the_lifecycle_is_as_the_schema_says() -> None:
@@ -399,7 +399,7 @@ class Words:
 class WithoutGraph(Stores):
     """A real memory store, with a graph that takes everything."""
 
-    def pay(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
+    def deliver(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
         return {}
 
     def rebuild_graph(self, now: str, progress: Callable[[dict[str, Any]], None]) -> int:

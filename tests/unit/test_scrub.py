@@ -17,7 +17,7 @@ from jobs.clock import parse
 from jobs.errors import ERRORS, JobError
 from jobs.lifecycle import Failed, Started, Succeeded
 from jobs.model import KINDS, Job, Record
-from jobs.scrub import WORDS, emptied, is_plain, keeps_copy, without_texts
+from jobs.scrub import WORDS, is_plain, keeps_copy, without_strings, without_texts
 
 AT = parse("2026-11-20T12:00:00Z")
 ID = "0193c7a2-1111-5222-8333-444455556666"
@@ -119,7 +119,7 @@ def test_every_word_of_our_own_in_a_result_is_known() -> None:
 
 
 def test_lists_of_texts_become_empty() -> None:
-    assert emptied({"decisions": ["a b", "c"], "superseded": [ID]}) == {"decisions": [], "superseded": [ID]}
+    assert without_strings({"decisions": ["a b", "c"], "superseded": [ID]}) == {"decisions": [], "superseded": [ID]}
 
 
 def test_the_copy_of_a_job_that_came_too_late_is_not_kept() -> None:

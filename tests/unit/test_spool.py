@@ -72,8 +72,8 @@ def test_every_path_of_a_workspace_is_inside_it(tmp_path: Path) -> None:
     place = workspace.spool
     paths = [
         workspace.memory_db, workspace.vectors, workspace.store_lock, workspace.cognee_system, workspace.cognee_data,
-        workspace.quarantine, workspace.env_file, workspace.marker(place.root), place.heartbeat, place.lock,
-        place.queue_db, place.log, place.dropping("a"), place.copy("a"), place.ended_copy("a"), place.record("a"),
+        workspace.quarantine, workspace.env_file, workspace.owner_marker(place.root), place.heartbeat, place.lock,
+        place.queue_db, place.log, place.partial_drop("a"), place.copy("a"), place.ended_copy("a"), place.record("a"),
         place.cancel("a"), place.retry("a"), *place.folders,
     ]  # fmt: skip
     assert all(path.is_relative_to(tmp_path) for path in paths)
@@ -117,11 +117,11 @@ def test_a_drop_that_was_cut_off_is_not_seen_and_does_not_stand_in_the_way(
         patch.setattr(files, "rename", _cut)
         with pytest.raises(PowerCut):
             spool.drop(place, "a", b'{"half"')
-    assert place.dropping("a").exists()
+    assert place.partial_drop("a").exists()
     assert spool.inbox(place) == []
     spool.drop(place, "a", b"{}")
     assert place.dropped("a").read_bytes() == b"{}"
-    assert not place.dropping("a").exists()
+    assert not place.partial_drop("a").exists()
 
 
 def _cut(*arguments: object) -> None:
@@ -192,7 +192,7 @@ def test_copies_are_durable_before_records_and_records_before_the_drops_go(
     ]
 
 
-@pytest.mark.parametrize("stop", ["write_parts", "put_in_place", "remove"])
+@pytest.mark.parametrize("stop", ["write_parts", "rename_parts", "remove"])
 def test_a_stop_while_accepting_leaves_the_dropped_file(
     place: SpoolPaths, stop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,9 +210,9 @@ def test_a_stop_while_accepting_leaves_the_dropped_file(
 
 def test_the_copy_of_an_ended_job_is_moved_aside_and_back(place: SpoolPaths) -> None:
     spool.accept(place, [accepted("a")])
-    spool.end(place, "a")
+    spool.retire_copy(place, "a")
     assert (names(place.active), names(place.ended)) == (set(), {"a.json"})
-    spool.end(place, "a")  # recovery may come second
+    spool.retire_copy(place, "a")  # recovery may come second
     spool.reopen(place, "a")
     assert (names(place.active), names(place.ended)) == ({"a.json"}, set())
     spool.reopen(place, "a")
@@ -245,7 +245,7 @@ def test_a_rejected_file_is_kept_with_the_reason_beside_it(place: SpoolPaths) ->
 
 def test_a_rejection_writes_the_record_that_goes_with_it(place: SpoolPaths) -> None:
     spool.drop(place, "a", b"content")
-    record = lifecycle.refuse("a", ERROR, NOON)
+    record = lifecycle.reject("a", ERROR, NOON)
     spool.reject(place, spool.Entry(place.dropped("a"), "a"), ERROR, record, "2026-11-20T12:00:00Z")
     assert spool.read_record(place, "a") == record
 

@@ -19,7 +19,7 @@ from jobs.steps import NAMES, POINTS, STEPS
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted(path for package in ("jobs", "bridge", "worker") for path in (ROOT / package).rglob("*.py"))
-OWNERS = {"asker": ("jobs",), "worker": ("jobs", "worker"), "child": ("bridge", "worker")}
+OWNERS = {"client": ("jobs",), "worker": ("jobs", "worker"), "child": ("bridge", "worker")}
 
 
 @pytest.fixture(autouse=True)
@@ -29,9 +29,9 @@ def _disarmed() -> Iterator[None]:
 
 
 def entered(path: Path) -> Iterator[str]:
-    """The names with which a module calls ``step``; both where one is chosen from two."""
+    """The names with which a module calls ``fault_point``; both where one is chosen from two."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("step", "steps.step"):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("fault_point", "steps.fault_point"):
             (name,) = node.args
             branches = [name.body, name.orelse] if isinstance(name, ast.IfExp) else [name]
             for branch in branches:
@@ -61,7 +61,7 @@ def test_a_step_is_entered_as_a_context_and_so_is_left_again(path: Path) -> None
     tree = ast.parse(path.read_text("utf-8"))
     contexts = {id(item.context_expr) for node in ast.walk(tree) if isinstance(node, ast.With) for item in node.items}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("step", "steps.step"):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("fault_point", "steps.fault_point"):
             assert id(node) in contexts, f"line {node.lineno}"
 
 
@@ -144,7 +144,8 @@ def test_a_step_that_failed_by_itself_has_no_after() -> None:
 def test_a_process_is_killed_at_the_arrival_that_was_named(fault: str, reached: str) -> None:
     program = (
         "import sys; from jobs import steps; steps.arm(sys.argv[1])\n"
-        "for n in range(3):\n    print(n, flush=True)\n    with steps.step('drop.write'): pass\nprint(3, flush=True)"
+        "for n in range(3):\n    print(n, flush=True)\n    with steps.fault_point('drop.write'): pass\n"
+        "print(3, flush=True)"
     )
     point = "after:drop.rename" if not fault else "before:drop.write"
     done = subprocess.run(
@@ -155,7 +156,9 @@ def test_a_process_is_killed_at_the_arrival_that_was_named(fault: str, reached: 
 
 
 def test_a_process_that_hangs_stands_still_until_it_is_told_to_go_on() -> None:
-    program = "import sys; from jobs import steps; steps.arm(sys.argv[1])\nwith steps.step('drop.write'): print('on')"
+    program = (
+        "import sys; from jobs import steps; steps.arm(sys.argv[1])\nwith steps.fault_point('drop.write'): print('on')"
+    )
     with subprocess.Popen(
         [sys.executable, "-c", program, "hang@before:drop.write"], cwd=ROOT, stdout=subprocess.PIPE, text=True
     ) as process:

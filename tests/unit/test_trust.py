@@ -64,8 +64,8 @@ def test_an_adopted_workspace_is_marked_private_and_kept_out_of_git(workspace: W
     for folder in folders(workspace):
         assert folder.stat().st_mode & 0o777 == 0o700
         assert (folder / ".gitignore").read_text() == "*\n"
-        assert workspace.marker(folder).read_text() == found.owner
-        assert workspace.marker(folder).stat().st_mode & 0o777 == 0o600
+        assert workspace.owner_marker(folder).read_text() == found.owner
+        assert workspace.owner_marker(folder).stat().st_mode & 0o777 == 0o600
 
 
 def test_adopting_again_changes_nothing(workspace: Workspace, config: Path) -> None:
@@ -245,13 +245,13 @@ def test_a_marker_that_the_users_list_does_not_have_opens_nothing(
 ) -> None:
     workspace.spool.results.mkdir(parents=True)
     (workspace.spool.results / "job-1.json").write_text("{}")
-    workspace.marker(workspace.spool.root).write_text(marker)
+    workspace.owner_marker(workspace.spool.root).write_text(marker)
     refused(workspace, config)
 
 
 def test_a_known_spool_does_not_vouch_for_a_foreign_store(workspace: Workspace, config: Path) -> None:
     trust.adopt(workspace, config)
-    workspace.marker(workspace.memory).unlink()
+    workspace.owner_marker(workspace.memory).unlink()
     workspace.memory_db.write_bytes(b"theirs")
     with pytest.raises(JobError, match="WORKSPACE_NOT_TRUSTED"):
         trust.require(workspace, config)

@@ -71,7 +71,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
             record = lifecycle.step(record, event, clock.now())
         spool.accept(place.spool, [(accepted, record)])
         if record.ended:
-            spool.end(place.spool, job_id)
+            spool.retire_copy(place.spool, job_id)
     return place
 
 

@@ -26,8 +26,8 @@ def overview(workspace: Workspace, settings: Settings) -> dict[str, Any]:
     now = clock.now()
     paths = workspace.spool
     jobs = RecordCache(paths)
-    jobs.look()
-    found = jobs.all()
+    jobs.refresh()
+    found = jobs.rows()
     whole: dict[str, Any] = {
         "workspace": str(workspace.root),
         "version": VERSION,
@@ -52,7 +52,7 @@ def oldest_waiting(found: list[JobRow], now: datetime) -> float | None:
 
     Jobs that are to run again are left out.
     """
-    waits = (b for b in found if b["state"] in ("queued", "retrying") and not record_cache.runs_again(b))
+    waits = (b for b in found if b["state"] in ("queued", "retrying") and not record_cache.is_waiting_replay(b))
     times = [clock.parse(b["accepted_at"]) for b in waits if b["accepted_at"]]
     return round((now - min(times)).total_seconds(), 1) if times else None
 

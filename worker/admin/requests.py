@@ -16,7 +16,7 @@ from jobs import client, files, heartbeat, launch, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import LIVE, Record
-from jobs.rejected_files import drop_anew, kept_file
+from jobs.rejected_files import drop_again, kept_file
 
 from .selection import REPLAYABLE
 
@@ -112,11 +112,11 @@ def retry_many(
     for wanted in dict.fromkeys(job_ids):
         try:
             if wanted.endswith(".json"):
-                dropped.append(drop_anew(spool_paths, wanted))
+                dropped.append(drop_again(spool_paths, wanted))
                 continue
             record = client.status(spool_paths, wanted)
             if record is not None and record.state == "rejected":
-                dropped.append(drop_anew(spool_paths, kept_file(spool_paths, wanted)))
+                dropped.append(drop_again(spool_paths, kept_file(spool_paths, wanted)))
             else:
                 told[wanted] = spool_paths.retry(wanted), _replayable(spool_paths, wanted, record).generation
         except (JobError, OSError, ValueError) as error:
@@ -214,7 +214,7 @@ def _await(spool_paths: SpoolPaths, paths: Iterable[Path], seconds: float) -> se
     works."""
     deadline = time.monotonic() + seconds
     left = {path for path in paths if path.exists()}
-    while left and time.monotonic() < deadline and client.is_worked_on(spool_paths):
+    while left and time.monotonic() < deadline and client.is_worker_running(spool_paths):
         time.sleep(_LOOK_SECONDS)
         left = {path for path in left if path.exists()}
     return {path for path in left if path.exists()}
@@ -224,7 +224,7 @@ def ask_worker(workspace: Workspace, verb: client.Verb, seconds: float = REQUEST
     """Ask for what is about no single job. ``obeyed`` is false where no worker has read it yet: the next one will."""
     spool_paths = workspace.spool
     client.request(spool_paths, verb)
-    obeyed = client.obeyed(spool_paths, spool_paths.request(verb), seconds)
+    obeyed = client.wait_until_handled(spool_paths, spool_paths.request(verb), seconds)
     return {"request": verb, "obeyed": obeyed, "worker": worker_of(workspace)}
 
 

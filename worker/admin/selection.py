@@ -110,7 +110,7 @@ def selected(
     ``since`` leaves out what came, or ended, before that time.
     """
     matching = fitting(found, states=states or default, kind=kind, error=error, contains=contains, since=since)
-    return [brief["job_id"] for brief in sorted(matching, key=record_cache.position_of)]
+    return [brief["job_id"] for brief in sorted(matching, key=record_cache.sort_key)]
 
 
 def fitting(found: Iterable[JobRow], *, since: str | None = None, **filters: Any) -> list[JobRow]:

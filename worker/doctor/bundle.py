@@ -27,7 +27,7 @@ from jobs import clock, files, spool
 from jobs.diagnostics import DIAGNOSTICS
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.scrub import emptied
+from jobs.scrub import without_strings
 
 from ..version import VERSION
 from . import (
@@ -172,11 +172,13 @@ class _Bundle:
         if beat is None:
             return _json({"there": False, "damaged": damaged})
         kept = ("version", "embedder", "state", "watcher")
-        return _json({**emptied(beat), **{name: beat[name] for name in kept if isinstance(beat.get(name), str)}})
+        return _json(
+            {**without_strings(beat), **{name: beat[name] for name in kept if isinstance(beat.get(name), str)}}
+        )
 
     def _figures(self) -> str:
         try:
-            return _json(emptied(json.loads(self._workspace.spool.figures.read_bytes())))
+            return _json(without_strings(json.loads(self._workspace.spool.counters.read_bytes())))
         except FileNotFoundError:
             return _json({"there": False})
 
@@ -217,16 +219,16 @@ class _Bundle:
                 "pages": connection.execute("PRAGMA page_count").fetchone()[0],
                 "rows": {name: _count(connection, name) for name, _ in tables},
                 "memories": [
-                    emptied(dict(zip(("kind", "status", "hidden", "count"), row, strict=True))) for row in kinds
+                    without_strings(dict(zip(("kind", "status", "hidden", "count"), row, strict=True))) for row in kinds
                 ],
-                "meta": {**emptied(meta), "embedder": meta.get("embedder")},
+                "meta": {**without_strings(meta), "embedder": meta.get("embedder")},
                 "schema": [sql for _, sql in tables],
             }
         return _json(found)
 
     def _folders(self, now: datetime) -> str:
         lines: list[str] = []
-        for folder in self._workspace.kept:
+        for folder in self._workspace.own_folders:
             for path, status in _walk(folder):
                 if len(lines) == _MOST_ENTRIES:
                     return "\n".join([*lines, "and more", ""])

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from bridge.privacy.masking import masked
 from jobs.layout import Workspace
 from jobs.model import Record
-from jobs.scrub import emptied, name_digest, without_texts
+from jobs.scrub import name_digest, without_strings, without_texts
 
 _LEFT_OUT = "…"
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”|«[^»]*»|`[^`]*`")
@@ -82,8 +82,8 @@ class Names:
     def __init__(self, workspace: Workspace) -> None:
         paths = workspace.spool
         known = (
-            *workspace.kept, *paths.folders, paths.heartbeat, paths.lock, paths.token, paths.figures, paths.paused,
-            paths.successor_lock, paths.queue_db, paths.log, workspace.memory_db, workspace.store_lock,
+            *workspace.own_folders, *paths.folders, paths.heartbeat, paths.lock, paths.token, paths.counters,
+            paths.paused, paths.successor_lock, paths.queue_db, paths.log, workspace.memory_db, workspace.store_lock,
             workspace.vectors, workspace.previews, workspace.receipts, workspace.imports, workspace.quarantine,
             workspace.earlier_stores, workspace.picture,
         )  # fmt: skip
@@ -141,7 +141,7 @@ def _json_line(line: str) -> str | None:
         message = _message(logger, str(said["message"]).splitlines()[0])
     except (ValueError, LookupError, TypeError):
         return None
-    return json.dumps({**emptied(said), "logger": logger, "level": level, "message": message, "trace": ""})
+    return json.dumps({**without_strings(said), "logger": logger, "level": level, "message": message, "trace": ""})
 
 
 def _message(logger: str, message: str) -> str:

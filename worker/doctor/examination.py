@@ -79,7 +79,7 @@ def examine(workspace: Workspace, now: datetime, *, probe_http: bool = True) -> 
     """Look at everything. ``probe_http`` asks the worker's address too: not for the process that answers there."""
     began = time.monotonic()
     settings, standing, problems = surroundings(workspace)
-    is_ours = standing.foreign is None and workspace.is_there
+    is_ours = standing.foreign is None and workspace.exists
     findings = [*problems, *_examine(workspace, now, settings, standing, probe_http if is_ours else None)]
     ordered = _ordered(findings, GROUPS if is_ours else _ANYWHERE)
     return Report(tuple(ordered), round((time.monotonic() - began) * 1000))

@@ -51,7 +51,7 @@ def apply_fixes(
     if not start:
         wanted.discard("start a worker")
     try:
-        standing = trust.state_of(workspace, settings.config_folder) if workspace.is_there else None
+        standing = trust.state_of(workspace, settings.config_folder) if workspace.exists else None
     except OSError:
         standing = None
     if standing is None or standing.foreign is not None:
@@ -89,7 +89,7 @@ def _make_private(path: Path) -> bool:
         try:
             status = os.fstat(descriptor)
             is_plain = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
-            if is_plain and files.is_users(status) and status.st_mode & 0o077:
+            if is_plain and files.belongs_to_user(status) and status.st_mode & 0o077:
                 os.fchmod(descriptor, stat.S_IMODE(status.st_mode) & 0o700)
                 return True
         finally:
@@ -98,7 +98,7 @@ def _make_private(path: Path) -> bool:
 
 
 def _ignore(workspace: Workspace, settings: Settings, standing: trust.TrustState | None) -> str:
-    folders = [folder for folder in workspace.kept if folder.is_dir() and not (folder / ".gitignore").exists()]
+    folders = [folder for folder in workspace.own_folders if folder.is_dir() and not (folder / ".gitignore").exists()]
     for folder in folders:
         files.ignore_in_git(folder)
     return f"{counted(len(folders), 'folder')} got a .gitignore."

@@ -60,8 +60,8 @@ def latest(known: list[JobRow]) -> str | None:
 def known(workspace: Workspace) -> list[JobRow]:
     """The briefs of all records. Raises OSError."""
     looker = RecordCache(workspace.spool)
-    looker.look()
-    return looker.all()
+    looker.refresh()
+    return looker.rows()
 
 
 def gather(
@@ -145,7 +145,7 @@ def _queue_problem(path: Path) -> str | None:
 
 
 def waiting(it: Queue) -> Iterator[Finding]:
-    queued = [b for b in it.briefs if b["state"] == "queued" and not record_cache.runs_again(b)]
+    queued = [b for b in it.briefs if b["state"] == "queued" and not record_cache.is_waiting_replay(b)]
     live = [brief for brief in it.briefs if not _has_ended(brief)]
     ages = [it.now - clock.parse(brief["accepted_at"]) for brief in queued if _is_due(brief, it.now)]
     waits = len(live) + len(it.inbox)

@@ -42,13 +42,13 @@ class Kept:
 
 
 def gather(workspace: Workspace, standing: TrustState, now: datetime) -> Kept:
-    kept = Kept(workspace.root, workspace.is_there, standing)
+    kept = Kept(workspace.root, workspace.exists, standing)
     if not kept.exists:
         return kept
-    kept.folders = [folder for folder in workspace.kept if folder.is_dir() and not folder.is_symlink()]
+    kept.folders = [folder for folder in workspace.own_folders if folder.is_dir() and not folder.is_symlink()]
     if standing.foreign is not None:
         return kept  # not even its modes are ours to judge
-    if len(kept.folders) < len(workspace.kept) and not os.access(kept.root, os.W_OK | os.X_OK):
+    if len(kept.folders) < len(workspace.own_folders) and not os.access(kept.root, os.W_OK | os.X_OK):
         kept.closed.append(kept.root)  # a folder of ours could not be made
     left = _MOST_ENTRIES
     written_by_name = {workspace.memory, workspace.spool.worker}
@@ -91,7 +91,7 @@ def _sort(kept: Kept, path: Path, status: os.stat_result, parts_before: float, *
     if stat.S_ISLNK(status.st_mode):
         kept.links.append(path)
         return
-    if not files.is_users(status):
+    if not files.belongs_to_user(status):
         kept.others.append(path)
     elif sys.platform != "win32":
         if matters and _is_open(status):

@@ -48,11 +48,11 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
         limit, after = query.whole("limit", 50), query.text("after")
 
         def find() -> dict[str, Any]:
-            found = record_cache.page(record_cache.matching(known.all(), **wanted), limit, after)
-            return {"jobs": found.jobs, "total": found.total, "next": found.next, "version": known.look()}
+            found = record_cache.page(record_cache.matching(known.rows(), **wanted), limit, after)
+            return {"jobs": found.jobs, "total": found.total, "next": found.next, "version": known.refresh()}
 
         asked = sha256(query.canonical.encode()).hexdigest()[:16]
-        return await unless_known(answers, request, lambda: f"{known.look()}-{asked}", find)
+        return await unless_known(answers, request, lambda: f"{known.refresh()}-{asked}", find)
 
     async def shown(request: Request) -> Response:
         Query(request)
@@ -90,8 +90,8 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
             choose = _chosen(await object_of(request), states, default)
 
             def do(_: Settings) -> dict[str, Any]:
-                known.look()
-                return _together(ask(workspace, choose(known.all()), CANCEL_SECONDS))
+                known.refresh()
+                return _together(ask(workspace, choose(known.rows()), CANCEL_SECONDS))
 
             return await worked(answers, do, waits=True)
 
@@ -183,8 +183,8 @@ def _check_room(spool_paths: SpoolPaths, settings: Settings, known: RecordCache,
         earlier = spool.read_record(spool_paths, job.job_id)
     except ValueError as error:
         raise JobError("JOB_ID_CONFLICT", f"The record under the id {job.job_id!r} is damaged.") from error
-    known.look()
-    waiting = sum(1 for brief in known.all() if brief["state"] not in ENDS)
+    known.refresh()
+    waiting = sum(1 for brief in known.rows() if brief["state"] not in ENDS)
     free = shutil.disk_usage(spool_paths.root).free
     verdict = decide(job, earlier, settings.max_active_jobs - waiting, free, settings.min_free_bytes)
     if isinstance(verdict, Reject):

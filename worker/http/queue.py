@@ -66,9 +66,9 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
 
 
 def _activity(known: RecordCache, hours: float, buckets: int) -> dict[str, Any]:
-    known.look()
+    known.refresh()
     now = clock.now()
-    found = record_cache.activity(known.all(), now, hours, buckets)
+    found = record_cache.activity(known.rows(), now, hours, buckets)
     width = hours * 3600 / buckets
     return {"from": found[0]["at"], "to": clock.iso(now), "bucket_seconds": width, "buckets": found}
 
@@ -92,7 +92,7 @@ class _Status:
         # A worker that falls silent changes no file.
         silent = beat is not None and time.time() - beat[0] / 1e9 > STALE_SECONDS
         found = (beat, silent, _stamp(paths.inbox), *self._stores())
-        return f"{self._known.look()}-{hash(found) & 0xFFFFFFFFFFFFFFFF:x}"
+        return f"{self._known.refresh()}-{hash(found) & 0xFFFFFFFFFFFFFFFF:x}"
 
     def now(self) -> dict[str, Any]:
         spool_paths = self._workspace.spool
@@ -107,9 +107,9 @@ class _Status:
         }
 
     def _of_jobs(self) -> dict[str, Any]:
-        version = self._known.look()
+        version = self._known.refresh()
         if self._jobs is None or self._jobs[0] != version:
-            found = self._known.all()
+            found = self._known.rows()
             values = {"counts": record_cache.counts(found), "causes": record_cache.causes(found), "version": version}
             self._jobs = version, values
         return self._jobs[1]

@@ -65,7 +65,7 @@ class Control:
         except JobError as error:
             log.warning("request %s refused: %s", path.name[:100], error)
         with steps.fault_point("control.remove"):
-            spool.take_away(path, status)
+            spool.remove_drop(path, status)
 
     def _obey(self, name: str, request: dict[str, Any]) -> bool:
         """Whether the request is dealt with; False leaves it for later."""

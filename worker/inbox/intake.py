@@ -161,7 +161,7 @@ class Intake:
                     verdicts.append((job, lifecycle.accept(job, self._now(), generation)))
                 case Duplicate():
                     try:
-                        spool.take_away(entry.path, status)
+                        spool.remove_drop(entry.path, status)
                     except PermissionError as error:
                         self._leave(entry, error, _AGAIN_SECONDS)
                 case Reject(reason):
@@ -226,7 +226,7 @@ class Intake:
             else:
                 writable = earlier is None or earlier.state == "rejected"
             if writable:
-                record = lifecycle.refuse(entry.name, error, self._now(), earlier.generation + 1 if earlier else 1)
+                record = lifecycle.reject(entry.name, error, self._now(), earlier.generation + 1 if earlier else 1)
         try:
             if redacts:
                 kept = redaction.reject(self._paths, entry, error, record, self._now())
@@ -249,7 +249,7 @@ class Intake:
 
     def _shown(self, entry: spool.Entry) -> str:
         """The name of a file, for the log."""
-        name = spool.shown_name(entry.path)
+        name = spool.printable_name(entry.path)
         return (redaction.clean_name(name) if self._limits.redact_secrets else name)[:100]
 
     def _is_left(self, entry: spool.Entry) -> bool:

@@ -23,7 +23,7 @@ _TORN_BYTES = 4096  # at most, behind the last blank before a cut: half a secret
 def without_secrets(job: Job) -> Job:
     """The job with its texts redacted. Its digest stays. Raises JOB_INVALID where it no longer fits."""
     sent, counts = redaction.redact_value(job.sent)
-    return parse.redacted(job, sent, counts) if counts else job
+    return parse.with_redactions(job, sent, counts) if counts else job
 
 
 def clean_error(error: JobError) -> JobError:
@@ -39,11 +39,11 @@ def clean_name(name: str) -> str:
 
 def reject(paths: SpoolPaths, entry: spool.Entry, error: JobError, record: Record | None, now: datetime) -> Path:
     """As ``spool.reject``, without secrets in the name and in what is kept."""
-    name = clean_name(spool.shown_name(entry.path))
+    name = clean_name(spool.printable_name(entry.path))
     return spool.reject(paths, entry, error, record, clock.iso(now), name=name, rewritten=_rewritten(entry.path))
 
 
-def _rewritten(path: Path) -> spool.Rewritten | None:
+def _rewritten(path: Path) -> spool.Replacement | None:
     """What is to be kept instead of a file; None where it can be moved as it is, or is no plain file of the user's."""
     try:
         descriptor = files.open_plain(path)
@@ -51,7 +51,7 @@ def _rewritten(path: Path) -> spool.Rewritten | None:
         return None
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
-        if status.st_nlink > 1 or not files.is_users(status):
+        if status.st_nlink > 1 or not files.belongs_to_user(status):
             return None
         try:
             data = file.read(MOST_BYTES + 1)
@@ -62,7 +62,7 @@ def _rewritten(path: Path) -> spool.Rewritten | None:
     if not counts and not is_cut:
         return None
     told = {"redactions": redaction.total(counts), **({"cut_from": status.st_size} if is_cut else {})}
-    return spool.Rewritten(data, told, status)
+    return spool.Replacement(data, told, status)
 
 
 def _whole(data: bytes) -> bytes:

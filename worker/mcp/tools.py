@@ -61,7 +61,7 @@ def call(tool: Tool, workspace: Workspace, arguments: dict[str, Any]) -> Answer 
 
 
 def _require_project(workspace: Workspace, project: str | None) -> None:
-    if project is not None and not workspace.is_named(project):
+    if project is not None and not workspace.matches(project):
         raise JobError("PROJECT_MISMATCH", f"This server is for {workspace.root}, not for {project[:200]!r}.")
 
 

@@ -121,7 +121,7 @@ class CountersFile:
     def __init__(
         self, spool_paths: SpoolPaths, figures: Counters, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
-        self._path = spool_paths.figures
+        self._path = spool_paths.counters
         self._figures = figures
         self._monotonic = monotonic
         self._written = -1
@@ -133,7 +133,7 @@ class CountersFile:
         if version == self._written or (not at_once and self._monotonic() < self._next):
             return
         try:
-            files.replace_loosely(self._path, encode({"schema_version": 1, **self._figures.as_dict()}))
+            files.replace_without_sync(self._path, encode({"schema_version": 1, **self._figures.as_dict()}))
         except OSError:
             return
         self._written, self._next = version, self._monotonic() + _WRITE_SECONDS
@@ -142,7 +142,7 @@ class CountersFile:
 def read(paths: SpoolPaths) -> dict[str, Any] | None:
     """What the worker has counted; empty where it has written nothing yet, None where that cannot be read."""
     try:
-        found = json.loads(files.read_own(paths.figures, 4 * 1024 * 1024))
+        found = json.loads(files.read_own(paths.counters, 4 * 1024 * 1024))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, JobError):

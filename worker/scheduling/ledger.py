@@ -240,7 +240,7 @@ class Ledger:
         self._stepped(before, record)
         if record.ended:
             try:
-                spool.end(self._paths, record.job_id, keep=keeps_copy(record))
+                spool.retire_copy(self._paths, record.job_id, keep=keeps_copy(record))
             except OSError as error:  # the record says it already; recovery puts the copy away
                 log.error("copy not put away: %s", error, extra=of_job(record))
 
@@ -261,7 +261,8 @@ class Ledger:
     def dismiss(self, record: Record) -> None:
         """Remove an ended job before its time: its copy, a rejected one's files, and its record last."""
         with self._stepping:
-            spool.end(self._paths, record.job_id)  # without a record, a copy in ``active/`` would be taken for a job
+            # Without a record, a copy in ``active/`` would be taken for a job.
+            spool.retire_copy(self._paths, record.job_id)
             for path in files_of(self._paths, record.job_id):
                 files.remove(path)
             spool.prune(self._paths, [record.job_id])

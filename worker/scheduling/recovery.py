@@ -76,15 +76,15 @@ REPAIRS: dict[tuple[RecordIs, CopyIs, bool], Repair] = {
 }
 
 
-Debt = Literal["its next attempt pays", "maintenance pays", "nothing"]
+Debt = Literal["its next attempt delivers", "maintenance delivers", "nothing"]
 
 # A job whose memory is committed, by whether the graph is still owed it.
 DEBTS: dict[tuple[RecordIs, bool], Debt] = {
-    ("waiting", True): "its next attempt pays",
-    ("running", True): "its next attempt pays",
-    ("ended", True): "maintenance pays",
-    ("damaged", True): "maintenance pays",
-    ("absent", True): "maintenance pays",
+    ("waiting", True): "its next attempt delivers",
+    ("running", True): "its next attempt delivers",
+    ("ended", True): "maintenance delivers",
+    ("damaged", True): "maintenance delivers",
+    ("absent", True): "maintenance delivers",
     ("waiting", False): "nothing",
     ("running", False): "nothing",
     ("ended", False): "nothing",
@@ -208,12 +208,12 @@ def _apply_repair(
                 record = lifecycle.step(record, ending, now, caps=caps)
                 spool.write_records(spool_paths, [record])
             if record.ended:
-                spool.end(spool_paths, found.job_id, keep=keeps_copy(record))
+                spool.retire_copy(spool_paths, found.job_id, keep=keeps_copy(record))
                 return None
             return record
         case "put away":
             assert found.record is not None
-            spool.end(spool_paths, found.job_id, keep=keeps_copy(found.record))
+            spool.retire_copy(spool_paths, found.job_id, keep=keeps_copy(found.record))
             return None
         case "drop copy":
             files.remove(spool_paths.copy(found.job_id))
@@ -255,7 +255,7 @@ def _accept_copy(spool_paths: SpoolPaths, found: Found, now: datetime) -> Record
     except JobError as error:
         if found.record_is == "damaged":
             _quarantine(spool_paths, spool_paths.record(job_id), now)
-        refused = lifecycle.refuse(job_id, error, now)
+        refused = lifecycle.reject(job_id, error, now)
         spool.reject(spool_paths, spool.Entry(spool_paths.copy(job_id), job_id), error, refused, clock.iso(now))
         return None
     record = lifecycle.accept(job, now)

@@ -130,10 +130,10 @@ class Runner:
     def _batch(self, first: Record) -> list[Record]:
         if first.kind not in BATCHED:
             return [first]
-        room = lifecycle.most_together(first, self._batch_size)
+        room = lifecycle.max_batch_size(first, self._batch_size)
         batch = [first]
         for record in self._ledger.due(first.kind, self._batch_size) if room > 1 else ():
-            fits = min(room, lifecycle.most_together(record, self._batch_size))
+            fits = min(room, lifecycle.max_batch_size(record, self._batch_size))
             if record.job_id != first.job_id and len(batch) < fits:
                 batch.append(record)
                 room = fits
@@ -269,7 +269,7 @@ class Runner:
         """
         if is_between or kind not in YIELDS:
             return None
-        return self._run_short_jobs if lifecycle.most_together(record, 2) > 1 else self._heed_stop
+        return self._run_short_jobs if lifecycle.max_batch_size(record, 2) > 1 else self._heed_stop
 
     def _heed_stop(self) -> bool:
         """When the worker stops, long work is resumed by the next one."""
@@ -285,7 +285,7 @@ class Runner:
             if self._heed_stop():
                 return
             heads = [self._ledger.due(kind, 1) for kind in self._ledger.kinds_due() if kind not in PREEMPTIBLE]
-            fit = [r for head in heads for r in head if lifecycle.most_together(r, 2) > 1]
+            fit = [r for head in heads for r in head if lifecycle.max_batch_size(r, 2) > 1]
             if not fit:
                 return
             self._run_with_others(fit[0], between=True)

@@ -107,7 +107,7 @@ class Endpoint:
     def _listen(self) -> None:
         try:
             self._socket = listen(self._port)
-            files.replace_loosely(self._workspace.spool.token, self._token.encode())
+            files.replace_without_sync(self._workspace.spool.token, self._token.encode())
         except (OSError, OverflowError) as error:
             self._close()
             why = getattr(error, "strerror", None) or str(error)

@@ -13,7 +13,7 @@ Needs = Literal["none", "starts", "asks", "worker", "is"]
 # What a command does where no worker runs.
 WITHOUT_A_WORKER: dict[Needs, str] = {
     "none": "Needs no worker.",
-    "starts": "Starts a worker unless one runs. With --no-start it does not, and a job waits for the next one.",
+    "starts": "Starts a worker unless one is running. With --no-start, the job waits for the next worker.",
     "asks": "Without a worker, the request waits for the next one.",
     "worker": "Needs a worker: exit code 3 without one.",
     "is": "",
@@ -27,7 +27,7 @@ class CommandLineBuilder:
         self.top = Parser(
             prog="cognee-memory",
             usage="cognee-memory [-h] [--version] COMMAND ...",
-            description="Long-term memory for a chat assistant: jobs dropped as files, worked off in the background.",
+            description="Long-term memory for a chat assistant. Jobs are dropped as files and run in the background.",
         )
         self.top.add_argument("--version", action="store_true", help="print the version")
         self.commands = self.top.add_subparsers(dest="command", prog="cognee-memory", help=argparse.SUPPRESS)
@@ -76,7 +76,7 @@ class CommandLineBuilder:
     @staticmethod
     def verbs(made: argparse.ArgumentParser, name: str, *, required: bool) -> Any:
         verbs = made.add_subparsers(
-            dest="verb", metavar="VERB", required=required, title="verbs", prog=f"cognee-memory {name}"
+            dest="verb", metavar="SUBCOMMAND", required=required, title="subcommands", prog=f"cognee-memory {name}"
         )
         verbs.dest_name = name  # type: ignore[attr-defined]
         return verbs
@@ -96,12 +96,16 @@ def waiting(made: argparse.ArgumentParser, *, default: bool, start: bool = True)
     made.add_argument(
         "--correlation-id",
         metavar="ID",
-        help="comes back in the record and every line of the log (default: the job's id)",
+        help="an id that the record and every log line repeat (default: the job's id)",
     )
     group = made.add_argument_group("waiting for the job")
     either = group.add_mutually_exclusive_group()
     either.add_argument(
-        "--wait", dest="wait", action="store_true", default=default, help="wait for the end" + _default(default)
+        "--wait",
+        dest="wait",
+        action="store_true",
+        default=default,
+        help="wait until the job has ended" + _default(default),
     )
     either.add_argument("--no-wait", dest="wait", action="store_false", help="return at once" + _default(not default))
     add_timeout(group)
@@ -114,7 +118,9 @@ def _default(is_default: bool) -> str:
 
 
 def limit(made: argparse._ActionsContainer, what: str) -> None:
-    made.add_argument("--limit", type=int, default=50, metavar="N", help=f"most {what} shown (default 50)")
+    made.add_argument(
+        "--limit", type=int, default=50, metavar="N", help=f"maximum number of {what} to show (default 50)"
+    )
 
 
 def which_jobs(made: argparse.ArgumentParser) -> None:
@@ -125,6 +131,6 @@ def which_jobs(made: argparse.ArgumentParser) -> None:
         ("--kind", "KIND", "of this kind: ingest, compact, cognify, ..."),
         ("--error", "CODE", "with this error"),
         ("--contains", "TEXT", "whose id or correlation id contains this"),
-        ("--since", "TIME", "that came or ended since then: 90min, 2h, 3d, or a date"),
+        ("--since", "TIME", "accepted or ended since then: 90min, 2h, 3d, or a date"),
     ):
         group.add_argument(flag, metavar=metavar, help=text)

@@ -79,11 +79,11 @@ def _reading(look: Callable[[Workspace, argparse.Namespace, str], Found]) -> Com
 def job_ids(workspace: Workspace, given: argparse.Namespace, prefix: str) -> Found:
     """The newest that begin so, each with its state; of those that the verb can do something about."""
     found = RecordCache(workspace.spool)
-    found.look()
+    found.refresh()
     verb = getattr(given, "verb", None)
     states = _OF_VERB.get(str(verb), get_args(State))
     now = clock.now()
-    fitting = (b for b in found.all() if b["state"] in states and b["job_id"].startswith(prefix))
+    fitting = (b for b in found.rows() if b["state"] in states and b["job_id"].startswith(prefix))
     newest = record_cache.page(fitting, _MOST).jobs
     shown = {
         b["job_id"]: f"{b['state']} {b['kind'] or ''}, {age(b['finished_at'] or b['accepted_at'], now)} ago"

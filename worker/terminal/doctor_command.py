@@ -12,7 +12,7 @@ from jobs import clock, launch
 from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
 from jobs.ids import new_job_id
-from jobs.layout import Workspace, expanded, find_workspace
+from jobs.layout import Workspace, expand_home, find_workspace
 
 from ..doctor import fixes as doctor_fixes
 from ..doctor.examination import examine, surroundings
@@ -55,13 +55,13 @@ def _workspace(given: argparse.Namespace) -> Workspace:
     try:
         return find_workspace(given.workspace, Path.cwd())
     except JobError:
-        return Workspace(expanded(given.workspace).absolute())
+        return Workspace(expand_home(given.workspace).absolute())
 
 
 def _deep(workspace: Workspace, *, start: bool) -> list[Finding]:
     """What the job ``check`` finds, which reads the stores whole."""
     settings, standing, problems = surroundings(workspace)
-    if problems or standing.foreign is not None or not workspace.is_there:
+    if problems or standing.foreign is not None or not workspace.exists:
         said = "The workspace or the settings do not let anything be read."
         return [finding("CHECK_FAILED", "stores", said, remedy="Mend what else was found, and look again.")]
     if not workspace.memory_db.exists():

@@ -25,7 +25,7 @@ def _job(
 def ingest(making: CommandLineBuilder) -> None:
     made = making.add(
         "ingest",
-        "submit a conversation or a summary; returns at once",
+        "submit a conversation or a summary, and return at once",
         [
             'cognee-memory ingest "Which database?" "PostgreSQL: it has row-level security."',
             "cognee-memory ingest --summary-json summary.json --wait",
@@ -34,7 +34,7 @@ def ingest(making: CommandLineBuilder) -> None:
         needs="starts",
     )
     made.add_argument(
-        "messages", nargs="*", metavar="MESSAGE", help="the user's message and the assistant's, or a summary"
+        "messages", nargs="*", metavar="MESSAGE", help="the user's message and the assistant's message, or a summary"
     )
     add_ingest_options(made)
     waiting(made, default=False)
@@ -44,14 +44,16 @@ def cognify(making: CommandLineBuilder) -> None:
     made = _job(
         making,
         "cognify",
-        "have cognee look into raw texts, by the language model",
+        "find entities and relations in raw texts with the language model",
         ["cognee-memory cognify", "cognee-memory cognify --memory 12 13"],
-        more="This asks the language model that is configured, and costs what it costs.",
+        more="It calls the configured language model, whose provider may charge for it.",
     )
-    made.add_argument("texts", nargs="*", metavar="TEXT", help="default: all raw memories that it has not seen yet")
-    made.add_argument("--path", dest="paths", metavar="FILE", nargs="+", action="extend", help="files of the workspace")
     made.add_argument(
-        "--memory", dest="memory_ids", metavar="ID", nargs="+", action="extend", help="memories' ids or numbers"
+        "texts", nargs="*", metavar="TEXT", help="raw texts (default: all raw memories not yet processed)"
+    )
+    made.add_argument("--path", dest="paths", metavar="FILE", nargs="+", action="extend", help="files in the workspace")
+    made.add_argument(
+        "--memory", dest="memory_ids", metavar="ID", nargs="+", action="extend", help="ids or numbers of memories"
     )
 
 
@@ -59,23 +61,23 @@ def migrate(making: CommandLineBuilder) -> None:
     made = _job(
         making,
         "migrate",
-        "take over the memories of earlier versions from cognee's own store",
+        "migrate the memories of earlier versions from cognee's own store",
         ["cognee-memory migrate --dry-run", "cognee-memory migrate"],
     )
-    made.add_argument("--dry-run", action="store_true", help="show what each would become, and change nothing")
-    made.add_argument("--limit", type=int, metavar="N", help="take over N at most, the oldest first")
-    made.add_argument("--undo", metavar="RECEIPT", help="take a migration back; its result names the receipt")
+    made.add_argument("--dry-run", action="store_true", help="show what each text would become, and change nothing")
+    made.add_argument("--limit", type=int, metavar="N", help="migrate at most N texts, the oldest first")
+    made.add_argument("--undo", metavar="RECEIPT", help="undo a migration; its result names the receipt")
 
 
 def import_(making: CommandLineBuilder) -> None:
     made = _job(
         making,
         "import",
-        "take in the memories of an export",
+        "import the memories of an export",
         ["cognee-memory import backup.jsonl", "cognee-memory import - < backup.jsonl"],
-        more="Memories that are there already stay as they are.",
+        more="Memories that are already stored do not change.",
     )
-    made.add_argument("path", metavar="FILE", help="what cognee-memory export has written; - for standard input")
+    made.add_argument("path", metavar="FILE", help="a file that cognee-memory export wrote; - for standard input")
 
 
 # --- recall ---
@@ -84,23 +86,23 @@ def import_(making: CommandLineBuilder) -> None:
 def retrieve(making: CommandLineBuilder) -> None:
     made = making.add(
         "retrieve",
-        "the memories that fit a question, best first",
+        "find the memories that match a query, best first",
         [
             'cognee-memory retrieve "Which database do we use?"',
             'cognee-memory retrieve "deployment" --since 2026-10-01 --max-results 10',
         ],
     )
-    made.add_argument("query", metavar="QUESTION", help="what is asked, in a sentence or in words")
+    made.add_argument("query", metavar="QUESTION", help="the query, as a sentence or as words")
     add_question_options(made)
 
 
 def explain(making: CommandLineBuilder) -> None:
     made = making.add(
         "explain",
-        "why memories are found: the parts of their scores",
+        "show why memories are found: the parts of their scores",
         ['cognee-memory explain "Which database do we use?"', "cognee-memory explain --id 12 13"],
     )
-    made.add_argument("query", metavar="QUESTION", nargs="?", help="the question that found them")
+    made.add_argument("query", metavar="QUESTION", nargs="?", help="the query that found the memories")
     add_explain_options(made)
     add_question_options(made)
 
@@ -108,10 +110,10 @@ def explain(making: CommandLineBuilder) -> None:
 def context(making: CommandLineBuilder) -> None:
     made = making.add(
         "context",
-        "a block for a prompt: the notes that fit, under a token budget",
+        "make a block for a prompt: matching notes within a token budget",
         ['cognee-memory context "Which database do we use?" --max-tokens 800'],
     )
-    made.add_argument("query", metavar="QUESTION", help="what is asked, in a sentence or in words")
+    made.add_argument("query", metavar="QUESTION", help="the query, as a sentence or as words")
     add_question_options(made)
 
 
@@ -119,18 +121,20 @@ def ask(making: CommandLineBuilder) -> None:
     made = _job(
         making,
         "ask",
-        "put a question to the knowledge graph",
+        "ask the knowledge graph a question",
         ['cognee-memory ask "How do the services depend on each other?"'],
-        more="With a language model it answers; without one it gives what of the graph fits.",
+        more="With a language model, it answers in prose; without one, it returns the context from the graph.",
     )
-    made.add_argument("question", metavar="QUESTION", help="what is asked")
-    made.add_argument("--top-k", type=int, metavar="N", help="how much of the graph to look at (default 10, 1 to 100)")
+    made.add_argument("question", metavar="QUESTION", help="the question")
+    made.add_argument(
+        "--top-k", type=int, metavar="N", help="number of results to take from the graph (default 10, 1 to 100)"
+    )
 
 
 def mcp(making: CommandLineBuilder) -> None:
     making.add(
         "mcp",
-        "serve agents over stdin and stdout, by the Model Context Protocol",
+        "serve agents over stdin and stdout with the Model Context Protocol",
         ["cognee-memory mcp --workspace ~/project"],
         json=False,  # stdout carries the protocol
     )
@@ -142,20 +146,20 @@ def mcp(making: CommandLineBuilder) -> None:
 def memories(making: CommandLineBuilder) -> None:
     verbs = making.nested(
         "memories",
-        "what is remembered: list, show, set-status",
+        "list and show memories, or set their status",
         ["cognee-memory memories list --topic-id auth", "cognee-memory memories show 12"],
     )
     listing = making.add(
         "list",
-        "memories, newest first",
+        "list the memories, newest first",
         ["cognee-memory memories list", "cognee-memory memories list --status Draft --limit 10"],
         of=verbs,
     )
     listing.add_argument("--topic-id", metavar="ID", help="only this topic")
     listing.add_argument("--status", metavar="WORD", help="only this status: Active, DecisionRecord, Superseded, Draft")
     limit(listing, "memories")
-    listing.add_argument("--after", metavar="NUMBER", type=int, help="go on behind this number: only older ones")
-    show = making.add("show", "one memory whole", ["cognee-memory memories show 12"], of=verbs)
+    listing.add_argument("--after", metavar="NUMBER", type=int, help="continue after this number: only older memories")
+    show = making.add("show", "show one memory completely", ["cognee-memory memories show 12"], of=verbs)
     show.add_argument("memory", metavar="ID|NUMBER", help="the memory's id or number")
     change = making.add(
         "set-status",
@@ -173,16 +177,16 @@ def memories(making: CommandLineBuilder) -> None:
 def topics(making: CommandLineBuilder) -> None:
     making.add(
         "topics",
-        "topics, the fullest first, and which are worth compacting",
+        "list the topics, largest first, and which are worth compacting",
         ["cognee-memory topics"],
-        more="Five or more active summaries are worth compacting.",
+        more="A topic with five or more active summaries is worth compacting.",
     )
 
 
 def history(making: CommandLineBuilder) -> None:
     made = making.add(
         "history",
-        "compactions, newest first, with their conflicts",
+        "list the compactions, newest first, with their conflicts",
         ["cognee-memory history --topic-id auth"],
     )
     made.add_argument("--topic-id", metavar="ID", help="only this topic")
@@ -196,7 +200,7 @@ def graph(making: CommandLineBuilder) -> None:
         "draw the knowledge graph as a page to open in a browser",
         ["cognee-memory graph --out graph.html"],
     )
-    made.add_argument("--out", metavar="FILE", help="where to (default: in the workspace's memory folder)")
+    made.add_argument("--out", metavar="FILE", help="the output file (default: in the workspace's memory folder)")
 
 
 def export(making: CommandLineBuilder) -> None:
@@ -205,7 +209,7 @@ def export(making: CommandLineBuilder) -> None:
         "write all memories as text, for a backup or another workspace",
         ["cognee-memory export --out backup.jsonl"],
     )
-    made.add_argument("--out", metavar="FILE", help="where to (default: standard output)")
+    made.add_argument("--out", metavar="FILE", help="the output file (default: standard output)")
 
 
 # --- tidy up ---
@@ -221,19 +225,19 @@ def compact(making: CommandLineBuilder) -> None:
             "cognee-memory compact auth --preview-digest DIGEST",
             "cognee-memory compact auth",
         ],
-        more="A preview shows what it would give and changes nothing; its digest applies just that.",
+        more="A preview shows the result and changes nothing. With its digest, exactly that preview is applied.",
     )
     made.add_argument("topic_id", metavar="TOPIC", nargs="?", help="the topic's id")
-    made.add_argument("--topic-id", dest="named_topic", metavar="ID", help="the same by name")
-    made.add_argument("--preview", action="store_true", help="show what it would give, and change nothing")
-    made.add_argument("--preview-digest", metavar="DIGEST", help="apply this preview, and nothing else")
+    made.add_argument("--topic-id", dest="named_topic", metavar="ID", help="the same, as an option")
+    made.add_argument("--preview", action="store_true", help="show the result, and change nothing")
+    made.add_argument("--preview-digest", metavar="DIGEST", help="apply exactly this preview")
 
 
 def restore(making: CommandLineBuilder) -> None:
     made = _job(
         making,
         "restore",
-        "take a compaction back: the summaries again, the record withdrawn",
+        "undo a compaction: restore its summaries, withdraw its record",
         ["cognee-memory restore 12"],
     )
     made.add_argument("decision_record_id", metavar="RECORD", help="the decision record's id or number")
@@ -243,20 +247,20 @@ def forget(making: CommandLineBuilder) -> None:
     made = _job(
         making,
         "forget",
-        "delete memories for good, wherever they lie",
+        "delete memories permanently from every file of the workspace",
         ["cognee-memory forget 12 13", "cognee-memory forget --topic-id auth --yes"],
         more="This cannot be undone.",
     )
-    made.add_argument("memory_ids", nargs="*", metavar="ID", help="memories' ids or numbers")
+    made.add_argument("memory_ids", nargs="*", metavar="ID", help="ids or numbers of memories")
     made.add_argument("--topic-id", metavar="ID", help="all memories of a topic")
-    made.add_argument("--yes", action="store_true", help="do not ask back")
+    made.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 def rebuild(making: CommandLineBuilder) -> None:
     made = _job(
         making,
         "rebuild",
-        "make the search index or the knowledge graph anew from memory.db",
+        "rebuild the search index or the knowledge graph from memory.db",
         ["cognee-memory rebuild --what index"],
     )
     made.add_argument("--what", choices=["index", "graph", "both"], default="both", help="default: both")

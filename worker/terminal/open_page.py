@@ -114,9 +114,9 @@ def has_browser(environment: Mapping[str, str], platform: str) -> bool:
 
 
 def _show(workspace: Workspace, url: str) -> bool:
-    page = workspace.spool.opening
+    page = workspace.spool.open_page
     try:
-        files.replace_loosely(page, _LEADING_THERE.format(address=escape(url)).encode())
+        files.replace_without_sync(page, _LEADING_THERE.format(address=escape(url)).encode())
         return webbrowser.open(page.as_uri())
     except (OSError, webbrowser.Error):
         return False

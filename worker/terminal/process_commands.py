@@ -17,7 +17,7 @@ from bridge.interface import envelope
 from bridge.settings import Settings
 from jobs import launch
 from jobs.errors import JobError
-from jobs.layout import Workspace, expanded, find_workspace
+from jobs.layout import Workspace, expand_home, find_workspace
 
 from ..admin.requests import worker_of
 from .progress import saying_what_is_waited_for
@@ -36,7 +36,7 @@ def opened(given: argparse.Namespace) -> tuple[Workspace, Settings]:
 
 def target(workspace: Workspace, given: str) -> Path:
     """The path of a file to be written or replaced, which is none of ours. Raises ARGUMENT_INVALID."""
-    out = expanded(given).absolute()
+    out = expand_home(given).absolute()
     try:
         is_other = out.exists() and not out.is_file()
         place = out.resolve()
@@ -44,7 +44,7 @@ def target(workspace: Workspace, given: str) -> Path:
         raise JobError("ARGUMENT_INVALID", f"{out} cannot be written: {error.strerror}.") from error
     if is_other:
         raise JobError("ARGUMENT_INVALID", f"{out} is no plain file.")
-    if {folder.name for folder in workspace.kept} & set(place.parts):
+    if {folder.name for folder in workspace.own_folders} & set(place.parts):
         raise JobError("ARGUMENT_INVALID", f"{out} lies in a folder that is cognee-memory's own; name another one.")
     return out
 

@@ -75,8 +75,8 @@ def filters_of(given: argparse.Namespace) -> dict[str, Any]:
 
 def matching(spool_paths: SpoolPaths, filters: dict[str, Any]) -> list[JobRow]:
     found = RecordCache(spool_paths)
-    found.look()
-    return selection.fitting(found.all(), **filters)
+    found.refresh()
+    return selection.fitting(found.rows(), **filters)
 
 
 def _at_least_one(limit: int) -> None:
@@ -176,10 +176,10 @@ def _meant(
         possible = f"only {', '.join(allowed)} ones"
         raise JobError("ARGUMENT_INVALID", f"{what}: jobs that are {wrong[0]} are not for that, {possible} are.")
     found = RecordCache(spool_paths)
-    found.look()
-    job_ids = selection.selected(found.all(), default, **filters)
+    found.refresh()
+    job_ids = selection.selected(found.rows(), default, **filters)
     if job_ids and not given.yes:
-        known = {brief["job_id"]: brief for brief in found.all()}
+        known = {brief["job_id"]: brief for brief in found.rows()}
         unconfirmed = f"{counted(len(job_ids), 'job')} would be meant, and nobody has said yes."
         terminal.confirm(given.json, [_line(known[job_id]) for job_id in job_ids], "job", f"{what}?", unconfirmed)
     return job_ids
@@ -226,7 +226,7 @@ def drain(given: argparse.Namespace) -> Envelope:
     deadline = None if given.timeout is None else time.monotonic() + given.timeout
     requests.ask_worker(workspace, "drain")
     with saying_what_is_waited_for(workspace, "what is due to be worked off"):
-        while launch.is_alive(workspace) and launch.is_leaving(workspace):
+        while launch.is_alive(workspace) and launch.is_shutting_down(workspace):
             if deadline is not None and time.monotonic() > deadline:
                 raise JobError("WAIT_TIMEOUT", f"The worker still drains after {given.timeout:g} s; it goes on.")
             time.sleep(0.05)

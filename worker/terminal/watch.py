@@ -88,11 +88,11 @@ class Look:
         """Look. Returns the jobs whose state is another one than at the last look, in the order of their changes; at
         the first look there are none."""
         self.worker = worker_of(self._workspace)
-        version = self._briefs.look()
+        version = self._briefs.refresh()
         if version == self._version:
             return []
         self._version = version
-        self.jobs = fitting(self._briefs.all(), **self._filters)
+        self.jobs = fitting(self._briefs.rows(), **self._filters)
         points = {b["job_id"]: (b["generation"], b["state"], b["attempt"]) for b in self.jobs}
         former, self._points = self._points, points
         if former is None:
