@@ -13,14 +13,9 @@ from hashlib import sha256
 from typing import Any, Literal, get_args
 
 from . import clock
+from .kinds import Kind
 
 SCHEMA_VERSION = 1
-
-Kind = Literal[
-    "ingest", "cognify", "migrate", "compact", "restore", "forget", "set_status",
-    "ask", "import", "rebuild", "graph", "check", "noop",
-]  # fmt: skip
-KINDS: tuple[str, ...] = get_args(Kind)
 
 State = Literal["queued", "running", "retrying", "succeeded", "failed", "cancelled", "expired", "rejected"]
 LIVE: tuple[State, ...] = ("queued", "running", "retrying")  # it has not ended

@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
 from .errors import ERRORS
-from .model import AttemptOutcome, Kind, State
+from .kinds import Kind
+from .model import AttemptOutcome, State
 
 Moment = Annotated[
     str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$", json_schema_extra={"format": "date-time"})

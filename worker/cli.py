@@ -1,5 +1,5 @@
-"""The command line: one tool, ``cognee-memory``. From arguments to an exit code; the work is in ``commands``, what
-people see of it in ``display``.
+"""The command line: one tool, ``cognee-memory``. From arguments to an exit code. ``terminal/command_table`` says which
+functions carry a command out and print its answer.
 
 stdout carries the answer alone; with ``--json`` it is one object. Exit codes: 0 done, 1 failed, 2 wrong
 usage, 3 no worker, 4 rejected, 5 timed out waiting.
@@ -12,13 +12,13 @@ import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from bridge.interface import envelope
 from bridge.privacy.masking import trace
 from jobs.errors import JobError
 
 from .terminal.command_line import CommandLineBuilder
+from .terminal.command_table import run
 from .terminal.memory_parsers import LOOK, RECALL, REMEMBER, TIDY
 from .terminal.queue_parsers import QUEUE, START
 
@@ -78,16 +78,6 @@ def _stdout_is_gone() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def _run(given: argparse.Namespace) -> dict[str, Any]:
-    if given.command in _QUESTIONS:
-        from .terminal import questions
-
-        return questions.COMMANDS[given.command](given)
-    from .terminal import commands
-
-    return commands.run(given)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _main(argv)
@@ -119,7 +109,7 @@ def _main(argv: Sequence[str] | None) -> int:
         else:
             if as_json:
                 envelope.claim_stdout()
-            found = _run(given)
+            found = run(given)
     except JobError as error:
         found = envelope.failure(error)
     except BrokenPipeError:  # whoever read a stream of answers has seen enough

@@ -107,7 +107,7 @@ def sources_of(memories: Iterable[Memory]) -> list[Memory]:
 
 def date_of(memory: Memory) -> str:
     """When what a memory says was said, as far as is known."""
-    return memory.metadata.source_created_at or memory.metadata.created_at or memory.stored_at
+    return memory.dated_at or memory.stored_at
 
 
 def draft(sources: Sequence[Memory], embed: Embed, judgement: Judgement = _RULES, pulse: Pulse = lambda: None) -> Draft:

@@ -20,7 +20,6 @@ from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory
 from ..privacy.masking import trace
 from ..store.extractions import Extraction
-from ..store.llm_usage import Meter
 from . import (
     cognee_audit,
     cognee_cognify,
@@ -35,6 +34,7 @@ from .cognee_audit import Compared, Wanted
 from .cognee_embeddings import SharedEmbeddings, give_embeddings
 from .cognee_opening import Engines, unavailable
 from .cognee_process import run
+from .llm_budget import Meter
 
 if TYPE_CHECKING:
     from .cognee_picture import Picture

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, RootModel
 
 from jobs.diagnostics import DIAGNOSTICS, Fix, Group, Level
-from jobs.model import Kind
+from jobs.kinds import KINDS, Kind
 from jobs.schema import Count, Digest, Moment, Redactions, Seconds, Shape
 
 from ..memory import MemoryKind, Status
@@ -469,18 +469,5 @@ class NoopResult(Shape):
     """Nothing."""
 
 
-RESULTS: dict[Kind, type[BaseModel]] = {
-    "ingest": IngestResult,
-    "set_status": SetStatusResult,
-    "rebuild": RebuildResult,
-    "cognify": CognifyResult,
-    "ask": AskResult,
-    "graph": GraphResult,
-    "compact": CompactResult,
-    "restore": RestoreResult,
-    "forget": ForgetResult,
-    "import": ImportResult,
-    "migrate": MigrateResult,
-    "check": CheckResult,
-    "noop": NoopResult,
-}
+# By kind: the class that is named after it.
+RESULTS: dict[Kind, type[BaseModel]] = {kind.name: globals()[f"{kind.title}Result"] for kind in KINDS}

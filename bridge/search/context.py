@@ -13,11 +13,12 @@ import numpy as np
 
 from jobs import clock
 
+from ..argument_table import ARGUMENTS
 from ..embedding.embedder import Embedder, Vectors
 from ..interface import envelope
 from ..memory import Memory
 from .prompt_note import CountTokens, prompt_note
-from .question import MAX_RESULTS_RANGE, Question
+from .question import Question
 from .ranking import Factors
 from .retrieval import Scored, rank, ranking_used
 from .snapshot import Snapshot
@@ -68,7 +69,7 @@ def context(snapshot: Snapshot | None, question: Question, embedder: Embedder | 
 
 def choice(question: Question) -> int:
     """How many of the best memories ``pack`` is to be given."""
-    return min(CHOICE * question.max_results, MAX_RESULTS_RANGE[1])
+    return min(CHOICE * question.max_results, int(ARGUMENTS["max_results"].range[1]))
 
 
 def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count: CountTokens) -> Block:

@@ -11,14 +11,9 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.spelling import encodable
 
+from ..argument_table import EXPLAIN_ARGUMENTS, MOST_IDS
 from .question import Question, brief, parse_question
 
-ARGUMENTS = ("ids", "project", "include_pack_context", "limit")  # beside those of a question
-LIMIT_RANGE = (1, 50)
-MOST_IDS = 200
-
-_DEFAULT_LIMIT = 10
-_HIGHEST_ID = 2**63 - 1
 _ANY_QUERY = "-"  # stands for the query where there is none, so that the other arguments are checked all the same
 
 Problem = dict[str, str]
@@ -120,13 +115,14 @@ def _query(value: Any, problems: list[Problem]) -> str | None:
 
 
 def _is_id(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _HIGHEST_ID
+    lowest, highest = EXPLAIN_ARGUMENTS["ids"].range
+    return isinstance(value, int) and not isinstance(value, bool) and lowest <= value <= highest
 
 
 def _limit(value: Any) -> int:
     if value is None:
-        return _DEFAULT_LIMIT
-    least, most = LIMIT_RANGE
+        return int(EXPLAIN_ARGUMENTS["limit"].default)
+    least, most = EXPLAIN_ARGUMENTS["limit"].range
     try:
         number = float("nan") if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):

@@ -22,16 +22,7 @@ from . import context
 from .explain_request import ExplainRequest, Problem, listed, problem, problem_of, wanted_ids
 from .listing import title
 from .question import Question
-from .ranking import (
-    LEXICAL_WEIGHT,
-    STATUS_MULTIPLIERS,
-    VECTOR_WEIGHT,
-    Factors,
-    age_days,
-    recency_multiplier,
-    rounded,
-    status_word,
-)
+from .ranking import COMPONENT_WEIGHTS, Factors, components
 from .retrieval import rank, ranking_used, score
 from .snapshot import Snapshot
 
@@ -124,8 +115,8 @@ def _find(snapshot: Snapshot, asked: ExplainRequest, embedder: Embedder | None) 
 
 def _shown(snapshot: Snapshot, numbers: Sequence[int]) -> list[int]:
     """Those of the numbers that are memories and not hidden."""
-    places = snapshot.catalogue.places(np.array(numbers, np.int64)).tolist()
-    return [number for number, place in zip(numbers, places, strict=True) if place >= 0]
+    indexes = snapshot.catalogue.indexes(np.array(numbers, np.int64)).tolist()
+    return [number for number, index in zip(numbers, indexes, strict=True) if index >= 0]
 
 
 def _item(
@@ -153,18 +144,12 @@ def _item(
 
 
 def _components(question: Question, memory: Memory, scored: Factors | None) -> dict[str, float | None]:
-    """``base`` and ``semantic_boost`` add up to the semantic score; what needs a query is None without one."""
-    ranking = question.ranking
-    age = age_days(memory, ranking.as_of)
-    base = boost = None
-    if scored is not None:
-        boost = rounded(VECTOR_WEIGHT * scored.relevance.vector_score)
-        base = max(0.0, rounded(scored.relevance.semantic_score - boost))
+    found = components(memory, scored.relevance if scored else None, question.ranking)
     return {
-        "base": base,
-        "recency": recency_multiplier(age, ranking.half_life_days, ranking.recency_floor),
-        "kind_bonus": rounded(STATUS_MULTIPLIERS[status_word(memory)] - 1),
-        "semantic_boost": boost,
+        "base": found.base,
+        "recency": found.recency,
+        "kind_bonus": found.kind_bonus,
+        "semantic_boost": found.semantic_boost,
     }
 
 
@@ -200,7 +185,7 @@ def _answer(
             "ranking": {
                 **ranking_used(question),
                 "as_of": clock.iso(question.ranking.as_of),
-                "weights": {"base": LEXICAL_WEIGHT, "semantic_boost": VECTOR_WEIGHT},
+                "weights": COMPONENT_WEIGHTS,
             },
             "workspace": str(asked.workspace.root),
             "warnings": [*question.warnings, *warnings],

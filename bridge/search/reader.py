@@ -20,7 +20,6 @@ from ..embedding.embedder import Embedder, EmbeddingConfig
 from ..embedding.factory import create
 from ..interface import envelope
 from ..privacy.masking import trace
-from ..store.database import failing_clearly
 from .index_cache import IndexCache
 from .snapshot import Snapshot, open_snapshot
 
@@ -62,14 +61,16 @@ class Reader:
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot | None]:
-        """The store as it is now; None where nothing was ever stored. Raises STORE_NEWER, STORE_UNREADABLE."""
-        with failing_clearly():
-            snapshot = open_snapshot(self._workspace, self._cache)
-            try:
-                yield snapshot
-            finally:
-                if snapshot is not None:
-                    snapshot.close()
+        """The store as it is now; None where nothing was ever stored.
+
+        Raises STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
+        """
+        snapshot = open_snapshot(self._workspace, self._cache)
+        try:
+            yield snapshot
+        finally:
+            if snapshot is not None:
+                snapshot.close()
 
     def embedder(self, snapshot: Snapshot) -> Embedder | None:
         """The model that the store was made with; None where the store is empty.

@@ -17,7 +17,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..text.terms import FORMAT as WORDS_FORMAT
-from . import database, vector_files
+from . import database, migrations, vector_files
 from .full_text import table_in_force
 
 _PARTS: dict[vector_files.Part, str] = {"passages": "vector_rows", "wholes": "whole_rows"}
@@ -52,7 +52,7 @@ class StoreStatus:
     @property
     def is_present(self) -> bool:
         """Whether it is of the format that this program writes."""
-        return self.format == database.FORMAT
+        return self.format == migrations.FORMAT
 
 
 def store_status(workspace: Workspace, seconds: float) -> StoreStatus:

@@ -58,16 +58,16 @@ export interface Payloads {
 /** The result of each kind, as far as it has one yet. */
 export interface Results {
   ingest: IngestResult;
-  set_status: SetStatusResult;
-  rebuild: RebuildResult;
   cognify: CognifyResult;
-  ask: AskResult;
-  graph: GraphResult;
+  migrate: MigrateResult;
   compact: CompactResult;
   restore: RestoreResult;
   forget: ForgetResult;
+  set_status: SetStatusResult;
+  ask: AskResult;
   import: ImportResult;
-  migrate: MigrateResult;
+  rebuild: RebuildResult;
+  graph: GraphResult;
   check: CheckResult;
   noop: NoopResult;
 }
@@ -94,23 +94,23 @@ export interface JobFields {
   correlation_id?: string | null;
 }
 
-/** The file that an asker drops. */
+/** The file that a client drops. */
 export type JobFile<K extends Kind = Kind> = K extends Kind
   ? JobFields & { kind: K; payload: Payloads[K] }
   : never;
 
-/** The truth about a job's state: `results/<job_id>.json`, always replaced whole. */
+/** The source of truth about a job's state: `results/<job_id>.json`, always replaced as a whole. */
 export interface JobRecord<Result = { [name: string]: unknown }> {
   schema_version: 1;
   job_id: string;
   /** Null for a file that could not become a job. */
   kind: Kind | null;
-  /** The digest of kind and payload as they were sent; null as `kind` is. */
+  /** The digest of kind and payload as they were sent; null when `kind` is. */
   job_sha256: string | null;
-  /** Rises by one when a job is run again after its end. Within one, time does not run backwards. */
+  /** Rises by one when an ended job is run again. Within one generation, `attempt` never decreases. */
   generation: number;
   state: State;
-  /** Null until an end. */
+  /** Null until the job has ended. */
   success: boolean | null;
   /** The number of the latest attempt; 0 before the first. */
   attempt: number;
@@ -121,14 +121,14 @@ export interface JobRecord<Result = { [name: string]: unknown }> {
   /** The start of the first attempt. */
   started_at: string | null;
   finished_at: string | null;
-  /** A waiting job does not start before. */
+  /** A waiting job does not start before this time. */
   next_attempt_at: string | null;
   expires_at: string | null;
   /** From the first start to the end. */
   elapsed_ms: number | null;
   /** The job's own, or its id; null in records of earlier versions. */
   correlation_id: string | null;
-  /** What the kind gives back; null unless the job succeeded. */
+  /** The result, in the shape of the job's kind; null unless the job succeeded. */
   result: Result | null;
   /** The latest error; null after a success. */
   error: JobError | null;
@@ -150,7 +150,7 @@ export interface AppliedCompaction {
   applied_at: string;
 }
 
-/** A question to the knowledge graph. */
+/** Asks the knowledge graph a question. */
 export interface AskPayload {
   question: string;
   /** Default: 10. */
@@ -171,10 +171,7 @@ export interface AskResult {
   warnings: string[];
 }
 
-/**
- * One try at a job. Those that count for nothing are one entry as long as they repeat, and so are deaths of the
- * worker.
- */
+/** One try at a job. Consecutive equal attempts that do not count are one entry, and so are deaths of the worker. */
 export interface Attempt {
   number: number;
   started_at: string;
@@ -184,15 +181,15 @@ export interface Attempt {
    * counted apart.
    */
   outcome: AttemptOutcome | null;
-  /** The error; of `interrupted` what ended a child that several jobs shared, null where nothing is to blame. */
+  /** The error. For `interrupted`: what ended a child that several jobs shared, or null without a fault. */
   error_code: ErrorCode | null;
-  /** How many attempts in a row this entry stands for. */
+  /** How many consecutive attempts this entry represents. */
   repeats: number;
-  /** How many jobs shared the child. What ends it says something about a job that was alone in it. */
+  /** How many jobs shared the child. Only the death of a child that ran a single job is blamed on it. */
   together: number;
 }
 
-/** The payload of kinds that take none. */
+/** The empty payload of kinds that take no arguments. */
 export type CheckPayload = { [name: string]: never };
 
 /** What reading every store whole has found. Nothing was changed. */
@@ -207,12 +204,12 @@ export interface CheckResult {
 /** The process in which jobs run. */
 export interface ChildProcess {
   pid: number;
-  /** Resident memory; null where it has just ended. */
+  /** Resident memory in bytes; null if the process has just ended. */
   memory_bytes: number | null;
 }
 
 /**
- * Texts, files of the workspace, or memories of any type; or none of these: then all raw memories that were not
+ * Texts, files of the workspace, or memories of any type. With none of these: all raw memories that were not
  * cognified yet.
  */
 export interface CognifyPayload {
@@ -241,13 +238,13 @@ export interface CognifyResult {
   redactions: Redactions | null;
 }
 
-/** Merging a topic's summaries into a decision record, or showing what that would give. */
+/** Merges a topic's summaries into a decision record, or previews the merge. */
 export interface CompactPayload {
   /** A UUID, or a slug such as plan-014-summaries. */
   topic_id: string;
   /** Default: false. */
   preview?: boolean | null;
-  /** The preview to apply; without one the summaries of now are compacted. */
+  /** The preview to apply; without one the present summaries are compacted. */
   preview_digest?: string | null;
 }
 
@@ -345,15 +342,15 @@ export interface ContextSuccess {
 }
 
 /**
- * A request to the worker: `control/cancel-<job_id>.json`, `control/retry-<job_id>.json`,
- * `control/dismiss-<job_id>.json`; about no single job: `control/pause.json`, `resume.json`, `drain.json`,
+ * A request to the worker. About one job: `control/cancel-<job_id>.json`, `control/retry-<job_id>.json`,
+ * `control/dismiss-<job_id>.json`. About no single job: `control/pause.json`, `resume.json`, `drain.json`,
  * `prune.json`.
  */
 export interface ControlRequest {
   requested_at?: string | null;
-  /** The job that the file's name says; the name is what counts. */
+  /** The job id in the file's name. The worker uses the name, not this field. */
   job_id?: string | null;
-  /** The generation that is meant. A request for another one is ignored; null means whichever there is. */
+  /** The generation that the request is about. The worker ignores a request for another one; null means any. */
   generation?: number | null;
 }
 
@@ -366,7 +363,7 @@ export interface Conversation {
   importance?: number | null;
 }
 
-/** Jobs by state: those that have not ended, and those that ended since the worker's start, where any did. */
+/** The number of jobs by state: all that have not ended, and those that ended since the worker's start, if any. */
 export interface Counts {
   queued: number;
   running: number;
@@ -759,7 +756,7 @@ export interface FoundTrouble {
   memory_ids: string[];
 }
 
-/** The payload of kinds that take none. */
+/** The empty payload of kinds that take no arguments. */
 export type GraphPayload = { [name: string]: never };
 
 /** The picture of the knowledge graph: where it lies, and what it shows. */
@@ -772,19 +769,19 @@ export interface GraphResult {
   memories_left_out: number;
 }
 
-/** How the worker is: `worker/heartbeat.json`. Whether it lives is decided by the lock, not by this file. */
+/** The worker's state: `worker/heartbeat.json`. Whether the worker runs is decided by its lock, not this file. */
 export interface Heartbeat {
   schema_version: 1;
   worker_id: string;
   pid: number;
-  /** Tells one run of the machine from the next, where the system says it. */
+  /** Identifies the current boot of the machine; null if the system does not provide it. */
   boot_id: string | null;
   version: string;
   workspace: string;
-  /** Provider, model and dimensions: vectors of equal ones may be compared. */
+  /** Provider, model and dimensions. Vectors may be compared only if these are equal. */
   embedder: string;
   llm_configured: boolean;
-  /** Null where it is switched off. */
+  /** Null if HTTP is switched off. */
   http: Http | null;
   started_at: string;
   state: "starting" | "ready" | "draining" | "paused" | "exiting" | "stopped";
@@ -792,24 +789,24 @@ export interface Heartbeat {
   uptime_seconds: number;
   counts: Counts;
   oldest_waiting_seconds: number | null;
-  /** What runs. While long work stands aside for a shorter job, that one comes last. */
+  /** What runs now. While a long job yields to a short one, the short one comes last. */
   in_flight: InFlight[];
-  /** How many changes the knowledge graph has not been told yet; null while that is not known. */
+  /** How many changes are not delivered to the knowledge graph yet; null while the number is unknown. */
   graph_lag: number | null;
-  /** Null while there is none: it is given back when it is idle. */
+  /** Null while there is none: it is stopped when idle. */
   child: ChildProcess | null;
-  /** How drops are noticed. `failed`: events were wanted and are not to be had; it is polled meanwhile. */
+  /** How the worker notices drops. `failed`: events are not available, so the worker polls. */
   watcher: "events" | "polling" | "failed";
 }
 
-/** Where the worker answers over HTTP. */
+/** The worker's HTTP interface. */
 export interface Http {
-  /** Null while it cannot listen: `problem` says why. */
+  /** Null while the worker cannot listen; `problem` says why. */
   url: string | null;
   token_file: string;
-  /** Whether a process is there with the model loaded; else the first request waits until one has started. */
+  /** Whether a server process runs with the model loaded; otherwise the first request waits until one has started. */
   serving: boolean;
-  /** The process that answers; null while there is none: it is started by a request, and given back when idle. */
+  /** The server process; null while there is none. A request starts it, and it is stopped when idle. */
   server: ChildProcess | null;
   problem: string | null;
 }
@@ -825,7 +822,7 @@ export interface ImportDetail {
   note: string;
 }
 
-/** Taking in an export. */
+/** Imports an export file. */
 export interface ImportPayload {
   /** A file inside the workspace. */
   path: string;
@@ -860,7 +857,7 @@ export interface ImportResult {
   seconds: number;
 }
 
-/** What the worker is busy with. */
+/** A running job or batch. */
 export interface InFlight {
   /** The first of the jobs that run together. */
   job_id: string;
@@ -874,7 +871,7 @@ export interface InFlight {
 /**
  * Exactly one of `summary`, `summary_text` and `conversation`.
  *
- * The other fields go beside `summary_text` only, and win over what the text says.
+ * The other fields are allowed with `summary_text` only, and override what the text says.
  */
 export interface IngestPayload {
   summary?: Summary | null;
@@ -985,7 +982,7 @@ export interface MergedMemory {
   status_set_at?: string | null;
 }
 
-/** Taking over the memories of earlier versions; or showing that first, or taking it back. */
+/** Migrates the memories of earlier versions, shows what a migration would do, or undoes one. */
 export interface MigratePayload {
   /** Default: false. */
   dry_run?: boolean | null;
@@ -1057,7 +1054,7 @@ export interface MigrationSource {
   file: string;
 }
 
-/** For tests of the engine; accepted only where the setting for test jobs is on. */
+/** For tests of the job engine; accepted only if the setting for test jobs is on. */
 export interface NoopPayload {
   /** Default: 0. */
   sleep_ms?: number | null;
@@ -1132,7 +1129,7 @@ export interface PreviewedRecord {
   narrative_source: "template" | "llm";
 }
 
-/** How far a running job has come. */
+/** The progress of a running job. */
 export interface Progress {
   done: number;
   total: number;
@@ -1151,7 +1148,7 @@ export interface RankingUsed {
   relevance_floor: number;
 }
 
-/** Making derived data anew. */
+/** Rebuilds derived data. */
 export interface RebuildPayload {
   /** Default: "both". */
   what?: "index" | "graph" | "both" | null;
@@ -1232,17 +1229,17 @@ export interface RejectionReason {
   schema_version: 1;
   /** The name under which it was dropped. */
   file: string;
-  /** The name under which it lies in `rejected/`. */
+  /** Its name in `rejected/`. */
   kept_as: string;
   rejected_at: string;
   error: JobError;
-  /** Secrets that were taken out of what is kept. Null where it lies there as it was dropped. */
+  /** Secrets that were removed from the kept file. Null if the file is kept as it was dropped. */
   redactions: Redactions | null;
-  /** Bytes of the dropped file, where only its beginning is kept. Null where all of it is. */
+  /** The size of the dropped file in bytes, if only its beginning is kept. Null if all of it is kept. */
   cut_from: number | null;
 }
 
-/** Taking a compaction back. */
+/** Undoes a compaction. */
 export interface RestorePayload {
   decision_record_id: string;
 }
@@ -1380,7 +1377,7 @@ export interface ScoreWeights {
   semantic_boost: number;
 }
 
-/** Changing a memory's status by hand. */
+/** Changes a memory's status by hand. */
 export interface SetStatusPayload {
   memory_id: string;
   status: "Draft" | "Active" | "Final" | "Superseded";
@@ -1482,7 +1479,7 @@ export interface TakenBack {
   skipped: LeftMemory[];
 }
 
-/** The time that a conversation covered. */
+/** The period that a conversation covered. */
 export interface TimeScope {
   /** ISO 8601; without an offset it is UTC. */
   start?: string | null;

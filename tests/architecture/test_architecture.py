@@ -47,11 +47,27 @@ LAYERS = {
         "__main__",
     ),
 }
+# Where memories are stored, and every other SQLite file with its reason.
+SQLITE = {
+    "bridge/store/": "memory.db",
+    "bridge/graph/cognee_cognify.py": "cognee's own database: what it notes of a text while it looks into it",
+    "bridge/graph/earlier_stores.py": "cognee's database of an earlier version: read, and emptied by forgetting",
+    "bridge/graph/graph_files.py": "cognee's own database: rewritten without deleted rows, and checked",
+    "worker/scheduling/huey_queue.py": "Huey's database",
+    "worker/doctor/queue.py": "Huey's database: looked at",
+    "worker/doctor/installation.py": "the version of SQLite, and what it was built with",
+    # Readers that still hold a connection to memory.db.
+    "bridge/operations/check.py": "reads memory.db",
+    "bridge/search/catalogue.py": "reads memory.db",
+    "bridge/search/index_cache.py": "reads memory.db",
+    "bridge/search/lexical.py": "reads memory.db",
+    "bridge/search/listing.py": "reads memory.db",
+    "bridge/search/snapshot.py": "reads memory.db",
+    "bridge/transfer/export.py": "reads memory.db",
+    "worker/doctor/bundle.py": "reads memory.db",
+}
 # Imports against the order or in a circle, each with its reason: (importer, imported).
 EXCEPTIONS = {
-    ("bridge.store.memory_store", "bridge.forgetting.consequences"): "the plan of a forgetting is to move to the store",
-    ("bridge.forgetting.leftovers", "bridge.operations.ingest"): "the identity of a memory is to move to bridge.text",
-    ("bridge.transfer.migration", "bridge.operations.ingest"): "the identity of a memory is to move to bridge.text",
     ("tools.openapi", "tools.schemas"): "what both write with is to move to tools.json_schema",
     **{
         ("bridge.operations", module): "the package finds the operation of a kind, and defines the task that each takes"
@@ -270,6 +286,12 @@ def test_each_outside_thing_has_one_owner(package: str, owner: set[str]) -> None
     inside = {name for name in found if any(name.startswith(folder) for folder in folders)}
     assert found - inside == owner - folders
     assert all(any(name.startswith(folder) for name in inside) for folder in folders)
+
+
+def test_sqlite3_is_imported_in_bridge_store_only() -> None:
+    homes = {home for name in importers("sqlite3") for home in SQLITE if name.startswith(home)}
+    assert {name for name in importers("sqlite3") if not name.startswith(tuple(SQLITE))} == set()
+    assert homes == SQLITE.keys(), "an exception is not needed any more"
 
 
 def test_cognees_owner_is_imported_only_where_the_graph_is_needed() -> None:

@@ -74,9 +74,9 @@ def test_an_asker_that_is_killed_while_it_drops_may_drop_again(
 
 def kill_the_asker(place: Place, point: str) -> None:
     drop = (
-        "import sys; from pathlib import Path; from jobs import client, steps; from jobs.layout import Spool;"
+        "import sys; from pathlib import Path; from jobs import client, steps; from jobs.layout import SpoolPaths;"
         "steps.arm(sys.argv[2] or None);"
-        "client.submit(Spool(Path(sys.argv[1])), 'noop', {}, job_id='dropped')"
+        "client.submit(SpoolPaths(Path(sys.argv[1])), 'noop', {}, job_id='dropped')"
     )
     assert place.python("-c", drop, str(place.spool.root), f"kill@{point}").returncode == -signal.SIGKILL
     was_handed_over = point == "after:drop.rename"

@@ -13,10 +13,10 @@ from typing import Any
 import contract
 import pytest
 
+from bridge.argument_table import ARGUMENTS
 from bridge.interface import answer_shapes, envelope
-from bridge.interface.question_arguments import ARGUMENTS
-from bridge.search.question import MAX_RESULTS_RANGE, MAX_TOKENS_RANGE, parse_question
-from bridge.search.ranking import ALPHA_RANGE, HALF_LIFE_RANGE, STATUS_MULTIPLIERS
+from bridge.search.question import parse_question
+from bridge.search.ranking import STATUS_MULTIPLIERS
 from jobs.errors import JobError
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "schemas" / "examples"
@@ -177,9 +177,8 @@ def test_the_page_says_the_defaults_that_are_used() -> None:
     ):  # fmt: skip
         assert said[name][0].split(";")[0] == (used if isinstance(used, str) else f"{used:g}"), name
     for name, (low, high) in (
-        ("max_results", MAX_RESULTS_RANGE), ("max_tokens", MAX_TOKENS_RANGE), ("half_life_days", HALF_LIFE_RANGE),
-        ("alpha", ALPHA_RANGE),
-    ):  # fmt: skip
+        (name, argument.range) for name, argument in ARGUMENTS.items() if argument.kind in ("whole", "number")
+    ):
         assert said[name][1].replace(",", "") == f"{low:.10g} to {high:.10g}", name
 
 

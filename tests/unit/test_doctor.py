@@ -24,7 +24,7 @@ from bridge import trust
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings, load
 from bridge.store import inspection, mounts
-from bridge.store.database import FORMAT
+from bridge.store.migrations import FORMAT
 from jobs import client, clock, spool
 from jobs.diagnostics import DIAGNOSTICS, GROUPS, LEVELS, Finding
 from jobs.errors import JobError

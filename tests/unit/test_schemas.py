@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from inspect import signature
 from pathlib import Path
 from typing import Any, get_args
 
@@ -20,16 +21,17 @@ from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.interface import answer_shapes, envelope, result_shapes
 from bridge.memory import Memory
-from bridge.operations import Task, ingest, noop, rebuild, set_status
+from bridge.operations import Task, ingest, noop, operation, rebuild, set_status
 from bridge.search import hits, ranking
 from bridge.search.question import parse_question
 from bridge.settings import Settings
 from jobs import client, clock, lifecycle, schema as shapes, spool
 from jobs.check import check
 from jobs.errors import JobError
+from jobs.kinds import KIND_NAMES, Kind
 from jobs.layout import Workspace
 from jobs.lifecycle import Started, Succeeded
-from jobs.model import Kind, Record, canonical_json, encode, job_digest
+from jobs.model import Record, canonical_json, encode, job_digest
 from jobs.parse import parse_job
 from jobs.payloads import PAYLOADS
 from tools import examples, schemas as tool
@@ -474,8 +476,9 @@ def test_a_rebuild_counts_what_it_made_anew(stores: Stores, what: str, counted: 
 
 
 def test_every_kind_that_runs_has_its_result_described() -> None:
-    source = Path(ingest.__file__).with_name("__init__.py").read_text("utf-8")
-    assert set(re.findall(r'"(\w+)": \w+\.run', source)) == set(result_shapes.RESULTS)
+    assert set(result_shapes.RESULTS) == set(KIND_NAMES)
+    for kind in KIND_NAMES:
+        assert list(signature(operation(kind)).parameters) == ["tasks", "stores", "now", "progress"], kind
 
 
 def test_a_real_answer_is_as_the_schema_says(workspace: Workspace, stores: Stores) -> None:

@@ -10,8 +10,9 @@ from typing import Any, get_args
 from jobs import clock, record_cache, spool
 from jobs.errors import ERRORS, JobError
 from jobs.ids import is_job_id
+from jobs.kinds import KIND_NAMES
 from jobs.layout import SpoolPaths
-from jobs.model import KINDS, State
+from jobs.model import State
 from jobs.record_cache import JobRow
 from jobs.spelling import did_you_mean, nearest
 
@@ -28,7 +29,7 @@ def states_of(text: str | None) -> tuple[str, ...]:
 
 def kind_of(text: str | None) -> str | None:
     """Raises ARGUMENT_INVALID for what is no kind of job."""
-    return None if text is None else _known("kind", text, KINDS)
+    return None if text is None else _known("kind", text, KIND_NAMES)
 
 
 def error_of(text: str | None) -> str | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from bridge.embedding import model_files
 from bridge.graph import graph_files
 from bridge.settings import Settings
-from bridge.store import database, inspection
+from bridge.store import inspection, migrations
 from bridge.store.inspection import size_of
 from jobs import clock
 from jobs.diagnostics import Finding, finding
@@ -106,8 +106,10 @@ def database_file(it: Stores) -> Iterator[Finding]:
         yield finding("STORE_NOT_READ_WHOLE", "store", f"It has {store.size / MIB:,.0f} MiB.")
     elif store.whole:
         yield finding("STORE_DAMAGED", "store", f"SQLite says: {store.whole[0]}.")
-    if store.format < database.FORMAT:
-        yield finding("STORE_OF_OLDER_FORMAT", "store", f"It is {store.format}; {database.FORMAT} is the present one.")
+    if store.format < migrations.FORMAT:
+        yield finding(
+            "STORE_OF_OLDER_FORMAT", "store", f"It is {store.format}; {migrations.FORMAT} is the present one."
+        )
     if store.log_size > _LARGE_LOG:
         yield finding("LOG_OF_STORE_LARGE", "store", f"It has {store.log_size / MIB:,.0f} MiB.")
     if it.files.backups:

@@ -16,8 +16,9 @@ from bridge.settings import Settings
 from jobs import client, launch, record_cache, spool
 from jobs.errors import ERRORS, JobError
 from jobs.ids import is_job_id, new_job_id
+from jobs.kinds import KIND_NAMES
 from jobs.layout import SpoolPaths, Workspace
-from jobs.model import ENDS, KINDS, LIVE, SCHEMA_VERSION, State, encode
+from jobs.model import ENDS, LIVE, SCHEMA_VERSION, State, encode
 from jobs.record_cache import RecordCache
 
 from ..admin import requests, selection
@@ -41,7 +42,7 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
         query = Query(request, "state", "kind", "error", "contains", "limit", "after")
         wanted: dict[str, Any] = {
             "states": query.words("state", get_args(State)),
-            "kind": query.word("kind", KINDS),
+            "kind": query.word("kind", KIND_NAMES),
             "error": query.word("error", tuple(ERRORS)),
             "contains": query.text("contains", 256),
         }
@@ -225,7 +226,7 @@ def _chosen(
         return lambda _: ids
     if not given:
         raise JobError("ARGUMENT_INVALID", "Name the jobs: by job_ids, or by state, kind or error.")
-    for name, words in (("state", states), ("kind", KINDS), ("error", tuple(ERRORS))):
+    for name, words in (("state", states), ("kind", KIND_NAMES), ("error", tuple(ERRORS))):
         if name in given and given[name] not in words:
             raise JobError("ARGUMENT_INVALID", f"{name} is one of {', '.join(words)}.")
     wanted = (given["state"],) if "state" in given else ()

@@ -14,6 +14,7 @@ from bridge.search import listing
 from jobs import client, clock, record_cache, spool
 from jobs.errors import JobError
 from jobs.heartbeat import STALE_SECONDS
+from jobs.kinds import KIND_NAMES
 from jobs.layout import Workspace
 from jobs.record_cache import RecordCache
 from jobs.rejected_files import rejections
@@ -103,6 +104,7 @@ class _Status:
             "worker": requests.worker_of(self._workspace),
             "jobs": self._of_jobs(),
             "waiting_in_inbox": len(spool.inbox(spool_paths)) if spool_paths.root.is_dir() else 0,
+            "kinds": KIND_NAMES,
             **self._of_memory(),
         }
 

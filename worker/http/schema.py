@@ -12,7 +12,8 @@ from pydantic import Field
 
 from bridge.interface.answer_shapes import Number, Share
 from bridge.memory import MemoryKind, Status
-from jobs.model import Kind, State
+from jobs.kinds import Kind
+from jobs.model import State
 from jobs.schema import Count, Digest, ErrorCode, Heartbeat, InFlight, JobError, JobId, JobRecord, Moment, Shape
 
 
@@ -133,6 +134,8 @@ class QueueStatus(Success):
     worker: WorkerState
     jobs: JobsState
     waiting_in_inbox: Count
+    kinds: list[Kind]
+    """All kinds of jobs."""
     memory: MemoryCounts | None
     """Null where the store cannot be read: ``memory_error`` says why."""
     memory_error: JobError | None

@@ -18,8 +18,9 @@ from bridge.settings import Settings
 from bridge.store.sizes import sizes
 from jobs import clock, heartbeat, spool
 from jobs.errors import JobError
+from jobs.kinds import KINDS
 from jobs.layout import Workspace
-from jobs.model import ENDS, KINDS, LIVE
+from jobs.model import ENDS, LIVE
 
 from ..version import VERSION
 from . import counters as figures, readiness
@@ -31,9 +32,9 @@ _EXPECTED: list[tuple[str, tuple[str, ...]]] = [
     *((name, ()) for name in ("child_starts", "server_starts", "server_deaths")),
     *(("child_ends", (reason,)) for reason in ("died", "memory", "timeout", "cancelled", "stopped", "worn", "idle")),
     *(
-        ("jobs_ended", (kind, state))
+        ("jobs_ended", (kind.name, state))
         for kind in KINDS
-        if kind not in ("check", "noop")
+        if kind.zero_counters
         for state in sorted(ENDS - {"rejected"})
     ),
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from bridge.store.database import reading
+from bridge.store.reading import reader_of
 from jobs import heartbeat, launch
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -27,9 +27,7 @@ def require(workspace: Workspace, now: datetime) -> None:
         since = "has said nothing yet" if age is None else f"has said nothing for {age:.0f} s"
         raise JobError("NOT_READY", f"The worker lives, but {since}.", details={"reason": "heartbeat"})
     try:
-        with reading(workspace) as connection:
-            if connection is not None:
-                connection.execute("SELECT 1 FROM memories LIMIT 1").fetchone()
+        reader_of(workspace).require_readable()
     except JobError as error:
         message = f"The memory store cannot be read ({error.code}): {error.message}"
         raise JobError("NOT_READY", message, details={"reason": "store"}) from error

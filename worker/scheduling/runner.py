@@ -13,6 +13,7 @@ from typing import Any
 
 from jobs import clock, lifecycle
 from jobs.errors import JobError
+from jobs.kinds import BATCHED, PREEMPTIBLE, YIELDS
 from jobs.layout import SpoolPaths
 from jobs.lifecycle import Event
 from jobs.model import Record
@@ -22,7 +23,7 @@ from ..child.supervisor import Child, ChildEnded
 from ..log import about, of_job
 from . import forget_job_files
 from .ledger import Cancellation, Ledger
-from .tasks import BATCHED, PREEMPTIBLE, YIELDS, Tasks, read_tasks
+from .tasks import Tasks, read_tasks
 
 log = logging.getLogger(__name__)
 

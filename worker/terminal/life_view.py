@@ -41,7 +41,7 @@ def show(found: Envelope) -> None:
     )
     if job["result"]:
         say()
-        show_result({"job_id": job["job_id"], "kind": job["kind"], "state": job["state"], "result": job["result"]}, "")
+        show_result({"job_id": job["job_id"], "kind": job["kind"], "state": job["state"], "result": job["result"]})
     if "log" in found:
         say()
         say("Of the worker's log:" if found["log"] else "The worker's log says nothing of it.")

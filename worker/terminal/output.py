@@ -207,3 +207,9 @@ def confirm(as_json: bool, lines: Sequence[str], noun: str, question: str, uncon
     is_person = not as_json and sys.stdin.isatty() and sys.stderr.isatty()
     if not (is_person and agrees(lines, noun, question)):
         raise JobError("NOT_CONFIRMED", unconfirmed)
+
+
+def notes(warnings: Sequence[str]) -> None:
+    """Say the warnings of an answer, a line each."""
+    for warning in warnings:
+        say(f"Note: {warning.rstrip('.')}.")

@@ -8,7 +8,6 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -128,14 +127,3 @@ def _follow(path: Path, given: argparse.Namespace) -> Envelope:
             time.sleep(0.2)
     except KeyboardInterrupt:
         return envelope.success(log=str(path), lines=[])
-
-
-COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
-    "worker": run,
-    "worker run": run,
-    "worker start": start,
-    "worker stop": stop,
-    "worker restart": restart,
-    "worker status": status,
-    "worker logs": logs,
-}

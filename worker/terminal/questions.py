@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
 from typing import Any
 
 from bridge.interface.arguments import explain_values, question_values
@@ -28,10 +27,3 @@ def context(given: argparse.Namespace) -> Envelope:
 def _parsed(data: bytes) -> Envelope:
     found: Envelope = json.loads(data)
     return found
-
-
-COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
-    "retrieve": retrieve,
-    "explain": explain,
-    "context": context,
-}

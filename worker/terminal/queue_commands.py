@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -253,19 +253,3 @@ def prune(given: argparse.Namespace) -> Envelope:
         while gone := retention.prune(workspace, keep, lambda job_id: job_id in live, time.time()):
             count += gone
     return envelope.success(pruned=count)
-
-
-COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
-    "jobs list": list_jobs,
-    "jobs causes": causes,
-    "jobs show": show,
-    "jobs watch": watch,
-    "jobs wait": wait,
-    "jobs cancel": cancel,
-    "jobs retry": retry,
-    "jobs dismiss": dismiss,
-    "jobs pause": pause,
-    "jobs resume": resume,
-    "jobs drain": drain,
-    "jobs prune": prune,
-}
