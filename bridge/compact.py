@@ -13,7 +13,7 @@ if __package__ in (None, ""):  # python bridge/compact.py
     __package__ = "bridge"
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .interface import script
@@ -30,7 +30,7 @@ def _payload(given: argparse.Namespace) -> dict[str, Any]:
     return {"topic_id": given.topic_id, "preview": given.preview, **digest}
 
 
-def _summary(result: dict[str, Any]) -> str:
+def _summary(result: Mapping[str, Any]) -> str:
     """What was done; nothing of a preview, which has done nothing."""
     if "superseded" not in result:
         return ""

@@ -13,7 +13,7 @@ if __package__ in (None, ""):  # python bridge/migrate_summaries.py
     __package__ = "bridge"
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .interface import script
@@ -30,7 +30,7 @@ def _payload(given: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in asked.items() if value is not None}
 
 
-def _summary(result: dict[str, Any]) -> str:
+def _summary(result: Mapping[str, Any]) -> str:
     """What was done; of a dry run, what would be."""
     if "migrated" not in result:
         return ""

@@ -6,7 +6,7 @@ Whether a worker lives is decided by its lock (``launch.is_alive``), never by th
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from . import files
 from .errors import JobError
@@ -15,20 +15,22 @@ from .layout import SpoolPaths
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from .schema import Heartbeat
+
 STALE_SECONDS = 30.0  # the age at which it says no more how the worker is: it is written every two
 _MOST_BYTES = 1024 * 1024
 
 
-def read(paths: SpoolPaths) -> dict[str, Any] | None:
-    """Its fields (``jobs.schema.Heartbeat``); None where there is none, or none that this user's worker has written."""
+def read(paths: SpoolPaths) -> Heartbeat | None:
+    """Its fields; None where there is none, or none that this user's worker has written."""
     try:
-        found = json.loads(files.read_plain(paths.heartbeat, _MOST_BYTES)[0])
+        found: Any = json.loads(files.read_plain(paths.heartbeat, _MOST_BYTES)[0])
     except (OSError, ValueError, RecursionError, JobError):
         return None
-    return found if isinstance(found, dict) else None
+    return cast("Heartbeat", found) if isinstance(found, dict) else None
 
 
-def age_seconds(heartbeat: dict[str, Any] | None, now: datetime) -> float | None:
+def age_seconds(heartbeat: Heartbeat | None, now: datetime) -> float | None:
     """How old a heartbeat is, never below 0; None where it does not say."""
     from . import clock  # not at the top: the query path pays for each import
 

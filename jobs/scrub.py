@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .diagnostics import DIAGNOSTICS, FIXES, GROUPS, LEVELS
 from .errors import ERRORS, JobError
 from .kinds import KIND_NAMES, KINDS
 from .model import Record
+
+if TYPE_CHECKING:
+    from . import schema
 
 # Ids, digests and times. Any other string may contain text that a person wrote.
 _PLAIN = re.compile(
@@ -59,7 +62,7 @@ def is_plain(text: str) -> bool:
     return text in WORDS or text in KIND_NAMES or text in ERRORS or _PLAIN.fullmatch(text) is not None
 
 
-def _plain_error(error: dict[str, Any] | None) -> dict[str, Any] | None:
+def _plain_error(error: schema.JobError | None) -> schema.JobError | None:
     """The error with the table's message, without the message and details of this occurrence."""
     if error is None or error["code"] not in ERRORS:
         return None if error is None else {**error, "message": "", "details": {}}

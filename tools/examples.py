@@ -7,11 +7,12 @@ clocks, what a model measures) is put in.
 from __future__ import annotations
 
 import json
-import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
+from threading import Event
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -209,7 +210,7 @@ def _heartbeat(place: SpoolPaths, running: Record) -> dict[str, Any]:
     child = cast(Child, SimpleNamespace(pid=4720, memory_bytes=384_811_008))
     ledger = Ledger(place, [running])
     heartbeat = Heartbeat(
-        place, facts, 2.0, lambda: describe(ledger, runner, child, "events", http), Counters(), threading.Event()
+        place, facts, 2.0, partial(describe, ledger, runner, child, "events", http), Counters(), Event()
     )
     heartbeat.state("ready")
     found: dict[str, Any] = _read(place.heartbeat)

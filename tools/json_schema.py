@@ -1,23 +1,16 @@
-"""JSON Schemas of pydantic models, as docs/schemas and the OpenAPI document show them."""
+"""JSON Schemas of answers' types and of pydantic models, as docs/schemas and the OpenAPI document show them."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel
-from pydantic.json_schema import GenerateJsonSchema
-
+from bridge.interface.json_schema import Shape, schema_of
 from jobs.payloads import Model
 
 
-class _Untitled(GenerateJsonSchema):
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        return False
-
-
-def definition(model: type[BaseModel], name: str, shared: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a model, under a name. What it refers to goes to ``shared``."""
-    found = _tidy(model.model_json_schema(schema_generator=_Untitled), asked=issubclass(model, Model))
+def definition(shape: Shape, name: str, shared: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a type, under a name. What it refers to goes to ``shared``."""
+    found = _tidy(schema_of(shape), asked=isinstance(shape, type) and issubclass(shape, Model))
     shared |= found.pop("$defs", {})
     head = {"title": name, "description": found.get("description")}
     return {key: value for key, value in (head | {**found, **head}).items() if value is not None}

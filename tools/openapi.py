@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any, get_args
 
-from pydantic import BaseModel
-
 from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MOST_IDS, Argument
 from bridge.interface import answer_shapes as answers
+from bridge.interface.json_schema import Shape
 from bridge.memory import STATUS_WORDS, TOPIC_ID, MemoryKind, Status
 from bridge.search.question import BOOLEANS
 from jobs.client import Verb as ControlVerb
@@ -192,9 +191,9 @@ class _Document:
         self.shared: Schema = {}
         self.paths: Schema = {}
 
-    def shape(self, model: type[BaseModel]) -> Schema:
-        self.shared[model.__name__] = definition(model, model.__name__, self.shared)
-        return {"$ref": f"#/$defs/{model.__name__}"}
+    def shape(self, shape: Shape) -> Schema:
+        self.shared[shape.__name__] = definition(shape, shape.__name__, self.shared)
+        return {"$ref": f"#/$defs/{shape.__name__}"}
 
     def add(
         self,
@@ -289,7 +288,7 @@ def _to_job(place: str) -> Schema:
 
 def _describe(document: _Document) -> None:
     add, shape = document.add, document.shape
-    shape(shapes.Refusal)
+    shape(answers.Refusal)
 
     for verb, success, failure in (
         ("retrieve", answers.RetrievalSuccess, answers.RetrievalFailure),

@@ -13,9 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import BaseModel
-
 from bridge.interface import answer_shapes as answers, result_shapes
+from bridge.interface.json_schema import Shape
 from bridge.memory import MemoryKind, Status
 from bridge.transfer import export_file
 from jobs import schema as shapes
@@ -82,7 +81,7 @@ def record_schema() -> dict[str, Any]:
     return {**record, "$defs": shared}
 
 
-RESPONSES: dict[str, tuple[str, type[BaseModel], type[BaseModel]]] = {
+RESPONSES: dict[str, tuple[str, Shape, Shape]] = {
     "retrieval": ("RetrievalResponse", answers.RetrievalSuccess, answers.RetrievalFailure),
     "explain": ("ExplainResponse", answers.ExplainSuccess, answers.ExplainFailure),
     "context": ("ContextResponse", answers.ContextSuccess, answers.ContextFailure),
@@ -130,7 +129,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     found = {"job": job_schema(), "record": record_schema()}
     found |= {f"{verb}-response": response_schema(verb) for verb in RESPONSES}
     found["export"] = export_schema()
-    alone: list[tuple[str, type[BaseModel], str]] = [
+    alone: list[tuple[str, Shape, str]] = [
         *((f"payload.{kind}", model, payload_name(kind)) for kind, model in PAYLOADS.items()),
         *((f"result.{kind}", model, model.__name__) for kind, model in result_shapes.RESULTS.items()),
         ("heartbeat", shapes.Heartbeat, "Heartbeat"),

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bridge.graph import llm
 from bridge.privacy.masking import trace
@@ -31,6 +31,9 @@ from .scheduling.ledger import Ledger
 from .scheduling.runner import MAINTENANCE, Runner
 from .server.endpoint import Endpoint
 from .version import VERSION
+
+if TYPE_CHECKING:
+    from jobs.schema import WorkerFacts
 
 log = logging.getLogger(__name__)
 
@@ -106,7 +109,7 @@ class Worker:
         now = time.monotonic()
         self._active_at = self._next_maintenance = self._next_prune = now
         self._next_tend = now + _RECONCILE_SECONDS
-        facts = {
+        facts: WorkerFacts = {
             "version": VERSION,
             "workspace": str(workspace.root),
             "embedder": settings.embedder_identity,

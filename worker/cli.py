@@ -12,6 +12,7 @@ import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from bridge.interface import envelope
 from bridge.privacy.masking import trace
@@ -21,6 +22,9 @@ from .terminal.command_line import CommandLineBuilder
 from .terminal.command_table import run
 from .terminal.memory_parsers import LOOK, RECALL, REMEMBER, TIDY
 from .terminal.queue_parsers import QUEUE, START
+
+if TYPE_CHECKING:
+    from .terminal.output import Envelope
 
 GROUPS = {
     "set up and monitor": START,
@@ -95,6 +99,7 @@ def _main(argv: Sequence[str] | None) -> int:
         arguments = [*arguments[1:], "--help"]
     as_json = "--json" in arguments
     given = argparse.Namespace(command=None, verb=None)
+    answer: Envelope
     try:
         top = parser(arguments[0] if arguments and arguments[0] in _COMMANDS else None)
         given = top.parse_args(arguments)
@@ -102,35 +107,35 @@ def _main(argv: Sequence[str] | None) -> int:
         if given.version:
             from .version import VERSION
 
-            found = envelope.success(version=VERSION)
+            answer = envelope.success(version=VERSION)
         elif given.command is None:
             top.print_help()
             return envelope.USAGE
         else:
             if as_json:
                 envelope.claim_stdout()
-            found = run(given)
+            answer = run(given)
     except JobError as error:
-        found = envelope.failure(error)
+        answer = envelope.failure(error)
     except BrokenPipeError:  # whoever read a stream of answers has seen enough
         _stdout_is_gone()
         return envelope.DONE
     except Exception as error:
         print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
-        found = envelope.failure(envelope.unexpected(error))
+        answer = envelope.failure(envelope.unexpected(error))
     if as_json:
-        envelope.send(found)
+        envelope.send(answer)
     else:
         from .terminal import display
 
         if isinstance(sys.stdout, io.TextIOWrapper):  # a memory may hold what a console or a file's encoding has not
             sys.stdout.reconfigure(errors="replace")
         try:
-            display.show(given, found)
+            display.show(given, answer)
             sys.stdout.flush()
         except BrokenPipeError:  # "| head" has seen enough
             _stdout_is_gone()
-    status = envelope.exit_code(found)
+    status = envelope.exit_code(answer)
     if argv is None and given.command in _QUESTIONS:
         envelope.leave(status)
     return status

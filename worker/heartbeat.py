@@ -10,7 +10,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from jobs import clock, files
 from jobs.layout import SpoolPaths
@@ -21,6 +21,11 @@ from .child.supervisor import Child
 from .monitoring.counters import Counters, CountersFile
 from .scheduling.ledger import Ledger
 from .scheduling.runner import Runner
+
+if TYPE_CHECKING:
+    from jobs import schema
+
+    from .inbox.watcher import State as WatcherState
 
 WorkerState = Literal["starting", "ready", "draining", "paused", "exiting", "stopped"]
 
@@ -33,9 +38,9 @@ class Heartbeat:
     def __init__(
         self,
         paths: SpoolPaths,
-        facts: dict[str, Any],
+        facts: schema.WorkerFacts,
         pause_seconds: float,
-        look: Callable[[], dict[str, Any]],
+        look: Callable[[], schema.WorkerActivity],
         figures: Counters,
         changed: threading.Event,
     ) -> None:
@@ -46,14 +51,10 @@ class Heartbeat:
         self._figures = CountersFile(paths, figures)
         self._state: WorkerState = "starting"
         self._began = time.monotonic()
-        self._facts = {
-            "schema_version": 1,
-            "worker_id": secrets.token_hex(8),
-            "pid": os.getpid(),
-            "boot_id": boot.boot_id(),
-            "started_at": clock.iso(clock.now()),
-            **facts,
-        }
+        self._worker_id = secrets.token_hex(8)
+        self._boot_id = boot.boot_id()
+        self._started_at = clock.iso(clock.now())
+        self._facts = facts
         self._changed = changed
         self._stopped = threading.Event()
         self._writing = threading.Lock()
@@ -78,7 +79,12 @@ class Heartbeat:
 
     def write(self) -> bool:
         with self._writing:
-            value = {
+            heartbeat: schema.Heartbeat = {
+                "schema_version": 1,
+                "worker_id": self._worker_id,
+                "pid": os.getpid(),
+                "boot_id": self._boot_id,
+                "started_at": self._started_at,
                 **self._facts,
                 "state": self._state,
                 "heartbeat_at": clock.iso(clock.now()),
@@ -86,7 +92,7 @@ class Heartbeat:
                 **self._look(),
             }
             try:
-                files.replace_without_sync(self._paths.heartbeat, encode(value))
+                files.replace_without_sync(self._paths.heartbeat, encode(heartbeat))
             except OSError:
                 return False  # a full disk: the file's age tells
         return True
@@ -100,7 +106,9 @@ class Heartbeat:
             self._stopped.wait(_SHORTEST_PAUSE_SECONDS)
 
 
-def describe(ledger: Ledger, runner: Runner, child: Child, watcher: str, http: dict[str, Any] | None) -> dict[str, Any]:
+def describe(
+    ledger: Ledger, runner: Runner, child: Child, watcher: WatcherState, http: schema.Http | None
+) -> schema.WorkerActivity:
     """The part of the heartbeat that changes."""
     now = clock.now()
     oldest = ledger.oldest_waiting()

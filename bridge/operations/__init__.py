@@ -18,6 +18,8 @@ from jobs.lifecycle import Failed, Succeeded
 from ..privacy import redaction
 
 if TYPE_CHECKING:
+    from jobs.schema import Redactions
+
     from ..graph.open_stores import Stores
 
 Outcomes = Mapping[str, Succeeded | Failed]
@@ -70,7 +72,7 @@ def run(kind: Kind, tasks: Sequence[Task], stores: Stores, now: datetime, progre
     return {job_id: _quoting_none(outcome) for job_id, outcome in outcomes.items()}
 
 
-def redactions(stores: Stores, *counts: Mapping[str, int]) -> dict[str, Any] | None:
+def redactions(stores: Stores, *counts: Mapping[str, int]) -> Redactions | None:
     """What a result tells of secrets that were replaced; None where nobody looks for any."""
     return redaction.total(*counts) if stores.settings.redact_secrets else None
 

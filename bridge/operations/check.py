@@ -10,10 +10,10 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
-from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
+from jobs.finding import Finding, finding
 from jobs.lifecycle import Failed, Succeeded
 
 from ..embedding import model_files
@@ -25,6 +25,11 @@ from ..slices import Slices
 from ..store.audit import Audit, finding_of, open_audit
 from ..store.expected_graph import ExpectedGraph
 from . import Outcomes, Progress, Task
+
+if TYPE_CHECKING:
+    from jobs.diagnostics import Group
+
+    from ..interface.result_shapes import CheckResult
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +51,7 @@ def _one(stores: Stores, progress: Progress) -> Succeeded | Failed:
     return Succeeded(_result(made, count, began))
 
 
-def _result(made: list[Finding], memories: int, began: float) -> dict[str, Any]:
+def _result(made: list[Finding], memories: int, began: float) -> CheckResult:
     return {
         "ok": not any(finding.level == "error" for finding in made),
         "findings": [finding.as_dict() for finding in made],
@@ -57,7 +62,7 @@ def _result(made: list[Finding], memories: int, began: float) -> dict[str, Any]:
 
 def _all(stores: Stores, audit: Audit, progress: Progress) -> Iterator[Finding]:
     """What each part finds. One that cannot be made is a finding, and keeps no other from being made."""
-    parts: list[tuple[str, Callable[[], Iterator[Finding]]]] = [("memory", audit.whole)]
+    parts: list[tuple[Group, Callable[[], Iterator[Finding]]]] = [("memory", audit.whole)]
     if not audit.is_of_present_format:
         parts.append(("memory", lambda: iter([finding("STORE_OF_OLDER_FORMAT", "store")])))
     else:

@@ -12,7 +12,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jobs.schema import Redactions
 
 MARK = "[REDACTED:{}]"
 
@@ -90,7 +93,7 @@ def redact_bytes(data: bytes) -> tuple[bytes, dict[str, int]]:
     return (found.text.encode(encoding, errors), found.counts) if found.counts else (data, {})
 
 
-def total(*counts: Mapping[str, int] | None) -> dict[str, Any]:
+def total(*counts: Mapping[str, int] | None) -> Redactions:
     """What a result tells of what was replaced: ``{"total": n, "kinds": {kind: n}}``."""
     kinds: Counter[str] = Counter()
     for each in counts:

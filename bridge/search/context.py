@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from .question import Question
 from .ranking import Factors
 from .retrieval import Scored, rank, ranking_used
 from .snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from ..interface.answer_shapes import ContextSuccess
 
 HEADING = (
     "# Recalled notes\n\n"
@@ -57,7 +60,7 @@ class Block:
 NOTHING = Block("", [], 0)
 
 
-def context(snapshot: Snapshot | None, question: Question, embedder: Embedder | None) -> dict[str, Any]:
+def context(snapshot: Snapshot | None, question: Question, embedder: Embedder | None) -> ContextSuccess:
     """The block and what is in it. Without a snapshot or an embedder nothing was ever stored."""
     if snapshot is None or embedder is None:
         return _answer(question, NOTHING, 0, None, [])
@@ -134,10 +137,11 @@ def too_small(question: Question, ranked: Sequence[Scored], block: Block) -> lis
 
 def _answer(
     question: Question, block: Block, considered: int, tokenizer: str | None, warnings: Sequence[str]
-) -> dict[str, Any]:
-    return envelope.success(
-        context=block.text,
-        memories=[
+) -> ContextSuccess:
+    return {
+        **envelope.SUCCESS,
+        "context": block.text,
+        "memories": [
             {
                 "memory_id": packed.memory.id,
                 "memory_number": packed.memory.number,
@@ -148,11 +152,11 @@ def _answer(
             }
             for position, packed in enumerate(block.notes, 1)
         ],
-        considered=considered,
-        total_tokens=block.tokens,
-        budget=question.max_tokens,
-        tokenizer=tokenizer,
-        as_of=clock.iso(question.ranking.as_of),
-        ranking=ranking_used(question),
-        warnings=[*question.warnings, *warnings],
-    )
+        "considered": considered,
+        "total_tokens": block.tokens,
+        "budget": question.max_tokens,
+        "tokenizer": tokenizer,
+        "as_of": clock.iso(question.ranking.as_of),
+        "ranking": ranking_used(question),
+        "warnings": [*question.warnings, *warnings],
+    }

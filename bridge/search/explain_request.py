@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -14,9 +14,10 @@ from jobs.spelling import encodable
 from ..argument_table import EXPLAIN_ARGUMENTS, MOST_IDS
 from .question import Question, brief, parse_question
 
-_ANY_QUERY = "-"  # stands for the query where there is none, so that the other arguments are checked all the same
+if TYPE_CHECKING:
+    from ..interface.answer_shapes import ExplainProblem, ExplainProblemCode
 
-Problem = dict[str, str]
+_ANY_QUERY = "-"  # stands for the query where there is none, so that the other arguments are checked all the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class ExplainRequest:
     include_pack_context: bool
     limit: int
     question: Question
-    problems: tuple[Problem, ...]
+    problems: tuple[ExplainProblem, ...]
     """What could not be understood, and was left out."""
 
     @property
@@ -45,7 +46,7 @@ def parse(workspace: Workspace, arguments: Mapping[str, Any], now: datetime) -> 
     An id that is none is reported and left out, and so is an empty query, as long as anything is left to explain.
     Raises ARGUMENT_INVALID for everything else that cannot be understood.
     """
-    problems: list[Problem] = []
+    problems: list[ExplainProblem] = []
     query = _query(arguments.get("query"), problems)
     ids = wanted_ids(arguments.get("ids"), problems)
     if query is None and not ids:
@@ -69,11 +70,11 @@ def parse(workspace: Workspace, arguments: Mapping[str, Any], now: datetime) -> 
     )
 
 
-def problem(field: str, message: str, code: str = "INVALID_ARGUMENT") -> Problem:
+def problem(field: str, message: str, code: ExplainProblemCode = "INVALID_ARGUMENT") -> ExplainProblem:
     return {"code": code, "message": message, "field": field}
 
 
-def problem_of(error: JobError, arguments: Mapping[str, Any]) -> Problem | None:
+def problem_of(error: JobError, arguments: Mapping[str, Any]) -> ExplainProblem | None:
     """What was wrong with the arguments; None for an error that is about something else."""
     if error.code not in ("ARGUMENT_INVALID", "QUERY_EMPTY"):
         return None
@@ -82,7 +83,7 @@ def problem_of(error: JobError, arguments: Mapping[str, Any]) -> Problem | None:
     return problem(error.details.get("field", named), error.message)
 
 
-def wanted_ids(value: Any, problems: list[Problem]) -> tuple[int, ...]:
+def wanted_ids(value: Any, problems: list[ExplainProblem]) -> tuple[int, ...]:
     """The ids, each once, in the order of their first appearance."""
     if value is None:
         return ()
@@ -105,7 +106,7 @@ def listed(values: Sequence[Any]) -> str:
     return f"{shown} and {len(values) - 10} more" if len(values) > 10 else shown
 
 
-def _query(value: Any, problems: list[Problem]) -> str | None:
+def _query(value: Any, problems: list[ExplainProblem]) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str) or not value.strip():

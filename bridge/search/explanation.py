@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,16 +17,30 @@ from jobs.layout import Workspace
 
 from ..embedding.embedder import Embedder
 from ..interface import envelope
-from ..memory import Memory
+from ..memory import Memory, MemoryKind
 from . import context
-from .explain_request import ExplainRequest, Problem, listed, problem, problem_of, wanted_ids
+from .explain_request import ExplainRequest, listed, problem, problem_of, wanted_ids
 from .listing import title
 from .question import Question
 from .ranking import COMPONENT_WEIGHTS, Factors, components
 from .retrieval import rank, ranking_used, score
 from .snapshot import Snapshot
 
-_KINDS = {"decision_record": "decision", "summary": "summary", "legacy": "legacy"}
+if TYPE_CHECKING:
+    from ..interface.answer_shapes import (
+        ExplainFailure,
+        ExplainItem,
+        ExplainProblem,
+        ExplainSuccess,
+        PackContext,
+        ScoreComponents,
+    )
+
+_KINDS: dict[MemoryKind, Literal["decision", "summary", "legacy"]] = {
+    "decision_record": "decision",
+    "summary": "summary",
+    "legacy": "legacy",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +61,7 @@ class _Findings:
     warnings: Sequence[str] = ()
 
 
-def explain(snapshot: Snapshot | None, asked: ExplainRequest, embedder: Embedder | None) -> dict[str, Any]:
+def explain(snapshot: Snapshot | None, asked: ExplainRequest, embedder: Embedder | None) -> ExplainSuccess:
     """The answer of the explain contract.
 
     Without a query no embedder is needed. Without a snapshot, or with a query and no embedder, nothing was ever stored.
@@ -72,16 +86,16 @@ def explain(snapshot: Snapshot | None, asked: ExplainRequest, embedder: Embedder
     return _answer(asked, items, missing, problems, warnings)
 
 
-def failed(error: JobError, arguments: Mapping[str, Any], workspace: Workspace | None = None) -> dict[str, Any]:
+def failed(error: JobError, arguments: Mapping[str, Any], workspace: Workspace | None = None) -> ExplainFailure:
     """The answer where nothing could be explained: the request was not understood, or the store cannot be read."""
     query, project = arguments.get("query"), arguments.get("project")
-    found = problem_of(error, arguments)
-    return envelope.failure(
-        error,
-        items=[],
-        missing_ids=[],
-        errors=[] if found is None else [found],
-        metadata={
+    wrong = problem_of(error, arguments)
+    return {
+        **envelope.failure(error),
+        "items": [],
+        "missing_ids": [],
+        "errors": [] if wrong is None else [wrong],
+        "metadata": {
             "query": query if isinstance(query, str) else None,
             "project": project if isinstance(project, str) else None,
             "requested_ids_count": len(wanted_ids(arguments.get("ids"), [])),
@@ -91,7 +105,7 @@ def failed(error: JobError, arguments: Mapping[str, Any], workspace: Workspace |
             "workspace": None if workspace is None else str(workspace.root),
             "warnings": [],
         },
-    )
+    }
 
 
 def _find(snapshot: Snapshot, asked: ExplainRequest, embedder: Embedder | None) -> _Findings:
@@ -121,9 +135,9 @@ def _shown(snapshot: Snapshot, numbers: Sequence[int]) -> list[int]:
 
 def _item(
     asked: ExplainRequest, subject: _Subject, terms: Mapping[int, list[str]], block: context.Block
-) -> dict[str, Any]:
+) -> ExplainItem:
     memory, scored = subject.memory, subject.scored
-    source = "id_lookup"
+    source: Literal["query", "id_lookup", "query+id_lookup"] = "id_lookup"
     if subject.rank is not None:
         source = "query+id_lookup" if memory.number in asked.ids else "query"
     return {
@@ -143,7 +157,7 @@ def _item(
     }
 
 
-def _components(question: Question, memory: Memory, scored: Factors | None) -> dict[str, float | None]:
+def _components(question: Question, memory: Memory, scored: Factors | None) -> ScoreComponents:
     found = components(memory, scored.relevance if scored else None, question.ranking)
     return {
         "base": found.base,
@@ -153,7 +167,7 @@ def _components(question: Question, memory: Memory, scored: Factors | None) -> d
     }
 
 
-def _pack_context(question: Question, memory: Memory, block: context.Block) -> dict[str, Any]:
+def _pack_context(question: Question, memory: Memory, block: context.Block) -> PackContext:
     at = next((at for at, note in enumerate(block.notes) if note.memory.number == memory.number), None)
     return {
         "included": at is not None,
@@ -166,17 +180,18 @@ def _pack_context(question: Question, memory: Memory, block: context.Block) -> d
 
 def _answer(
     asked: ExplainRequest,
-    items: list[dict[str, Any]],
+    items: list[ExplainItem],
     missing: Sequence[int],
-    problems: list[Problem],
+    problems: list[ExplainProblem],
     warnings: Sequence[str],
-) -> dict[str, Any]:
+) -> ExplainSuccess:
     question = asked.question
-    return envelope.success(
-        items=items,
-        missing_ids=list(missing),
-        errors=problems,
-        metadata={
+    return {
+        **envelope.SUCCESS,
+        "items": items,
+        "missing_ids": list(missing),
+        "errors": problems,
+        "metadata": {
             "query": asked.query,
             "project": asked.project,
             "requested_ids_count": len(asked.ids),
@@ -190,4 +205,4 @@ def _answer(
             "workspace": str(asked.workspace.root),
             "warnings": [*question.warnings, *warnings],
         },
-    )
+    }

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..memory import Memory, Metadata
 from ..text.template import render, render_record
 from .ranking import Factors
+
+if TYPE_CHECKING:
+    from ..interface.answer_shapes import RetrievalHit
 
 CUT_MARKER = "\n… [truncated to fit the token budget]"
 SHORT_MARKER = "…"  # where the other would take most of the room
@@ -28,10 +31,10 @@ def summary_text(memory: Memory) -> str:
     return render(memory.content, memory.metadata)
 
 
-def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> dict[str, Any]:
+def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> RetrievalHit:
     """One entry of ``results``. Structured fields are left out for a legacy memory, metadata is null."""
     m = memory.metadata if memory.content else Metadata(importance=memory.metadata.importance)
-    found: dict[str, Any] = {
+    shown: RetrievalHit = {
         "memory_id": memory.id,
         "memory_number": memory.number,
         "memory_type": memory.kind,
@@ -58,7 +61,7 @@ def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> dict[str, An
         "importance": m.importance,
     }
     if memory.content is not None:
-        found |= {
+        shown |= {
             "decisions": list(memory.content.decisions),
             "rationale": list(memory.content.rationale),
             "open_questions": list(memory.content.open_questions),
@@ -66,8 +69,8 @@ def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> dict[str, An
             "references": list(memory.content.references.flat),
         }
     if memory.kind == "decision_record":
-        found["compaction_source"] = list(memory.sources)
-    return found
+        shown["compaction_source"] = list(memory.sources)
+    return shown
 
 
 def pack(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -13,10 +12,13 @@ from ..memory import Memory
 from ..store.reading import reader_of
 from .hits import summary_text
 
+if TYPE_CHECKING:
+    from ..interface.memory_shapes import CountsOrError, MemoryCounts, MemoryLine, MemoryText, Topic
+
 TOPIC_WORTH_COMPACTING = 5
 
 
-def memories(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[dict[str, Any]]:
+def memories(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[MemoryLine]:
     """The newest memories first: metadata and title."""
     return page(workspace, limit, topic_id=topic_id)[0][:limit]
 
@@ -29,7 +31,7 @@ def page(
     topic_id: str | None = None,
     status: str | None = None,
     kind: str | None = None,
-) -> tuple[list[dict[str, Any]], int]:
+) -> tuple[list[MemoryLine], int]:
     """The newest memories first, of numbers below ``before``, and how many there are of any number.
 
     One more than ``limit`` says that the list goes on.
@@ -42,13 +44,21 @@ def page(
     return [_line(memory) for memory in found], total
 
 
-def _line(memory: Memory) -> dict[str, Any]:
+def _line(memory: Memory) -> MemoryLine:
+    metadata = memory.metadata
     return {
         "memory_id": memory.id,
         "memory_number": memory.number,
         "memory_type": memory.kind,
         "title": title(memory),
-        **asdict(memory.metadata),
+        "topic_id": metadata.topic_id,
+        "session_id": metadata.session_id,
+        "plan_id": metadata.plan_id,
+        "status": metadata.status,
+        "created_at": metadata.created_at,
+        "updated_at": metadata.updated_at,
+        "source_created_at": metadata.source_created_at,
+        "importance": metadata.importance,
         "stored_at": memory.stored_at,
     }
 
@@ -60,7 +70,7 @@ def title(memory: Memory) -> str:
     return next((line.strip() for line in memory.text.splitlines() if line.strip()), "")[:80]
 
 
-def memory(workspace: Workspace, wanted: str) -> dict[str, Any]:
+def memory(workspace: Workspace, wanted: str) -> MemoryText:
     """One memory by id or number, with its text. Raises MEMORY_NOT_FOUND."""
     number = _number(wanted)
     with reader_of(workspace).lists() as lists:
@@ -101,7 +111,7 @@ def _number(wanted: str) -> int | None:
     return int(digits) if digits.isascii() and len(digits) <= _MOST_DIGITS else 0
 
 
-def topics(workspace: Workspace) -> list[dict[str, Any]]:
+def topics(workspace: Workspace) -> list[Topic]:
     """Topics by number of active summaries; five or more are worth compacting.
 
     ``memories`` counts all of a topic. Size and age are of what a compaction would merge: the active summaries and the
@@ -109,19 +119,34 @@ def topics(workspace: Workspace) -> list[dict[str, Any]]:
     """
     with reader_of(workspace).lists() as lists:
         found = [] if lists is None else lists.topics()
-    return [{**topic._asdict(), "worth_compacting": topic.active >= TOPIC_WORTH_COMPACTING} for topic in found]
+    return [
+        {
+            "topic_id": topic.topic_id,
+            "memories": topic.memories,
+            "active": topic.active,
+            "decision_records": topic.decision_records,
+            "drafts": topic.drafts,
+            "superseded": topic.superseded,
+            "characters": topic.characters,
+            "oldest": topic.oldest,
+            "newest": topic.newest,
+            "worth_compacting": topic.active >= TOPIC_WORTH_COMPACTING,
+        }
+        for topic in found
+    ]
 
 
-def counts(workspace: Workspace) -> dict[str, int]:
+def counts(workspace: Workspace) -> MemoryCounts:
     """How many memories there are of each kind, and how many changes the graph is owed."""
     with reader_of(workspace).lists() as lists:
         if lists is None:
             return {"memories": 0, "graph_lag": 0}
         kinds = lists.kinds()
-        return {"memories": sum(kinds.values()), **kinds, "graph_lag": lists.outbox_entries()}
+        lag = lists.outbox_entries()
+        return cast("MemoryCounts", {"memories": sum(kinds.values()), **kinds, "graph_lag": lag})
 
 
-def counts_or_error(workspace: Workspace) -> dict[str, Any]:
+def counts_or_error(workspace: Workspace) -> CountsOrError:
     """``memory``: ``counts``; or null, and in ``memory_error`` why: a store that cannot be read keeps nobody from
     seeing the queue."""
     try:

@@ -93,7 +93,9 @@ def from_worker(verb: Verb, workspace: Workspace, settings: Settings, arguments:
     try:
         if not settings.http or settings.embedding_provider not in _EMBEDS_HERE or not is_held(workspace.spool.lock):
             return None
-        said = heartbeat.read(workspace.spool) or {}
+        said = heartbeat.read(workspace.spool)
+        if said is None:
+            return None
         http = said["http"]
         if http is None or http["url"] is None or said["embedder"] != settings.embedder_identity:
             return None

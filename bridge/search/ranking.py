@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ from jobs import clock
 
 from ..argument_table import RankingMode
 from ..memory import Memory
+
+if TYPE_CHECKING:
+    from ..interface.answer_shapes import ScoreWeights
 
 # Of the relevance (semantic_score).
 VECTOR_WEIGHT = 0.6
@@ -47,7 +50,7 @@ STATUS_ORDER = {"DecisionRecord": 0, "Active": 1, "legacy": 2, "Draft": 3, "Supe
 SECONDS_A_DAY = 86_400.0
 
 # For other modules, beside the functions.
-COMPONENT_WEIGHTS = {"base": LEXICAL_WEIGHT, "semantic_boost": VECTOR_WEIGHT}
+COMPONENT_WEIGHTS: ScoreWeights = {"base": LEXICAL_WEIGHT, "semantic_boost": VECTOR_WEIGHT}
 """The most that each component of the relevance can be."""
 ABOVE_ANY_SCORE = 2 * max(STATUS_MULTIPLIERS.values())
 """Relevance and recency are at most 1, so no score is this high."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from threading import Lock
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -22,6 +22,18 @@ from ..interface import envelope
 from ..privacy.masking import trace
 from .index_cache import IndexCache
 from .snapshot import Snapshot, open_snapshot
+
+if TYPE_CHECKING:
+    from ..interface.answer_shapes import (
+        ContextFailure,
+        ContextSuccess,
+        ExplainFailure,
+        ExplainSuccess,
+        Response,
+        RetrievalFailure,
+        RetrievalResponse,
+        RetrievalSuccess,
+    )
 
 Verb = Literal["retrieve", "explain", "context"]
 
@@ -43,7 +55,13 @@ class Reader:
         self._loading: Background[Embedder] | None = None
         self._cache = IndexCache()
 
-    def answer(self, verb: Verb, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
+    @overload
+    def answer(self, verb: Literal["retrieve"], arguments: dict[str, Any], now: datetime) -> RetrievalResponse: ...
+
+    @overload
+    def answer(self, verb: Verb, arguments: dict[str, Any], now: datetime) -> Response: ...
+
+    def answer(self, verb: Verb, arguments: dict[str, Any], now: datetime) -> Response:
         """The envelope of an answer or of an error. ``arguments`` have the settings in them already."""
         try:
             return _VERBS[verb](self, arguments, now)
@@ -98,7 +116,7 @@ class Reader:
             if self._embedder is None and (self._loading is None or self._loading.has_failed):
                 self._loading = Background(lambda: self._create(self._embedding))
 
-    def _retrieve(self, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
+    def _retrieve(self, arguments: dict[str, Any], now: datetime) -> RetrievalSuccess:
         from .question import parse_question
         from .retrieval import retrieve
 
@@ -107,7 +125,7 @@ class Reader:
         with self.snapshot() as snapshot:
             return retrieve(snapshot, question, self.embedder(snapshot) if snapshot else None)
 
-    def _explain(self, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
+    def _explain(self, arguments: dict[str, Any], now: datetime) -> ExplainSuccess:
         from .explain_request import parse
         from .explanation import explain
 
@@ -117,7 +135,7 @@ class Reader:
         with self.snapshot() as snapshot:
             return explain(snapshot, asked, self.embedder(snapshot) if snapshot and asked.query else None)
 
-    def _context(self, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
+    def _context(self, arguments: dict[str, Any], now: datetime) -> ContextSuccess:
         from .context import context
         from .question import parse_question
 
@@ -127,7 +145,7 @@ class Reader:
             return context(snapshot, question, self.embedder(snapshot) if snapshot else None)
 
 
-_VERBS: dict[Verb, Callable[[Reader, dict[str, Any], datetime], dict[str, Any]]] = {
+_VERBS: dict[Verb, Callable[[Reader, dict[str, Any], datetime], Response]] = {
     "retrieve": Reader._retrieve,
     "explain": Reader._explain,
     "context": Reader._context,
@@ -136,12 +154,12 @@ _VERBS: dict[Verb, Callable[[Reader, dict[str, Any], datetime], dict[str, Any]]]
 
 def failure(
     verb: Verb, error: JobError, arguments: dict[str, Any] | None = None, workspace: Workspace | None = None
-) -> dict[str, Any]:
+) -> RetrievalFailure | ExplainFailure | ContextFailure:
     """The envelope of an error, with the verb's own fields empty. An explanation repeats what was asked."""
     if verb == "retrieve":
-        return envelope.failure(error, results=[], total_results=0, total_tokens=0)
+        return {**envelope.failure(error), "results": [], "total_results": 0, "total_tokens": 0}
     if verb == "context":
-        return envelope.failure(error, context="", memories=[], considered=0, total_tokens=0)
+        return {**envelope.failure(error), "context": "", "memories": [], "considered": 0, "total_tokens": 0}
     from .explanation import failed
 
     return failed(error, arguments or {}, workspace)

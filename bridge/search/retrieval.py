@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from .catalogue import Catalogue
 from .question import Question
 from .ranking import ABOVE_ANY_SCORE, Factors, Ranking, Scores, factors, order_key, scores, status_multipliers
 from .snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from ..interface.answer_shapes import RankingUsed, RetrievalHit, RetrievalSuccess
 
 # A semantic score that was estimated in float32 is off by less than a tenth of this.
 _MARGIN = 1e-4
@@ -130,7 +133,7 @@ def _top(places: NDArray[np.intp], least: Scores, most: Scores, count: int) -> N
     return found
 
 
-def retrieve(snapshot: Snapshot | None, question: Question, embedder: Embedder | None) -> dict[str, Any]:
+def retrieve(snapshot: Snapshot | None, question: Question, embedder: Embedder | None) -> RetrievalSuccess:
     """The answer in the retrieval contract's shape. Without a snapshot or an embedder nothing was ever stored."""
     if snapshot is None or embedder is None:
         return _answer(question, [], 0, None)
@@ -142,28 +145,29 @@ def retrieve(snapshot: Snapshot | None, question: Question, embedder: Embedder |
 
 def _answer(
     question: Question,
-    results: list[dict[str, Any]],
+    results: list[RetrievalHit],
     considered: int,
     tokenizer: str | None,
     warnings: Sequence[str] = (),
-) -> dict[str, Any]:
+) -> RetrievalSuccess:
     ranking = question.ranking
-    return envelope.success(
-        results=results,
-        result_count=len(results),
-        total_results=considered,
-        total_tokens=sum(found["tokens"] for found in results),
-        half_life_days=ranking.half_life_days,
-        include_superseded=question.include_superseded_reason is not None,
-        include_superseded_reason=question.include_superseded_reason,
-        as_of=clock.iso(ranking.as_of),
-        ranking=ranking_used(question),
-        tokenizer=tokenizer,
-        warnings=[*question.warnings, *warnings],
-    )
+    return {
+        **envelope.SUCCESS,
+        "results": results,
+        "result_count": len(results),
+        "total_results": considered,
+        "total_tokens": sum(hit["tokens"] for hit in results),
+        "half_life_days": ranking.half_life_days,
+        "include_superseded": question.include_superseded_reason is not None,
+        "include_superseded_reason": question.include_superseded_reason,
+        "as_of": clock.iso(ranking.as_of),
+        "ranking": ranking_used(question),
+        "tokenizer": tokenizer,
+        "warnings": [*question.warnings, *warnings],
+    }
 
 
-def ranking_used(question: Question) -> dict[str, Any]:
+def ranking_used(question: Question) -> RankingUsed:
     """How the hits were ranked, after clamping."""
     ranking = question.ranking
     return {

@@ -15,7 +15,7 @@ from typing import get_args
 import numpy as np
 
 from jobs import clock
-from jobs.diagnostics import Finding, finding
+from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
 from ..embedding.embedder import Embedder, Vector, Vectors

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from jobs import clock
 from jobs.layout import Workspace
@@ -19,6 +19,9 @@ from jobs.layout import Workspace
 from ..memory import Status
 from .applied_jobs import AppliedJob
 from .database import reading
+
+if TYPE_CHECKING:
+    from ..interface.memory_shapes import PastCompaction
 
 KeptBecause = Literal["forgotten", "status_changed", "merged"]
 
@@ -184,7 +187,7 @@ def clear_topics(connection: sqlite3.Connection, topic_ids: Iterable[str]) -> No
     connection.executemany("UPDATE compactions SET topic_id = '' WHERE topic_id = ?", [(each,) for each in topic_ids])
 
 
-def history(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[dict[str, Any]]:
+def history(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[PastCompaction]:
     """The last compactions, the newest first, as ``cognee-memory history`` shows them."""
     with reading(workspace) as connection:
         known = "SELECT 1 FROM sqlite_master WHERE name = 'compactions'"  # a store of before has none
@@ -202,7 +205,7 @@ def _numbers(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, in
     return dict(connection.execute(query, (json.dumps(ids),)).fetchall())
 
 
-def _shown(made: Compaction, number: int | None) -> dict[str, Any]:
+def _shown(made: Compaction, number: int | None) -> PastCompaction:
     came = made.restored
     return {
         "decision_record_id": made.record_id,

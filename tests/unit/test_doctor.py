@@ -26,8 +26,9 @@ from bridge.settings import Settings, load
 from bridge.store import inspection, mounts
 from bridge.store.migrations import FORMAT
 from jobs import client, clock, spool
-from jobs.diagnostics import DIAGNOSTICS, GROUPS, LEVELS, Finding
+from jobs.diagnostics import DIAGNOSTICS, GROUPS, LEVELS
 from jobs.errors import JobError
+from jobs.finding import Finding
 from jobs.layout import Workspace
 from jobs.lock import Lock
 from jobs.model import Attempt, Record

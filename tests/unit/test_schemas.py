@@ -14,12 +14,14 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
+from contract import fields_of
 from jsonschema import Draft202012Validator, FormatChecker
 from questions import answer_to
 
 from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.interface import answer_shapes, envelope, result_shapes
+from bridge.interface.json_schema import Shape
 from bridge.memory import Memory
 from bridge.operations import Task, ingest, noop, operation, rebuild, set_status
 from bridge.search import hits, ranking
@@ -49,12 +51,12 @@ def problems(file: str, value: Any) -> list[str]:
     return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(json.loads(json.dumps(value)))]
 
 
-def known(shape: type[shapes.Shape]) -> set[str]:
-    return set(shape.model_fields)
+def known(shape: Shape) -> set[str]:
+    return set(fields_of(shape))
 
 
-def required(shape: type[shapes.Shape]) -> set[str]:
-    return {name for name, field in shape.model_fields.items() if field.is_required()}
+def required(shape: Shape) -> set[str]:
+    return {name for name, is_required in fields_of(shape).items() if is_required}
 
 
 # --- the files ---
@@ -513,7 +515,8 @@ def test_a_hit_of_each_kind_has_its_fields(memory: Memory) -> None:
 
 @pytest.mark.parametrize("details", [{}, {"n": 1}])
 def test_a_failure_has_its_fields(details: dict[str, Any]) -> None:
-    failed = envelope.failure(JobError("MODEL_MISSING", details=details), results=[], total_results=0, total_tokens=0)
+    error = JobError("MODEL_MISSING", details=details)
+    failed = {**envelope.failure(error), "results": [], "total_results": 0, "total_tokens": 0}
     assert problems("retrieval-response", failed) == []
     assert set(failed) == required(answer_shapes.RetrievalFailure) | ({"error_details"} if details else set())
     assert known(answer_shapes.RetrievalFailure) == required(answer_shapes.RetrievalFailure) | {"error_details"}

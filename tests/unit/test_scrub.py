@@ -9,8 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 from hypothesis import given, strategies as st
-from pydantic import BaseModel
 
+from bridge.interface.json_schema import Shape, schema_of
 from bridge.interface.result_shapes import RESULTS
 from jobs import lifecycle
 from jobs.clock import parse
@@ -63,9 +63,9 @@ def test_of_an_error_the_table_s_words_stay() -> None:
     assert found == JobError("TOPIC_NOT_FOUND").as_dict()
 
 
-def _instance(shape: type[BaseModel]) -> dict[str, Any]:
+def _instance(shape: Shape) -> dict[str, Any]:
     """A value of the shape with a text wherever one may be: made of its JSON Schema."""
-    schema = shape.model_json_schema()
+    schema = schema_of(shape)
 
     def value(part: dict[str, Any]) -> Any:
         if "$ref" in part:
@@ -96,7 +96,7 @@ def _instance(shape: type[BaseModel]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", sorted(RESULTS))
 def test_without_its_texts_a_result_is_still_of_its_kind(kind: Any) -> None:
-    schema = RESULTS[kind].model_json_schema()
+    schema = schema_of(RESULTS[kind])
     result = _instance(RESULTS[kind])
     jsonschema.validate(result, schema)
     found = without_texts(ended(Succeeded(result), kind)).result
@@ -117,7 +117,7 @@ def test_every_word_of_our_own_in_a_result_is_known(kind: str) -> None:
             for inner in part:
                 yield from words(inner)
 
-    found = set(words(RESULTS[kind].model_json_schema()))
+    found = set(words(schema_of(RESULTS[kind])))
     assert found - {*KIND_NAMES, *ERRORS} <= WORDS
     tables = {*DIAGNOSTICS, *LEVELS, *GROUPS, *FIXES}
     assert found - tables - {*KIND_NAMES, *ERRORS} <= set(BY_NAME[kind].words), "its row in jobs/kinds.py names them"

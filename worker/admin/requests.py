@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobs import client, files, heartbeat, launch, spool
 from jobs.errors import JobError
@@ -19,6 +19,9 @@ from jobs.model import LIVE, Record
 from jobs.rejected_files import drop_again, kept_file
 
 from .selection import REPLAYABLE
+
+if TYPE_CHECKING:
+    from .shapes import AskedJob, AskedWorker, Skipped, WorkerState
 
 CANCEL_SECONDS = 15.0  # a running job stops within 2 s, or 10 in a critical section
 REQUEST_SECONDS = 5.0
@@ -35,7 +38,7 @@ class Refusal:
     job_id: str
     error: JobError
 
-    def as_dict(self) -> dict[str, str]:
+    def as_dict(self) -> Skipped:
         return {
             "job_id": self.job_id,
             "error_code": self.error.code,
@@ -56,7 +59,7 @@ class Asked:
     obeyed: bool
     requested: bool = True
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> AskedJob:
         return {"job_id": self.job_id, "requested": self.requested, "obeyed": self.obeyed, "state": self.state}
 
 
@@ -220,7 +223,7 @@ def _await(spool_paths: SpoolPaths, paths: Iterable[Path], seconds: float) -> se
     return {path for path in left if path.exists()}
 
 
-def ask_worker(workspace: Workspace, verb: client.Verb, seconds: float = REQUEST_SECONDS) -> dict[str, Any]:
+def ask_worker(workspace: Workspace, verb: client.Verb, seconds: float = REQUEST_SECONDS) -> AskedWorker:
     """Ask for what is about no single job. ``obeyed`` is false where no worker has read it yet: the next one will."""
     spool_paths = workspace.spool
     client.request(spool_paths, verb)
@@ -228,6 +231,6 @@ def ask_worker(workspace: Workspace, verb: client.Verb, seconds: float = REQUEST
     return {"request": verb, "obeyed": obeyed, "worker": worker_of(workspace)}
 
 
-def worker_of(workspace: Workspace) -> dict[str, Any]:
+def worker_of(workspace: Workspace) -> WorkerState:
     """Whether a worker lives, and what it, or the last one, said of itself."""
     return {"alive": launch.is_alive(workspace), "heartbeat": heartbeat.read(workspace.spool)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from jobs import clock, record_cache, spool
 from jobs.errors import ERRORS, JobError
@@ -13,8 +13,12 @@ from jobs.ids import is_job_id
 from jobs.kinds import KIND_NAMES
 from jobs.layout import SpoolPaths
 from jobs.model import State
-from jobs.record_cache import JobRow
 from jobs.spelling import did_you_mean, nearest
+
+if TYPE_CHECKING:
+    from jobs.schema import JobBrief as JobRow
+
+    from .shapes import InboxFile
 
 REPLAYABLE: tuple[State, ...] = ("failed", "expired", "cancelled")
 # What "run again all that …" means where no state is named: nobody has said of these that they must not run.
@@ -125,11 +129,11 @@ def last_change(brief: JobRow) -> str:
     return str(brief["finished_at"] or brief["accepted_at"] or "")
 
 
-def waiting(spool_paths: SpoolPaths) -> list[dict[str, Any]]:
+def waiting(spool_paths: SpoolPaths) -> list[InboxFile]:
     """What lies in the inbox, the oldest first: ``file``, and ``at``, its time of change in seconds since the epoch."""
     if not spool_paths.root.is_dir():
         return []
-    found = []
+    found: list[InboxFile] = []
     for entry in spool.inbox(spool_paths):
         try:
             found.append({"file": entry.path.name, "at": entry.path.lstat().st_mtime})

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from bridge.settings import Settings
 from jobs import steps
@@ -16,6 +16,9 @@ from jobs.layout import Workspace
 from ..monitoring.counters import Counters
 from .process import MIB, ChildProcess, Why
 from .protocol import CRITICAL_SECONDS, Answer, Request
+
+if TYPE_CHECKING:
+    from jobs.schema import Progress
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +63,7 @@ class Child:
     def ask(
         self,
         request: Request,
-        progress: Callable[[dict[str, Any]], None] = lambda _: None,
+        progress: Callable[[Progress], None] = lambda _: None,
         *,
         timeout_seconds: float | None = None,
         between: Callable[[], object] | None = None,

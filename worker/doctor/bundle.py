@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bridge.settings import Settings, table
 from bridge.store.database_summary import database_summary
@@ -35,6 +35,9 @@ from . import (
     worker as doctor_worker,
 )
 from .examination import Report, surroundings
+
+if TYPE_CHECKING:
+    from .examination import DoctorReport
 
 _LOG_BYTES = 512 * 1024
 _MOST_RECORDS = 20_000
@@ -118,16 +121,16 @@ class _Bundle:
             yield Part("store.json", "memory.db: its tables, and how much is in each", self._store)
             yield Part("folders.txt", "what lies in our folders: modes, sizes, ages", lambda: self._folders(now))
 
-    def _report(self, report: Report) -> dict[str, Any]:
-        found = report.as_dict()
-        for finding in found["findings"]:
+    def _report(self, report: Report) -> DoctorReport:
+        cleaned = report.as_dict()
+        for finding in cleaned["findings"]:
             if finding["group"] == "workspace":
                 finding["subject"] = self._names.listed(finding["subject"])
             trouble = DIAGNOSTICS[finding["code"]]
             is_of_jobs = finding["group"] == "queue"  # whose errors may quote what somebody wrote
             finding["message"] = trouble.cause if is_of_jobs else doctor_cleaning.without_quotes(finding["message"])
             finding["remedy"] = trouble.remedy
-        return found
+        return cleaned
 
     def _report_text(self, report: Report) -> str:
         lines = []

@@ -18,8 +18,9 @@ import psutil
 from bridge import trust
 from bridge.settings import Settings, user_file
 from jobs import clock, files, launch
-from jobs.diagnostics import Finding, Fix
+from jobs.diagnostics import Fix
 from jobs.errors import JobError
+from jobs.finding import Finding
 from jobs.layout import Workspace
 from jobs.lock import Lock
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from bridge.embedding.model_files import DIMENSIONS
 from bridge.graph import llm
 from bridge.settings import Settings, inherited_environment, table
-from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
+from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
 from ..wording import counted

@@ -14,8 +14,8 @@ from bridge.settings import Settings
 from bridge.store import inspection, migrations
 from bridge.store.inspection import size_of
 from jobs import clock
-from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
+from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
 from ..wording import counted

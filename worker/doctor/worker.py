@@ -17,8 +17,8 @@ import psutil
 from bridge.graph import llm
 from bridge.settings import Settings
 from jobs import clock, files, heartbeat as beats
-from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
+from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 from jobs.lock import NOTE_LIMIT, is_held
 
@@ -79,7 +79,7 @@ class Worker:
 def heartbeat(workspace: Workspace) -> tuple[Beat | None, bool]:
     """The heartbeat, and whether there is one that cannot be read."""
     try:
-        value = beats.read(workspace.spool) or {}
+        value: Beat = {**(beats.read(workspace.spool) or {})}
         if isinstance(value.get("pid"), int) and isinstance(value.get("state"), str):
             clock.parse(value["heartbeat_at"])
             return value, False

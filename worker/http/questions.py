@@ -27,10 +27,10 @@ def _question(answers: Answers, verb: Verb) -> Route:
         try:
             whole = Query(request, "settings").word("settings", ["none"]) == "none"
             arguments = checked(verb, await object_of(request))
-            found, data = await answers.ask(verb, arguments, whole=whole)
+            answer, data = await answers.ask(verb, arguments, whole=whole)
         except JobError as error:
             return refusal(error, failure(verb, error))
-        return reply(data, 200 if found["success"] else status_of(found))
+        return reply(data, 200 if answer["success"] else status_of(answer))
 
     return route(f"/v1/{verb}", post=ask)
 

@@ -266,9 +266,11 @@ def _open(**properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-def _schema_of(model: Any) -> Schema:
-    """Without the titles and defaults that pydantic adds, which say nothing to a model and cost its attention."""
-    found: Schema = _tidy(model.model_json_schema())
+def _schema_of(shape: Any) -> Schema:
+    """Without the titles that pydantic adds, which say nothing to a model and cost its attention."""
+    from bridge.interface.json_schema import schema_of
+
+    found: Schema = _tidy(schema_of(shape))
     return found
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bridge.store.reading import reader_of
 from jobs import heartbeat, launch
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
+if TYPE_CHECKING:
+    from jobs.schema import Heartbeat
 
-def is_at_work(workspace: Workspace, said: dict[str, Any] | None, now: datetime) -> bool:
+
+def is_at_work(workspace: Workspace, said: Heartbeat | None, now: datetime) -> bool:
     """Whether a worker holds the lock and has shown lately that it goes on. ``said`` is its heartbeat."""
     age = heartbeat.age_seconds(said, now)
     return launch.is_alive(workspace) and age is not None and age < heartbeat.STALE_SECONDS

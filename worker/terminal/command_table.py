@@ -9,9 +9,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-Envelope = dict[str, Any]
+if TYPE_CHECKING:
+    from .output import Envelope
 
 _OF_A_JOB = "job_views.show"
 

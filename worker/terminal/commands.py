@@ -15,7 +15,8 @@ from bridge.store import compaction_history
 from jobs import clock, files
 from jobs.errors import JobError
 
-from .process_commands import Envelope, opened, target, workspace_of
+from .output import Envelope
+from .process_commands import opened, target, workspace_of
 
 # --- start and see ---
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 
 import argparse
 from datetime import datetime
-from typing import Any
 
 from jobs import clock
 
 from ..wording import age, counted, shortened
 from .command_table import view_of
-from .output import facts, notes, say, table, warn
-
-Envelope = dict[str, Any]
+from .output import Envelope, facts, notes, say, table, warn
 
 
 def show(given: argparse.Namespace, found: Envelope) -> None:

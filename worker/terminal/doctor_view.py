@@ -6,9 +6,7 @@ import textwrap
 from typing import Any
 
 from ..wording import counted, size
-from .output import Part, columns, say
-
-Envelope = dict[str, Any]
+from .output import Envelope, Part, columns, say
 
 _MARKS: dict[str, Part] = {
     "error": ("✗", "bold red"),

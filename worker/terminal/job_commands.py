@@ -11,7 +11,8 @@ from jobs.ids import new_job_id
 from jobs.layout import Workspace
 from jobs.model import SCHEMA_VERSION
 
-from .process_commands import Envelope, opened
+from .output import Envelope
+from .process_commands import opened
 from .progress import Progress
 
 

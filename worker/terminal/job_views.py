@@ -8,13 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
 
 from jobs.kinds import BY_NAME
 
-from .output import say, state
-
-Envelope = dict[str, Any]
+from .output import Envelope, say, state
 
 
 def show(found: Envelope) -> None:

@@ -12,9 +12,7 @@ from jobs import clock
 from ..wording import age, counted, local, shortened, span
 from .causes_view import FOR_WANT_OF_ROOM
 from .job_views import show_result
-from .output import Part, facts, say, state
-
-Envelope = dict[str, Any]
+from .output import Envelope, Part, facts, say, state
 
 
 def show(found: Envelope) -> None:

@@ -63,9 +63,10 @@ def _port(workspace: Workspace) -> int:
     """Where the worker listens, as soon as it does. Raises HTTP_OFF."""
     deadline = time.monotonic() + _LISTENING_SECONDS
     while True:
-        found = worker_of(workspace)
-        said = found["heartbeat"] if found["alive"] and isinstance(found["heartbeat"], dict) else {"http": {}}
-        http = said.get("http")
+        worker = worker_of(workspace)
+        http: Mapping[str, Any] | None = {}
+        if worker["alive"] and worker["heartbeat"] is not None:
+            http = worker["heartbeat"].get("http")
         if http is None:
             raise JobError("HTTP_OFF", "The running worker was started with COGNEE_MEMORY_HTTP off.")
         if http.get("url"):

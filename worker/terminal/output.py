@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from jobs.errors import JobError
 
@@ -43,6 +43,7 @@ _COLOURED = ("state", "outcome")
 _MOST_SHOWN = 20  # lines
 _COMFORT = 30  # columns that a cell of several lines should have
 
+Envelope = Mapping[str, Any]  # what a command answers: a Success with its own fields, or a Refusal
 Part = str | tuple[str, str]  # a text, or a text and its style
 
 

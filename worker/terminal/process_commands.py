@@ -9,7 +9,6 @@ import os
 import signal
 import time
 from pathlib import Path
-from typing import Any
 
 from bridge import trust
 from bridge.interface import envelope
@@ -19,9 +18,8 @@ from jobs.errors import JobError
 from jobs.layout import Workspace, expand_home, find_workspace
 
 from ..admin.requests import worker_of
+from .output import Envelope
 from .progress import saying_what_is_waited_for
-
-Envelope = dict[str, Any]
 
 
 def workspace_of(given: argparse.Namespace) -> Workspace:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,8 @@ from .output import clean, console
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar, TaskID
+
+    from jobs.schema import InFlight
 
 _QUIET_SECONDS = 0.3  # what is done by then needs no bar
 _LOOK_SECONDS = 0.2
@@ -59,7 +61,7 @@ class Progress:
             return
         self._next_look = time.monotonic() + _LOOK_SECONDS
         running = in_flight(self._paths, self._job_id) if record is not None and record.state == "running" else None
-        found = (running or {}).get("progress") or {}
+        found: Mapping[str, Any] = (running.get("progress") if running is not None else None) or {}
         doing = found.get("message") or _WAITING["queued" if record is None else record.state]
         kind = record.kind if record is not None and record.kind else "job"
         self._show(clean(f"{kind}: {doing}"), found.get("done"), found.get("total"))
@@ -106,15 +108,14 @@ def saying_what_is_waited_for(workspace: Workspace, what: str) -> Iterator[None]
         yield
 
 
-def _in_flight(paths: SpoolPaths) -> Sequence[dict[str, Any]]:
-    found: Sequence[dict[str, Any]] = (heartbeat.read(paths) or {}).get("in_flight", ())
-    return found
+def _in_flight(paths: SpoolPaths) -> Sequence[InFlight]:
+    said = heartbeat.read(paths)
+    return said.get("in_flight", ()) if said is not None else ()
 
 
-def in_flight(paths: SpoolPaths, job_id: str) -> dict[str, Any] | None:
+def in_flight(paths: SpoolPaths, job_id: str) -> InFlight | None:
     """What the worker says that it is doing with the job."""
     for each in _in_flight(paths):
         if each["job_id"] == job_id:
-            found: dict[str, Any] = each
-            return found
+            return each
     return None

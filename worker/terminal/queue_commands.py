@@ -6,7 +6,7 @@ import argparse
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bridge.interface import envelope
 from bridge.interface.submission import require_success
@@ -15,7 +15,7 @@ from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.lock import Lock
 from jobs.model import ENDS, LIVE
-from jobs.record_cache import JobRow, RecordCache
+from jobs.record_cache import RecordCache
 from jobs.rejected_files import rejections
 
 from ..admin import requests, selection
@@ -23,8 +23,12 @@ from ..admin.requests import worker_of
 from ..admin.selection import GONE_WRONG, REPLAYABLE
 from ..wording import counted
 from . import output as terminal
-from .process_commands import Envelope, opened
+from .output import Envelope
+from .process_commands import opened
 from .progress import Progress, saying_what_is_waited_for
+
+if TYPE_CHECKING:
+    from jobs.schema import JobBrief as JobRow, RejectedFile
 
 _MOST_REJECTED = 5  # shown where nobody asked for them
 _LOG_FILES = 9  # more than are kept
@@ -41,7 +45,7 @@ def list_jobs(given: argparse.Namespace) -> Envelope:
     found = matching(place, filters)
     page = record_cache.page(found, given.limit, given.after)
     wants_rejected = "rejected" in filters["states"]
-    rejected: list[dict[str, Any]] = []
+    rejected: list[RejectedFile] = []
     total = 0
     if wants_rejected or not any(filters.values()):
         rejected, total = rejections(place, given.limit if wants_rejected else _MOST_REJECTED)
@@ -93,7 +97,8 @@ def show(given: argparse.Namespace) -> Envelope:
     if record is None:
         return envelope.success(job={"job_id": job_id, "state": "in the inbox"}, asked=None, in_flight=None)
     worker = worker_of(workspace)
-    running = (worker["heartbeat"] or {}).get("in_flight", ()) if worker["alive"] else ()
+    heartbeat = worker["heartbeat"] if worker["alive"] else None
+    running = heartbeat.get("in_flight", []) if heartbeat else []
     return envelope.success(
         job=record.as_dict(),
         asked=requests.kept_copy(paths, job_id),
@@ -196,7 +201,7 @@ def _told(given: argparse.Namespace, outcome: requests.Outcome, **more: bool) ->
         if outcome.skipped:
             raise outcome.skipped[0].error
         return envelope.success(**outcome.asked[0].as_dict(), **more)
-    found: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "jobs": [asked.as_dict() for asked in outcome.asked],
         "requested": sum(asked.requested for asked in outcome.asked),
         "skipped": [refused.as_dict() for refused in outcome.skipped],
@@ -205,8 +210,8 @@ def _told(given: argparse.Namespace, outcome: requests.Outcome, **more: bool) ->
     if outcome.skipped:
         many = counted(len(outcome.skipped), "job")
         of = len(outcome.asked) + len(outcome.skipped)
-        return envelope.failure(JobError("PARTLY_REFUSED", f"{many} of {of} refused."), **found)
-    return envelope.success(**found)
+        return {**envelope.failure(JobError("PARTLY_REFUSED", f"{many} of {of} refused.")), **answer}
+    return envelope.success(**answer)
 
 
 def pause(given: argparse.Namespace) -> Envelope:

@@ -12,9 +12,7 @@ from jobs import clock
 from ..wording import age, counted, local, shortened, size, span
 from .causes_view import causes
 from .life_view import progress
-from .output import Part, Value, columns, facts, say, state, table
-
-Envelope = dict[str, Any]
+from .output import Envelope, Part, Value, columns, facts, say, state, table
 
 _MOST_CAUSES = 5
 _MOST_NAMED = 5

@@ -13,8 +13,8 @@ from jobs.layout import Workspace
 
 from ...wording import counted
 from ..job_commands import given_of, submit_job
-from ..output import say
-from ..process_commands import Envelope, opened
+from ..output import Envelope, say
+from ..process_commands import opened
 
 
 def run(given: argparse.Namespace) -> Envelope:

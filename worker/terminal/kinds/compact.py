@@ -10,8 +10,8 @@ from jobs.errors import JobError
 
 from ...wording import counted
 from ..job_commands import given_of, submit_job
-from ..output import notes, say, table
-from ..process_commands import Envelope, opened
+from ..output import Envelope, notes, say, table
+from ..process_commands import opened
 
 _MOST_IDS = 5  # in one line
 _RECORD_LISTS = {

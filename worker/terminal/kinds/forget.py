@@ -10,8 +10,8 @@ from jobs.errors import JobError
 from ...wording import counted
 from .. import output as terminal
 from ..job_commands import given_of, submit_job
-from ..output import notes, say
-from ..process_commands import Envelope, opened
+from ..output import Envelope, notes, say
+from ..process_commands import opened
 
 
 def run(given: argparse.Namespace) -> Envelope:

@@ -9,8 +9,8 @@ from jobs.errors import JobError
 
 from ...wording import counted
 from ..job_commands import submit_job
-from ..output import say
-from ..process_commands import Envelope, opened, target
+from ..output import Envelope, say
+from ..process_commands import opened, target
 
 
 def run(given: argparse.Namespace) -> Envelope:

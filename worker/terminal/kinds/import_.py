@@ -11,8 +11,8 @@ from jobs.ids import new_job_id
 from ...wording import counted
 from .. import import_copy
 from ..job_commands import submit_job
-from ..output import notes, say
-from ..process_commands import Envelope, opened
+from ..output import Envelope, notes, say
+from ..process_commands import opened
 
 
 def run(given: argparse.Namespace) -> Envelope:

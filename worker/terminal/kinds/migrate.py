@@ -6,8 +6,8 @@ import argparse
 
 from ...wording import counted
 from ..job_commands import given_of, submit_job
-from ..output import notes, say, table
-from ..process_commands import Envelope, opened
+from ..output import Envelope, notes, say, table
+from ..process_commands import opened
 
 
 def run(given: argparse.Namespace) -> Envelope:

@@ -6,8 +6,8 @@ import argparse
 
 from ...wording import counted
 from ..job_commands import submit_job
-from ..output import say
-from ..process_commands import Envelope, opened
+from ..output import Envelope, say
+from ..process_commands import opened
 
 
 def run(given: argparse.Namespace) -> Envelope:

@@ -8,8 +8,8 @@ from bridge.search import listing
 
 from ...wording import counted
 from ..job_commands import submit_job
-from ..output import say
-from ..process_commands import Envelope, opened
+from ..output import Envelope, say
+from ..process_commands import opened
 
 _WHY_LEFT = {
     "forgotten": "it was forgotten",

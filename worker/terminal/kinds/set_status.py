@@ -7,7 +7,8 @@ import argparse
 from bridge.search import listing
 
 from ..job_commands import submit_job
-from ..process_commands import Envelope, opened
+from ..output import Envelope
+from ..process_commands import opened
 from .ingest import show as show
 
 
