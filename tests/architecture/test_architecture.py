@@ -22,7 +22,7 @@ TOOLS = sorted((ROOT / "tools").rglob("*.py"))
 # Packages, and the modules that are in none, from the ground up. Each imports from the lines below its own alone.
 LAYERS = {
     "bridge": (
-        "memory slices background critical privacy",
+        "memory argument_table slices background critical privacy",
         "text embedding",
         "settings datapoints",
         "trust store",
