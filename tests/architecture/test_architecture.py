@@ -57,15 +57,6 @@ SQLITE = {
     "worker/scheduling/huey_queue.py": "Huey's database",
     "worker/doctor/queue.py": "Huey's database: looked at",
     "worker/doctor/installation.py": "the version of SQLite, and what it was built with",
-    # Readers that still hold a connection to memory.db.
-    "bridge/operations/check.py": "reads memory.db",
-    "bridge/search/catalogue.py": "reads memory.db",
-    "bridge/search/index_cache.py": "reads memory.db",
-    "bridge/search/lexical.py": "reads memory.db",
-    "bridge/search/listing.py": "reads memory.db",
-    "bridge/search/snapshot.py": "reads memory.db",
-    "bridge/transfer/export.py": "reads memory.db",
-    "worker/doctor/bundle.py": "reads memory.db",
 }
 # Imports against the order or in a circle, each with its reason: (importer, imported).
 EXCEPTIONS = {
@@ -290,6 +281,12 @@ def test_sqlite3_is_imported_in_bridge_store_only() -> None:
     homes = {home for name in importers("sqlite3") for home in SQLITE if name.startswith(home)}
     assert {name for name in importers("sqlite3") if not name.startswith(tuple(SQLITE))} == set()
     assert homes == SQLITE.keys(), "an exception is not needed any more"
+
+
+def test_no_connection_to_memory_db_leaves_bridge_store() -> None:
+    outside = [path for path in MODULES if not name_of(path).startswith("bridge/store/")]
+    taken = {name for path in outside for name in imported(path) if name.startswith("bridge.store.database")}
+    assert taken == {"bridge.store.database.failing_clearly"}
 
 
 def test_cognees_owner_is_imported_only_where_the_graph_is_needed() -> None:
