@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION: Literal[1] = 1
 
 State = Literal["queued", "running", "retrying", "succeeded", "failed", "cancelled", "expired", "rejected"]
+LIVE: tuple[State, ...] = ("queued", "running", "retrying")  # it has not ended
 ENDS: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "expired", "rejected"})
 
 AttemptOutcome = Literal["succeeded", "failed", "waiting", "interrupted", "crashed", "worker_died", "cancelled"]
