@@ -16,7 +16,7 @@ from jobs import clock
 
 from ..memory import Content, Memory, Metadata, References, TimeScope, plan_key
 from ..store.vector_files import Vectors
-from ..text.passages import MOST_PASSAGES
+from ..text.passages import MAX_PASSAGES
 from ..text.sections import normalise
 from . import conflicts, duplicates
 from .conflicts import ConflictKind
@@ -331,8 +331,6 @@ def _about_size(sources: Sequence[Memory], content: Content) -> list[str]:
     if bare:
         found.append(f"{bare} of {len(sources)} memories hold no decision: what they say is in the narrative.")
     parts = sum(len(getattr(content, name)) for name in _LISTS)
-    if parts > MOST_PASSAGES:
-        found.append(
-            f"The record has {parts} entries; those beyond the first {MOST_PASSAGES} are found by words alone."
-        )
+    if parts > MAX_PASSAGES:
+        found.append(f"The record has {parts} entries; those beyond the first {MAX_PASSAGES} are found by words alone.")
     return found

@@ -80,7 +80,7 @@ def collections(model: type[datapoints._Node]) -> list[str]:
 
 def decision_ids(memory_id: str) -> list[str]:
     """The nodes of all decisions that a memory can have, whatever it says."""
-    return [str(Decision.id_for(f"{memory_id}:{position}")) for position in range(datapoints.MOST_DECISIONS)]
+    return [str(Decision.id_for(f"{memory_id}:{position}")) for position in range(datapoints.MAX_DECISIONS)]
 
 
 def supersedes(record: str, source: str) -> tuple[str, str, str, dict[str, str]]:

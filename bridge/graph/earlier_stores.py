@@ -24,7 +24,7 @@ from jobs import clock, files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from ..text.sections import moment
+from ..text.sections import normalise_time
 from .graph_files import databases_of
 
 TEXT_LIMIT = 4 * 1024 * 1024  # bytes; what a memory of an earlier version never came near
@@ -82,7 +82,7 @@ def find(workspace: Workspace, ours: Collection[str] = ()) -> Found:
         for data_id, location, name, created in rows:
             parts = _parts(location or name or "")
             file = parts[-1] if parts else ""
-            texts.append(Text(store, data_id, file, moment(created), _closest(lying[file], parts)))
+            texts.append(Text(store, data_id, file, normalise_time(created), _closest(lying[file], parts)))
     kept = [text for text in texts if text.data_id not in ours]
     if not kept:
         named = {text.file for text in texts}

@@ -26,7 +26,7 @@ from ..graph.open_stores import Stores
 from ..memory import Content, Memory
 from ..privacy import redaction
 from ..search import listing
-from ..slices import Portion, Slices
+from ..slices import AdaptiveBatch, Slices
 from ..store import database, extractions, rows
 from ..store.applied_jobs import AppliedJob
 from ..store.rows import Addition
@@ -215,7 +215,7 @@ def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> dict[s
     receipt = {"receipt": task.job_id, "job_sha256": task.sha256, "begun_at": task.accepted_at}
     receipts.write(stores.workspace, receipt | {"finished_at": None, "items": [], "undone": None})
     slices = Slices(progress, "taking over the memories of earlier versions", len(items))
-    portion, done = Portion(_FIRST, _MOST), 0
+    portion, done = AdaptiveBatch(_FIRST, _MOST), 0
     while part := items[done : done + max(portion.size, _FIRST)]:
         with portion:
             _bring_all(part, course, stores)

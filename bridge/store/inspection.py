@@ -18,7 +18,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..graph import graph_files
-from ..text.terms import FORMAT as WORDS_FORMAT
+from ..text.terms import INDEX_FORMAT as WORDS_FORMAT
 from . import database, vector_files
 from .full_text import table_in_force
 

@@ -10,7 +10,7 @@ from typing import Any
 from jobs import clock
 
 from ..memory import Content, Memory, Metadata, References, TimeScope, plan_key
-from ..text.sections import moment
+from ..text.sections import normalise_time
 
 COLUMNS = (
     "number, id, kind, status, topic_id, session_id, plan_id, created_at, updated_at, source_created_at,"
@@ -49,9 +49,9 @@ def memory_of(row: sqlite3.Row | tuple[Any, ...]) -> Memory:
             session_id=session_id,
             plan_id=plan_id,
             status=status,
-            created_at=moment(created or ""),
-            updated_at=moment(updated or ""),
-            source_created_at=moment(source or ""),
+            created_at=normalise_time(created or ""),
+            updated_at=normalise_time(updated or ""),
+            source_created_at=normalise_time(source or ""),
             importance=importance,
         ),
         stored_at=stored,
@@ -75,7 +75,7 @@ def dated(kind: str, created_at: str | None, source_created_at: str | None, stor
 
     A legacy memory has at least the time when it was stored. None where nothing is known.
     """
-    known = moment(source_created_at or "") or moment(created_at or "")
+    known = normalise_time(source_created_at or "") or normalise_time(created_at or "")
     text = known or (stored_at if kind == "legacy" else None)
     return None if text is None else clock.parse(text).timestamp()
 

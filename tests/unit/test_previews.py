@@ -22,7 +22,7 @@ from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, compact, run
 from bridge.settings import Settings
-from bridge.slices import quietly
+from bridge.slices import ignore_progress
 from bridge.store.topics import nearest
 from jobs import clock
 from jobs.errors import JobError
@@ -63,7 +63,7 @@ def add(stores: Stores, *decisions: str, day: int = 1, topic_id: str = "uploads"
 def outcome(stores: Stores, topic_id: str = "uploads", **payload: Any) -> Succeeded | Failed:
     payload = {"topic_id": topic_id, "preview": True, **payload}
     at = clock.iso(NOW)
-    return run("compact", [Task("job", "digest", payload, at, at)], stores, NOW, quietly)["job"]
+    return run("compact", [Task("job", "digest", payload, at, at)], stores, NOW, ignore_progress)["job"]
 
 
 def shown(stores: Stores, topic_id: str = "uploads") -> dict[str, Any]:
