@@ -129,7 +129,7 @@ def compared_one_by_one(stores: Stores) -> None:
     decisions = [text for memory in sources for text in (memory.content.decisions if memory.content else ())]
     for place, later in enumerate(decisions):
         for earlier in decisions[:place]:
-            conflicts.between(earlier, later)
+            conflicts.compare_texts(earlier, later)
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -58,7 +58,7 @@ def cognee_environment(settings: Settings, workspace: Workspace, inherited: dict
         "COGNEE_MEMORY_CONFIG_DIR": str(settings.config_folder),
         "COGNEE_MEMORY_CACHE_DIR": str(settings.cache_folder),
     }
-    found |= as_environment(llm.completed(settings)) | _FIXED
+    found |= as_environment(llm.with_defaults(settings)) | _FIXED
     found |= {
         "SYSTEM_ROOT_DIRECTORY": str(workspace.cognee_system),
         "DATA_ROOT_DIRECTORY": str(workspace.cognee_data),

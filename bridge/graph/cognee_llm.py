@@ -113,7 +113,7 @@ def _gate(send: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
             async with asyncio.timeout(seconds):  # of the whole: the client's own is for each byte
                 answer = await send(*arguments, **options)
         except Exception as error:
-            if llm_failures.was_not_served(error):
+            if llm_failures.was_not_charged(error):
                 meter.take_back(call)
             raise
         question.answers += 1
@@ -172,7 +172,7 @@ def _one_question(asked: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitab
         except Exception as error:
             if meter.failure is None:
                 seconds = meter.settings.llm_timeout_seconds
-                meter.failure = llm_failures.failure(error, meter.now(), get_llm_config().llm_model, seconds)
+                meter.failure = llm_failures.as_job_error(error, meter.now(), get_llm_config().llm_model, seconds)
             raise meter.failure from None  # the cause's text may hold the key, the question and the answer
         finally:
             _question.reset(token)

@@ -15,7 +15,7 @@ import cognee  # noqa: F401 - it configures itself, and takes over logging, whil
 from ..privacy import log_lines
 
 # With tracebacks that show code and values: take it back.
-_handler = log_lines.on_stderr()
+_handler = log_lines.log_to_stderr()
 _OURS = ("bridge", "child", "jobs", "worker", "root", "py")  # the last for warnings
 # cognee's loggers have names of all kinds, and tell of texts.
 _handler.addFilter(lambda record: record.name.partition(".")[0] in _OURS)

@@ -51,19 +51,19 @@ class Text:
     path: Path | None = None
 
 
-class NotReadable(Exception):
+class UnreadableText(Exception):
     """Why a text cannot be read, in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class EarlierTexts:
     """Texts by age, and what is wrong with stores that cannot be read."""
 
     texts: list[Text]
     problems: list[str]
 
 
-def find(workspace: Workspace, ours: Collection[str] = ()) -> Found:
+def find(workspace: Workspace, ours: Collection[str] = ()) -> EarlierTexts:
     """All texts of all stores, the oldest first, but those whose ids are ``ours``.
 
     Raw texts that lie there without a store that names any are found as well.
@@ -88,21 +88,23 @@ def find(workspace: Workspace, ours: Collection[str] = ()) -> Found:
         named = {text.file for text in texts}
         unnamed = (name for name in lying if name not in named and lying[name] and _RAW_TEXT.fullmatch(name))
         kept = [Text("", "", name, path=lying[name][0]) for name in unnamed]
-    return Found(sorted(kept, key=lambda text: (text.added_at or "", text.store, text.data_id, text.file)), problems)
+    return EarlierTexts(
+        sorted(kept, key=lambda text: (text.added_at or "", text.store, text.data_id, text.file)), problems
+    )
 
 
 def read(text: Text) -> str:
     """The words of a text. Raises NotReadable."""
     if text.path is None:
-        raise NotReadable("Its file is not in .cognee_data any more.")
+        raise UnreadableText("Its file is not in .cognee_data any more.")
     try:
         return files.read_own(text.path, TEXT_LIMIT).decode()
     except UnicodeDecodeError:
-        raise NotReadable("Its file is no text in UTF-8.") from None
+        raise UnreadableText("Its file is no text in UTF-8.") from None
     except JobError as error:
-        raise NotReadable(error.message) from None
+        raise UnreadableText(error.message) from None
     except OSError as error:
-        raise NotReadable(f"Its file cannot be read: {error.strerror}.") from None
+        raise UnreadableText(f"Its file cannot be read: {error.strerror}.") from None
 
 
 def archive(workspace: Workspace) -> Path | None:

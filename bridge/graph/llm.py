@@ -61,7 +61,7 @@ def _misfit(settings: Settings) -> JobError | None:
     return None
 
 
-def completed(settings: Settings) -> Settings:
+def with_defaults(settings: Settings) -> Settings:
     """The settings with what cognee needs beside what was set, so that it can be imported whatever was set."""
     provider, model = provider_of(settings), settings.llm_model
     if not is_configured(settings):

@@ -25,7 +25,7 @@ _NO_CREDIT = re.compile(
 )
 
 
-def failure(error: BaseException, now: datetime, model: str, timeout_seconds: float) -> JobError:
+def as_job_error(error: BaseException, now: datetime, model: str, timeout_seconds: float) -> JobError:
     """The error of the table for one that a call ended in."""
     chain = list(_causes(error))
     for each in chain:
@@ -58,7 +58,7 @@ def failure(error: BaseException, now: datetime, model: str, timeout_seconds: fl
     return _by_status(status, chain, now, model)
 
 
-def was_not_served(error: BaseException) -> bool:
+def was_not_charged(error: BaseException) -> bool:
     """Whether a call that ended in the error surely cost nothing: nobody was reached, or it was put off.
 
     httpx's ConnectError is not enough: LiteLLM makes one of a connection that was cut after the request as well.

@@ -147,7 +147,7 @@ def _embedded(connection: Connection, going: Sequence[Memory]) -> Iterator[str]:
         yield whole_text(memory)
         yield from (passage.text for passage in passages(memory))
         yield from texts(memory)
-        yield from record_draft.compared(memory)
+        yield from record_draft.embedded_texts(memory)
         for (found,) in connection.execute("SELECT found FROM cognified WHERE memory_id = ?", (memory.id,)):
             yield from strings(json.loads(found))
 

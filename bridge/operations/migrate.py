@@ -21,7 +21,7 @@ from jobs.lifecycle import Failed, Succeeded
 
 from ..embedding.embedder import refuses_a_text
 from ..graph import earlier_stores
-from ..graph.earlier_stores import NotReadable, Text
+from ..graph.earlier_stores import Text, UnreadableText
 from ..graph.open_stores import Stores
 from ..memory import Content, Memory
 from ..privacy import redaction
@@ -139,7 +139,7 @@ class Course:
         except Skipped as why:
             item.outcome, item.reason = "skipped", str(why)
             return None
-        except NotReadable as why:
+        except UnreadableText as why:
             item.outcome, item.reason = "failed", str(why)
             return None
         except JobError as error:

@@ -306,7 +306,7 @@ def test_a_link_in_place_of_the_folder_is_not_followed(workspace: Workspace, tmp
 def test_old_previews_go_and_so_do_the_oldest_of_too_many(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(previews, "MOST_KEPT", 3)
+    monkeypatch.setattr(previews, "MAX_KEPT", 3)
     day = 86_400.0
 
     def kept(topic_id: str, age_days: float) -> Path:
