@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bridge.compaction import conflicts, contrast
 from bridge.compaction.contrast import Reading, read
-from bridge.embedding.embedder import create
+from bridge.embedding.factory import create
 from bridge.settings import load
 
 from .table import show

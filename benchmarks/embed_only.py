@@ -6,7 +6,7 @@ import sys
 import time
 import uuid
 
-from bridge.embedding.embedder import create
+from bridge.embedding.factory import create
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.settings import load

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 
-from bridge.embedding.embedder import create
+from bridge.embedding.factory import create
 from bridge.graph.open_stores import Stores
 from bridge.operations import Task, migrate
 from bridge.operations.ingest import prepare

@@ -8,7 +8,8 @@ import time
 import uuid
 
 from bridge.graph.cognee_nodes import data_point
-from bridge.graph.cognee_store import add_data_points, setup
+from bridge.graph.cognee_opening import setup
+from bridge.graph.cognee_writing import add_data_points
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from jobs import clock

@@ -14,7 +14,7 @@ if __package__ in (None, ""):  # python bridge/ingest.py
     __package__ = "bridge"
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jobs.layout import find_workspace
 
@@ -23,13 +23,16 @@ from .interface.arguments import ingest_arguments
 from .interface.submission import payload_of, submit
 from .settings import load
 
+if TYPE_CHECKING:
+    from .interface.answer_shapes import Submission
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """One JSON object on stdout; exit status 0, 1 (failed) or 2 (wrong usage)."""
     return envelope.of_script(lambda: _work(sys.argv[1:] if argv is None else list(argv)))
 
 
-def _work(argv: list[str]) -> dict[str, Any]:
+def _work(argv: list[str]) -> Submission:
     given = ingest_arguments(argv)
     envelope.claim_stdout()
     workspace = find_workspace(given.workspace, Path.cwd())

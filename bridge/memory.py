@@ -91,14 +91,27 @@ class Memory:
     text: str = ""
     sources: tuple[str, ...] = ()
 
+    @property
+    def dated_at(self) -> str | None:
+        """When its age begins, as ``dated_at`` says."""
+        return dated_at(self.kind, self.metadata.created_at, self.metadata.source_created_at, self.stored_at)
 
-_SLUG = re.compile(r"[a-z0-9][a-z0-9._-]{0,127}")
+
+def dated_at(kind: str, created_at: str | None, source_created_at: str | None, stored_at: str) -> str | None:
+    """When a memory's age begins: ``source_created_at``, else ``created_at``; None where neither is known.
+
+    A legacy memory has at least the time when it was stored.
+    """
+    return source_created_at or created_at or (stored_at if kind == "legacy" else None)
+
+
+TOPIC_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,127}")
 _PLAN = re.compile(r"(?:plan[\s_-]*)?(\d+)(?![0-9])", re.IGNORECASE)
 
 
 def is_topic_id(text: str) -> bool:
     """Whether the text is a topic id: a slug of at most 128 characters. A UUID in lower case is a slug too."""
-    return _SLUG.fullmatch(text) is not None
+    return TOPIC_ID.fullmatch(text) is not None
 
 
 def slug(topic: str) -> str:

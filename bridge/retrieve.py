@@ -16,7 +16,7 @@ if __package__ in (None, ""):  # python bridge/retrieve.py
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobs.errors import JobError
 
@@ -24,26 +24,30 @@ from .interface import envelope
 from .interface.arguments import retrieve_arguments
 from .search.query_client import ask_for
 
+if TYPE_CHECKING:
+    from .interface.answer_shapes import Response, RetrievalResponse
 
-def respond(path: str | None, arguments: dict[str, Any]) -> dict[str, Any]:
+
+def respond(path: str | None, arguments: dict[str, Any]) -> RetrievalResponse:
     """The whole way from raw arguments to an answer; an error is an answer too."""
-    found: dict[str, Any] = json.loads(ask_for("retrieve", path, arguments))
-    return found
+    answer: RetrievalResponse = json.loads(ask_for("retrieve", path, arguments))
+    return answer
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The script: one JSON object on stdout; exit status 0, 1 (failed) or 2 (wrong usage)."""
+    answer: Response
     try:
         path, arguments = retrieve_arguments(sys.argv[1:] if argv is None else list(argv))
         envelope.claim_stdout()
     except JobError as error:
         from .search.reader import failure
 
-        found = failure("retrieve", error)
+        answer = failure("retrieve", error)
     else:
-        found = respond(path, arguments)
-    envelope.send(found)
-    return envelope.exit_code(found)
+        answer = respond(path, arguments)
+    envelope.send(answer)
+    return envelope.exit_code(answer)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 from jobs.errors import JobError
 from jobs.layout import expand_home
 
+from .argument_table import ARGUMENTS, Preset, RankingMode
 from .privacy import masking
 
 if TYPE_CHECKING:
@@ -87,20 +88,36 @@ class Settings:
     test_jobs: bool = _setting(False, "Accept jobs of the kind noop.")
     fault: str | None = _setting(None, "A fault to inject, for tests of durability; only with test_jobs.")
 
-    ranking_preset: Literal["contract", "long-lived"] = _setting(
-        "contract", "contract: half-life 7 days. long-lived: half-life 90 days, floor 0.85.", workspace=True
+    ranking_preset: Preset = _setting(
+        ARGUMENTS["preset"].default,
+        "contract: half-life 7 days. long-lived: half-life 90 days, floor 0.85.",
+        workspace=True,
     )
-    ranking_mode: Literal["product", "blend"] = _setting(
-        "product",
+    ranking_mode: RankingMode = _setting(
+        ARGUMENTS["ranking_mode"].default,
         "product: semantic * recency * status. blend: (a * semantic + (1 - a) * recency) * status.",
         workspace=True,
     )
-    half_life_days: float | None = _setting(None, "Half-life of recency in days, 0.5 to 90.", workspace=True)
-    recency_floor: float | None = _setting(None, "Minimum recency_multiplier, 0 to 1.", workspace=True)
-    alpha: float = _setting(0.8, "Weight of relevance in the blend mode, 0.6 to 0.95.", workspace=True)
-    relevance_floor: float = _setting(0.2, "Minimum semantic_score of a hit.", workspace=True)
-    max_results: int = _setting(5, "Maximum number of hits in an answer, 1 to 1000.", workspace=True)
-    max_tokens: int = _setting(2000, "Token budget of an answer.", workspace=True)
+    half_life_days: float | None = _setting(
+        None, f"Half-life of recency in days, {ARGUMENTS['half_life_days'].shown_range}.", workspace=True
+    )
+    recency_floor: float | None = _setting(
+        None, f"Minimum recency_multiplier, {ARGUMENTS['recency_floor'].shown_range}.", workspace=True
+    )
+    alpha: float = _setting(
+        ARGUMENTS["alpha"].default,
+        f"Weight of relevance in the blend mode, {ARGUMENTS['alpha'].shown_range}.",
+        workspace=True,
+    )
+    relevance_floor: float = _setting(
+        ARGUMENTS["relevance_floor"].default, "Minimum semantic_score of a hit.", workspace=True
+    )
+    max_results: int = _setting(
+        ARGUMENTS["max_results"].default,
+        f"Maximum number of hits in an answer, {ARGUMENTS['max_results'].shown_range}.",
+        workspace=True,
+    )
+    max_tokens: int = _setting(ARGUMENTS["max_tokens"].default, "Token budget of an answer.", workspace=True)
 
     redact_secrets: bool = _setting(
         True, "Replace likely secrets in texts with [REDACTED:kind] before the texts are stored."

@@ -6,15 +6,14 @@ works, and worse than it should, or not for long. ``note``: worth knowing. ``ok`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 Level = Literal["ok", "note", "warning", "error"]
-LEVELS: tuple[str, ...] = get_args(Level)
+LEVELS: tuple[Level, ...] = get_args(Level)
 
 Group = Literal["machine", "installation", "settings", "workspace", "worker", "queue", "memory", "graph", "model"]
-GROUPS: tuple[str, ...] = get_args(Group)
+GROUPS: tuple[Group, ...] = get_args(Group)
 
 Fix = Literal[
     "close to others",  # modes of our folders and files
@@ -34,7 +33,7 @@ class Diagnostic:
     """``deep``: only the job ``check`` looks for it, which reads the stores whole."""
 
     code: str
-    group: str
+    group: Group
     level: Level
     cause: str
     remedy: str
@@ -553,71 +552,3 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         " --dry-run.", deep=True,
     ),
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What one check found. ``memory_ids`` are some of the memories concerned; ``count`` says of how many things."""
-
-    code: str
-    subject: str
-    message: str
-    remedy: str
-    group: str
-    count: int = 1
-    memory_ids: tuple[str, ...] = ()
-
-    @property
-    def level(self) -> Level:
-        return DIAGNOSTICS[self.code].level
-
-    @property
-    def fix(self) -> Fix | None:
-        return DIAGNOSTICS[self.code].fix
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "code": self.code,
-            "level": self.level,
-            "group": self.group,
-            "subject": self.subject,
-            "message": self.message,
-            "remedy": self.remedy,
-            "fix": self.fix,
-            "count": self.count,
-            "memory_ids": list(self.memory_ids),
-        }
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Finding:
-        """A finding of the job ``check``. Raises KeyError for a code that is not known."""
-        trouble = DIAGNOSTICS[data["code"]]
-        return cls(
-            code=trouble.code,
-            subject=data["subject"],
-            message=data["message"] or trouble.cause,
-            remedy=data["remedy"] or trouble.remedy,
-            group=data["group"],
-            count=data["count"],
-            memory_ids=tuple(data["memory_ids"]),
-        )
-
-
-_MOST_IDS = 20
-
-
-def finding(
-    code: str,
-    subject: str,
-    message: str = "",
-    *,
-    remedy: str = "",
-    group: str = "",
-    count: int = 1,
-    memory_ids: Sequence[str] = (),
-) -> Finding:
-    """A finding of the table with what was found this time; no texts of memories, and no keys."""
-    trouble = DIAGNOSTICS[code]
-    told = tuple(memory_ids[:_MOST_IDS])
-    said = f"{trouble.cause} {message}".rstrip()
-    return Finding(code, subject, said, remedy or trouble.remedy, group or trouble.group, count, told)

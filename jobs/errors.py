@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import schema
 
 
 class Reaction(Enum):
@@ -390,14 +393,14 @@ class JobError(Exception):
     def retryable(self) -> bool:
         return self.reaction in (Reaction.RETRY, Reaction.WAIT)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> schema.JobError:
         """The ``error`` object of a record."""
-        found: dict[str, Any] = {
+        error: schema.JobError = {
             "code": self.code,
             "message": self.message,
             "remediation": self.remediation,
             "retryable": self.retryable,
         }
         if self.details:
-            found["details"] = self.details
-        return found
+            error["details"] = self.details
+        return error

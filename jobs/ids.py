@@ -7,14 +7,14 @@ import re
 import time
 import uuid
 
-_FORM = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+JOB_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _DEVICES = frozenset(["con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)), *(f"lpt{n}" for n in range(10))])
 
 
 def is_job_id(text: str) -> bool:
     """Whether the text is a valid job id: 1 to 64 of a-z, 0-9, ``-`` and ``_``, first a letter or digit, and not a
     device name of Windows."""
-    return _FORM.fullmatch(text) is not None and text not in _DEVICES
+    return JOB_ID.fullmatch(text) is not None and text not in _DEVICES
 
 
 def new_job_id() -> str:

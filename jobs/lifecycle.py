@@ -6,6 +6,7 @@ records is the ledger's and the spool's task.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, assert_never
@@ -26,7 +27,7 @@ class Started:
 class Succeeded:
     """The operation has ended and its change to the memory is committed."""
 
-    result: dict[str, Any]
+    result: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

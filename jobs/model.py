@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from hashlib import sha256
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from . import clock
+from .kinds import Kind
 
-SCHEMA_VERSION = 1
+if TYPE_CHECKING:
+    from . import schema
 
-Kind = Literal[
-    "ingest", "cognify", "migrate", "compact", "restore", "forget", "set_status",
-    "ask", "import", "rebuild", "graph", "check", "noop",
-]  # fmt: skip
-KINDS: tuple[str, ...] = get_args(Kind)
+SCHEMA_VERSION: Literal[1] = 1
 
 State = Literal["queued", "running", "retrying", "succeeded", "failed", "cancelled", "expired", "rejected"]
 ENDS: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "expired", "rejected"})
@@ -87,7 +86,7 @@ class Attempt:
     repeats: int = 1
     together: int = 1
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> schema.Attempt:
         """The entry in the record's ``attempts``."""
         return {
             "number": self.number,
@@ -105,7 +104,7 @@ class Record:
     """The source of truth about a job's state, and the file that clients poll."""
 
     job_id: str
-    kind: str | None
+    kind: Kind | None
     job_sha256: str | None
     state: State
     generation: int = 1
@@ -120,8 +119,8 @@ class Record:
     expires_at: str | None = None
     elapsed_ms: int | None = None
     correlation_id: str | None = None
-    result: dict[str, Any] | None = None
-    error: dict[str, Any] | None = None
+    result: Mapping[str, Any] | None = None
+    error: schema.JobError | None = None
     attempts: tuple[Attempt, ...] = field(default=())
 
     @property
@@ -154,7 +153,7 @@ class Record:
         """The number of attempts in which the worker itself died while the child ran this job alone."""
         return sum(a.repeats for a in self.attempts if a.outcome == "worker_died" and a.together == 1)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> schema.JobRecord:
         """The content of the record's file, ``results/<job_id>.json``."""
         return {
             "schema_version": SCHEMA_VERSION,
@@ -235,7 +234,7 @@ def job_digest(kind: str, payload: dict[str, Any]) -> str:
     return sha256(canonical_json({"kind": kind, "payload": payload}).encode()).hexdigest()
 
 
-def encode(value: dict[str, Any]) -> bytes:
+def encode(value: Mapping[str, object]) -> bytes:
     """The bytes of a JSON file that we write: compact, one line, UTF-8."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return (text + "\n").encode("utf-8", "backslashreplace")  # a file name need not be valid UTF-8

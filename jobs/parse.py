@@ -17,16 +17,12 @@ from typing import Any
 from .check import check
 from .errors import JobError
 from .ids import is_job_id
-from .model import KINDS, SCHEMA_VERSION, Job, Kind, job_digest
+from .kinds import BY_NAME, KIND_NAMES, TEST_ONLY, Kind
+from .model import SCHEMA_VERSION, Job, job_digest
 from .payloads import PAYLOADS, JobFile
 
 MAX_DEPTH = 32
 _LARGEST = 2**63 - 1
-
-# Higher runs first. A person waits for a preview; work on the whole store can wait.
-_PRIORITY = {"ask": 20, "set_status": 10, "forget": 10, "restore": 10, "ingest": 0, "noop": 0}
-_SLOW_PRIORITY = -10
-_PREVIEW_PRIORITY = 20
 
 
 def read_json(data: bytes) -> Any:
@@ -130,7 +126,8 @@ def _check_text(text: str) -> None:
 
 
 def parse_job(name: str, data: bytes, *, max_attempts: int = 4, test_jobs: bool = False) -> Job:
-    """The job in a file ``<name>.json``. ``max_attempts`` is the default; ``test_jobs`` allows the kind ``noop``.
+    """The job in a file ``<name>.json``. ``max_attempts`` is the default; ``test_jobs`` allows the
+    kinds for tests.
 
     Raises JobError: JSON_INVALID, SCHEMA_VERSION_UNSUPPORTED, KIND_UNKNOWN or JOB_INVALID.
     """
@@ -174,8 +171,8 @@ def _job(name: str, value: Any, max_attempts: int, test_jobs: bool) -> Job:
     if version is not None and (isinstance(version, bool) or version != SCHEMA_VERSION):
         raise JobError("SCHEMA_VERSION_UNSUPPORTED", f"The job has schema_version {str(version)[:40]!r}.")
     kind = value.get("kind")
-    if isinstance(kind, str) and (kind not in KINDS or (kind == "noop" and not test_jobs)):
-        near = get_close_matches(kind, [k for k in KINDS if k != "noop"], n=1)
+    if isinstance(kind, str) and (kind not in KIND_NAMES or (kind in TEST_ONLY and not test_jobs)):
+        near = get_close_matches(kind, [k for k in KIND_NAMES if k not in TEST_ONLY], n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise JobError("KIND_UNKNOWN", f"There is no job kind {kind[:64]!r}.{hint}")
     file = check(JobFile, value)
@@ -200,9 +197,9 @@ def _job(name: str, value: Any, max_attempts: int, test_jobs: bool) -> Job:
     )
 
 
-def default_priority(kind: str, payload: dict[str, Any]) -> int:
-    """The priority of a job that names none. Higher runs first: a job for which a person waits precedes work on the
-    whole store."""
-    if kind == "compact" and payload.get("preview"):
-        return _PREVIEW_PRIORITY
-    return _PRIORITY.get(kind, _SLOW_PRIORITY)
+def default_priority(kind: Kind, payload: dict[str, Any]) -> int:
+    """The priority of a job that names none. Higher runs first."""
+    found = BY_NAME[kind]
+    if found.preview_priority is not None and payload.get("preview"):
+        return found.preview_priority
+    return found.priority

@@ -24,7 +24,7 @@ from pydantic.alias_generators import to_camel
 from pydantic.config import JsonDict
 
 from . import clock
-from .model import Kind
+from .kinds import KINDS, Kind
 
 
 def _timestamp(text: str) -> str:
@@ -317,21 +317,7 @@ class Noop(Model):
     )
 
 
-PAYLOADS: dict[Kind, type[Model]] = {
-    "ingest": Ingest,
-    "cognify": Cognify,
-    "migrate": Migrate,
-    "compact": Compact,
-    "restore": Restore,
-    "forget": Forget,
-    "set_status": SetStatus,
-    "ask": Ask,
-    "import": Import,
-    "rebuild": Rebuild,
-    "graph": Nothing,
-    "check": Nothing,
-    "noop": Noop,
-}
+PAYLOADS: dict[Kind, type[Model]] = {kind.name: globals()[kind.payload] for kind in KINDS}
 
 
 class JobFile(Model):

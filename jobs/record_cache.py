@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Lock
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from . import clock, files
 from .errors import JobError
@@ -24,7 +24,8 @@ from .layout import SpoolPaths
 from .model import State
 from .spool import RECORD_LIMIT
 
-JobRow = dict[str, Any]  # the fields ``ROW_FIELDS`` of a record
+if TYPE_CHECKING:
+    from .schema import Bucket, Cause, JobBrief as JobRow, JobError as ErrorOfRecord, Spread
 
 ROW_FIELDS = (
     "job_id", "kind", "state", "success", "generation", "attempt", "max_attempts", "priority", "submitted_at",
@@ -115,9 +116,8 @@ def _row_of(path: str, name: str) -> JobRow | None:
     """The row of the record at ``path``; None if the file is not a valid record, which recovery reports."""
     try:
         record = json.loads(files.read_own(Path(path), RECORD_LIMIT))
-        return (
-            {field: record[field] for field in ROW_FIELDS} if record["job_id"] == name and _is_valid(record) else None
-        )
+        row = {field: record[field] for field in ROW_FIELDS}
+        return cast("JobRow", row) if record["job_id"] == name and _is_valid(record) else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError, JobError):
         return None
 
@@ -198,29 +198,30 @@ def counts(rows: Iterable[JobRow]) -> dict[str, int]:
     return dict(Counter(row["state"] for row in rows))
 
 
-def causes(rows: Iterable[JobRow]) -> list[dict[str, Any]]:
+def causes(rows: Iterable[JobRow]) -> list[Cause]:
     """Why jobs failed, expired, were rejected or wait for a retry: one entry per state and error, most frequent first.
 
     Each has ``state``, ``code``, ``count``, ``kinds`` (counts by kind), ``messages`` (counts by message, most frequent
     first, at most ``MAX_MESSAGES``), and of the newest job ``message``, ``remediation``, ``newest`` (its time) and
     ``newest_job_id``.
     """
-    groups: dict[tuple[str, str], list[JobRow]] = {}
+    groups: dict[tuple[State, str], list[tuple[JobRow, ErrorOfRecord]]] = {}
     for row in rows:
-        if row["error"] is not None and row["state"] in ("failed", "rejected", "retrying", "expired"):
-            groups.setdefault((row["state"], row["error"]["code"]), []).append(row)
-    entries = []
+        error = row["error"]
+        if error is not None and row["state"] in ("failed", "rejected", "retrying", "expired"):
+            groups.setdefault((row["state"], error["code"]), []).append((row, error))
+    entries: list[Cause] = []
     for (state, code), group in groups.items():
-        newest = max(group, key=sort_key)
+        newest, error = max(group, key=lambda failed: sort_key(failed[0]))
         entries.append(
             {
                 "state": state,
                 "code": code,
                 "count": len(group),
-                "kinds": dict(Counter(row["kind"] or "?" for row in group)),
-                "message": newest["error"]["message"],
-                "messages": _messages(group),
-                "remediation": newest["error"]["remediation"],
+                "kinds": dict(Counter(row["kind"] or "?" for row, _ in group)),
+                "message": error["message"],
+                "messages": _messages([error["message"] for _, error in group]),
+                "remediation": error["remediation"],
                 "newest": newest["finished_at"] or newest["accepted_at"],
                 "newest_job_id": newest["job_id"],
             }
@@ -228,12 +229,12 @@ def causes(rows: Iterable[JobRow]) -> list[dict[str, Any]]:
     return sorted(entries, key=lambda cause: (-cause["count"], cause["state"], cause["code"]))
 
 
-def _messages(group: list[JobRow]) -> dict[str, int]:
-    counted = Counter(row["error"]["message"] for row in group)
+def _messages(messages: list[str]) -> dict[str, int]:
+    counted = Counter(messages)
     return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:MAX_MESSAGES])
 
 
-def activity(rows: Iterable[JobRow], now: datetime, hours: float, buckets: int) -> list[dict[str, Any]]:
+def activity(rows: Iterable[JobRow], now: datetime, hours: float, buckets: int) -> list[Bucket]:
     """The jobs that ended in each of ``buckets`` equal spans of the last ``hours``, oldest span first.
 
     Each span has ``at`` (its start), ``ended`` (counts by state), ``waited_ms`` (from acceptance to the first start;
@@ -253,26 +254,30 @@ def activity(rows: Iterable[JobRow], now: datetime, hours: float, buckets: int) 
         {
             "at": clock.iso(start + number * width),
             "ended": dict(Counter(row["state"] for row in group)),
-            "waited_ms": _quantiles([_waited_ms(row) for row in group if _has_waited(row)]),
-            "took_ms": _quantiles([b["elapsed_ms"] for b in group if b["elapsed_ms"] is not None]),
+            "waited_ms": _quantiles([_waited_ms(row) for row in group]),
+            "took_ms": _quantiles([row["elapsed_ms"] for row in group]),
         }
         for number, group in enumerate(groups)
     ]
 
 
-def _has_waited(row: JobRow) -> bool:
-    return row["generation"] == 1 and None not in (row["accepted_at"], row["started_at"])
-
-
-def _waited_ms(row: JobRow) -> int:
-    """Milliseconds from acceptance to the first start; at least 0, since the clock may have been set back."""
-    waited = clock.parse(row["started_at"]) - clock.parse(row["accepted_at"])
+def _waited_ms(row: JobRow) -> int | None:
+    """Milliseconds from acceptance to the first start; at least 0, since the clock may have been set back. None for a
+    job that has not started, and for a replayed one."""
+    accepted_at, started_at = row["accepted_at"], row["started_at"]
+    if row["generation"] != 1 or accepted_at is None or started_at is None:
+        return None
+    waited = clock.parse(started_at) - clock.parse(accepted_at)
     return max(0, round(waited.total_seconds() * 1000))
 
 
-def _quantiles(values: list[int]) -> dict[str, int] | None:
-    """Median and 95th percentile by nearest rank."""
-    if not values:
+def _quantiles(values: Iterable[int | None]) -> Spread | None:
+    """Median and 95th percentile of the known values, by nearest rank."""
+    ordered = sorted(value for value in values if value is not None)
+    if not ordered:
         return None
-    ordered = sorted(values)
-    return {name: ordered[max(0, -(-len(ordered) * share // 100) - 1)] for name, share in (("p50", 50), ("p95", 95))}
+    return {"p50": _quantile(ordered, 50), "p95": _quantile(ordered, 95)}
+
+
+def _quantile(ordered: list[int], share: int) -> int:
+    return ordered[max(0, -(-len(ordered) * share // 100) - 1)]

@@ -8,22 +8,25 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from . import files, spool
 from .errors import JobError
 from .ids import is_job_id
 from .layout import SpoolPaths
 
+if TYPE_CHECKING:
+    from .schema import RejectedFile
 
-def rejections(paths: SpoolPaths, limit: int) -> tuple[list[dict[str, Any]], int]:
+
+def rejections(paths: SpoolPaths, limit: int) -> tuple[list[RejectedFile], int]:
     """The newest ``limit`` rejected files that still exist, newest first, and the number of all of them.
 
     Each has ``file`` (its name in the inbox), ``kept_as`` (its name in ``rejected/``), ``rejected_at``, ``error`` and
     ``size`` in bytes.
     """
     reasons = sorted(_reasons(paths), reverse=True)
-    shown: list[dict[str, Any]] = []
+    shown: list[RejectedFile] = []
     for _, reason in reasons:
         if len(shown) == limit:
             break
@@ -50,7 +53,7 @@ def _reasons(spool_paths: SpoolPaths) -> list[tuple[int, str]]:
     return reasons
 
 
-def _rejection(spool_paths: SpoolPaths, reason: str) -> dict[str, Any] | None:
+def _rejection(spool_paths: SpoolPaths, reason: str) -> RejectedFile | None:
     """The entry of ``rejections`` for a reason file; None if the file is damaged or gone."""
     kept = spool_paths.rejected / f"{reason.removesuffix('.reason.json')}.json"
     try:

@@ -1,18 +1,21 @@
-"""The shapes of the files that a client reads, as types from which JSON Schemas and TypeScript are generated.
+"""The types of the JSON files that a client reads: mypy checks the code that writes them, and the JSON Schemas are
+generated from them.
 
-Nothing imports this at run time. ``model``, ``spool`` and the worker write the files; a test compares them with these
-shapes. The files that a client writes are in ``payloads``.
+Import it under TYPE_CHECKING: only the generators need it at run time, since it imports pydantic. The files that a
+client writes are in ``payloads``.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal, NotRequired
 
-from pydantic import BaseModel, ConfigDict, Field
-from typing_extensions import TypeAliasType
+from pydantic import Field
+from typing_extensions import TypeAliasType, TypedDict
 
-from .errors import ERRORS
-from .model import AttemptOutcome, Kind, State
+from .diagnostics import DIAGNOSTICS, Fix, Group, Level
+from .kinds import Kind
+from .model import AttemptOutcome, State
 
 Moment = Annotated[
     str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$", json_schema_extra={"format": "date-time"})
@@ -26,21 +29,12 @@ ErrorCode = TypeAliasType(
     "ErrorCode",
     Annotated[
         str,
-        Field(
-            description="Stable: programs may compare it. The codes of this version, or one of a later version.",
-            json_schema_extra={"anyOf": [{"enum": sorted(ERRORS)}, {"pattern": "^[A-Z][A-Z_]*[A-Z]$"}]},
-        ),
+        Field(description="Stable: programs may compare it. The codes of this version, or one of a later version."),
     ],
 )
 
 
-class Shape(BaseModel):
-    """Base of all shapes. They are open: a later version may add fields."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-
-
-class JobError(Shape):
+class JobError(TypedDict):
     """What went wrong, and what to do next."""
 
     code: ErrorCode
@@ -50,11 +44,11 @@ class JobError(Shape):
     """What a person can do about it."""
     retryable: bool
     """Whether the same job may succeed later without a change."""
-    details: dict[str, object] = {}
+    details: NotRequired[dict[str, object]]
     """Values for programs, such as ``fields`` or ``line``. Absent where there are none."""
 
 
-class Redactions(Shape):
+class Redactions(TypedDict):
     """Likely secrets that were replaced by ``[REDACTED:kind]``."""
 
     total: Count
@@ -62,7 +56,7 @@ class Redactions(Shape):
     """How many of each kind."""
 
 
-class Attempt(Shape):
+class Attempt(TypedDict):
     """One try at a job. Consecutive equal attempts that do not count are one entry, and so are deaths of the worker."""
 
     number: Annotated[int, Field(ge=1)]
@@ -79,7 +73,7 @@ class Attempt(Shape):
     """How many jobs shared the child. Only the death of a child that ran a single job is blamed on it."""
 
 
-class JobRecord(Shape):
+class JobRecord(TypedDict):
     """The source of truth about a job's state: ``results/<job_id>.json``, always replaced as a whole."""
 
     schema_version: Literal[1]
@@ -109,14 +103,14 @@ class JobRecord(Shape):
     """From the first start to the end."""
     correlation_id: str | None
     """The job's own, or its id; null in records of earlier versions."""
-    result: dict[str, object] | None
+    result: Mapping[str, object] | None
     """The result, in the shape of the job's kind; null unless the job succeeded."""
     error: JobError | None
     """The latest error; null after a success."""
     attempts: list[Attempt]
 
 
-class RejectionReason(Shape):
+class RejectionReason(TypedDict):
     """Why a file was moved to ``rejected/``: ``<name>.<n>.reason.json`` beside it."""
 
     schema_version: Literal[1]
@@ -132,19 +126,87 @@ class RejectionReason(Shape):
     """The size of the dropped file in bytes, if only its beginning is kept. Null if all of it is kept."""
 
 
-class ControlRequest(Shape):
+class JobBrief(TypedDict):
+    """A job in a list: some of the fields of its record."""
+
+    job_id: JobId
+    kind: Kind | None
+    state: State
+    success: bool | None
+    generation: Annotated[int, Field(ge=1)]
+    attempt: Count
+    max_attempts: Annotated[int, Field(ge=1)]
+    priority: int
+    submitted_at: Moment | None
+    accepted_at: Moment | None
+    started_at: Moment | None
+    finished_at: Moment | None
+    next_attempt_at: Moment | None
+    elapsed_ms: Count | None
+    correlation_id: str | None
+    error: JobError | None
+
+
+class Cause(TypedDict):
+    """Why jobs failed, were rejected, expired, or wait for another attempt."""
+
+    state: State
+    code: ErrorCode
+    count: Annotated[int, Field(ge=1)]
+    kinds: dict[str, Count]
+    message: str
+    """Of the newest of these jobs, like what follows."""
+    messages: dict[str, Count]
+    """What was said of how many of them, the most frequent first; a few at most."""
+    remediation: str
+    newest: Moment | None
+    newest_job_id: JobId
+
+
+class RejectedFile(TypedDict):
+    """A file that could not become a job."""
+
+    file: str
+    """Its name in the inbox."""
+    kept_as: str
+    """Its name in ``rejected/``."""
+    rejected_at: Moment
+    error: JobError
+    size: Count
+
+
+class Spread(TypedDict):
+    """Half of the jobs took no longer than ``p50``, 95 of 100 no longer than ``p95``; in milliseconds."""
+
+    p50: int
+    p95: int
+
+
+class Bucket(TypedDict):
+    """What ended in a span of time."""
+
+    at: Moment
+    """Its start."""
+    ended: dict[str, Count]
+    """By state."""
+    waited_ms: Spread | None
+    """From being accepted to the first start, without jobs that were run again; null where there is none."""
+    took_ms: Spread | None
+
+
+class ControlRequest(TypedDict):
     """A request to the worker. About one job: ``control/cancel-<job_id>.json``, ``control/retry-<job_id>.json``,
     ``control/dismiss-<job_id>.json``. About no single job: ``control/pause.json``, ``resume.json``, ``drain.json``,
     ``prune.json``."""
 
-    requested_at: Moment | None = None
-    job_id: JobId | None = None
+    requested_at: NotRequired[Moment | None]
+    job_id: NotRequired[JobId | None]
     """The job id in the file's name. The worker uses the name, not this field."""
-    generation: Annotated[int, Field(ge=1)] | None = None
+    generation: NotRequired[Annotated[int, Field(ge=1)] | None]
     """The generation that the request is about. The worker ignores a request for another one; null means any."""
 
 
-class Progress(Shape):
+class Progress(TypedDict):
     """The progress of a running job."""
 
     done: Count
@@ -152,7 +214,7 @@ class Progress(Shape):
     message: str
 
 
-class InFlight(Shape):
+class InFlight(TypedDict):
     """A running job or batch."""
 
     job_id: JobId
@@ -164,19 +226,19 @@ class InFlight(Shape):
     progress: Progress | None
 
 
-class Counts(Shape):
+class Counts(TypedDict):
     """The number of jobs by state: all that have not ended, and those that ended since the worker's start, if any."""
 
     queued: Count
     running: Count
     retrying: Count
-    succeeded: Count = 0
-    failed: Count = 0
-    cancelled: Count = 0
-    expired: Count = 0
+    succeeded: NotRequired[Count]
+    failed: NotRequired[Count]
+    cancelled: NotRequired[Count]
+    expired: NotRequired[Count]
 
 
-class ChildProcess(Shape):
+class ChildProcess(TypedDict):
     """The process in which jobs run."""
 
     pid: Annotated[int, Field(ge=1)]
@@ -184,7 +246,7 @@ class ChildProcess(Shape):
     """Resident memory in bytes; null if the process has just ended."""
 
 
-class Http(Shape):
+class Http(TypedDict):
     """The worker's HTTP interface."""
 
     url: str | None
@@ -197,7 +259,7 @@ class Http(Shape):
     problem: str | None
 
 
-class Heartbeat(Shape):
+class Heartbeat(TypedDict):
     """The worker's state: ``worker/heartbeat.json``. Whether the worker runs is decided by its lock, not this file."""
 
     schema_version: Literal[1]
@@ -226,3 +288,43 @@ class Heartbeat(Shape):
     """Null while there is none: it is stopped when idle."""
     watcher: Literal["events", "polling", "failed"]
     """How the worker notices drops. ``failed``: events are not available, so the worker polls."""
+
+
+class WorkerFacts(TypedDict):
+    """What of a heartbeat stays the same as long as the worker lives, beside who it is."""
+
+    version: str
+    workspace: str
+    embedder: str
+    llm_configured: bool
+
+
+class WorkerActivity(TypedDict):
+    """What of a heartbeat is looked up at each beat."""
+
+    counts: Counts
+    oldest_waiting_seconds: float | None
+    in_flight: list[InFlight]
+    graph_lag: int | None
+    child: ChildProcess | None
+    watcher: Literal["events", "polling", "failed"]
+    http: Http | None
+
+
+class FoundTrouble(TypedDict):
+    """What a check found."""
+
+    code: Annotated[str, Field(json_schema_extra={"enum": sorted(DIAGNOSTICS)})]
+    level: Level
+    group: Group
+    """What it is about."""
+    subject: str
+    message: str
+    """What was found this time. No words of memories."""
+    remedy: str
+    """What to do about it."""
+    fix: Fix | None
+    """What `cognee-memory doctor --fix` would do about it."""
+    count: Count
+    memory_ids: Annotated[list[str], Field(max_length=20)]
+    """Some of the memories that are concerned."""

@@ -8,11 +8,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .diagnostics import DIAGNOSTICS, FIXES, GROUPS, LEVELS
 from .errors import ERRORS, JobError
-from .model import KINDS, Record
+from .kinds import KIND_NAMES, KINDS
+from .model import Record
+
+if TYPE_CHECKING:
+    from . import schema
 
 # Ids, digests and times. Any other string may contain text that a person wrote.
 _PLAIN = re.compile(
@@ -22,15 +26,7 @@ _PLAIN = re.compile(
 )
 
 # The fixed words that results contain.
-WORDS = frozenset(
-    {
-        "Draft", "Active", "Superseded", "DecisionRecord", "legacy", "summary", "decision_record",
-        "forgotten", "status_changed", "merged", "renumbered", "kept", "duplicate", "conflict", "failed",
-        "migrated", "already_migrated", "skipped", "remaining",
-        "negation", "choice", "value", "toggle", "reversal", "template", "llm", "rules", "index", "graph", "both",
-        *DIAGNOSTICS, *LEVELS, *GROUPS, *FIXES,
-    }
-)  # fmt: skip
+WORDS = frozenset({*(word for kind in KINDS for word in kind.words), *DIAGNOSTICS, *LEVELS, *GROUPS, *FIXES})
 
 
 # The field of a forget job's result, as the child sends it, that lists the work of the worker before the job may end.
@@ -63,10 +59,10 @@ def without_strings(value: Any) -> Any:
 
 def is_plain(text: str) -> bool:
     """Whether a string reveals no text that a person wrote: one of our own words, an id, a digest or a time."""
-    return text in WORDS or text in KINDS or text in ERRORS or _PLAIN.fullmatch(text) is not None
+    return text in WORDS or text in KIND_NAMES or text in ERRORS or _PLAIN.fullmatch(text) is not None
 
 
-def _plain_error(error: dict[str, Any] | None) -> dict[str, Any] | None:
+def _plain_error(error: schema.JobError | None) -> schema.JobError | None:
     """The error with the table's message, without the message and details of this occurrence."""
     if error is None or error["code"] not in ERRORS:
         return None if error is None else {**error, "message": "", "details": {}}

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from . import batch, files
 from .errors import JobError
@@ -21,6 +21,9 @@ from .layout import SpoolPaths
 from .model import Job, Record, encode
 from .scrub import without_texts
 from .steps import fault_point
+
+if TYPE_CHECKING:
+    from . import schema
 
 RECORD_LIMIT = 64 * 1024 * 1024
 
@@ -170,13 +173,15 @@ def scrub(spool: SpoolPaths, records: Sequence[Record], damaged: Sequence[str], 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """The content to keep instead of a rejected file, and the fields of the reason that describe the change.
+    """The content to keep instead of a rejected file, and what the reason says of the change.
 
-    ``read`` is the file's status when it was read.
+    ``cut_from`` is the size of the dropped file in bytes where only its beginning is kept, else None. ``read`` is the
+    file's status when it was read.
     """
 
     data: bytes
-    reason_fields: dict[str, Any]
+    redactions: schema.Redactions
+    cut_from: int | None
     read: os.stat_result
 
 
@@ -202,15 +207,14 @@ def reject(
     """
     name = printable_name(entry.path) if name is None else name
     target, reason = _free_names(spool, name)
-    explained: dict[str, Any] = {
+    explained: schema.RejectionReason = {
         "schema_version": 1,
         "file": name,
         "kept_as": target.name,
         "rejected_at": at,
         "error": error.as_dict(),
-        "redactions": None,
-        "cut_from": None,
-        **(rewritten.reason_fields if rewritten else {}),
+        "redactions": rewritten.redactions if rewritten else None,
+        "cut_from": rewritten.cut_from if rewritten else None,
     }
     with fault_point("reason.write"):
         files.replace(reason, encode(explained))

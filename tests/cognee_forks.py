@@ -211,7 +211,7 @@ def serve(connection: socket.socket) -> None:
     from bridge.operations import Task, run
     from jobs import clock
     from jobs.layout import Workspace
-    from worker.child.main import encode
+    from worker.child.protocol import encode
 
     def send(kind: str, found: Any) -> None:
         connection.sendall(json.dumps([kind, found], default=str).encode() + b"\n")
@@ -233,14 +233,14 @@ def serve(connection: socket.socket) -> None:
             case "keep":
                 return keep(stores, *arguments)
             case "drop":
-                with stores.store.changing("2026-11-01T10:00:00Z"):
-                    for memory_id in arguments[0]:
-                        stores.store.drop(memory_id, "2026-11-01T10:00:00Z")
+                with stores.store.change("2026-11-01T10:00:00Z") as change:
+                    change.drop(arguments[0])
                 return stores.deliver_all()
             case "forgo":  # the store alone: what the graph has of it stays
-                with stores.store.changing("2026-11-01T10:00:00Z") as connection:
-                    stores.store.drop(arguments[0], "2026-11-01T10:00:00Z")
-                    connection.execute("DELETE FROM outbox")
+                outbox = stores.store.outbox
+                with stores.store.change("2026-11-01T10:00:00Z") as change:
+                    change.drop([arguments[0]])
+                outbox.paid(outbox.pending(outbox.count()))
                 return None
             case "graph":
                 return what_is_there(stores)

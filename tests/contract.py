@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bridge.interface.json_schema import Shape
     from bridge.search.reader import Verb
 
 _SCHEMAS = Path(__file__).resolve().parent.parent / "docs" / "schemas"
@@ -29,6 +30,14 @@ _METADATA = ("topic", "topic_id", "plan_id", "session_id", "status", "source_cre
 _STRUCTURED = ("decisions", "rationale", "open_questions", "next_steps", "references")
 
 Envelope = dict[str, Any]
+
+
+def fields_of(shape: Shape) -> dict[str, bool]:
+    """The fields of an answer's type in their order, and whether each is always there."""
+    from bridge.interface.json_schema import schema_of
+
+    schema = schema_of(shape)
+    return {name: name in schema.get("required", ()) for name in schema["properties"]}
 
 
 def checked(text: str | bytes, verb: Verb = "retrieve") -> Envelope:

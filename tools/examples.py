@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
+from threading import Event
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -20,7 +22,7 @@ from bridge.embedding.tokens import Estimate
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.operations import Task, ingest
-from bridge.search import context, explanation, hits, packing, question, ranking, reader, retrieval
+from bridge.search import context, explanation, hits, question, ranking, reader, retrieval
 from bridge.search.explain_request import parse, problem
 from bridge.search.snapshot import Snapshot
 from bridge.settings import Settings
@@ -33,6 +35,7 @@ from jobs.model import Job, Record, canonical_json, encode, job_digest
 from jobs.parse import parse_job
 from worker.child.supervisor import Child
 from worker.heartbeat import Heartbeat, describe
+from worker.monitoring.counters import Counters
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.runner import Runner, Running
 
@@ -205,7 +208,10 @@ def _heartbeat(place: SpoolPaths, running: Record) -> dict[str, Any]:
     busy = Running((running.job_id,), str(running.kind), NOON, progress)
     runner = cast(Runner, SimpleNamespace(running=(busy,), graph_lag=0))
     child = cast(Child, SimpleNamespace(pid=4720, memory_bytes=384_811_008))
-    heartbeat = Heartbeat(place, facts, 2.0, lambda: describe(Ledger(place, [running]), runner, child, "events", http))
+    ledger = Ledger(place, [running])
+    heartbeat = Heartbeat(
+        place, facts, 2.0, partial(describe, ledger, runner, child, "events", http), Counters(), Event()
+    )
     heartbeat.state("ready")
     found: dict[str, Any] = _read(place.heartbeat)
     fixed = {
@@ -296,7 +302,7 @@ def retrieval_mixed() -> dict[str, Any]:
     """An answer with a hit of each kind."""
     asked = question.parse_question(QUESTION, NOON)
     ranked = scored(asked)
-    packed = packing.pack(ranked, hits.summary_text, Estimate().count, asked.max_tokens)
+    packed = hits.pack(ranked, hits.summary_text, Estimate().count, asked.max_tokens)
     return retrieval._answer(asked, [hits.hit(*entry) for entry in packed], len(ranked), Estimate.name)
 
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 from typing import Any, get_args
 
-from pydantic import BaseModel
-
+from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MOST_IDS, Argument
 from bridge.interface import answer_shapes as answers
-from bridge.memory import STATUS_WORDS, MemoryKind, Status
-from bridge.search import explain_request
-from bridge.search.question import MAX_RESULTS_RANGE, MAX_TOKENS_RANGE
+from bridge.interface.json_schema import Shape
+from bridge.memory import STATUS_WORDS, TOPIC_ID, MemoryKind, Status
+from bridge.search.question import BOOLEANS
 from jobs.client import Verb as ControlVerb
 from jobs.errors import ERRORS
-from jobs.ids import _FORM as JOB_ID
-from jobs.model import KINDS, State
+from jobs.ids import JOB_ID
+from jobs.kinds import KIND_NAMES, TEST_ONLY
+from jobs.model import State
 from jobs.payloads import PAYLOADS, JobFile
 from worker.http import jobs as http_jobs, queue as http_queue, schema as shapes, state as http_state
 from worker.http.bodies import BODY_BYTES, LARGEST_PAGE
 from worker.version import VERSION
 
-from .schemas import definition, payload_name
+from .json_schema import definition, payload_name
 
 Schema = dict[str, Any]
 
@@ -28,7 +28,6 @@ FILE = http_state.DESCRIPTION
 
 _NULL = {"type": "null"}
 _JSON = "application/json"
-_TEST_KINDS = {"noop"}  # taken only where the setting for test jobs is on
 
 _INTRODUCTION = """\
 What a running worker answers on 127.0.0.1 to programs of the same user: questions, jobs, memories, and how all stands.
@@ -43,7 +42,7 @@ def _text(**more: Any) -> Schema:
     return {"type": "string", **more}
 
 
-def _number(least: float, most: float, *, whole: bool = False, clamped: bool = True) -> Schema:
+def _number(least: float, most: float, *, whole: bool) -> Schema:
     """As a number or as text, as the command line hands it on. Out of range is clamped, and said in a warning."""
     kind = "integer" if whole else "number"
     form = r"^-?[0-9]{1,9}$" if whole else r"^-?[0-9]{1,9}(\.[0-9]{1,9})?$"
@@ -56,29 +55,35 @@ def _choice(options: tuple[str, ...]) -> Schema:
 
 
 _TIME = {"anyOf": [_text(format="date-time"), _NULL], "description": "ISO 8601; without an offset it is UTC."}
-_TOPIC = {"anyOf": [_text(pattern=r"^[a-z0-9][a-z0-9._-]{0,127}$"), _NULL]}
+_TOPIC = {"anyOf": [_text(pattern=f"^{TOPIC_ID.pattern}$"), _NULL]}
 _FILLED = _text(pattern=r"\S")
 
-_QUESTION: Schema = {
+_FLAG = {"anyOf": [{"type": "boolean"}, {"enum": [*BOOLEANS, 1, 0, None]}]}
+
+
+def _argument(argument: Argument) -> Schema:
+    """What may be sent for an argument of a question that may be left out."""
+    match argument.kind:
+        case "whole" | "number":
+            return _number(*argument.range, whole=argument.kind == "whole")
+        case "choice":
+            return _choice(argument.choices)
+        case "status":
+            return _choice(tuple(STATUS_WORDS))
+        case "flag":
+            return _FLAG
+        case "topic":
+            return _TOPIC
+        case "time":
+            return _TIME
+        case _:
+            return {"anyOf": [_FILLED, _NULL]}
+
+
+_QUESTION: Schema = {name: _argument(argument) for name, argument in ARGUMENTS.items()} | {
     "query": _FILLED,
-    "max_results": _number(*MAX_RESULTS_RANGE, whole=True),
-    "max_tokens": _number(*MAX_TOKENS_RANGE, whole=True),
-    "half_life_days": _number(0.5, 90),
-    "include_superseded": {
-        "anyOf": [{"type": "boolean"}, {"enum": ["true", "false", "yes", "no", "1", "0", 1, 0, None]}]
-    },
-    "status": _choice(tuple(STATUS_WORDS)),
-    "topic_id": _TOPIC,
-    "plan_id": {"anyOf": [_FILLED, _NULL]},
-    "since": _TIME,
     "until": {**_TIME, "description": "ISO 8601; after `since`."},
-    "recency_floor": _number(0, 1),
-    "alpha": _number(0.6, 0.95),
     "as_of": {**_TIME, "description": "When ages are measured; now, where it is not given."},
-    "preset": _choice(("contract", "long-lived")),
-    "ranking_mode": _choice(("product", "blend")),
-    "legacy": _choice(("mixed", "append")),
-    "relevance_floor": _number(0, 1),
 }
 
 
@@ -86,9 +91,10 @@ def _asked(verb: str) -> Schema:
     found: Schema = {"type": "object", "additionalProperties": False, "properties": _QUESTION}
     if verb != "explain":
         return {**found, "required": ["query"]}
-    least, most = explain_request.LIMIT_RANGE
-    ids = {"type": "array", "contains": {"type": "integer", "minimum": 1, "maximum": 2**63 - 1}}
-    said = f"Numbers of memories, {explain_request.MOST_IDS} at most. What is none is reported, and left out."
+    lowest, highest = EXPLAIN_ARGUMENTS["ids"].range
+    ids = {"type": "array", "contains": {"type": "integer", "minimum": lowest, "maximum": highest}}
+    least, most = EXPLAIN_ARGUMENTS["limit"].range
+    said = f"Numbers of memories, {MOST_IDS} at most. What is none is reported, and left out."
     found["properties"] = {
         **_QUESTION,
         "query": {"description": "The question whose hits are explained. What is none is reported, and left out."},
@@ -107,7 +113,7 @@ def _new_job(shared: Schema) -> Schema:
     whole = definition(JobFile, "JobFile", shared)
     branches = []
     for kind, model in PAYLOADS.items():
-        if kind in _TEST_KINDS:
+        if kind in TEST_ONLY:
             continue
         name = payload_name(kind)
         shared[name] = _dated(definition(model, name, shared))
@@ -141,7 +147,7 @@ def _dated(schema: Any) -> Any:
     return found
 
 
-_CHOICE = {"kind": {"enum": list(KINDS)}, "error": {"enum": list(ERRORS)}}
+_CHOICE = {"kind": {"enum": list(KIND_NAMES)}, "error": {"enum": list(ERRORS)}}
 
 
 def _several(states: tuple[str, ...]) -> Schema:
@@ -185,9 +191,9 @@ class _Document:
         self.shared: Schema = {}
         self.paths: Schema = {}
 
-    def shape(self, model: type[BaseModel]) -> Schema:
-        self.shared[model.__name__] = definition(model, model.__name__, self.shared)
-        return {"$ref": f"#/$defs/{model.__name__}"}
+    def shape(self, shape: Shape) -> Schema:
+        self.shared[shape.__name__] = definition(shape, shape.__name__, self.shared)
+        return {"$ref": f"#/$defs/{shape.__name__}"}
 
     def add(
         self,
@@ -282,7 +288,7 @@ def _to_job(place: str) -> Schema:
 
 def _describe(document: _Document) -> None:
     add, shape = document.add, document.shape
-    shape(shapes.Refusal)
+    shape(answers.Refusal)
 
     for verb, success, failure in (
         ("retrieve", answers.RetrievalSuccess, answers.RetrievalFailure),

@@ -13,17 +13,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import BaseModel
-from pydantic.json_schema import GenerateJsonSchema
-
 from bridge.interface import answer_shapes as answers, result_shapes
+from bridge.interface.json_schema import Shape
 from bridge.memory import MemoryKind, Status
 from bridge.transfer import export_file
 from jobs import schema as shapes
-from jobs.model import ENDS, KINDS, AttemptOutcome, State
-from jobs.payloads import PAYLOADS, JobFile, Model
+from jobs.kinds import KIND_NAMES
+from jobs.model import ENDS, AttemptOutcome, State
+from jobs.payloads import PAYLOADS, JobFile
 
-from . import examples
+from . import examples, openapi
+from .json_schema import definition, payload_name
 from .typescript import TypeScript, comment
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "schemas"
@@ -45,42 +45,6 @@ export type Camel<T> = T extends readonly (infer Item)[]
     ? { [Name in keyof T as Name extends string ? CamelCase<Name> : Name]: Camel<T[Name]> }
     : T;
 """
-
-
-class _Untitled(GenerateJsonSchema):
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        return False
-
-
-def definition(model: type[BaseModel], name: str, shared: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a model, under a name. What it refers to goes to ``shared``."""
-    found = _tidy(model.model_json_schema(schema_generator=_Untitled), asked=issubclass(model, Model))
-    shared |= found.pop("$defs", {})
-    head = {"title": name, "description": found.get("description")}
-    return {key: value for key, value in (head | {**found, **head}).items() if value is not None}
-
-
-def _tidy(schema: Any, *, asked: bool, names: bool = False) -> Any:
-    """Descriptions with Markdown's backticks, and no defaults that only stand for absence.
-
-    ``asked``: the schema is of what an asker writes. ``names``: the keys are names of fields.
-    """
-    if isinstance(schema, list):
-        return [_tidy(item, asked=asked) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    tidy: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key == "default" and not names and (value is None or not asked):
-            continue
-        if key == "description" and not names:
-            value = value.replace("``", "`")
-        tidy[key] = _tidy(value, asked=asked, names=key in ("properties", "$defs"))
-    return tidy
-
-
-def payload_name(kind: str) -> str:
-    return "".join(part.capitalize() for part in kind.split("_")) + "Payload"
 
 
 def job_schema() -> dict[str, Any]:
@@ -117,7 +81,7 @@ def record_schema() -> dict[str, Any]:
     return {**record, "$defs": shared}
 
 
-RESPONSES: dict[str, tuple[str, type[BaseModel], type[BaseModel]]] = {
+RESPONSES: dict[str, tuple[str, Shape, Shape]] = {
     "retrieval": ("RetrievalResponse", answers.RetrievalSuccess, answers.RetrievalFailure),
     "explain": ("ExplainResponse", answers.ExplainSuccess, answers.ExplainFailure),
     "context": ("ContextResponse", answers.ContextSuccess, answers.ContextFailure),
@@ -165,7 +129,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     found = {"job": job_schema(), "record": record_schema()}
     found |= {f"{verb}-response": response_schema(verb) for verb in RESPONSES}
     found["export"] = export_schema()
-    alone: list[tuple[str, type[BaseModel], str]] = [
+    alone: list[tuple[str, Shape, str]] = [
         *((f"payload.{kind}", model, payload_name(kind)) for kind, model in PAYLOADS.items()),
         *((f"result.{kind}", model, model.__name__) for kind, model in result_shapes.RESULTS.items()),
         ("heartbeat", shapes.Heartbeat, "Heartbeat"),
@@ -190,7 +154,7 @@ def types() -> str:
         known[schema["title"]] = schema
     script = TypeScript(
         {
-            "Kind": KINDS,
+            "Kind": KIND_NAMES,
             "State": get_args(State),
             "AttemptOutcome": get_args(AttemptOutcome),
             "Status": get_args(Status),
@@ -240,8 +204,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.schemas", description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing; exit status 1 if a file is not current")
     check = parser.parse_args().check
-    from . import openapi  # which is made of what stands here
-
     wanted = documents()
     files = {FOLDER / name: text for name, text in wanted.items()} | {openapi.FILE: openapi.text()}
     changed = [FOLDER / name for name in stale(FOLDER, wanted)]

@@ -7,13 +7,12 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bridge.graph import llm
-from bridge.privacy.traces import trace
-from bridge.search import listing
+from bridge.privacy.masking import trace
 from bridge.settings import Settings
-from bridge.store import applied_jobs, mounts
+from bridge.store import applied_jobs, mounts, outbox
 from jobs import clock, files, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -32,6 +31,9 @@ from .scheduling.ledger import Ledger
 from .scheduling.runner import MAINTENANCE, Runner
 from .server.endpoint import Endpoint
 from .version import VERSION
+
+if TYPE_CHECKING:
+    from jobs.schema import WorkerFacts
 
 log = logging.getLogger(__name__)
 
@@ -68,9 +70,8 @@ class Worker:
         caps = Caps(settings.max_crashes, settings.max_worker_deaths)
         live = recovery.recover(paths, clock.now(), worker_died=worker_died, caps=caps)
         figures = Counters()
-        self._ledger = Ledger(
-            paths, live, changed=self._changed, stepped=figures.stepped, stands=self._stands, caps=caps
-        )
+        changed = threading.Event()  # what the heartbeat tells of
+        self._ledger = Ledger(paths, live, changed=changed.set, stepped=figures.stepped, stands=self._stands, caps=caps)
         self._child = Child(workspace, settings, figures)
         self._runner = Runner(
             paths,
@@ -79,7 +80,7 @@ class Worker:
             batch_size=settings.batch_size,
             idle_seconds=settings.child_idle_seconds,
             slice_seconds=settings.slice_seconds,
-            changed=self._changed,
+            changed=changed.set,
             waits=self._wake.set,
         )
         self._runner.graph_lag = self._graph_lag()
@@ -104,11 +105,11 @@ class Worker:
         self._watcher = Watcher(
             [paths.inbox, paths.control], self._wake, choose(settings.watcher, mounts.describe(workspace.root))
         )
-        self._endpoint = Endpoint(workspace, settings, self._changed, figures=figures)
+        self._endpoint = Endpoint(workspace, settings, changed.set, figures=figures)
         now = time.monotonic()
         self._active_at = self._next_maintenance = self._next_prune = now
         self._next_tend = now + _RECONCILE_SECONDS
-        facts = {
+        facts: WorkerFacts = {
             "version": VERSION,
             "workspace": str(workspace.root),
             "embedder": settings.embedder_identity,
@@ -120,6 +121,7 @@ class Worker:
             settings.heartbeat_seconds,
             lambda: describe(self._ledger, self._runner, self._child, self._watcher.state, self._endpoint.describe()),
             figures,
+            changed,
         )
 
     # --- what the parts ask ---
@@ -131,11 +133,6 @@ class Worker:
     def _enqueue_announced(self) -> None:
         self._queue.put_many((record.job_id, record.priority) for record in self._ledger.take_announced())
 
-    def _changed(self) -> None:
-        heartbeat = getattr(self, "_heartbeat", None)
-        if heartbeat is not None:
-            heartbeat.poke()
-
     def _stands(self, record: Record) -> bool:
         """Whether a job's effect is committed."""
         return applied_jobs.is_applied(self._workspace, record.job_id, record.job_sha256 or "")
@@ -143,7 +140,7 @@ class Worker:
     def _graph_lag(self) -> int | None:
         """What the graph is owed from before this start. A store that cannot be read is each job's error, not ours."""
         try:
-            return listing.counts(self._workspace)["graph_lag"]
+            return outbox.lag(self._workspace)
         except JobError as error:
             log.error("the memory store cannot be read: %s", error)
             return None

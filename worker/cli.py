@@ -1,5 +1,5 @@
-"""The command line: one tool, ``cognee-memory``. From arguments to an exit code; the work is in ``commands``, what
-people see of it in ``display``.
+"""The command line: one tool, ``cognee-memory``. From arguments to an exit code. ``terminal/command_table`` says which
+functions carry a command out and print its answer.
 
 stdout carries the answer alone; with ``--json`` it is one object. Exit codes: 0 done, 1 failed, 2 wrong
 usage, 3 no worker, 4 rejected, 5 timed out waiting.
@@ -12,14 +12,19 @@ import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bridge.interface import envelope
+from bridge.privacy.masking import trace
 from jobs.errors import JobError
 
 from .terminal.command_line import CommandLineBuilder
+from .terminal.command_table import run
 from .terminal.memory_parsers import LOOK, RECALL, REMEMBER, TIDY
 from .terminal.queue_parsers import QUEUE, START
+
+if TYPE_CHECKING:
+    from .terminal.output import Envelope
 
 GROUPS = {
     "set up and monitor": START,
@@ -77,16 +82,6 @@ def _stdout_is_gone() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
-def _run(given: argparse.Namespace) -> dict[str, Any]:
-    if given.command in _QUESTIONS:
-        from .terminal import questions
-
-        return questions.COMMANDS[given.command](given)
-    from .terminal import commands
-
-    return commands.run(given)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _main(argv)
@@ -104,6 +99,7 @@ def _main(argv: Sequence[str] | None) -> int:
         arguments = [*arguments[1:], "--help"]
     as_json = "--json" in arguments
     given = argparse.Namespace(command=None, verb=None)
+    answer: Envelope
     try:
         top = parser(arguments[0] if arguments and arguments[0] in _COMMANDS else None)
         given = top.parse_args(arguments)
@@ -111,37 +107,35 @@ def _main(argv: Sequence[str] | None) -> int:
         if given.version:
             from .version import VERSION
 
-            found = envelope.success(version=VERSION)
+            answer = envelope.success(version=VERSION)
         elif given.command is None:
             top.print_help()
             return envelope.USAGE
         else:
             if as_json:
                 envelope.claim_stdout()
-            found = _run(given)
+            answer = run(given)
     except JobError as error:
-        found = envelope.failure(error)
+        answer = envelope.failure(error)
     except BrokenPipeError:  # whoever read a stream of answers has seen enough
         _stdout_is_gone()
         return envelope.DONE
     except Exception as error:
-        from bridge.privacy.traces import trace
-
         print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
-        found = envelope.failure(envelope.unexpected(error))
+        answer = envelope.failure(envelope.unexpected(error))
     if as_json:
-        envelope.send(found)
+        envelope.send(answer)
     else:
         from .terminal import display
 
         if isinstance(sys.stdout, io.TextIOWrapper):  # a memory may hold what a console or a file's encoding has not
             sys.stdout.reconfigure(errors="replace")
         try:
-            display.show(given, found)
+            display.show(given, answer)
             sys.stdout.flush()
         except BrokenPipeError:  # "| head" has seen enough
             _stdout_is_gone()
-    status = envelope.exit_code(found)
+    status = envelope.exit_code(answer)
     if argv is None and given.command in _QUESTIONS:
         envelope.leave(status)
     return status

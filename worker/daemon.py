@@ -22,7 +22,7 @@ from jobs.lock import Lock, is_held
 
 from . import boot, log
 from .app import Worker
-from .child.process import CRITICAL_SECONDS
+from .child.protocol import CRITICAL_SECONDS
 
 _SUCCESSOR_PAUSE_SECONDS = 0.1
 _ORPHAN_SECONDS = CRITICAL_SECONDS + 1.0

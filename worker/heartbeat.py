@@ -10,7 +10,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from jobs import clock, files
 from jobs.layout import SpoolPaths
@@ -22,37 +22,40 @@ from .monitoring.counters import Counters, CountersFile
 from .scheduling.ledger import Ledger
 from .scheduling.runner import Runner
 
+if TYPE_CHECKING:
+    from jobs import schema
+
+    from .inbox.watcher import State as WatcherState
+
 WorkerState = Literal["starting", "ready", "draining", "paused", "exiting", "stopped"]
 
 _SHORTEST_PAUSE_SECONDS = 0.1  # many changes in a row are one rewrite
 
 
 class Heartbeat:
-    """Rewrites the file every few seconds, and soon after ``poke``."""
+    """Rewrites the file every few seconds, and soon after ``changed`` was set."""
 
     def __init__(
         self,
         paths: SpoolPaths,
-        facts: dict[str, Any],
+        facts: schema.WorkerFacts,
         pause_seconds: float,
-        look: Callable[[], dict[str, Any]],
-        figures: Counters | None = None,
+        look: Callable[[], schema.WorkerActivity],
+        figures: Counters,
+        changed: threading.Event,
     ) -> None:
+        """``changed`` is set, by any thread, when something has changed that a client cares about."""
         self._paths = paths
         self._pause = pause_seconds
         self._look = look
-        self._figures = CountersFile(paths, figures or Counters())
+        self._figures = CountersFile(paths, figures)
         self._state: WorkerState = "starting"
         self._began = time.monotonic()
-        self._facts = {
-            "schema_version": 1,
-            "worker_id": secrets.token_hex(8),
-            "pid": os.getpid(),
-            "boot_id": boot.boot_id(),
-            "started_at": clock.iso(clock.now()),
-            **facts,
-        }
-        self._poked = threading.Event()
+        self._worker_id = secrets.token_hex(8)
+        self._boot_id = boot.boot_id()
+        self._started_at = clock.iso(clock.now())
+        self._facts = facts
+        self._changed = changed
         self._stopped = threading.Event()
         self._writing = threading.Lock()
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
@@ -62,10 +65,6 @@ class Heartbeat:
         self.write()
         self._thread.start()
 
-    def poke(self) -> None:
-        """Something changed that an asker cares about."""
-        self._poked.set()
-
     def state(self, state: WorkerState) -> bool:
         """Say so at once; whether that could be written."""
         self._state = state
@@ -73,14 +72,19 @@ class Heartbeat:
 
     def stop(self) -> None:
         self._stopped.set()
-        self._poked.set()
+        self._changed.set()
         self._thread.join()
         self._figures.write(at_once=True)
         self.state("stopped")
 
     def write(self) -> bool:
         with self._writing:
-            value = {
+            heartbeat: schema.Heartbeat = {
+                "schema_version": 1,
+                "worker_id": self._worker_id,
+                "pid": os.getpid(),
+                "boot_id": self._boot_id,
+                "started_at": self._started_at,
                 **self._facts,
                 "state": self._state,
                 "heartbeat_at": clock.iso(clock.now()),
@@ -88,21 +92,23 @@ class Heartbeat:
                 **self._look(),
             }
             try:
-                files.replace_without_sync(self._paths.heartbeat, encode(value))
+                files.replace_without_sync(self._paths.heartbeat, encode(heartbeat))
             except OSError:
                 return False  # a full disk: the file's age tells
         return True
 
     def _beat(self) -> None:
         while not self._stopped.is_set():
-            self._poked.wait(self._pause)
-            self._poked.clear()
+            self._changed.wait(self._pause)
+            self._changed.clear()
             self.write()
             self._figures.write()
             self._stopped.wait(_SHORTEST_PAUSE_SECONDS)
 
 
-def describe(ledger: Ledger, runner: Runner, child: Child, watcher: str, http: dict[str, Any] | None) -> dict[str, Any]:
+def describe(
+    ledger: Ledger, runner: Runner, child: Child, watcher: WatcherState, http: schema.Http | None
+) -> schema.WorkerActivity:
     """The part of the heartbeat that changes."""
     now = clock.now()
     oldest = ledger.oldest_waiting()

@@ -17,11 +17,10 @@ from bridge.privacy import log_lines
 from bridge.privacy.masking import masked
 from jobs.model import Record
 
-from .flood import RateLimiter
-
 _FILE_BYTES, _FILES = 5 * 1024 * 1024, 3
 _LINE_BYTES = 128 * 1024  # of one of our own processes' lines: a message and a trace, in JSON's longest form
 _TEXT_CHARACTERS = 2000  # of a line that somebody else wrote
+_BURST, _PER_SECOND = 500.0, 20.0  # lines of a process, at once and on average
 
 
 def of_job(record: Record, **more: Any) -> dict[str, Any]:
@@ -105,18 +104,39 @@ def _shown(line: str) -> str:
     return line.translate(_CONTROLS)
 
 
+class RateLimiter:
+    """Limits a process's lines: a bucket that fills at a steady rate. ``now`` is in seconds of a monotonic clock."""
+
+    def __init__(self) -> None:
+        self._left = _BURST
+        self._at: float | None = None
+        self._missed = 0
+
+    def passes(self, now: float) -> tuple[bool, int]:
+        """Whether the line passes, and how many before it did not since the last one that passed."""
+        if self._at is not None:
+            self._left = min(_BURST, self._left + (now - self._at) * _PER_SECOND)
+        self._at = now
+        if self._left < 1:
+            self._missed += 1
+            return False, 0
+        self._left -= 1
+        missed, self._missed = self._missed, 0
+        return True, missed
+
+
 def pump(stream: IO[bytes], to: logging.Logger) -> None:
     """Move a process's stderr into the log until it closes; a flood of it is cut.
 
     What the process logs arrives as it was logged; whatever else is written there is a text of that logger.
     """
-    flood = RateLimiter()
+    limiter = RateLimiter()
     with io.BufferedReader(cast(io.RawIOBase, stream)) as buffered:
         while line := buffered.readline(_LINE_BYTES):
             text = line.decode("utf-8", "replace").rstrip()
             if not text:
                 continue
-            passes, missed = flood.passes(time.monotonic())
+            passes, missed = limiter.passes(time.monotonic())
             if missed:
                 to.warning("%d lines of output were left out", missed)
             if not passes:

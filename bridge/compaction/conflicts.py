@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..store.vector_files import Vectors
+from ..embedding.embedder import Vectors
 from . import contrast, lexicon
 from .statements import NAMED, Clause, clauses
 

@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..store.vector_files import Vectors
+from ..embedding.embedder import Vectors
 from . import lexicon
 from .statements import MAX_CHARACTERS, TOKEN, WITH_UNIT, amounts_in, canonical
 

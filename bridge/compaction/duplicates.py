@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..store.vector_files import Vectors
+from ..embedding.embedder import Vectors
 from . import lexicon
 from .conflicts import compare_clauses
 from .statements import Clause, canonical, clauses

@@ -18,9 +18,9 @@ from pydantic import BaseModel, Field
 
 from jobs.errors import JobError
 
+from ..embedding.embedder import Vectors
 from ..graph import llm
 from ..memory import Memory
-from ..store.vector_files import Vectors
 from ..text.sections import one_line
 from .conflicts import ConflictKind
 from .record_draft import Conflict, Judgement, Rules, Statement, date_of

@@ -14,8 +14,8 @@ from typing import Literal, Protocol
 
 from jobs import clock
 
+from ..embedding.embedder import Vectors
 from ..memory import Content, Memory, Metadata, References, TimeScope, plan_key
-from ..store.vector_files import Vectors
 from ..text.passages import MAX_PASSAGES
 from ..text.sections import normalise
 from . import conflicts, duplicates
@@ -110,8 +110,8 @@ def sources_of(memories: Iterable[Memory]) -> list[Memory]:
 
 
 def date_of(memory: Memory) -> str:
-    """The date of a memory's content, ISO 8601: of its source, else of its creation, else of its storing."""
-    return memory.metadata.source_created_at or memory.metadata.created_at or memory.stored_at
+    """The date of a memory's content, ISO 8601: ``Memory.dated_at``, else the time of storing."""
+    return memory.dated_at or memory.stored_at
 
 
 def draft(sources: Sequence[Memory], embed: Embed, judgement: Judgement = _RULES, pulse: Pulse = lambda: None) -> Draft:

@@ -1,12 +1,11 @@
-"""Text to vectors: what every embedder promises, and which one the settings ask for.
+"""Text to vectors: what every embedder promises, and how it is configured.
 
-What the store records of an embedder and compares is its ``identity``. How the vectors come about
-is left to ``local_embedder`` (the default, offline) and ``remote_embedder``. Light to import.
+What the store records of an embedder and compares is its ``identity``. ``factory`` makes the one that the settings
+ask for. Light to import.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +16,10 @@ from numpy.typing import NDArray
 
 from jobs.errors import JobError
 
-from .model_files import DIMENSIONS, NAME, find
+from .model_files import DIMENSIONS, NAME
 
-Vectors = NDArray[np.float32]
-
-_HTTP_PROVIDERS = ("openai", "openai_compatible", "ollama")
+Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
 
 
 class Embedder(Protocol):
@@ -72,42 +70,9 @@ class EmbeddingConfig:
         return self.provider == "fastembed" and self.model == NAME
 
 
-def create(config: EmbeddingConfig, *, bulk: bool = False) -> Embedder:
-    """The embedder that the settings ask for; ``bulk`` uses every processor, with the same vectors.
-
-    Raises MODEL_MISSING, EMBEDDING_CONFIG. Of the local model, MODEL_CORRUPT comes with its first use.
-    """
-    if config.is_local:
-        if config.dimensions != DIMENSIONS:
-            raise wrong_dimensions(config, DIMENSIONS)
-        from .local_embedder import OnnxEmbedder
-
-        if bulk:
-            return OnnxEmbedder(find(config.cache_dir), threads=processors())
-        return OnnxEmbedder(find(config.cache_dir), inside=min(2, processors()))
-    from . import remote_embedder
-
-    if config.provider == "fastembed":
-        from .local_embedder import FastembedEmbedder
-
-        return FastembedEmbedder(config, threads=processors() if bulk else 1)
-    # cognee sends "custom" through LiteLLM, for which these names mean the OpenAI protocol.
-    custom = config.provider == "custom" and (config.model.startswith("openai/") or "/" not in config.model)
-    if config.provider in _HTTP_PROVIDERS or custom:
-        return remote_embedder.HttpEmbedder(config)
-    return remote_embedder.LiteLLMEmbedder(config)
-
-
 def refuses_a_text(error: JobError) -> bool:
     """Whether a provider refused what it was given to embed, one text perhaps of many: not us, and not for now."""
     return error.code == "EMBEDDING_FAILED" and error.details.get("status") in (400, 413, 422)
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def embed_visible(texts: Sequence[str], dimensions: int, embed: Callable[[list[str]], Vectors]) -> Vectors:

@@ -1,128 +1,27 @@
-"""What goes when memories are forgotten, and what is left of what was made of them. The table ``forgettings``: which
-forgettings have begun, and what they still have to see to. It holds ids, digests and names of our own, never texts.
+"""What a forgetting removes besides the memories that were named, and what becomes of what was made of them.
+
+Functions over values that the store gives; nothing is written here.
 """
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from jobs import clock
 from jobs.errors import JobError
 
 from ..compaction import previews, record_draft
 from ..memory import Content, Memory, Status
-from ..store import compaction_history, rows
+from ..store import compaction_history, topics
 from ..store.applied_jobs import AppliedJob
 from ..store.compaction_history import Compaction, Source
+from ..store.protocol import Memories
 from ..store.rows import Addition
-from ..store.topics import nearest
 
 Naming = Callable[[str, Content], str]  # the id of a record of that topic and content
 
-
-# What of a plan is still to be seen to.
-_LEFT = ("jobs", "doomed", "rejected", "parts", "files", "stores", "data_ids")
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A forgetting that has begun. ``forgotten`` are the ids that were asked for and those that go with them.
-
-    ``jobs`` are ended jobs whose files tell of them; ``doomed`` waiting ones that would bring one back. ``files`` are
-    relative to the workspace, and so are ``stores`` of earlier versions, in which ``data_ids`` are texts. ``rejected``
-    and ``parts`` are SHA-256 digests of names, since people choose these.
-    """
-
-    forgotten: tuple[str, ...]
-    records_rebuilt: tuple[tuple[str, str], ...] = ()
-    records_removed: tuple[str, ...] = ()
-    revived: tuple[str, ...] = ()
-    jobs: tuple[str, ...] = ()
-    doomed: tuple[str, ...] = ()
-    rejected: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    stores: tuple[str, ...] = ()
-    data_ids: tuple[str, ...] = ()
-    files_removed: int = 0
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def tombstones(self) -> tuple[str, ...]:
-        """Every id that must not come back."""
-        rebuilt = (old for old, new in self.records_rebuilt if old != new)
-        return (*self.forgotten, *rebuilt, *self.records_removed)
-
-    def joined(self, others: Iterable[Plan]) -> Plan:
-        """With what other forgettings still have to see to."""
-        found = self
-        for other in others:
-            for name in _LEFT:
-                both: dict[str, Any] = {name: tuple(dict.fromkeys((*getattr(found, name), *getattr(other, name))))}
-                found = replace(found, **both)
-        return found
-
-
-# --- the table ---
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A forgetting as it is noted."""
-
-    plan: Plan
-    is_done: bool
-
-
-def note(connection: sqlite3.Connection, effect: AppliedJob, accepted_at: str, plan: Plan, now: str) -> None:
-    """Note a forgetting inside the transaction that it is."""
-    connection.execute(
-        "INSERT OR REPLACE INTO forgettings VALUES (?, ?, ?, ?, NULL, ?)",
-        (effect.job_id, effect.job_sha256, accepted_at, now, json.dumps(asdict(plan))),
-    )
-
-
-def note_done(connection: sqlite3.Connection, now: str) -> None:
-    """Whatever had begun has left nothing in the stores. What it removed need not be named any more."""
-    for rowid, plan in _rows(connection):
-        left = replace(plan, files=(), stores=(), data_ids=())
-        connection.execute(
-            "UPDATE forgettings SET done_at = ?, plan = ? WHERE rowid = ?", (now, json.dumps(asdict(left)), rowid)
-        )
-
-
-def begun(connection: sqlite3.Connection, effect: AppliedJob, accepted_at: str) -> Begun | None:
-    """What this job has begun in an earlier attempt; not what a former job of the same id did."""
-    row = connection.execute(
-        "SELECT plan, done_at IS NOT NULL FROM forgettings WHERE job_id = ? AND job_sha256 = ? AND accepted_at = ?",
-        (effect.job_id, effect.job_sha256, accepted_at),
-    ).fetchone()
-    return None if row is None else Begun(_plan(row[0]), bool(row[1]))
-
-
-def unfinished(connection: sqlite3.Connection) -> list[Plan]:
-    """What forgettings have begun and not ended, of this job or of one that gave up."""
-    return [plan for _, plan in _rows(connection)]
-
-
-def _rows(connection: sqlite3.Connection) -> list[tuple[int, Plan]]:
-    found = connection.execute("SELECT rowid, plan FROM forgettings WHERE done_at IS NULL")
-    return [(rowid, _plan(text)) for rowid, text in found.fetchall()]
-
-
-def drop_before(connection: sqlite3.Connection, at: str) -> None:
-    """Drop what is over and older than any job that could still ask, inside a transaction."""
-    connection.execute("DELETE FROM forgettings WHERE done_at < ?", (at,))
-
-
-def _plan(text: str) -> Plan:
-    given = json.loads(text).items()
-    found: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given}
-    return Plan(**found | {"records_rebuilt": tuple((old, new) for old, new in found["records_rebuilt"])})
+_NOTHING_DONE = " Nothing was forgotten."
 
 
 # --- what goes ---
@@ -136,76 +35,54 @@ class Scope:
     memories: tuple[Memory, ...]
 
 
-def scope(connection: sqlite3.Connection, memory_ids: Sequence[str] | None, topic_id: str | None) -> Scope:
+def scope(store: Memories, memory_ids: Sequence[str] | None, topic_id: str | None) -> Scope:
     """What is asked for, with the originals of what was converted, and what was converted from an original.
 
     Raises MEMORY_NOT_FOUND, TOPIC_NOT_FOUND, with the nearest ids.
     """
     if memory_ids is None:
         assert topic_id is not None
-        query = "SELECT id FROM memories WHERE topic_id = ? ORDER BY number"
-        memory_ids = [found for (found,) in connection.execute(query, (topic_id,))]
+        memory_ids = store.ids_about(topic_id)
         if not memory_ids:
-            raise _no_topic(connection, topic_id)
+            raise topics.not_found(topic_id, store.topic_ids(), so=_NOTHING_DONE)
     ids = dict.fromkeys(memory_ids)
-    _require_known(connection, list(ids))
-    linked = (
-        "SELECT id FROM memories WHERE migrated_from = :id"
-        " UNION SELECT migrated_from FROM memories WHERE id = :id AND migrated_from IS NOT NULL"
-    )
+    _require_known(store, list(ids))
     waiting = list(ids)
     while waiting:
-        for (found,) in connection.execute(linked, {"id": waiting.pop()}).fetchall():
+        for found in _linked(store, waiting.pop()):
             if found not in ids:
                 ids[found] = None
                 waiting.append(found)
-    there = select(connection, list(ids))
+    there = store.select(list(ids))
     return Scope(tuple(ids), tuple(there[each] for each in ids if each in there))
 
 
-def select(connection: sqlite3.Connection, memory_ids: Sequence[str]) -> dict[str, Memory]:
-    """Those of the memories that are there, by id."""
-    query = f"SELECT {rows.COLUMNS} FROM memories WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - a constant
-    found = (rows.memory_of(row) for row in connection.execute(query, (json.dumps(memory_ids),)))
-    return {memory.id: memory for memory in found}
+def _linked(store: Memories, memory_id: str) -> list[str]:
+    """What was converted from a memory, and what it was converted from; by id."""
+    known = store.known(memory_id)
+    original = [known.migrated_from] if known and known.migrated_from is not None else []
+    return sorted({*store.conversions_of(memory_id), *original})
 
 
-def _require_known(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
-    known = "SELECT id FROM memories WHERE id IN (SELECT value FROM json_each(:ids))"
-    gone = "SELECT id FROM tombstones WHERE id IN (SELECT value FROM json_each(:ids))"
-    found = {each for (each,) in connection.execute(f"{known} UNION {gone}", {"ids": json.dumps(ids)})}
-    unknown = [each for each in ids if each not in found]
+def _require_known(store: Memories, ids: Sequence[str]) -> None:
+    unknown = store.unknown(ids)
     if not unknown:
         return
-    others = [each for (each,) in connection.execute("SELECT id FROM memories WHERE hidden = 0 ORDER BY number")]
-    near = nearest(unknown[0], others)
+    near = topics.nearest(unknown[0], store.ids())
     hint = f" The nearest: {', '.join(map(repr, near))}." if near else ""
     more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
     raise JobError(
         "MEMORY_NOT_FOUND",
-        f"There is no memory {unknown[0]!r}{more}.{hint} Nothing was forgotten.",
+        f"There is no memory {unknown[0]!r}{more}.{hint}{_NOTHING_DONE}",
         details={"unknown": unknown, "nearest": near},
     )
 
 
-def _no_topic(connection: sqlite3.Connection, topic_id: str) -> JobError:
-    query = "SELECT DISTINCT topic_id FROM memories WHERE topic_id IS NOT NULL AND hidden = 0 ORDER BY topic_id"
-    near = nearest(topic_id, [found for (found,) in connection.execute(query)])
-    hint = f" The nearest: {', '.join(map(repr, near))}." if near else ""
-    return JobError(
-        "TOPIC_NOT_FOUND", f"There is no topic {topic_id!r}.{hint} Nothing was forgotten.", details={"nearest": near}
-    )
-
-
-def topics_that_go(connection: sqlite3.Connection, going: Collection[Memory]) -> list[str]:
+def topics_that_go(store: Memories, going: Collection[Memory]) -> list[str]:
     """The topics that no other memory has: their ids are made of a title."""
     ids = {memory.id for memory in going}
-    found = []
-    for topic in dict.fromkeys(memory.metadata.topic_id for memory in going):
-        others = connection.execute("SELECT id FROM memories WHERE topic_id = ?", (topic,))
-        if topic is not None and all(each in ids for (each,) in others):
-            found.append(topic)
-    return found
+    found = dict.fromkeys(memory.metadata.topic_id for memory in going)
+    return [topic for topic in found if topic is not None and ids.issuperset(store.ids_about(topic))]
 
 
 # --- what was made of it ---
@@ -264,7 +141,7 @@ class Changes:
 
 
 def changes(
-    connection: sqlite3.Connection,
+    store: Memories,
     going: Collection[str],
     naming: Naming,
     embed: record_draft.Embed,
@@ -273,10 +150,9 @@ def changes(
     pulse: record_draft.Pulse = lambda: None,
 ) -> Changes:
     """What becomes of the records that merged what goes, and of the statuses that these gave. Changes nothing yet."""
-    query = f"SELECT {rows.COLUMNS}, hidden FROM memories WHERE kind = 'decision_record' ORDER BY number"  # noqa: S608 - a constant
-    held = [(rows.memory_of(row[:-1]), bool(row[-1])) for row in connection.execute(query)]
+    held = store.records()
     records = {memory.id: (memory, is_hidden) for memory, is_hidden in held}
-    there = select(connection, list({source for memory, _ in held for source in memory.sources}))
+    there = store.select(list({source for memory, _ in held for source in memory.sources}))
     made = Changes()
     new: dict[str, Memory] = {}
     lost = fates(records, there, going)
@@ -285,7 +161,7 @@ def changes(
         staying.pop(fate.record.id, None)
     for fate in lost:
         old = fate.record
-        known = _known_sources(connection, old, records)
+        known = _known_sources(store, old, records)
         if fate.is_rebuilt:
             sources = [new.get(each) or there[each] for each in fate.sources]
             record, noted = _rebuilt(old, sources, known, naming, embed, effect, now, pulse)
@@ -300,7 +176,7 @@ def changes(
             for each in fate.sources:
                 if each in new:
                     new[each] = replace(new[each], metadata=replace(new[each].metadata, status="DecisionRecord"))
-            made.revived |= _former(connection, [there[each] for each in fate.sources if each not in new], known)
+            made.revived |= _former(store, [there[each] for each in fate.sources if each not in new], known)
     made_anew = {record.id: record for record in new.values() if record.id not in staying}
     made.additions = [Addition(record, effect.job_id, status_set_at=now) for record in made_anew.values()]
     in_force = (memory for memory in (staying | made_anew).values() if memory.metadata.status == "DecisionRecord")
@@ -309,14 +185,12 @@ def changes(
     return made
 
 
-def _known_sources(
-    connection: sqlite3.Connection, record: Memory, records: Mapping[str, tuple[Memory, bool]]
-) -> dict[str, Source]:
+def _known_sources(store: Memories, record: Memory, records: Mapping[str, tuple[Memory, bool]]) -> dict[str, Source]:
     """What the history says of a record's sources, and of those of records that were merged into it."""
     found: dict[str, Source] = {}
     waiting, seen = [record.id], {record.id}
     while waiting:
-        last = compaction_history.latest(connection, waiting.pop(0))
+        last = store.compactions.latest(waiting.pop(0))
         for source in last.sources if last else ():
             found.setdefault(source.memory_id, source)
             if source.memory_id in records and source.memory_id not in seen:
@@ -383,14 +257,12 @@ def _status_before(memory: Memory) -> Status:
     return "DecisionRecord" if memory.kind == "decision_record" else "Active"
 
 
-def _former(
-    connection: sqlite3.Connection, memories: Sequence[Memory], known: Mapping[str, Source]
-) -> dict[str, Status]:
+def _former(store: Memories, memories: Sequence[Memory], known: Mapping[str, Source]) -> dict[str, Status]:
     """The statuses that memories had before a record superseded them, but for those that were set by hand since."""
     found: dict[str, Status] = {}
     for memory in memories:
-        (set_at,) = connection.execute("SELECT status_set_at FROM memories WHERE id = ?", (memory.id,)).fetchone()
-        former = known.get(memory.id)
+        former, now = known.get(memory.id), store.known(memory.id)
+        set_at = now.status_set_at if now else None
         is_as_it_was_left = former is None or former.status_set_at in (None, set_at)
         if memory.metadata.status == "Superseded" and is_as_it_was_left:
             found[memory.id] = former.status if former else _status_before(memory)

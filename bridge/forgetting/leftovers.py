@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import re
 import shutil
-import sqlite3
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,8 +21,8 @@ from jobs.scrub import name_digest
 
 from ..graph import earlier_stores
 from ..memory import Memory, Metadata
-from ..operations.ingest import content_id
 from ..privacy import redaction
+from ..text.identity import content_id
 from ..transfer.migration import Skipped, convert
 from .quotes import Quotes
 
@@ -37,8 +35,6 @@ _COPIES = ("memory.format-*.db", ".old-store")
 _PARTS = ".*.tmp"
 # Damaged stores of ours: what is in them is in memory.db, or was derived from it.
 _SET_ASIDE = ("graph-*", "vectors-*")
-# The tables of cognee that list its texts, and hold none.
-_LISTS = frozenset({"data", "datasets", "dataset_data", "alembic_version", "sqlite_sequence"})
 _NO_TIME = "1970-01-01T00:00:00Z"  # an id has nothing of it
 _PART_SECONDS = 60.0  # a drop that is not finished by then never will be
 _PIECE_BYTES = 8 * 1024 * 1024
@@ -66,14 +62,14 @@ class ForgetTargets:
 
 @dataclass(frozen=True, slots=True)
 class JobLeftovers:
-    """Jobs by what is to be done about them: ended ones lose their texts, doomed ones wait and are ended.
+    """Jobs by what is to be done about them: ended ones lose their texts, waiting ones to cancel would bring one back.
 
     ``rejected`` and ``parts`` are digests of file names. ``quoting`` wait, and say something that was forgotten in
     a memory of their own, which stays theirs to say.
     """
 
     jobs: tuple[str, ...]
-    doomed: tuple[str, ...]
+    jobs_to_cancel: tuple[str, ...]
     rejected: tuple[str, ...]
     parts: tuple[str, ...]
     quoting: tuple[str, ...]
@@ -84,7 +80,7 @@ def of_jobs(
 ) -> JobLeftovers:
     """Look through the job folder. ``own`` is the job that asks; ``now`` is in seconds since 1970."""
     paths = workspace.spool
-    found: dict[str, list[str]] = {"jobs": [], "doomed": [], "quoting": []}
+    found: dict[str, list[str]] = {"jobs": [], "jobs_to_cancel": [], "quoting": []}
     ids = {each for folder in (paths.results, paths.active, paths.ended) for each in spool.job_ids(folder)}
     for job_id in sorted(filter(is_job_id, ids - {own})):
         try:
@@ -99,7 +95,7 @@ def of_jobs(
     parts = [path.name for path in old if now - _changed(path) > _PART_SECONDS and _mentions(path, told)]
     return JobLeftovers(
         jobs=tuple(found["jobs"]),
-        doomed=tuple(found["doomed"]),
+        jobs_to_cancel=tuple(found["jobs_to_cancel"]),
         rejected=tuple(map(name_digest, rejected)),
         parts=tuple(map(name_digest, parts)),
         quoting=tuple(found["quoting"]),
@@ -109,7 +105,7 @@ def of_jobs(
 def _about(
     record_bytes: bytes, copy: bytes, record: Record | None, told: ForgetTargets, brings: Brings, accepted_until: str
 ) -> str | None:
-    """What a job is to those memories: one of the names of ``JobsLeft``, or None."""
+    """What a job is to those memories: one of the names of ``JobLeftovers``, or None."""
     tells = told.in_bytes(record_bytes) or told.in_bytes(copy)
     if record is None or record.ended:
         # What succeeded names in its record what it brought.
@@ -117,7 +113,7 @@ def _about(
         return "jobs" if tells or would else None
     was_before = record.accepted_at is not None and clock.parse(record.accepted_at) <= clock.parse(accepted_until)
     if was_before and _would_bring(copy, record, told, brings):
-        return "doomed"
+        return "jobs_to_cancel"
     return "quoting" if tells else None
 
 
@@ -196,30 +192,6 @@ def _becomes(said: str, workspace_id: str) -> set[str]:
         return {itself, convert(said, None, _NO_TIME, workspace_id, _NO_TIME).memory.id}
     except (Skipped, JobError):
         return {itself}
-
-
-def empty_earlier(workspace: Workspace, found: Earlier, in_use: Path | None) -> None:
-    """Take these texts out of the stores. Only the list of the other texts is left of a store that is not in the folder
-    in use: its graph and its vectors hold them as well, and nobody can edit those. Again is the same as once."""
-    for path in (workspace.root / store for store in found.stores):
-        if not path.exists():
-            continue
-        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-            connection.execute("PRAGMA secure_delete = ON")
-            tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            for table, column in (("dataset_data", "data_id"), ("data", "id")):
-                if table in tables:
-                    connection.executemany(
-                        f"DELETE FROM {table} WHERE lower(replace({column}, '-', '')) = ?",  # noqa: S608 - constants
-                        [(data_id.replace("-", "").lower(),) for data_id in found.data_ids],
-                    )
-            if path.parent != in_use:
-                for table in set(tables) - _LISTS:
-                    connection.execute(f'DELETE FROM "{table}"')  # noqa: S608 - as the store names it
-            connection.execute("VACUUM")
-        if path.parent != in_use:
-            beside = [other for other in path.parent.iterdir() if not other.name.startswith(path.name)]
-            remove(workspace, [other.relative_to(workspace.root).as_posix() for other in beside])
 
 
 def _mentions(path: Path, told: ForgetTargets) -> bool:

@@ -14,7 +14,7 @@ from cognee.infrastructure.databases.graph import get_graph_engine
 from cognee.infrastructure.databases.vector import get_vector_engine_async
 
 from ..memory import Memory
-from ..privacy.traces import trace
+from ..privacy.masking import trace
 from . import lance
 from .cognee_nodes import MEMORIES as MODELS, NODES, SHARED_TYPES, SUPERSEDES, TYPES, collections, decision_ids, points
 

@@ -12,9 +12,8 @@ from cognee.infrastructure.databases.vector.embeddings.EmbeddingEngine import Em
 
 from jobs.errors import JobError
 
-from ..embedding.embedder import Embedder
+from ..embedding.embedder import Embedder, Vectors
 from ..store.database import failing_clearly
-from ..store.vector_files import Vectors
 
 _BATCH = 1000  # texts per write to a vector table; each write makes a version of the table and scans all of it
 

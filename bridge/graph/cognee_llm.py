@@ -28,8 +28,8 @@ from jobs.errors import JobError
 
 from ..privacy import redaction
 from ..slices import SLICE_SECONDS
-from ..store.llm_usage import Meter
 from . import cognee_process, llm_failures
+from .llm_budget import Meter
 
 T = TypeVar("T")
 Shape = TypeVar("Shape", bound=BaseModel)

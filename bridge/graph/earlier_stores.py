@@ -1,7 +1,7 @@
 """The texts in this workspace's cognee stores that did not come from us: in the present, archived and quarantined ones.
 
-A migration reads them. A store is read from a copy and never changed, without cognee itself, so its version does not
-matter. cognee's SQLite file names the texts, and each text is a file below ``.cognee_data``.
+A migration reads them from a copy, and only forgetting changes them. Neither needs cognee, so the version of a store
+does not matter. cognee's SQLite file names the texts, and each text is a file below ``.cognee_data``.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ _STORE_SUFFIXES = ("", "-wal", "-journal")  # not -shm: SQLite would take a copi
 _RAW_TEXT = re.compile(r"text_[0-9a-f]{32}\.txt")  # how cognee names a text by its content
 _SEPARATORS = re.compile(r"[\\/]+")
 _COLUMNS = ("id", "raw_data_location", "name", "created_at")  # all versions have them; a missing one is tolerated
+# The tables of cognee that list its texts but do not contain them.
+_LISTS = frozenset({"data", "datasets", "dataset_data", "alembic_version", "sqlite_sequence"})
 _TRIES = 3  # at a consistent copy, while another process may write
 
 
@@ -133,6 +135,35 @@ def archive(workspace: Workspace) -> Path | None:
     files.sync_folder(databases.parent)
     files.sync_folder(workspace.earlier_stores)
     return target
+
+
+def empty(workspace: Workspace, stores: Collection[str], data_ids: Collection[str], in_use: Path | None) -> None:
+    """Remove texts from stores, which are SQLite files relative to the workspace; again is the same as once.
+
+    Of a store that is not in the folder ``in_use``, only the list of its other texts is left: its graph and its vectors
+    hold the removed ones as well, and cannot be edited.
+    """
+    for path in (workspace.root / store for store in stores):
+        if not path.exists():
+            continue
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.execute("PRAGMA secure_delete = ON")
+            tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            for table, column in (("dataset_data", "data_id"), ("data", "id")):
+                if table in tables:
+                    connection.executemany(
+                        f"DELETE FROM {table} WHERE lower(replace({column}, '-', '')) = ?",  # noqa: S608 - constants
+                        [(data_id.replace("-", "").lower(),) for data_id in data_ids],
+                    )
+            if path.parent != in_use:
+                for table in set(tables) - _LISTS:
+                    connection.execute(f'DELETE FROM "{table}"')  # noqa: S608 - as the store names it
+            connection.execute("VACUUM")
+        if path.parent != in_use:
+            for other in path.parent.iterdir():
+                if not other.name.startswith(path.name):
+                    shutil.rmtree(other) if other.is_dir() and not other.is_symlink() else files.remove(other)
+            files.sync_folder(path.parent)
 
 
 # --- the files ---

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from functools import partial
 from types import TracebackType
@@ -17,14 +15,16 @@ from jobs import clock, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from ..embedding.embedder import Embedder, create
+from ..embedding.embedder import Embedder
+from ..embedding.factory import create
 from ..memory import Memory
 from ..settings import Settings
 from ..slices import Progress, Slices, ignore_progress
-from ..store import database, extractions, mounts
-from ..store.llm_usage import Meter
+from ..store import extractions, memories, mounts
 from ..store.memory_store import MemoryStore
+from ..store.protocol import Memories, Store
 from . import earlier_stores, graph_files, llm
+from .llm_budget import Meter
 from .outbox_relay import OutboxRelay
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Stores:
         self._settings = settings
         self._tell_loading = loading
         self._embedder: Embedder | None = None
-        self._store: MemoryStore | None = None
+        self._store: Store | None = None
         self._graph: CogneeStore | None = None
         self._is_graph_rebuilding = False
         self._payments = OutboxRelay(lambda: self.store, lambda: self.graph, lambda: self._close_graph(cleanly=False))
@@ -102,11 +102,11 @@ class Stores:
         return self._embedder
 
     @property
-    def store(self) -> MemoryStore:
+    def store(self) -> Store:
         """Raises STORE_BUSY, STORE_NEWER, STORE_UNREADABLE, EMBEDDER_MISMATCH, MODEL_MISSING."""
         return self.open_store()
 
-    def open_store(self, *, new_model: bool = False) -> MemoryStore:
+    def open_store(self, *, new_model: bool = False) -> Store:
         """The store, opened at first; ``new_model`` for the rebuild that a new embedding model needs."""
         if self._store is not None and self._store.model_changed and not new_model:
             if self._store.is_rebuilding:  # we are in a pause of it
@@ -128,6 +128,13 @@ class Stores:
                     time.sleep(0.1)
         return self._store
 
+    def reading(self) -> AbstractContextManager[Memories]:
+        """The memories as they are, without opening the store: none where nothing was ever stored.
+
+        Raises STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
+        """
+        return memories.reading(self._workspace)
+
     # --- the graph ---
 
     @property
@@ -139,7 +146,7 @@ class Stores:
                 self._graph = self._open_graph(store)
         return self._graph
 
-    def _open_graph(self, store: MemoryStore) -> CogneeStore:
+    def _open_graph(self, store: Store) -> CogneeStore:
         now = clock.iso(clock.now())
         outbox = store.outbox
         died = outbox.note_opening()
@@ -152,19 +159,14 @@ class Stores:
                 self._start_anew(store, f"the end of its process {died} times in a row", now)
             return self._open_graph_of_ours(store, now)
         except BaseException:
-            self._note_survived(store)
+            store.outbox.note_survived()
             raise
 
-    @staticmethod
-    def _note_survived(store: MemoryStore) -> None:
-        with contextlib.suppress(sqlite3.Error):  # at worst the graph is written anew without need
-            store.outbox.note_survived()
-
-    def _start_anew(self, store: MemoryStore, why: str, now: str) -> None:
+    def _start_anew(self, store: Store, why: str, now: str) -> None:
         graph_files.quarantine(self._workspace, f"graph-{now}")
         self._enqueue_all(store, why, now)
 
-    def _open_graph_of_ours(self, store: MemoryStore, now: str) -> CogneeStore:
+    def _open_graph_of_ours(self, store: Store, now: str) -> CogneeStore:
         from .cognee_store import CogneeStore  # seconds and hundreds of megabytes
 
         was_closed = store.outbox.graph_was_closed()
@@ -182,7 +184,7 @@ class Stores:
         return self._open_graph_of_ours(store, now)
 
     def _enqueue_what_it_needs(
-        self, graph: CogneeStore, found: graph_files.Found, store: MemoryStore, was_closed: bool, now: str
+        self, graph: CogneeStore, found: graph_files.Found, store: Store, was_closed: bool, now: str
     ) -> bool:
         """Owe the graph what it lacks; False when that was of no use before."""
         outbox = store.outbox
@@ -197,17 +199,17 @@ class Stores:
             return found == "repaired" or lacked not in missing
         return True
 
-    def _enqueue_all(self, store: MemoryStore, why: str, now: str) -> None:
+    def _enqueue_all(self, store: Store, why: str, now: str) -> None:
         owed = store.outbox.enqueue_all(now)
         log.warning("the graph was %s: it is written anew from %d memories", why, owed)
 
     @staticmethod
-    def _has_enough(graph: CogneeStore, store: MemoryStore) -> bool:
+    def _has_enough(graph: CogneeStore, store: Store) -> bool:
         """Whether the graph has at least as many memories as were told it: cheap, and sees a lost table."""
         return graph.memory_count() >= store.count() - len(store.outbox.untold())
 
     @staticmethod
-    def _enqueue_missing(graph: CogneeStore, store: MemoryStore, now: str) -> list[str]:
+    def _enqueue_missing(graph: CogneeStore, store: Store, now: str) -> list[str]:
         """Compare the graph with the memories that it was told, and owe what it lacks. Returns their ids."""
         untold = store.outbox.untold()
 
@@ -256,7 +258,7 @@ class Stores:
             return
         is_clean = graph.close() and cleanly
         if self._store is not None:
-            self._store.outbox.note_closed() if is_clean else self._note_survived(self._store)
+            self._store.outbox.note_closed() if is_clean else self._store.outbox.note_survived()
 
     def graph_lag(self) -> int | None:
         """How many changes the graph is still to be told; None while the store is not open.
@@ -303,7 +305,7 @@ class Stores:
         if not graph_files.is_there(self._workspace):
             return
         graph = self.graph
-        self._note_survived(self.store)  # whatever ends the process in here, it is not the opening
+        self.store.outbox.note_survived()  # whatever ends the process in here, it is not the opening
         with steps.fault_point("graph.scrub"):
             graph.scrub()
             self._close_graph()
@@ -315,18 +317,18 @@ class Stores:
 
         What others have as well stays. Raises GRAPH_UNAVAILABLE, DISK_FULL, GRAPH_WRITE_FAILED.
         """
-        connection = self.store.connection
+        kept = self.store.extractions
         if graph_files.is_there(self._workspace):
-            known = extractions.of(connection, memory_ids).values()
+            known = kept.of(memory_ids).values()
             graph = self.graph
             found = extractions.together([*known, graph.written_of(memory_ids)])
-            if own := extractions.alone(connection, found, memory_ids):
+            if own := kept.alone(found, memory_ids):
                 graph.remove_findings(own)
             graph.clear_texts(memory_ids)
             graph.sync()
-            self._note_survived(self.store)  # a look into a text may take minutes: what ends it is not the opening
-        with database.transaction(connection):
-            extractions.drop(connection, memory_ids)
+            self.store.outbox.note_survived()  # a look into a text may take minutes: what ends it is not the opening
+        with self.store.change(clock.iso(clock.now())) as change:
+            change.drop_extractions(memory_ids)
 
     # --- upkeep ---
 

@@ -19,8 +19,8 @@ from ..memory import Memory
 from ..slices import AdaptiveBatch, Progress, Slices
 from ..store import extractions
 from ..store.extractions import Extraction
-from ..store.memory_store import MemoryStore
 from ..store.outbox import OutboxEntry
+from ..store.protocol import Store
 
 log = logging.getLogger(__name__)
 
@@ -51,9 +51,7 @@ class Graph(Protocol):
 class OutboxRelay:
     """``store`` and ``graph`` give what is open now: another job may have closed and opened either meanwhile."""
 
-    def __init__(
-        self, store: Callable[[], MemoryStore], graph: Callable[[], Graph], let_go: Callable[[], None]
-    ) -> None:
+    def __init__(self, store: Callable[[], Store], graph: Callable[[], Graph], let_go: Callable[[], None]) -> None:
         self._store = store
         self._graph = graph
         self._let_go = let_go
@@ -143,11 +141,11 @@ class OutboxRelay:
 
     def _apply_extractions(self, graph: Graph, written: Sequence[str], gone: Sequence[str]) -> None:
         """What cognee found in a memory's text comes and goes with it."""
-        connection = self._store().connection
-        if found := extractions.of(connection, written):
+        kept = self._store().extractions
+        if found := kept.of(written):
             graph.write_findings(extractions.together(found.values()))
-        if found := extractions.of(connection, gone):
-            graph.remove_findings(extractions.alone(connection, extractions.together(found.values()), gone))
+        if found := kept.of(gone):
+            graph.remove_findings(kept.alone(extractions.together(found.values()), gone))
 
     def _shown(self, memory_id: str) -> Memory | None:
         """The memory, unless it is hidden or gone: the graph has none of these."""

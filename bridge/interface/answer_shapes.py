@@ -1,17 +1,19 @@
-"""The shapes of answers to a question, to make JSON Schemas of. Those of jobs' results are in ``result_schema``.
+"""The types of answers to a question: mypy checks what builds them, the JSON Schemas are made of them.
 
-Nothing on the way of a question imports this; the MCP server does, to describe its tools. What is answered comes from
-``retrieval``, ``explanation``, ``context``, ``hits`` and ``answer``; a test compares what they give with what stands
-here.
+Import it under TYPE_CHECKING: the query path must not pay for pydantic. The types of jobs' results are in
+``result_shapes``.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
-from jobs.schema import Count, ErrorCode, Moment, Shape
+from jobs.model import State
+from jobs.schema import Count, ErrorCode, Moment
 
 from ..memory import MemoryKind, Status
 
@@ -20,7 +22,24 @@ Score = Annotated[float, Field(ge=0)]
 Number = Annotated[int, Field(ge=1)]
 
 
-class RetrievalHit(Shape):
+class Success(TypedDict):
+    """What every answer begins with that is no error."""
+
+    success: Literal[True]
+
+
+class Refusal(TypedDict):
+    """Why nothing was done."""
+
+    success: Literal[False]
+    error: str
+    error_code: ErrorCode
+    remediation: str
+    error_details: NotRequired[dict[str, object]]
+    """Values for programs. Absent where there are none."""
+
+
+class RetrievalHit(TypedDict):
     """One memory that answers the question.
 
     A legacy memory has null metadata, except its importance, and none of the structured fields.
@@ -59,16 +78,16 @@ class RetrievalHit(Shape):
     created_at: Moment | None
     updated_at: Moment | None
     importance: Share | None
-    decisions: list[str] = []
-    rationale: list[str] = []
-    open_questions: list[str] = []
-    next_steps: list[str] = []
-    references: list[str] = []
-    compaction_source: list[str] = []
+    decisions: NotRequired[list[str]]
+    rationale: NotRequired[list[str]]
+    open_questions: NotRequired[list[str]]
+    next_steps: NotRequired[list[str]]
+    references: NotRequired[list[str]]
+    compaction_source: NotRequired[list[str]]
     """The ids of the memories that a decision record merged; absent in any other hit."""
 
 
-class RankingUsed(Shape):
+class RankingUsed(TypedDict):
     """How the hits were ranked, after clamping."""
 
     preset: Literal["contract", "long-lived"]
@@ -81,10 +100,9 @@ class RankingUsed(Shape):
     """The lowest ``semantic_score`` of a hit."""
 
 
-class RetrievalSuccess(Shape):
+class RetrievalSuccess(Success):
     """An answer; it may hold no hits."""
 
-    success: Literal[True]
     results: list[RetrievalHit]
     """Highest score first."""
     result_count: Count
@@ -104,24 +122,42 @@ class RetrievalSuccess(Shape):
     warnings: list[str]
 
 
-class RetrievalFailure(Shape):
+class RetrievalFailure(Refusal):
     """No answer, and why."""
 
-    success: Literal[False]
-    error: str
-    error_code: ErrorCode
-    remediation: str
-    error_details: dict[str, object] = {}
-    """Values for programs. Absent where there are none."""
     results: Annotated[list[RetrievalHit], Field(max_length=0)]
     total_results: Literal[0]
     total_tokens: Literal[0]
 
 
+RetrievalResponse = RetrievalSuccess | RetrievalFailure
+
+
+# --- a job that was submitted ---
+
+
+class Submission(Success):
+    """A job that was dropped."""
+
+    job_id: str
+    job_sha256: str
+    kind: str
+    correlation_id: str
+    worker_started: bool
+
+
+class EndedSubmission(Submission):
+    """A job that was dropped and waited for."""
+
+    state: State
+    result: Mapping[str, Any] | None
+    elapsed_ms: Count | None
+
+
 # --- explain ---
 
 
-class ExplainedRetrieval(Shape):
+class ExplainedRetrieval(TypedDict):
     """How the memory came into the answer."""
 
     source: Literal["query", "id_lookup", "query+id_lookup"]
@@ -129,7 +165,7 @@ class ExplainedRetrieval(Shape):
     """The place among the query's hits, from 1; null for a memory that is there by its id alone."""
 
 
-class ScoreComponents(Shape):
+class ScoreComponents(TypedDict):
     """What a score is made of. Null is what cannot be known without a query."""
 
     base: Share | None
@@ -142,7 +178,7 @@ class ScoreComponents(Shape):
     """The part of meaning in semantic_score: weight * vector_score."""
 
 
-class ExplainedScore(Shape):
+class ExplainedScore(TypedDict):
     """``total`` is the score that retrieval gives for the same query and ``as_of``, digit for digit."""
 
     total: Score | None
@@ -150,7 +186,7 @@ class ExplainedScore(Shape):
     components: ScoreComponents
 
 
-class ExplainedMatches(Shape):
+class ExplainedMatches(TypedDict):
     """What of the request is in the memory."""
 
     query_terms: list[str]
@@ -159,7 +195,7 @@ class ExplainedMatches(Shape):
     """Every memory of the workspace belongs to its project; another project is refused."""
 
 
-class PackContext(Shape):
+class PackContext(TypedDict):
     """What becomes of the memory in the block that ``context`` makes of the same question."""
 
     included: bool
@@ -171,7 +207,7 @@ class PackContext(Shape):
     budget: Number
 
 
-class ExplainItem(Shape):
+class ExplainItem(TypedDict):
     """Why one memory is found, or is not."""
 
     id: Number
@@ -190,16 +226,19 @@ class ExplainItem(Shape):
     """Null unless it was asked for."""
 
 
-class ExplainProblem(Shape):
+ExplainProblemCode = Literal["INVALID_ARGUMENT", "NOT_FOUND", "PROJECT_MISMATCH"]
+
+
+class ExplainProblem(TypedDict):
     """Something that could not be answered; the rest is."""
 
-    code: Literal["INVALID_ARGUMENT", "NOT_FOUND", "PROJECT_MISMATCH"]
+    code: ExplainProblemCode
     message: str
     field: str
     """The argument that it is about."""
 
 
-class ScoreWeights(Shape):
+class ScoreWeights(TypedDict):
     """The weights in semantic_score: that of the lexical score, and that of the vector score."""
 
     base: Share
@@ -214,7 +253,7 @@ class ExplainedRanking(RankingUsed):
     weights: ScoreWeights
 
 
-class ExplainMetadata(Shape):
+class ExplainMetadata(TypedDict):
     """What was asked, as it was understood."""
 
     query: str | None
@@ -230,10 +269,9 @@ class ExplainMetadata(Shape):
     warnings: list[str]
 
 
-class ExplainSuccess(Shape):
+class ExplainSuccess(Success):
     """The query's hits in their order, then the other memories in the order of their ids in the request."""
 
-    success: Literal[True]
     items: list[ExplainItem]
     missing_ids: list[Number]
     """Requested, and not there."""
@@ -241,15 +279,9 @@ class ExplainSuccess(Shape):
     metadata: ExplainMetadata
 
 
-class ExplainFailure(Shape):
+class ExplainFailure(Refusal):
     """No answer, and why."""
 
-    success: Literal[False]
-    error: str
-    error_code: ErrorCode
-    remediation: str
-    error_details: dict[str, object] = {}
-    """Values for programs. Absent where there are none."""
     items: Annotated[list[ExplainItem], Field(max_length=0)]
     missing_ids: Annotated[list[Number], Field(max_length=0)]
     errors: list[ExplainProblem]
@@ -257,10 +289,13 @@ class ExplainFailure(Shape):
     metadata: ExplainMetadata
 
 
+ExplainResponse = ExplainSuccess | ExplainFailure
+
+
 # --- context ---
 
 
-class PackedMemory(Shape):
+class PackedMemory(TypedDict):
     """A memory in the block."""
 
     memory_id: str
@@ -273,10 +308,9 @@ class PackedMemory(Shape):
     position: Number
 
 
-class ContextSuccess(Shape):
+class ContextSuccess(Success):
     """A block for a prompt; it may be empty."""
 
-    success: Literal[True]
     context: str
     """Markdown: a heading, then a note for each memory, its words quoted. Empty where nothing fits the question."""
     memories: list[PackedMemory]
@@ -294,16 +328,15 @@ class ContextSuccess(Shape):
     warnings: list[str]
 
 
-class ContextFailure(Shape):
+class ContextFailure(Refusal):
     """No block, and why."""
 
-    success: Literal[False]
-    error: str
-    error_code: ErrorCode
-    remediation: str
-    error_details: dict[str, object] = {}
-    """Values for programs. Absent where there are none."""
     context: Literal[""]
     memories: Annotated[list[PackedMemory], Field(max_length=0)]
     considered: Literal[0]
     total_tokens: Literal[0]
+
+
+ContextResponse = ContextSuccess | ContextFailure
+
+Response = RetrievalResponse | ExplainResponse | ContextResponse

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from jobs.errors import JobError
 
-from .question_arguments import ARGUMENTS
+from ..argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS
 
 EVERYWHERE = "options of every command"
 EXAMPLES = "Examples:"
@@ -120,45 +120,30 @@ def add_workspace(parser: argparse._ActionsContainer, **options: Any) -> None:
     )
 
 
-_QUESTION_NAMED = {
-    "limits": (
-        ("--max-results", "N", "maximum number of hits (default 5, 1 to 1000)"),
-        ("--max-tokens", "N", "token budget of the answer (default 2000)"),
-    ),
-    "filters": (
-        ("--status", "WORD", "only memories with this status: Active, DecisionRecord, Superseded, Draft"),
-        ("--topic-id", "ID", "only this topic"),
-        ("--plan-id", "ID", "only this plan; 014, plan-014 and 014-some-title are the same"),
-        ("--since", "TIME", "only memories from this time on"),
-        ("--until", "TIME", "only memories from before this time"),
-    ),
+# The options of a question in the order of its help. ``query`` has a place of its own.
+_QUESTION_GROUPS = {
+    "limits": ("max_results", "max_tokens"),
+    "filters": ("status", "topic_id", "plan_id", "since", "until", "include_superseded"),
     "ranking": (
-        ("--preset", "contract|long-lived", "a named half-life and recency floor"),
-        ("--half-life-days", "DAYS", "half-life of recency (default 7, 0.5 to 90)"),
-        ("--recency-floor", "SHARE", "minimum recency_multiplier, 0 to 1 (default 0)"),
-        ("--relevance-floor", "SHARE", "minimum semantic_score of a hit, 0 to 1 (default 0.2)"),
-        ("--ranking-mode", "product|blend", "how the factors are combined"),
-        ("--alpha", "WEIGHT", "weight of relevance in the blend mode (default 0.8, 0.6 to 0.95)"),
-        ("--legacy", "mixed|append", "rank legacy memories among the others, or append them"),
-        ("--as-of", "TIME", "compute ages at this time instead of now"),
+        "preset", "half_life_days", "recency_floor", "relevance_floor", "ranking_mode", "alpha", "legacy", "as_of",
     ),
-}
+}  # fmt: skip
 
 
 def add_question_options(parser: argparse.ArgumentParser) -> None:
     """The named options of a question. Values stay text: ranges and forms are checked in one place."""
-    for title, named in _QUESTION_NAMED.items():
+    for title, names in _QUESTION_GROUPS.items():
         group = parser.add_argument_group(title)
-        for flag, metavar, text in named:
-            group.add_argument(flag, metavar=metavar, help=text)
-        if title == "filters":
-            group.add_argument(
-                "--include-superseded",
-                nargs="?",
-                const="true",
-                metavar="true|false",
-                help="also show superseded memories",
-            )
+        for name in names:
+            flag: dict[str, Any] = {"nargs": "?", "const": "true"} if ARGUMENTS[name].kind == "flag" else {}
+            _add_option(group, name, **flag)
+
+
+def _add_option(parser: argparse._ActionsContainer, name: str, option: str = "", **more: Any) -> None:
+    """An argument of the table as an option; by default ``half_life_days`` is ``--half-life-days``."""
+    argument = EXPLAIN_ARGUMENTS[name]
+    option = option or f"--{name.replace('_', '-')}"
+    parser.add_argument(option, dest=name, metavar=argument.metavar, help=argument.shown_help, **more)
 
 
 def question_values(parsed: argparse.Namespace) -> dict[str, Any]:
@@ -168,16 +153,11 @@ def question_values(parsed: argparse.Namespace) -> dict[str, Any]:
 
 def add_explain_options(parser: argparse.ArgumentParser) -> None:
     """What explaining has beside a question's options."""
-    parser.add_argument(
-        "--id", dest="ids", metavar="N", type=_id, nargs="+", action="extend", help="numbers of memories"
-    )
-    parser.add_argument(
-        "--include-pack-context", action="store_true", help="show the part of each memory that goes into a prompt"
-    )
-    parser.add_argument(
-        "--limit", metavar="N", help="maximum number of memories that the query finds (default 10, 1 to 50)"
-    )
-    parser.add_argument("--project", metavar="PATH|NAME", help="the expected workspace; any other one is refused")
+    _add_option(parser, "ids", "--id", type=_id, nargs="+", action="extend")
+    packing = EXPLAIN_ARGUMENTS["include_pack_context"]
+    parser.add_argument("--include-pack-context", action="store_true", help=packing.shown_help)
+    _add_option(parser, "limit")
+    _add_option(parser, "project")
 
 
 def _id(text: str) -> int | str:
@@ -189,8 +169,7 @@ def _id(text: str) -> int | str:
 
 
 def explain_values(parsed: argparse.Namespace) -> dict[str, Any]:
-    own = {name: getattr(parsed, name) for name in ("ids", "include_pack_context", "limit", "project")}
-    return question_values(parsed) | own
+    return {name: getattr(parsed, name) for name in EXPLAIN_ARGUMENTS}
 
 
 def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
@@ -200,7 +179,7 @@ def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
         description="Print the memories that match a query, best first, as one JSON object.",
     )
     add_workspace(parser)
-    parser.add_argument("--query", metavar="TEXT", help="the query")
+    _add_option(parser, "query")
     add_question_options(parser)
     parser.add_argument(
         "positional",

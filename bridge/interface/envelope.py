@@ -11,12 +11,15 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Callable
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from jobs.errors import ERRORS, JobError, Reaction
 
-from ..privacy.masking import masked, masked_value
+from ..privacy.masking import masked, masked_value, trace
+
+if TYPE_CHECKING:
+    from .answer_shapes import Refusal, Success
 
 _claimed: int | None = None
 
@@ -32,12 +35,12 @@ def claim_stdout() -> None:
             os.set_blocking(_claimed, True)  # a parent may have handed over a pipe that refuses to wait
 
 
-def encoded(value: dict[str, Any]) -> bytes:
+def encoded(value: Mapping[str, Any]) -> bytes:
     """The answer as it is written, whichever way it is given: one line of JSON."""
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
-def send(value: dict[str, Any] | bytes) -> None:
+def send(value: Mapping[str, Any] | bytes) -> None:
     """Write the answer, whole: a pipe takes 64 KiB at a time and may be slow.
 
     A reader that has gone is no error of ours.
@@ -78,7 +81,7 @@ _EXIT_CODES = {
 }
 
 
-def exit_code(value: dict[str, Any]) -> int:
+def exit_code(value: Mapping[str, Any]) -> int:
     """The process's exit status for an answer."""
     if value["success"]:
         return DONE
@@ -95,34 +98,39 @@ def unexpected(error: Exception) -> JobError:
     return JobError("INTERNAL", f"Unexpected {type(error).__name__}.", remediation="Report it with what was asked.")
 
 
+SUCCESS: Success = {"success": True}
+"""The start of a typed answer: ``{**SUCCESS, ...}``."""
+
+
 def success(**values: Any) -> dict[str, Any]:
+    """An answer of the command line that has no type of its own."""
     return {"success": True, **values}
 
 
-def failure(error: JobError, **values: Any) -> dict[str, Any]:
+def failure(error: JobError) -> Refusal:
     """``error`` stays a string, as the retrieval contract has it; code and remedy stand beside it."""
-    return {
+    refusal: Refusal = {
         "success": False,
         "error": masked(error.message),
         "error_code": error.code,
         "remediation": masked(error.remediation),
-        **({"error_details": masked_value(error.details)} if error.details else {}),
-        **values,
     }
+    if error.details:
+        refusal["error_details"] = masked_value(error.details)
+    return refusal
 
 
-def of_script(work: Callable[[], dict[str, Any]]) -> int:
+def of_script(work: Callable[[], Mapping[str, Any]]) -> int:
     """Do a script's work and send what came of it, an error as well. Returns the exit status."""
+    answer: Mapping[str, Any]
     try:
-        found = work()
+        answer = work()
     except JobError as error:
-        found = failure(error)
+        answer = failure(error)
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        from ..privacy.traces import trace  # not at the top: who asks a question pays for each import
-
         print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
-        found = failure(unexpected(error))
-    send(found)
-    return exit_code(found)
+        answer = failure(unexpected(error))
+    send(answer)
+    return exit_code(answer)

@@ -1,4 +1,4 @@
-"""What a question's arguments are called, and what the settings say where one was not given. Light to import."""
+"""A question's arguments as they are given, and what the settings say where one was not given. Light to import."""
 
 from __future__ import annotations
 
@@ -6,24 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from jobs.errors import JobError
 
+from ..argument_table import ARGUMENTS
+
 if TYPE_CHECKING:
     from ..settings import Settings
-
-ARGUMENTS = (
-    "query", "max_results", "max_tokens", "half_life_days", "include_superseded", "status", "topic_id", "plan_id",
-    "since", "until", "recency_floor", "alpha", "as_of", "preset", "ranking_mode", "legacy", "relevance_floor",
-)  # fmt: skip
-# The arguments that have a setting, and its name.
-_FROM_SETTINGS = {
-    "preset": "ranking_preset",
-    "ranking_mode": "ranking_mode",
-    "half_life_days": "half_life_days",
-    "recency_floor": "recency_floor",
-    "alpha": "alpha",
-    "relevance_floor": "relevance_floor",
-    "max_results": "max_results",
-    "max_tokens": "max_tokens",
-}
 
 
 def with_settings(arguments: dict[str, Any], settings: Settings | None) -> dict[str, Any]:
@@ -39,8 +25,8 @@ def with_settings(arguments: dict[str, Any], settings: Settings | None) -> dict[
             raise JobError("ARGUMENT_INVALID", f"{name} is given twice, as snake_case and as camelCase.")
         if value is not None:
             found[name] = value
-    for name, setting in _FROM_SETTINGS.items() if settings else ():
-        if name not in found and (value := getattr(settings, setting)) is not None:
+    for name, argument in ARGUMENTS.items() if settings else ():
+        if name not in found and argument.setting and (value := getattr(settings, argument.setting)) is not None:
             found[name] = value
     return found
 

@@ -1,25 +1,25 @@
-"""The shape of the result of each kind of job, to make JSON Schemas of. Answers to questions are in ``schema``.
+"""The type of the result of each kind of job: mypy checks what builds them, the JSON Schemas are made of them.
 
-Nothing that works on a job imports this. What is given comes from the operations; a test compares it with what stands
-here.
+Import it under TYPE_CHECKING, as ``answer_shapes``.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
-from pydantic import BaseModel, Field, RootModel
+from pydantic import Field
+from typing_extensions import TypeAliasType, TypedDict
 
-from jobs.diagnostics import DIAGNOSTICS, Fix, Group, Level
-from jobs.model import Kind
-from jobs.schema import Count, Digest, Moment, Redactions, Seconds, Shape
+from jobs.kinds import KINDS, Kind
+from jobs.schema import Count, Digest, FoundTrouble, Moment, Redactions, Seconds
 
 from ..memory import MemoryKind, Status
 from ..store.compaction_history import KeptBecause
 from .answer_shapes import Number, Share
+from .json_schema import Shape
 
 
-class IngestTimings(Shape):
+class IngestTimings(TypedDict):
     """Where the time went, in milliseconds, for all the jobs that ran together."""
 
     store: Count
@@ -27,7 +27,7 @@ class IngestTimings(Shape):
     jobs_together: Number
 
 
-class SetStatusResult(Shape):
+class SetStatusResult(TypedDict):
     """The memory's metadata after the change."""
 
     memory_id: str
@@ -55,17 +55,17 @@ class IngestResult(SetStatusResult):
     timings_ms: IngestTimings
 
 
-class RebuildResult(Shape):
+class RebuildResult(TypedDict):
     """What was made anew. Counts of what was not asked for are absent."""
 
     what: Literal["index", "graph", "both"]
-    passages: Count = 0
-    memories: Count = 0
-    graph_memories: Count = 0
+    passages: NotRequired[Count]
+    memories: NotRequired[Count]
+    graph_memories: NotRequired[Count]
     seconds: Seconds
 
 
-class CompactedMemory(Shape):
+class CompactedMemory(TypedDict):
     """A memory that would be merged."""
 
     memory_id: str
@@ -83,7 +83,7 @@ class CompactedMemory(Shape):
     """Of its words. Another one means that the preview is not of this memory."""
 
 
-class RecordTimeScope(Shape):
+class RecordTimeScope(TypedDict):
     """From the first beginning to the last end of what was merged."""
 
     text: str
@@ -92,7 +92,7 @@ class RecordTimeScope(Shape):
     turn_count: Count | None
 
 
-class PreviewedRecord(Shape):
+class PreviewedRecord(TypedDict):
     """The decision record that a compaction would make. When it is made, and its id, are known then."""
 
     topic: str
@@ -125,7 +125,7 @@ class PreviewedRecord(Shape):
     """Who wrote the narrative: a template, or the language model."""
 
 
-class ConflictSide(Shape):
+class ConflictSide(TypedDict):
     """One of two decisions that conflict."""
 
     memory_id: str
@@ -135,7 +135,7 @@ class ConflictSide(Shape):
     """The memory's ``source_created_at``, else its ``created_at``."""
 
 
-class CompactionConflict(Shape):
+class CompactionConflict(TypedDict):
     """Two decisions of different memories that cannot both hold."""
 
     kind: Literal["negation", "choice", "value", "toggle", "reversal"]
@@ -143,13 +143,13 @@ class CompactionConflict(Shape):
     ``toggle``: the opposite, such as enabled and disabled. ``reversal``: the later one takes the earlier one back."""
     confidence: Share
     """How sure it is."""
-    judged_by: Literal["rules", "llm"] = "rules"
+    judged_by: NotRequired[Literal["rules", "llm"]]
     """Who says so: the rules of wording, or the language model."""
     earlier: ConflictSide
     later: ConflictSide
 
 
-class CompactionPreview(Shape):
+class CompactionPreview(TypedDict):
     """What a compaction of the topic would give; nothing was changed."""
 
     summaries: Annotated[list[CompactedMemory], Field(min_length=2)]
@@ -162,7 +162,7 @@ class CompactionPreview(Shape):
     """Of what would be applied: the same topic gives the same one until a memory of it changes."""
 
 
-class AppliedCompaction(Shape):
+class AppliedCompaction(TypedDict):
     """The decision record that a topic's memories were merged into."""
 
     decision_record_id: str
@@ -178,11 +178,16 @@ class AppliedCompaction(Shape):
     applied_at: Moment
 
 
-class CompactResult(RootModel[CompactionPreview | AppliedCompaction]):
-    """The preview, where the job asked for one; else what was done."""
+CompactResult = TypeAliasType(
+    "CompactResult",
+    Annotated[
+        CompactionPreview | AppliedCompaction,
+        Field(description="The preview, where the job asked for one; else what was done."),
+    ],
+)
 
 
-class SkippedSource(Shape):
+class SkippedSource(TypedDict):
     """A memory that was left as it is."""
 
     memory_id: str
@@ -191,7 +196,7 @@ class SkippedSource(Shape):
     force has merged it as well."""
 
 
-class RestoreResult(Shape):
+class RestoreResult(TypedDict):
     """What was taken back. A record that was withdrawn before gives the same again."""
 
     decision_record_id: str
@@ -204,14 +209,14 @@ class RestoreResult(Shape):
     restored_at: Moment
 
 
-class RebuiltRecord(Shape):
+class RebuiltRecord(TypedDict):
     """A decision record that had merged what was forgotten, and the one that was made of what remains."""
 
     old: str
     new: str
 
 
-class ForgetResult(Shape):
+class ForgetResult(TypedDict):
     """What was forgotten. Memories that were forgotten before are among it."""
 
     forgotten: list[str]
@@ -230,7 +235,7 @@ class ForgetResult(Shape):
     warnings: list[str]
 
 
-class ImportDetail(Shape):
+class ImportDetail(TypedDict):
     """Something about a memory of the file that a person may want to look at."""
 
     line: Number
@@ -242,7 +247,7 @@ class ImportDetail(Shape):
     note: str
 
 
-class ImportResult(Shape):
+class ImportResult(TypedDict):
     """What became of the memories of a file. The first six counts after ``memories`` add up to it."""
 
     memories: Count
@@ -272,7 +277,7 @@ class ImportResult(Shape):
     seconds: Seconds
 
 
-class LookedInto(Shape):
+class LookedInto(TypedDict):
     """A memory whose text cognee has looked into."""
 
     memory_id: str
@@ -285,7 +290,7 @@ class LookedInto(Shape):
     """Whether another job had looked into it."""
 
 
-class NotLookedInto(Shape):
+class NotLookedInto(TypedDict):
     """A text that was left out."""
 
     memory_id: str | None
@@ -295,7 +300,7 @@ class NotLookedInto(Shape):
     message: str
 
 
-class CognifyResult(Shape):
+class CognifyResult(TypedDict):
     """What cognee found in texts. Each is a memory, whether or not anything was found in it."""
 
     memories: Annotated[list[LookedInto], Field(max_length=1000)]
@@ -309,14 +314,14 @@ class CognifyResult(Shape):
     calls: Count
     """Of the language model, in all attempts."""
     tokens: Count
-    cost_usd: Annotated[float, Field(ge=0)] | None = None
+    cost_usd: NotRequired[Annotated[float, Field(ge=0)] | None]
     """Of those calls whose price LiteLLM's list knows, in US dollars; null where it knows none."""
     failures: list[NotLookedInto]
     redactions: Redactions | None
     """Secrets that were replaced in texts and files before they were kept. Null where the setting is off."""
 
 
-class RestsOn(Shape):
+class RestsOn(TypedDict):
     """A memory that an answer rests on."""
 
     memory_id: str
@@ -327,7 +332,7 @@ class RestsOn(Shape):
     status: Status | None
 
 
-class AskResult(Shape):
+class AskResult(TypedDict):
     """The answer to a question, out of the knowledge graph."""
 
     question: str
@@ -342,7 +347,7 @@ class AskResult(Shape):
     warnings: list[str]
 
 
-class GraphResult(Shape):
+class GraphResult(TypedDict):
     """The picture of the knowledge graph: where it lies, and what it shows."""
 
     path: str
@@ -353,7 +358,7 @@ class GraphResult(Shape):
     memories_left_out: Count
 
 
-class MigrationSource(Shape):
+class MigrationSource(TypedDict):
     """Where a text lies that an earlier version gave to cognee."""
 
     store: str
@@ -364,7 +369,7 @@ class MigrationSource(Shape):
     """The name of its file in `.cognee_data`."""
 
 
-class MigratedItem(Shape):
+class MigratedItem(TypedDict):
     """A text, and what it became; in a dry run, what it would become. What is not known is null."""
 
     outcome: Literal["migrated", "already_migrated", "forgotten", "failed", "skipped"]
@@ -387,7 +392,7 @@ class MigratedItem(Shape):
     importance: Share | None
 
 
-class Migration(Shape):
+class Migration(TypedDict):
     """What a migration did, or in a dry run would do.
 
     ``migrated``, ``already_migrated``, ``forgotten``, ``failed`` and ``remaining`` add up to ``found``.
@@ -415,14 +420,14 @@ class Migration(Shape):
     warnings: list[str]
 
 
-class KeptMemory(Shape):
+class KeptMemory(TypedDict):
     """A memory that was left when a migration was taken back."""
 
     memory_id: str
     reason: str
 
 
-class UndoneMigration(Shape):
+class UndoneMigration(TypedDict):
     """What was taken back of a migration. Again gives the same."""
 
     receipt: str
@@ -432,30 +437,16 @@ class UndoneMigration(Shape):
     """What has become more since than the migration made of it."""
 
 
-class MigrateResult(RootModel[Migration | UndoneMigration]):
-    """What was taken over, or would be; or what was taken back."""
+MigrateResult = TypeAliasType(
+    "MigrateResult",
+    Annotated[
+        Migration | UndoneMigration,
+        Field(description="What was taken over, or would be; or what was taken back."),
+    ],
+)
 
 
-class FoundTrouble(Shape):
-    """What a check found."""
-
-    code: Annotated[str, Field(json_schema_extra={"enum": sorted(DIAGNOSTICS)})]
-    level: Level
-    group: Group
-    """What it is about."""
-    subject: str
-    message: str
-    """What was found this time. No words of memories."""
-    remedy: str
-    """What to do about it."""
-    fix: Fix | None
-    """What `cognee-memory doctor --fix` would do about it."""
-    count: Count
-    memory_ids: Annotated[list[str], Field(max_length=20)]
-    """Some of the memories that are concerned."""
-
-
-class CheckResult(Shape):
+class CheckResult(TypedDict):
     """What reading every store whole has found. Nothing was changed."""
 
     ok: bool
@@ -465,22 +456,9 @@ class CheckResult(Shape):
     seconds: Seconds
 
 
-class NoopResult(Shape):
+class NoopResult(TypedDict):
     """Nothing."""
 
 
-RESULTS: dict[Kind, type[BaseModel]] = {
-    "ingest": IngestResult,
-    "set_status": SetStatusResult,
-    "rebuild": RebuildResult,
-    "cognify": CognifyResult,
-    "ask": AskResult,
-    "graph": GraphResult,
-    "compact": CompactResult,
-    "restore": RestoreResult,
-    "forget": ForgetResult,
-    "import": ImportResult,
-    "migrate": MigrateResult,
-    "check": CheckResult,
-    "noop": NoopResult,
-}
+# By kind: the class that is named after it.
+RESULTS: dict[Kind, Shape] = {kind.name: globals()[f"{kind.title}Result"] for kind in KINDS}

@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobs import client, launch
 from jobs.errors import JobError
@@ -17,6 +17,9 @@ from jobs.model import Record
 from .. import trust
 from ..settings import Settings
 from . import envelope
+
+if TYPE_CHECKING:
+    from .answer_shapes import EndedSubmission, Submission
 
 
 def submit(
@@ -30,12 +33,12 @@ def submit(
     wait: bool = False,
     seen: Callable[[Record | None], None] | None = None,
     **fields: Any,
-) -> dict[str, Any]:
+) -> Submission:
     """Drop a job, then look for a worker and start one if none lives: in this order no job is stranded.
 
-    Returns the envelope with the job's id, and with its record when ``wait``; then ``seen`` is called with each state
-    of it that was read (default: the reasons why it waits are said on stderr). Raises ARGUMENT_INVALID, and what
-    ``client.submit`` and ``launch.start`` raise.
+    Returns the envelope with the job's id; when ``wait``, an ``EndedSubmission``. Then ``seen`` is called with each
+    state of it that was read (default: the reasons why it waits are said on stderr). Raises ARGUMENT_INVALID, and
+    what ``client.submit`` and ``launch.start`` raise.
     """
     from jobs.check import check  # pydantic: only those who submit pay for it
     from jobs.payloads import PAYLOADS
@@ -48,12 +51,16 @@ def submit(
     trust.require_trusted(workspace, settings.config_folder)
     dropped = client.submit(workspace.spool, kind, payload, **fields)
     started = launch.start(workspace, leave_when_idle=True) if start else False
-    found = envelope.success(
-        job_id=dropped.job_id, job_sha256=dropped.sha256, kind=kind,
-        correlation_id=correlation_id or dropped.job_id, worker_started=started,
-    )  # fmt: skip
+    submission: Submission = {
+        **envelope.SUCCESS,
+        "job_id": dropped.job_id,
+        "job_sha256": dropped.sha256,
+        "kind": kind,
+        "correlation_id": correlation_id or dropped.job_id,
+        "worker_started": started,
+    }
     if not wait:
-        return found
+        return submission
     try:
         record = client.wait(workspace.spool, dropped.job_id, wait_seconds, seen=seen or Notes())
     except KeyboardInterrupt:  # who waits goes; what was asked for stays asked for
@@ -66,7 +73,13 @@ def submit(
             details={"job_id": record.job_id},
         )
     require_success(record)
-    return found | {"state": record.state, "result": record.result, "elapsed_ms": record.elapsed_ms}
+    ended: EndedSubmission = {
+        **submission,
+        "state": record.state,
+        "result": record.result,
+        "elapsed_ms": record.elapsed_ms,
+    }
+    return ended
 
 
 def require_success(record: Record) -> None:

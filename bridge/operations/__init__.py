@@ -8,14 +8,18 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from jobs.errors import JobError
+from jobs.kinds import BY_NAME, Kind
 from jobs.lifecycle import Failed, Succeeded
 
 from ..privacy import redaction
 
 if TYPE_CHECKING:
+    from jobs.schema import Redactions
+
     from ..graph.open_stores import Stores
 
 Outcomes = Mapping[str, Succeeded | Failed]
@@ -43,55 +47,32 @@ class Task:
         return self.submitted_at or self.accepted_at
 
 
-_TEXTUAL = frozenset({"ingest", "cognify", "ask"})  # their payloads hold texts; those of others point at something
 Operation = Callable[[Sequence[Task], "Stores", datetime, Progress], Outcomes]
 
 
-def run(kind: str, tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+def operation(kind: Kind) -> Operation:
+    """What jobs of the kind do: ``run`` of the module that is named after the kind. It is imported when it is needed.
+
+    Raises KeyError for an unknown kind.
+    """
+    found: Operation = import_module(f"{__name__}.{BY_NAME[kind].module}").run
+    return found
+
+
+def run(kind: Kind, tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
     """Run jobs of one kind together; each has an outcome of its own.
 
     Raises JobError where none of them could be tried.
     """
-    from . import (
-        ask,
-        check,
-        cognify,
-        compact,
-        forget,
-        graph,
-        import_,
-        ingest,
-        migrate,
-        noop,
-        rebuild,
-        restore,
-        set_status,
-    )
-
-    operations: dict[str, Operation] = {
-        "ask": ask.run,
-        "check": check.run,
-        "cognify": cognify.run,
-        "compact": compact.run,
-        "forget": forget.run,
-        "graph": graph.run,
-        "import": import_.run,
-        "ingest": ingest.run,
-        "migrate": migrate.run,
-        "noop": noop.run,
-        "rebuild": rebuild.run,
-        "restore": restore.run,
-        "set_status": set_status.run,
-    }
-    if kind in _TEXTUAL and stores.settings.redact_secrets:
+    if BY_NAME[kind].holds_text and stores.settings.redact_secrets:
         tasks = [_redacted(task) for task in tasks]
-    outcomes = operations[kind](tasks, stores, now, progress)
+    outcomes = operation(kind)(tasks, stores, now, progress)
     if not stores.settings.redact_secrets:
         return outcomes
     return {job_id: _quoting_none(outcome) for job_id, outcome in outcomes.items()}
 
 
-def redactions(stores: Stores, *counts: Mapping[str, int]) -> dict[str, Any] | None:
+def redactions(stores: Stores, *counts: Mapping[str, int]) -> Redactions | None:
     """What a result tells of secrets that were replaced; None where nobody looks for any."""
     return redaction.total(*counts) if stores.settings.redact_secrets else None
 

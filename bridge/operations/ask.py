@@ -17,7 +17,6 @@ from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..privacy import redaction
 from ..search import listing
-from ..store import extractions
 from . import Outcomes, Progress, Task
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def _one(task: Task, stores: Stores) -> Succeeded | Failed:
         warnings.append(f"The graph is still to be told of {owed} changes: ask again later for the rest.")
     if any(memory.metadata.status == "Superseded" for memory in memories):
         warnings.append("Some of the memories are superseded: see the status of each.")
-    if raw := len(extractions.unread(stores.store.connection)):
+    if raw := len(stores.store.extractions.unread()):
         warnings.append(
             f"Raw texts without links in the graph, which no answer rests on: {raw}. Retrieval finds them; cognify"
             " has cognee look into them."
@@ -90,7 +89,7 @@ def _memories(answer: Answer, stores: Stores) -> Iterator[Memory]:
     """The visible memories that the answer rests on, the most telling first."""
     store = stores.store
     nodes = list(dict.fromkeys(node for link in answer.links for node in link))
-    texts = extractions.memories_with(store.connection, nodes)
+    texts = store.extractions.memories_with(nodes)
     seen: set[str] = set()
     for one, other in answer.links:
         # Many texts may name a thing: a link between two is in those that name both.

@@ -23,7 +23,7 @@ from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..privacy import redaction
 from ..slices import Slices
-from ..store import extractions, topics
+from ..store import topics
 from ..store.applied_jobs import AppliedJob
 from ..store.extractions import Extraction
 from ..text.plain_summary import render_plain
@@ -65,15 +65,14 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
         work = _work(task, stores, now)
     except JobError as error:
         return Failed(error)
-    connection = stores.store.connection
     try:
         llm.require(stores.settings)
-        known = extractions.known(connection, work.memory_ids)
+        known = stores.store.extractions.known(work.memory_ids)
         left = [memory_id for memory_id in work.memory_ids if memory_id not in known]
         _look_into_all(task, left, work, stores, now, progress)
     except JobError as error:
         return Failed(_with_what_is_done(error, work, stores))
-    if work.failures and not extractions.known(connection, work.memory_ids):
+    if work.failures and not stores.store.extractions.known(work.memory_ids):
         first = work.failures[0]
         why = JobError(first["code"], first["message"], details={"failures": work.failures})
         return Failed(_with_what_is_done(why, work, stores))
@@ -96,8 +95,8 @@ def _work(task: Task, stores: Stores, now: datetime) -> _Work:
         _store(_read(payload["paths"], work, stores), work, task, stores, now)
     else:
         llm.require(stores.settings)
-        connection = stores.store.connection
-        work.memory_ids = [*extractions.by_job(connection, task.job_id), *extractions.unread(connection)]
+        read = stores.store.extractions
+        work.memory_ids = [*read.by_job(task.job_id), *read.unread()]
     return work
 
 
@@ -106,8 +105,7 @@ def _require_visible(memory_id: str, task: Task, stores: Stores) -> None:
     if store.known(memory_id) is None:
         if store.was_forgotten_since(memory_id, task.accepted_at):
             raise JobError("MEMORY_FORGOTTEN")
-        known = [known_id for (known_id,) in store.connection.execute("SELECT id FROM memories WHERE hidden = 0")]
-        near = topics.nearest(memory_id, known)
+        near = topics.nearest(memory_id, store.ids())
         hint = f" The nearest: {', '.join(map(repr, near))}." if near else ""
         raise JobError("MEMORY_NOT_FOUND", f"{memory_id!r} is not in the store.{hint}", details={"nearest": near})
     if store.is_hidden(memory_id):
@@ -235,8 +233,8 @@ def _keep(
         stores.forget_extractions([memory_id])
         raise
     at = clock.iso(now)
-    with stores.store.changing(at, effect) as connection:
-        extractions.keep(connection, memory_id, found, task.job_id, at)
+    with stores.store.change(at, effect) as change:
+        change.keep_extraction(memory_id, found, task.job_id)
 
 
 def _visible(memory_id: str, stores: Stores) -> Memory:
@@ -264,7 +262,7 @@ def least_calls(tokens: int) -> int:
 
 def _with_what_is_done(error: JobError, work: _Work, stores: Stores) -> JobError:
     """The error, and what is kept all the same."""
-    done, total = len(extractions.known(stores.store.connection, work.memory_ids)), len(work.memory_ids)
+    done, total = len(stores.store.extractions.known(work.memory_ids)), len(work.memory_ids)
     if total == 0:
         return error
     kept = "The text is kept and found" if total == 1 else f"The {total} texts are kept and found"
@@ -278,12 +276,12 @@ def _with_what_is_done(error: JobError, work: _Work, stores: Stores) -> JobError
 
 
 def _result(task: Task, work: _Work, stores: Stores) -> dict[str, Any]:
-    connection = stores.store.connection
-    own = set(extractions.by_job(connection, task.job_id))
+    read = stores.store.extractions
+    own = set(read.by_job(task.job_id))
     listed: list[dict[str, Any]] = []
     nodes = edges = looked = before = 0
     for memory_id in work.memory_ids:
-        found = extractions.of(connection, [memory_id]).get(memory_id)
+        found = read.of([memory_id]).get(memory_id)
         memory = stores.store.known(memory_id)
         if found is None or memory is None:
             continue

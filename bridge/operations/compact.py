@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
-from sqlite3 import Connection
 from typing import Any
 
 from jobs import clock
@@ -23,16 +22,18 @@ from jobs.spool import RECORD_LIMIT
 from ..compaction import previews, record_draft
 from ..compaction.judgement import judge
 from ..compaction.previews import Preview
+from ..embedding.embedder import Vectors
 from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..slices import Slices
 from ..store import compaction_history, topics
 from ..store.applied_jobs import AppliedJob
+from ..store.change import StatusChange
 from ..store.compaction_history import Compaction, Source
+from ..store.protocol import Store
 from ..store.rows import Addition
-from ..store.vector_files import Vectors
+from ..text.identity import memory_id
 from . import Outcomes, Progress, Task
-from .ingest import memory_id
 
 _MOST_BYTES = RECORD_LIMIT - 1024 * 1024  # of a result: a record has more to say
 _MOST_NAMED = 5  # memories in a message
@@ -46,8 +47,15 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
 def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
     try:
         if task.payload.get("preview"):
-            return Succeeded(_preview(task, stores, now, progress)[1])
-        return Succeeded(_compact(task, stores, now, progress))
+            _, shown = _preview(task, stores, now, progress)
+            return Succeeded(shown)
+        applied = AppliedJob(task.job_id, task.sha256)
+        done = stores.store.compactions.of_job(applied, task.accepted_at)  # by an earlier attempt
+        if done is None:
+            preview = _chosen(task, stores, now, progress)
+            done = _apply(preview, applied, task.accepted_at, stores.store, clock.iso(now))
+        _deliver(done, stores, progress)
+        return Succeeded(_result(done, stores))
     except JobError as error:
         return Failed(error)
 
@@ -58,7 +66,7 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
 def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> tuple[Preview, dict[str, Any]]:
     """The preview of the topic as it is now, kept, and the result that shows it."""
     topic_id = task.payload["topic_id"]
-    memories = topics.memories(stores.workspace, topic_id)
+    memories = _about(topic_id, stores)
     sources = record_draft.sources_of(memories)
     if len(sources) < 2:
         raise _nothing(topic_id, memories, sources)
@@ -85,6 +93,15 @@ def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> t
         )
     previews.store(stores.workspace, preview, now)
     return preview, result
+
+
+def _about(topic_id: str, stores: Stores) -> list[Memory]:
+    """The topic's memories by number, whatever their status. Raises TOPIC_NOT_FOUND, with the nearest ids."""
+    with stores.reading() as store:
+        memories = store.about(topic_id)
+        if not memories:
+            raise topics.not_found(topic_id, store.topic_ids())
+        return memories
 
 
 def _embed(texts: Sequence[str], stores: Stores, slices: Slices) -> Vectors:
@@ -135,20 +152,6 @@ def _left_out(memories: Sequence[Memory]) -> str:
 # --- applying ---
 
 
-def _compact(task: Task, stores: Stores, now: datetime, progress: Progress) -> dict[str, Any]:
-    effect = AppliedJob(task.job_id, task.sha256)
-    done = compaction_history.of_job(stores.store.connection, effect, task.accepted_at)
-    if done is None:
-        preview = _chosen(task, stores, now, progress)
-        done = _apply(preview, effect, task.accepted_at, stores, clock.iso(now))
-    sources = [source.memory_id for source in done.sources]
-    progress({"done": 0, "total": len(sources) + 1, "message": "compacted; writing the knowledge graph"})
-    errors = stores.deliver([done.record_id, *sources])
-    if errors:
-        raise next(iter(errors.values()))
-    return _result(done, stores)
-
-
 def _chosen(task: Task, stores: Stores, now: datetime, progress: Progress) -> Preview:
     """The preview to apply, of which everything is still as it was shown."""
     topic_id, digest = task.payload["topic_id"], task.payload.get("preview_digest")
@@ -156,7 +159,7 @@ def _chosen(task: Task, stores: Stores, now: datetime, progress: Progress) -> Pr
         preview, _ = _preview(task, stores, now, progress)
         _require_current(preview, stores, is_whole=False)
         return preview
-    topics.memories(stores.workspace, topic_id)  # an unknown topic is what is wrong first
+    _about(topic_id, stores)  # an unknown topic is what is wrong first
     found = previews.load(stores.workspace, digest)
     if found is None:
         raise JobError("PREVIEW_NOT_FOUND", f"There is no preview {digest}. Nothing was changed.")
@@ -169,7 +172,7 @@ def _chosen(task: Task, stores: Stores, now: datetime, progress: Progress) -> Pr
 def _require_current(preview: Preview, stores: Stores, *, is_whole: bool) -> None:
     """Raise PREVIEW_STALE unless the preview's sources are as they were, and are all sources if it ``is_whole``."""
     seen = dict(preview.sources)
-    memories = {memory.id: memory for memory in topics.memories(stores.workspace, preview.topic_id)}
+    memories = {memory.id: memory for memory in _about(preview.topic_id, stores)}
     digests = {memory.id: previews.content_digest(memory) for memory in record_draft.sources_of(memories.values())}
     changes = {
         "added": [each for each in digests if each not in seen] if is_whole else [],
@@ -179,7 +182,7 @@ def _require_current(preview: Preview, stores: Stores, *, is_whole: bool) -> Non
     if not any(changes.values()):
         return
     details: dict[str, Any] = dict(changes)
-    former = compaction_history.compaction_of_preview(stores.store.connection, preview.digest)
+    former = stores.store.compactions.compaction_of_preview(preview.digest)
     if former is not None:
         message = f"That preview was applied already, and became the record {former.record_id}."
         details["decision_record_id"] = former.record_id
@@ -196,37 +199,27 @@ def _named(ids: Sequence[str], numbers: Mapping[str, str]) -> str:
     return f"{named} and {more} more" if more > 0 else named
 
 
-def _apply(preview: Preview, effect: AppliedJob, asked_at: str, stores: Stores, now: str) -> Compaction:
-    """The one transaction of a compaction. Nothing may come in between since its sources were looked at."""
-    store = stores.store
+def _apply(preview: Preview, applied: AppliedJob, asked_at: str, store: Store, now: str) -> Compaction:
+    """The one change of a compaction. No other job may run between the look at its sources and this."""
     record = _record(preview, store.workspace_id, now)
-    forgotten = store.forgotten_at(record.id)
-    if forgotten is not None and clock.parse(asked_at) <= clock.parse(forgotten):
+    if store.was_forgotten_since(record.id, asked_at):
         raise JobError("MEMORY_FORGOTTEN")
     if store.known(record.id) is not None and not store.is_hidden(record.id):
         raise JobError("PREVIEW_STALE", f"The topic has that very record already: {record.id}.")
-    sources = [_source(store.connection, each, digest, asked_at) for each, digest in preview.sources]
     made = Compaction(
         record_id=record.id,
         topic_id=preview.topic_id,
         applied_at=now,
-        effect=effect,
+        effect=applied,
         preview_digest=preview.digest,
-        sources=tuple(sources),
+        sources=tuple(_source(store, each, digest, asked_at) for each, digest in preview.sources),
         conflicts=compaction_history.digested(preview.conflicts),
         narrative_source=preview.record["narrative_source"],
     )
-
-    def supersede(connection: Connection) -> None:
-        connection.executemany(
-            "UPDATE memories SET status = 'Superseded', updated_at = ?, status_set_at = ? WHERE id = ?",
-            [(now, source.status_set_at, source.memory_id) for source in sources],
-        )
-        for source in sources:
-            store.outbox.enqueue(source.memory_id, "status", now)
-        compaction_history.record(connection, made)
-
-    store.bring([Addition(record, effect.job_id)], now, [effect], supersede)
+    with store.change(now, [applied]) as change:
+        change.set_statuses(_superseded(source, now) for source in made.sources)
+        change.record_compaction(made)
+        change.add([Addition(record, applied.job_id)])
     return made
 
 
@@ -247,11 +240,28 @@ def _record(preview: Preview, workspace_id: str, now: str) -> Memory:
     )
 
 
-def _source(connection: Connection, memory: str, digest: str, asked_at: str) -> Source:
+def _source(store: Store, memory: str, digest: str, asked_at: str) -> Source:
     """A source as it is, and since when its next status holds: never before what was asked last."""
-    query = "SELECT status, status_set_at FROM memories WHERE id = ?"
-    status, set_at = connection.execute(query, (memory,)).fetchone()
-    return Source(memory, digest, status, max(filter(None, (set_at, asked_at)), key=clock.parse))
+    known = store.known(memory)
+    assert known is not None
+    assert known.status is not None
+    set_at = max(filter(None, (known.status_set_at, asked_at)), key=clock.parse)
+    return Source(memory, digest, known.status, set_at)
+
+
+def _superseded(source: Source, now: str) -> StatusChange:
+    return StatusChange(source.memory_id, "Superseded", source.status_set_at or now)
+
+
+# --- telling of it ---
+
+
+def _deliver(done: Compaction, stores: Stores, progress: Progress) -> None:
+    """Write the graph. Raises what refuses one of the memories."""
+    sources = [source.memory_id for source in done.sources]
+    progress({"done": 0, "total": len(sources) + 1, "message": "compacted; writing the knowledge graph"})
+    for error in stores.deliver([done.record_id, *sources]).values():
+        raise error
 
 
 def _result(done: Compaction, stores: Stores) -> dict[str, Any]:

@@ -1,17 +1,15 @@
-"""Forgetting memories: gone from memory.db in one transaction, then scrubbed from wherever else they left words.
+"""Forgetting memories: gone from memory.db in one change, then scrubbed from wherever else they left words.
 
-What still tells of them is looked for while their words are known, and noted by name in that transaction. So whatever
+What still tells of them is looked for while their words are known, and noted by name in that change. So whatever
 comes after it can be done again, from the names, after any crash. The job's files are the worker's to scrub: it is told
 with the outcome which.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
-from sqlite3 import Connection, DatabaseError
 from typing import Any
 
 from jobs import clock, steps
@@ -22,18 +20,20 @@ from jobs.scrub import JOB_FILES
 
 from ..compaction import narrative, record_draft
 from ..forgetting import consequences, leftovers
-from ..forgetting.consequences import Changes, Plan, Scope
+from ..forgetting.consequences import Changes, Scope
 from ..forgetting.leftovers import Earlier, ForgetTargets, JobLeftovers
 from ..forgetting.quotes import Quotes, strings, texts
-from ..graph import graph_files
+from ..graph import earlier_stores, graph_files
 from ..graph.open_stores import Stores
 from ..memory import Content, Memory, Metadata
-from ..store import compaction_history, extractions, full_text
 from ..store.applied_jobs import AppliedJob
-from ..store.memory_store import MemoryStore
+from ..store.change import StatusChange
+from ..store.forgettings import Plan
+from ..store.protocol import Memories
+from ..text.identity import content_id, memory_id
 from ..text.passages import passages, whole_text
 from . import Outcomes, Progress, Task
-from .ingest import content_id, memory_id, prepare
+from .ingest import prepare
 
 _OUT_OF_REACH = "Out of reach: what was exported, and any backup or version history of the workspace."
 
@@ -43,15 +43,15 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
 
 
 def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succeeded | Failed:
-    effect = AppliedJob(task.job_id, task.sha256)
+    applied = AppliedJob(task.job_id, task.sha256)
     try:
         store = stores.store
         progress({"done": 0, "total": 1, "message": "looking for what tells of the memories"})
-        # From here to the commit nobody is let in between: what was looked at has to be still so.
-        begun = consequences.begun(store.connection, effect, task.accepted_at)
-        plan = begun.plan if begun else _begin(task, effect, stores, now)
+        # From here to the commit no other job may run: what was looked at has to be still so.
+        begun = store.forgettings.begun(applied, task.accepted_at)
+        plan = begun.plan if begun else _begin(task, applied, stores, now)
         if begun is None or not begun.is_done:
-            plan = plan.joined(consequences.unfinished(stores.store.connection))
+            plan = plan.joined(stores.store.forgettings.unfinished())
             _scrub(plan, stores, clock.iso(now), progress)
         return Succeeded(_result(plan))
     except JobError as error:
@@ -61,76 +61,53 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
 # --- the effect ---
 
 
-def _begin(task: Task, effect: AppliedJob, stores: Stores, now: datetime) -> Plan:
-    """The one transaction from which on nothing finds the memories, with the plan for what is left to do."""
+def _begin(task: Task, applied: AppliedJob, stores: Stores, now: datetime) -> Plan:
+    """The one change from which on nothing finds the memories, with the plan for what is left to do."""
     store, at = stores.store, clock.iso(now)
     workspace_id = store.workspace_id
-    scope = consequences.scope(store.connection, task.payload.get("memory_ids"), task.payload.get("topic_id"))
+    scope = consequences.scope(store, task.payload.get("memory_ids"), task.payload.get("topic_id"))
 
     def naming(topic_id: str, content: Content) -> str:
         return memory_id(workspace_id, "decision_record", topic_id, canonical_json(asdict(content)))
 
-    changes = consequences.changes(store.connection, scope.ids, naming, store.embed, effect, at)
+    changes = consequences.changes(store, scope.ids, naming, store.embed, applied, at)
     old = [record for record, _ in changes.rebuilt] + changes.removed
-    going = [*scope.memories, *consequences.select(store.connection, old).values()]
-    topics = consequences.topics_that_go(store.connection, going)
+    going = [*scope.memories, *store.select(old).values()]
+    topics = consequences.topics_that_go(store, going)
     elsewhere = _ids_of_their_own(store, going)
     ids = frozenset((*scope.ids, *old, *elsewhere))
-    told = ForgetTargets(ids, frozenset(topics), _quotes(store.connection, going))
+    told = ForgetTargets(ids, frozenset(topics), _quotes(store, going))
     left = leftovers.of_jobs(stores.workspace, told, _brings(workspace_id), at, task.job_id, now.timestamp())
-    documents = [each for (each,) in store.connection.execute("SELECT data_id FROM cognified")]
-    earlier = leftovers.of_earlier(stores.workspace, ids, documents, workspace_id)
+    earlier = leftovers.of_earlier(stores.workspace, ids, store.extractions.data_ids(), workspace_id)
     plan = _plan(scope, changes, left, leftovers.of_files(stores.workspace, told), earlier)
-    embedded = set(_embedded(store.connection, going))
+    embedded = list(_embedded(store, going))
 
-    def forget(connection: Connection) -> None:
-        connection.executemany(
-            "INSERT OR REPLACE INTO tombstones VALUES (?, ?)", [(each, at) for each in (*plan.tombstones, *elsewhere)]
-        )
-        for memory in going:
-            store.drop(memory.id, at)
+    gone = [memory.id for memory in going]
+    with store.change(at, [applied]) as change:
+        change.leave_tombstones((*plan.tombstones, *elsewhere))
+        change.drop(gone)
         if not store.outbox.stores_are_ours():
-            store.outbox.discard([memory.id for memory in going])
-            extractions.drop(connection, [memory.id for memory in going])
-        store.forget_embeddings(embedded)
-        for each, status in changes.revived.items():
-            connection.execute(
-                "UPDATE memories SET status = ?, updated_at = ?, status_set_at = ? WHERE id = ?", (status, at, at, each)
-            )
-            store.outbox.enqueue(each, "status", at)
+            change.discard_deliveries(gone)
+            change.drop_extractions(gone)
+        change.forget_embeddings(embedded)
+        change.set_statuses(StatusChange(each, status, at) for each, status in changes.revived.items())
         for made in changes.compactions:
-            compaction_history.record(connection, made)
-        connection.executemany("UPDATE compactions SET topic_id = '' WHERE topic_id = ?", [(each,) for each in topics])
-        consequences.note(connection, effect, task.accepted_at, plan, at)
-
-    if changes.additions:
-        store.bring(changes.additions, at, [effect], forget)
-        return plan
-    try:
-        _commit(store, at, effect, forget)
-    except DatabaseError as error:
-        if not full_text.is_damage(error):
-            raise
-        store.rebuild_words()
-        _commit(store, at, effect, forget)
+            change.record_compaction(made)
+        change.clear_topics(topics)
+        change.begin_forgetting(applied, task.accepted_at, plan)
+        change.add(changes.additions)
     return plan
 
 
-def _commit(store: MemoryStore, now: str, effect: AppliedJob, forget: Callable[[Connection], None]) -> None:
-    with store.changing(now, [effect]) as connection:
-        forget(connection)
-
-
-def _ids_of_their_own(store: MemoryStore, going: Sequence[Memory]) -> list[str]:
+def _ids_of_their_own(store: Memories, going: Sequence[Memory]) -> list[str]:
     """The ids that the words of imported memories would get here: under these they must not come back either."""
     own = (content_id(store.workspace_id, memory) for memory in going)
     return [each for each in own if store.known(each) is None]
 
 
-def _quotes(connection: Connection, going: Sequence[Memory]) -> Quotes:
+def _quotes(store: Memories, going: Sequence[Memory]) -> Quotes:
     """What the memories say and no other does."""
-    ids = {memory.id for memory in going}
-    others = (body for each, body in connection.execute("SELECT id, body FROM memories") if each not in ids)
+    others = store.words_without({memory.id for memory in going})
     return Quotes((text for memory in going for text in _said(memory)), others)
 
 
@@ -141,15 +118,15 @@ def _said(memory: Memory) -> list[str]:
     return [*narrative.own_lines(memory), *texts(replace(memory, content=replace(memory.content, context="")))]
 
 
-def _embedded(connection: Connection, going: Sequence[Memory]) -> Iterator[str]:
+def _embedded(store: Memories, going: Sequence[Memory]) -> Iterator[str]:
     """Every text of the memories that may have been embedded, for our index or for the graph."""
     for memory in going:
         yield whole_text(memory)
         yield from (passage.text for passage in passages(memory))
         yield from texts(memory)
         yield from record_draft.embedded_texts(memory)
-        for (found,) in connection.execute("SELECT found FROM cognified WHERE memory_id = ?", (memory.id,)):
-            yield from strings(json.loads(found))
+        for found in store.extractions.stored(memory.id):
+            yield from strings(found)
 
 
 def _brings(workspace_id: str) -> Callable[[Job, Record], Collection[str]]:
@@ -185,7 +162,7 @@ def _plan(scope: Scope, changes: Changes, left: JobLeftovers, files: Sequence[st
         records_removed=tuple(changes.removed),
         revived=tuple(changes.revived),
         jobs=left.jobs,
-        doomed=left.doomed,
+        jobs_to_cancel=left.jobs_to_cancel,
         rejected=left.rejected,
         parts=left.parts,
         files=(*files, *earlier.files),
@@ -214,15 +191,11 @@ def _scrub(plan: Plan, stores: Stores, now: str, progress: Progress) -> None:
         # A damaged graph that was set aside since is a copy as well, and so is a picture drawn in between.
         leftovers.remove(stores.workspace, {*plan.files, *leftovers.copies(stores.workspace)})
         in_use = graph_files.databases_of(stores.workspace) if has_graph else None
-        leftovers.empty_earlier(stores.workspace, Earlier((), plan.stores, plan.data_ids), in_use)
+        earlier_stores.empty(stores.workspace, plan.stores, plan.data_ids, in_use)
     with steps.fault_point("forget.store"):
         stores.store.scrub(progress)
-    _note_done(stores.store, now)
-
-
-def _note_done(store: MemoryStore, now: str) -> None:
-    with store.changing(now) as connection:
-        consequences.note_done(connection, now)
+    with stores.store.change(now) as change:
+        change.finish_forgettings()
 
 
 def _result(plan: Plan) -> dict[str, Any]:
@@ -232,12 +205,12 @@ def _result(plan: Plan) -> dict[str, Any]:
         "records_removed": list(plan.records_removed),
         "revived": list(plan.revived),
         "jobs_scrubbed": len(plan.jobs),
-        "jobs_ended": len(plan.doomed),
+        "jobs_ended": len(plan.jobs_to_cancel),
         "files_removed": plan.files_removed,
         "warnings": list(plan.warnings),
         JOB_FILES: {
             "jobs": list(plan.jobs),
-            "doomed": list(plan.doomed),
+            "doomed": list(plan.jobs_to_cancel),
             "rejected": list(plan.rejected),
             "parts": list(plan.parts),
         },

@@ -7,11 +7,9 @@ record can name what stands here for them.
 
 from __future__ import annotations
 
-import json
-import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import PurePath
@@ -27,16 +25,15 @@ from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..privacy import redaction
 from ..slices import AdaptiveBatch, Slices
-from ..store import numbering
 from ..store.applied_jobs import AppliedJob
+from ..store.change import Change
 from ..store.extractions import data_id_of
 from ..store.rows import Addition
+from ..text.identity import content_id
 from ..text.sections import normalise
 from ..transfer import export_file
-from ..transfer.export import TABLES
 from ..transfer.export_file import ExportedCompaction, ExportedFinding, ExportedMemory, ExportedRecord
 from . import Outcomes, Progress, Task, redactions
-from .ingest import content_id
 
 _FIRST, _TOGETHER = 10, 100  # memories of one transaction
 _SHOWN = 100  # of what a person may want to look at
@@ -107,7 +104,7 @@ class Taking:
                 f"The file was changed while it was imported. {error.message}",
                 remediation="A part of it is stored. Import the file again once it is whole.",
             ) from None
-        with self._stores.store.changing(self._now, [AppliedJob(self._task.job_id, self._task.sha256)]):
+        with self._stores.store.change(self._now, [AppliedJob(self._task.job_id, self._task.sha256)]):
             pass  # from here on a cancellation comes too late
         self._stores.deliver_all(self._progress)
         return {
@@ -201,7 +198,7 @@ class Taking:
                 self._compare(line, addition, ours)
             return False
         own = [content_id(store.workspace_id, each) for each in (memory, given)]
-        if any(map(self._was_forgotten_since, (memory.id, *own))):
+        if any(store.was_forgotten_since(each, self._task.accepted_at) for each in (memory.id, *own)):
             self._counts["forgotten"] += 1
             self._tell(line, memory.id, "forgotten", "It was forgotten after this import was asked for.")
             return False
@@ -227,28 +224,25 @@ class Taking:
         pairs = [pair for pair in pairs if store.is_hidden(pair[1]) and self._is_ours(pair[1])]
         if not pairs:
             return
-        with store.changing(self._now) as connection:
-            for memory_id, original, one in pairs:
-                ours = store.get(memory_id)
-                if ours is not None and _has_words_of(ours, one.memory):
-                    connection.execute(
-                        "UPDATE memories SET migrated_from = ? WHERE id = ? AND migrated_from IS NULL",
-                        (original, memory_id),
-                    )
-                linked = "SELECT 1 FROM memories WHERE migrated_from = ?"
-                if self._is_ours(original) and connection.execute(linked, (original,)).fetchone() is None:
-                    store.drop(original, self._now)
-                    self._counts["added"] -= 1
-                    self._counts["duplicates"] += 1
+        links: dict[str, str] = {}
+        unused: list[str] = []
+        for memory_id, original, one in pairs:
+            ours, known = store.get(memory_id), store.known(memory_id)
+            if ours and known and known.migrated_from is None and _has_words_of(ours, one.memory):
+                links.setdefault(memory_id, original)
+            if original not in (*links.values(), *unused) and not store.conversions_of(original):
+                unused.append(original)
+        with store.change(self._now) as change:
+            for memory_id, original in links.items():
+                change.link_original(memory_id, original)
+            change.drop(unused)
+        self._counts["added"] -= len(unused)
+        self._counts["duplicates"] += len(unused)
 
     def _is_ours(self, memory_id: str) -> bool:
         """Whether this import has brought the memory."""
         known = self._stores.store.known(memory_id)
         return known is not None and known.origin_job == self._task.job_id
-
-    def _was_forgotten_since(self, memory_id: str) -> bool:
-        forgotten = self._stores.store.forgotten_at(memory_id)
-        return forgotten is not None and clock.parse(self._task.accepted_at) <= clock.parse(forgotten)
 
     def _compare(self, line: int, addition: Addition, ours: Memory) -> None:
         """What the store says of a memory is kept; where the file says something else, that is told."""
@@ -262,10 +256,10 @@ class Taking:
 
     def _fitted(self, addition: Addition) -> Addition:
         """The addition as it is stored here: its number if that is free, and the ids that memories have here."""
-        connection, memory = self._stores.store.connection, addition.memory
-        if memory.number == 0 or not numbering.is_free(connection, memory.number):
+        store, memory = self._stores.store, addition.memory
+        if memory.number == 0 or not store.is_free(memory.number):
             # Above the file's numbers, so that it takes none that another memory of the file has.
-            self._above = max(self._above, numbering.last(connection)) + 1
+            self._above = max(self._above, store.last_number()) + 1
             memory = replace(memory, number=self._above)
         sources = tuple(map(self._id_here, memory.sources))
         origin = addition.migrated_from
@@ -280,8 +274,11 @@ class Taking:
         return self._here.get(memory_id, memory_id)
 
     def _bring(self, new: Sequence[New]) -> None:
-        added = self._stores.store.bring([one.addition for one in new], self._now)
-        for one, memory in zip(new, added, strict=True):
+        if not new:
+            return
+        with self._stores.store.change(self._now) as change:
+            change.add(one.addition for one in new)
+        for one, memory in zip(new, change.added, strict=True):
             self._count_added(one.line, one.number, memory)
 
     def _count_added(self, line: int, number: int, stored: Memory) -> None:
@@ -298,21 +295,40 @@ class Taking:
         """Keep compactions and findings of memories that are here, each once."""
         if not others:
             return
-        with self._stores.store.changing(self._now) as connection:
+        with self._stores.store.change(self._now) as change:
             for line in others:
-                values = self._translated(line.model_dump(exclude={"type"}))
-                counts: dict[str, int] = {}
-                if self._stores.settings.redact_secrets:
-                    values, counts = redaction.redact_value(values)
-                is_compaction = isinstance(line, ExportedCompaction)
-                key = ("record_id", "applied_at") if is_compaction else ("memory_id",)
-                memory_id = values[key[0]]
-                if self._stores.store.known(memory_id) is None or not _inserted(connection, line.type, values, key):
-                    continue
-                self._counts["compactions" if is_compaction else "findings"] += 1
-                self._redactions.update(counts)
-                if not is_compaction:  # the graph may have been told of the memory without them meanwhile
-                    self._stores.store.outbox.enqueue(memory_id, "write", self._now)
+                self._keep_one(line, change)
+
+    def _keep_one(self, line: ExportedCompaction | ExportedFinding, change: Change) -> None:
+        values = self._translated(line.model_dump(exclude={"type"}))
+        counts: dict[str, int] = {}
+        if self._stores.settings.redact_secrets:
+            values, counts = redaction.redact_value(values)
+        if isinstance(line, ExportedCompaction):
+            if not self._is_new_compaction(values, change):
+                return
+            change.import_compaction(values)
+            self._counts["compactions"] += 1
+        else:
+            if not self._is_new_extraction(values["memory_id"], change):
+                return
+            change.import_extraction(values)  # the graph may have been told of the memory without it meanwhile
+            self._counts["findings"] += 1
+        self._redactions.update(counts)
+
+    def _is_new_compaction(self, values: Mapping[str, Any], change: Change) -> bool:
+        """Whether its record is here, and the history does not have it."""
+        store, key = self._stores.store, (values["record_id"], values["applied_at"])
+        if any((each["record_id"], each["applied_at"]) == key for each in change.imported_compactions):
+            return False
+        return store.known(key[0]) is not None and not store.compactions.has(*key)
+
+    def _is_new_extraction(self, memory_id: str, change: Change) -> bool:
+        """Whether its memory is here, and nothing is kept for it."""
+        store = self._stores.store
+        if any(each["memory_id"] == memory_id for each in change.imported_extractions):
+            return False
+        return store.known(memory_id) is not None and not store.extractions.known([memory_id])
 
     def _translated(self, value: Any) -> Any:
         """The value with the ids that memories have here."""
@@ -352,20 +368,3 @@ def _has_words_of(ours: Memory, theirs: Memory) -> bool:
     content = None if ours.content is None else normalise(ours.content)
     mine = (ours.kind, ours.metadata.topic_id, content, ours.text)
     return mine == (theirs.kind, theirs.metadata.topic_id, theirs.content, theirs.text)
-
-
-def _inserted(connection: sqlite3.Connection, kind: str, values: dict[str, Any], key: Sequence[str]) -> bool:
-    """Insert a row unless there is one with this key; whether it was."""
-    query, as_json = TABLES[kind]
-    table = query.split()[0]
-    row = {
-        name: json.dumps(value, ensure_ascii=False) if name in as_json else value
-        for name, value in values.items()
-        if value is not None
-    }
-    done = connection.execute(
-        f"INSERT INTO {table} ({', '.join(row)}) SELECT {', '.join('?' * len(row))}"  # noqa: S608 - constants
-        f" WHERE NOT EXISTS (SELECT 1 FROM {table} WHERE {' AND '.join(f'{name} = ?' for name in key)})",
-        (*row.values(), *(row[name] for name in key)),
-    )
-    return done.rowcount > 0

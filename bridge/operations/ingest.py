@@ -10,21 +10,18 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from hashlib import sha256
 from typing import Any, assert_never
-from uuid import UUID, uuid5
 
 from jobs import client, clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
-from jobs.model import canonical_json
 
 from ..embedding.embedder import refuses_a_text
 from ..graph.open_stores import Stores
-from ..memory import STATUS_WORDS, Content, Memory, MemoryKind, Metadata, References, TimeScope, is_topic_id, slug
-from ..store import extractions
+from ..memory import STATUS_WORDS, Content, Memory, Metadata, References, TimeScope, is_topic_id, slug
 from ..store.applied_jobs import AppliedJob
 from ..text.conversation import Conversation, parse_conversation, render_conversation
+from ..text.identity import content_id
 from ..text.references import split
 from ..text.sections import normalise
 from ..text.template import Enriched, Legacy, Plain, parse
@@ -81,7 +78,7 @@ def _have_it_cognified(memory: Memory, stores: Stores) -> None:
     if not stores.settings.cognify_on_ingest or memory.kind != "summary" or stores.store.is_hidden(memory.id):
         return
     known = stores.store.known(memory.id)
-    if known is not None and not extractions.known(stores.store.connection, [memory.id]):
+    if known is not None and not stores.store.extractions.known([memory.id]):
         payload = {"memory_ids": [memory.id]}
         client.submit(stores.workspace.spool, "cognify", payload, job_id=f"cognify-{known.number}-{memory.id}")
 
@@ -114,7 +111,7 @@ def _store_all(
 def _store(prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dict[str, Succeeded | Failed]) -> set[str]:
     """Add what is new; returns the jobs whose memory was there before, or is brought by another job."""
     new: dict[str, tuple[Memory, str]] = {}
-    noted: list[AppliedJob] = []
+    applied: list[AppliedJob] = []
     duplicates: set[str] = set()
     for item in prepared:
         memory_id, job_id = item.memory.id, item.task.job_id
@@ -128,8 +125,8 @@ def _store(prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dic
             duplicates.add(job_id)
         else:
             new[memory_id] = (item.memory, job_id)
-            noted.append(AppliedJob(job_id, item.task.sha256))
-    stores.store.add(list(new.values()), now, noted)
+            applied.append(AppliedJob(job_id, item.task.sha256))
+    stores.store.add(list(new.values()), now, applied)
     return duplicates
 
 
@@ -258,19 +255,3 @@ def _legacy(task: Task, text: str, metadata: Metadata, workspace_id: str, now: s
 def raw(task: Task, text: str, stores: Stores, now: str) -> Prepared:
     """A text as a legacy memory, whatever it looks like."""
     return _as_known(_legacy(task, text, _conversation_metadata(text), stores.store.workspace_id, now), stores)
-
-
-def content_id(workspace_id: str, memory: Memory) -> str:
-    """The id that a memory of these words gets in a workspace. One that comes from elsewhere has another."""
-    if memory.content is not None:
-        words = canonical_json(asdict(memory.content))
-    else:
-        said = parse_conversation(memory.text)
-        words = canonical_json([said.user_message, said.assistant_message]) if said else memory.text
-    return memory_id(workspace_id, memory.kind, memory.metadata.topic_id, words)
-
-
-def memory_id(workspace_id: str, kind: MemoryKind, topic_id: str | None, words: str) -> str:
-    """uuid5 of workspace, kind, topic and content; dates, session, plan and status do not count."""
-    digest = sha256(words.encode()).hexdigest()
-    return str(uuid5(UUID(workspace_id), f"{kind}|{topic_id or ''}|{digest}"))

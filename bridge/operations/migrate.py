@@ -6,7 +6,6 @@ stored, by what the store knows then: whatever was cut off, the next attempt goe
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -27,8 +26,9 @@ from ..memory import Content, Memory
 from ..privacy import redaction
 from ..search import listing
 from ..slices import AdaptiveBatch, Slices
-from ..store import database, extractions, rows
+from ..store import extractions
 from ..store.applied_jobs import AppliedJob
+from ..store.protocol import Memories
 from ..store.rows import Addition
 from ..transfer import receipts
 from ..transfer.migration import Converted, Skipped, convert
@@ -40,7 +40,6 @@ MOST_ITEMS = 200  # shown in a result; the receipt has all
 
 _FIRST, _MOST = 16, 50  # texts of one transaction; fewer would cost more in syncs than in embedding
 _DROPPED_TOGETHER = 100
-_NOBODY = "00000000-0000-0000-0000-000000000000"  # the workspace's id, where there is no store yet
 _SHOWN_FIRST: tuple[Outcome, ...] = ("failed", "forgotten", "migrated", "already_migrated", "skipped")
 
 
@@ -73,49 +72,6 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
         return Failed(error)
 
 
-# --- what a store knows ---
-
-
-class Known:
-    """What memory.db knows, by a connection that only looks; nothing at all where there is none yet."""
-
-    def __init__(self, connection: sqlite3.Connection | None) -> None:
-        self._connection = connection
-
-    @property
-    def workspace_id(self) -> str:
-        found = None if self._connection is None else database.meta(self._connection, "workspace_id")
-        return found or _NOBODY
-
-    def _one(self, query: str, *arguments: Any) -> Any:
-        return None if self._connection is None else self._connection.execute(query, arguments).fetchone()
-
-    def origin(self, memory_id: str) -> tuple[int, str | None] | None:
-        """The number, and the job that brought it; None where there is no such memory."""
-        found: tuple[int, str | None] | None = self._one(
-            "SELECT number, origin_job FROM memories WHERE id = ?", memory_id
-        )
-        return found
-
-    def is_forgotten(self, memory_id: str) -> bool:
-        return self._one("SELECT 1 FROM tombstones WHERE id = ?", memory_id) is not None
-
-    def same_as(self, memory: Memory) -> str | None:
-        """The id of another memory of the same words, which came from elsewhere by an import."""
-        return None if self._connection is None else rows.same_as(self._connection, memory)
-
-    def ours(self) -> set[str]:
-        """The ids under which our own memories' texts are among cognee's documents."""
-        if self._connection is None:
-            return set()
-        # cognee may have the text of a memory still that was taken back since.
-        ours = {str(data_id) for (data_id,) in self._connection.execute("SELECT data_id FROM cognified")}
-        for (memory_id,) in self._connection.execute("SELECT id FROM memories"):
-            with suppress(ValueError):  # an id from elsewhere need not be a UUID: then cognee was not given its text
-                ours.add(extractions.data_id_of(memory_id))
-        return ours
-
-
 # --- migrating ---
 
 
@@ -130,7 +86,7 @@ class Course:
     seen: set[str] = field(default_factory=set)
     remaining: int = 0
 
-    def judge(self, item: Item, known: Known) -> Converted | None:
+    def judge(self, item: Item, known: Memories) -> Converted | None:
         """Say what becomes of a text; returns what is to be stored of it, if anything."""
         try:
             words = earlier_stores.read(item.text)
@@ -147,7 +103,7 @@ class Course:
             return None
         return self._judge(item, found, known)
 
-    def _converted(self, words: str, item: Item, known: Known) -> Converted:
+    def _converted(self, words: str, item: Item, known: Memories) -> Converted:
         """What the text becomes, without secrets; what it became before these were looked for, where that is known."""
 
         def become(words: str) -> Converted:
@@ -157,24 +113,24 @@ class Course:
         if clean.counts:
             before = become(words)
             both = [memory for memory in (before.memory, before.original) if memory is not None]
-            if any(known.origin(memory.id) or known.is_forgotten(memory.id) for memory in both):
+            if any(known.known(memory.id) or known.forgotten_at(memory.id) for memory in both):
                 return before
         item.redactions = clean.counts
         return become(clean.text)
 
-    def _judge(self, item: Item, found: Converted, known: Known) -> Converted | None:
+    def _judge(self, item: Item, found: Converted, known: Memories) -> Converted | None:
         memory, original = found.memory, found.original
-        there = known.origin(memory.id)
+        there = known.known(memory.id)
         twin = None if there else known.same_as(memory)
         if twin is not None:
             memory = replace(memory, id=twin)
-            there = known.origin(twin)
-        item.memory = memory if there is None else replace(memory, number=there[0])
+            there = known.known(twin)
+        item.memory = memory if there is None else replace(memory, number=there.number)
         if memory.id in self.seen:
             item.outcome, item.reason = "already_migrated", "An older text says the same."
-        elif there is not None and there[1] != self.task.job_id:
+        elif there is not None and there.origin_job != self.task.job_id:
             item.outcome, item.reason = "already_migrated", "The memory is there already."
-        elif there is None and any(known.is_forgotten(each.id) for each in (memory, original) if each is not None):
+        elif there is None and any(known.forgotten_at(each.id) for each in (memory, original) if each):
             item.outcome, item.reason = "forgotten", "The memory was forgotten, and stays so."
         elif self.left == 0:
             self.remaining += 1
@@ -192,24 +148,32 @@ class Course:
 def _shown(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str, Any]:
     """What a migration would do. Nothing is changed, and no store is made for it."""
     course = Course(task, now, task.payload.get("limit"), stores.settings.redact_secrets)
-    with database.reading(stores.workspace) as connection:
-        ours = Known(connection).ours()
+    with stores.reading() as store:
+        ours = _ours(store)
     found = earlier_stores.find(stores.workspace, ours)
     items = [Item(text) for text in found.texts]
     slices = Slices(progress, "looking at the texts of earlier versions", len(items))
     for start in range(0, len(items), _MOST):
         part = items[start : start + _MOST]
-        with database.reading(stores.workspace) as connection:
-            known = Known(connection)
+        with stores.reading() as store:
             for item in part:
-                course.judge(item, known)
+                course.judge(item, store)
                 item.memory = _light(item.memory)
         slices.done(len(part))
     return _result(items, course, found.problems, None, dry_run=True)
 
 
+def _ours(store: Memories) -> set[str]:
+    """The ids under which our own memories' texts are among cognee's documents."""
+    ours = set(store.extractions.data_ids())  # cognee may still have the text of a memory that was taken back since
+    for memory_id in store.all_ids():
+        with suppress(ValueError):  # an id from elsewhere need not be a UUID: then cognee was not given its text
+            ours.add(extractions.data_id_of(memory_id))
+    return ours
+
+
 def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str, Any]:
-    found = earlier_stores.find(stores.workspace, Known(stores.store.connection).ours())
+    found = earlier_stores.find(stores.workspace, _ours(stores.store))
     items = [Item(text) for text in found.texts]
     course = Course(task, now, task.payload.get("limit"), stores.settings.redact_secrets)
     receipt = {"receipt": task.job_id, "job_sha256": task.sha256, "begun_at": task.accepted_at}
@@ -226,7 +190,7 @@ def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> dict[s
     whole = receipt | counts | {"finished_at": now, "items": [_noted(item) for item in items], "undone": None}
     receipts.write(stores.workspace, whole)
     if result["migrated"]:
-        with stores.store.changing(now, [AppliedJob(task.job_id, task.sha256)]):
+        with stores.store.change(now, [AppliedJob(task.job_id, task.sha256)]):
             pass  # all is stored, and the receipt says it: from here on a cancellation comes too late
         stores.deliver_all(progress)
     return result
@@ -234,7 +198,7 @@ def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> dict[s
 
 def _bring_all(part: Sequence[Item], course: Course, stores: Stores) -> None:
     """Judge texts and store them in one transaction; where the embedding provider refuses one, each in its own."""
-    known = Known(stores.store.connection)
+    known = stores.store
     new = [(item, found) for item in part if (found := course.judge(item, known)) is not None]
     try:
         _bring(new, course, stores)
@@ -250,8 +214,8 @@ def _bring_all(part: Sequence[Item], course: Course, stores: Stores) -> None:
                 item = pair[0]
                 item.outcome, item.reason, item.error = "failed", refused.message, refused
     for item in part:
-        if item.memory is not None and item.memory.number == 0 and (there := known.origin(item.memory.id)):
-            item.memory = replace(item.memory, number=there[0])  # of words that were twice among these
+        if item.memory is not None and item.memory.number == 0 and (there := known.known(item.memory.id)):
+            item.memory = replace(item.memory, number=there.number)  # of words that were twice among these
         item.memory = _light(item.memory)
 
 
@@ -273,7 +237,11 @@ def _bring(new: Sequence[tuple[Item, Converted]], course: Course, stores: Stores
     for _, found in new:
         migrated_from = None if found.original is None else found.original.id
         additions.append(Addition(found.memory, job_id, migrated_from=migrated_from))
-    numbers = {memory.id: memory for memory in store.bring(additions, course.now)}
+    if not additions:
+        return
+    with store.change(course.now) as change:
+        change.add(additions)
+    numbers = {memory.id: memory for memory in change.added}
     for item, found in new:
         item.memory = numbers[found.memory.id]
 
@@ -357,23 +325,21 @@ def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str,
     """Remove what a migration added, but what has become more since. Again is the same as once."""
     receipt = receipts.load(stores.workspace, task.payload["undo"])
     receipt_id = receipt["receipt"]
-    statuses = _brought(receipt, stores.store.connection)
+    statuses = _brought(receipt, stores.store)
     ids, kept = list(statuses), dict[str, str]()
     slices = Slices(progress, "taking the migration back", len(ids))
     for start in range(0, len(ids), _DROPPED_TOGETHER):
         part = ids[start : start + _DROPPED_TOGETHER]
         store = stores.store
-        kept |= _reasons_to_keep({i: statuses[i] for i in part}, receipt_id, store.connection)
-        with store.changing(now) as connection:
-            for memory_id in [memory_id for memory_id in part if memory_id not in kept]:
-                _drop(memory_id, receipt_id, stores, connection, now)
+        kept |= _reasons_to_keep({i: statuses[i] for i in part}, receipt_id, store)
+        with store.change(now) as change:
+            change.drop(_with_originals([i for i in part if i not in kept], receipt_id, store))
         slices.done(len(part))
-    tombstones = Known(stores.store.connection)
-    removed = [i for i in ids if i not in kept and not tombstones.is_forgotten(i)]
+    removed = [i for i in ids if i not in kept and stores.store.forgotten_at(i) is None]
     left = [{"memory_id": memory_id, "reason": reason} for memory_id, reason in kept.items()]
     undone = {"at": now, "job_id": task.job_id, "removed": removed, "kept": left}
     receipts.write(stores.workspace, receipt | {"undone": undone})
-    with stores.store.changing(now, [AppliedJob(task.job_id, task.sha256)]):
+    with stores.store.change(now, [AppliedJob(task.job_id, task.sha256)]):
         pass  # the receipt says it
     stores.deliver_all(progress)
     if removed and stores.store.outbox.stores_are_ours():
@@ -381,50 +347,46 @@ def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str,
     return {"receipt": receipt_id, "undone": len(removed), "kept": left[:MOST_ITEMS]}
 
 
-def _brought(receipt: dict[str, Any], connection: sqlite3.Connection) -> dict[str, str | None]:
+def _brought(receipt: dict[str, Any], store: Memories) -> dict[str, str | None]:
     """The memories that the migration added, without their originals, each with the status that it gave them.
 
     Of a migration that was cut off, by what is stored: then a status that was set since does not count.
     """
     if receipt["finished_at"] is not None:
         return {item["memory_id"]: item["status"] for item in receipt["items"] if item["outcome"] == "migrated"}
-    query = (
-        "SELECT id, CASE WHEN status_set_at IS NULL THEN status END FROM memories"
-        " WHERE origin_job = ? AND hidden = 0 AND stored_at >= ? ORDER BY number"
-    )
-    return dict(connection.execute(query, (receipt["receipt"], receipt["begun_at"])).fetchall())
+    found = {each: store.known(each) for each in store.brought_by(receipt["receipt"], receipt["begun_at"])}
+    return {each: known.status if known and known.status_set_at is None else None for each, known in found.items()}
 
 
-def _reasons_to_keep(statuses: Mapping[str, str | None], job_id: str, connection: sqlite3.Connection) -> dict[str, str]:
+def _reasons_to_keep(statuses: Mapping[str, str | None], job_id: str, store: Memories) -> dict[str, str]:
     """Those of the memories that have become more than the migration made of them, and what."""
     kept: dict[str, str] = {}
     for memory_id, status in statuses.items():
-        row = connection.execute("SELECT origin_job, status FROM memories WHERE id = ?", (memory_id,)).fetchone()
-        if row is None:
+        known = store.known(memory_id)
+        if known is None:
             continue
-        merged = connection.execute(
-            "SELECT record.number FROM memories AS record, json_each(record.sources) AS source"
-            " WHERE record.kind = 'decision_record' AND record.hidden = 0 AND source.value = ?",
-            (memory_id,),
-        ).fetchone()
-        if row[0] != job_id:
+        merged = store.compactions.merged_into(memory_id)
+        if known.origin_job != job_id:
             kept[memory_id] = "It was stored anew since, by another job."
-        elif merged is not None:
-            kept[memory_id] = f"It was merged into the decision record #{merged[0]}: restore that first."
-        elif row[1] != status:
+        elif merged:
+            kept[memory_id] = f"It was merged into the decision record #{merged[0][1]}: restore that first."
+        elif known.status != status:
             kept[memory_id] = "Its status was changed since."
     return kept
 
 
-def _drop(memory_id: str, job_id: str, stores: Stores, connection: sqlite3.Connection, now: str) -> None:
-    """Remove a memory, and its original unless another one came of it."""
-    row = connection.execute("SELECT migrated_from FROM memories WHERE id = ?", (memory_id,)).fetchone()
-    if row is None:
-        return
-    stores.store.drop(memory_id, now)
-    others = "SELECT 1 FROM memories WHERE migrated_from = ?"
-    if row[0] is None or connection.execute(others, (row[0],)).fetchone() is not None:
-        return
-    query = "SELECT 1 FROM memories WHERE id = ? AND hidden = 1 AND origin_job = ?"
-    if connection.execute(query, (row[0], job_id)).fetchone() is not None:
-        stores.store.drop(row[0], now)
+def _with_originals(memory_ids: Sequence[str], job_id: str, store: Memories) -> list[str]:
+    """Those of the memories that are there, each followed by its original where no other memory came of that."""
+    going: dict[str, None] = {}
+    for memory_id in memory_ids:
+        known = store.known(memory_id)
+        if known is None:
+            continue
+        going[memory_id] = None
+        original = known.migrated_from
+        if original is None or not going.keys() >= set(store.conversions_of(original)):
+            continue
+        there = store.known(original)
+        if there is not None and there.hidden and there.origin_job == job_id:
+            going[original] = None
+    return list(going)

@@ -1,4 +1,4 @@
-"""Taking a compaction back, in one transaction: its sources are what they were, and the record is withdrawn.
+"""Taking a compaction back, in one change: its sources are what they were, and the record is withdrawn.
 
 A withdrawn record is kept and never found. A source whose status somebody has set since keeps that, and so does one
 that another record in force has merged as well.
@@ -18,10 +18,10 @@ from jobs.lifecycle import Failed, Succeeded
 from ..compaction import previews
 from ..graph.open_stores import Stores
 from ..memory import Memory, Status
-from ..store import compaction_history
 from ..store.applied_jobs import AppliedJob
+from ..store.change import StatusChange
 from ..store.compaction_history import Compaction, KeptBecause, Restored, Skipped, Source
-from ..store.memory_store import MemoryStore
+from ..store.protocol import Store
 from ..store.topics import nearest
 from . import Outcomes, Progress, Task
 
@@ -43,16 +43,16 @@ def _one(task: Task, stores: Stores, now: str) -> Succeeded | Failed:
     return Succeeded(_result(done, came, stores.store))
 
 
-def _restore(task: Task, store: MemoryStore, now: str) -> Compaction:
+def _restore(task: Task, store: Store, now: str) -> Compaction:
     """The compaction that is taken back, whether by this attempt or before."""
     record_id = task.payload["decision_record_id"]
-    before = compaction_history.restored_by(store.connection, task.job_id, record_id, task.accepted_at)
+    before = store.compactions.restored_by(task.job_id, record_id, task.accepted_at)
     if before is not None:
         return before
     record = store.get(record_id)
     if record is None or record.kind != "decision_record":
         raise _not_found(store, record_id, record)
-    made = compaction_history.latest(store.connection, record_id)
+    made = store.compactions.latest(record_id)
     if store.is_hidden(record_id):
         if made is None or made.restored is None:  # withdrawn in the workspace that it came from
             raise _not_found(store, record_id, None)
@@ -63,14 +63,14 @@ def _restore(task: Task, store: MemoryStore, now: str) -> Compaction:
     return _take_back(made, record, task, store, now)
 
 
-def _not_found(store: MemoryStore, wanted: str, found: Memory | None) -> JobError:
+def _not_found(store: Store, wanted: str, found: Memory | None) -> JobError:
     """What was wanted is no record; the nearest are those that it was merged into, or that look like it."""
     if found is None:
-        near = nearest(wanted, compaction_history.records(store.connection))
+        near = nearest(wanted, store.compactions.records())
         message = f"There is no decision record {wanted!r}."
     else:
-        merged = [record_id for record_id, _ in compaction_history.merged_into(store.connection, wanted)]
-        near = (merged or compaction_history.records(store.connection, found.metadata.topic_id))[:3]
+        merged = [record_id for record_id, _ in store.compactions.merged_into(wanted)]
+        near = (merged or store.compactions.records(found.metadata.topic_id))[:3]
         message = f"{wanted!r} is no decision record."
     hint = f" The nearest: {', '.join(near)}." if near else ""
     return JobError(
@@ -79,8 +79,8 @@ def _not_found(store: MemoryStore, wanted: str, found: Memory | None) -> JobErro
     )  # fmt: skip
 
 
-def _require_unmerged(store: MemoryStore, record: Memory) -> None:
-    merged = compaction_history.merged_into(store.connection, record.id)
+def _require_unmerged(store: Store, record: Memory) -> None:
+    merged = store.compactions.merged_into(record.id)
     if merged:
         later, number = merged[-1]
         raise JobError(
@@ -91,7 +91,7 @@ def _require_unmerged(store: MemoryStore, record: Memory) -> None:
         )
 
 
-def _unnoted(store: MemoryStore, record: Memory) -> Compaction:
+def _unnoted(store: Store, record: Memory) -> Compaction:
     """The compaction of a record that came from elsewhere, as far as the record itself tells of it."""
     found = [memory for each in record.sources if (memory := store.get(each)) is not None and memory.content]
     return Compaction(
@@ -110,40 +110,36 @@ def _former(memory: Memory) -> Status:
     return "DecisionRecord" if memory.kind == "decision_record" else "Active"
 
 
-def _take_back(made: Compaction, record: Memory, task: Task, store: MemoryStore, now: str) -> Compaction:
-    """The one transaction of a restoring."""
-    merged = compaction_history.merged_by_others(store.connection, record.id)
-    reasons = {source.memory_id: _reason_to_keep(store, source, merged) for source in made.sources}
+def _take_back(made: Compaction, record: Memory, task: Task, store: Store, now: str) -> Compaction:
+    """The one change of a restoring: sources whose status is still the compaction's get their former one."""
+    merged = store.compactions.merged_by_others(record.id)
+    reasons = {source.memory_id: _reason_to_keep(source, store, merged) for source in made.sources}
     back = [source for source in made.sources if reasons[source.memory_id] is None]
     skipped = tuple(Skipped(each, reason) for each, reason in reasons.items() if reason is not None)
-    came = Restored(now, tuple(source.memory_id for source in back), skipped)
-    with store.changing(now, [AppliedJob(task.job_id, task.sha256)]) as connection:
-        for source in back:
-            set_at = max(filter(None, (source.status_set_at, task.accepted_at)), key=clock.parse)
-            connection.execute(
-                "UPDATE memories SET status = ?, updated_at = ?, status_set_at = ? WHERE id = ?",
-                (source.status, now, set_at, source.memory_id),
-            )
-            store.outbox.enqueue(source.memory_id, "status", now)
-        store.hide(record.id, now)
-        seq = made.seq or compaction_history.record(connection, made)
-        compaction_history.note_restored(connection, seq, task.job_id, came)
-    return replace(made, seq=seq, restored=came)
+    restored = replace(made, restored=Restored(now, tuple(source.memory_id for source in back), skipped))
+    with store.change(now, [AppliedJob(task.job_id, task.sha256)]) as change:
+        change.set_statuses(_former_status(source, task.accepted_at) for source in back)
+        change.hide(record.id)
+        change.record_restoration(restored, task.job_id)
+    return restored
 
 
-def _reason_to_keep(store: MemoryStore, source: Source, merged: Collection[str]) -> KeptBecause | None:
+def _former_status(source: Source, accepted_at: str) -> StatusChange:
+    set_at = max(filter(None, (source.status_set_at, accepted_at)), key=clock.parse)
+    return StatusChange(source.memory_id, source.status, set_at)
+
+
+def _reason_to_keep(source: Source, store: Store, merged: Collection[str]) -> KeptBecause | None:
     """Why a source is not to be touched; None where it is still as the compaction left it."""
-    query = "SELECT status, status_set_at FROM memories WHERE id = ?"
-    row = store.connection.execute(query, (source.memory_id,)).fetchone()
-    if row is None:
+    known = store.known(source.memory_id)
+    if known is None:
         return "forgotten"
-    status, set_at = row
-    if status != "Superseded" or source.status_set_at not in (None, set_at):
+    if known.status != "Superseded" or source.status_set_at not in (None, known.status_set_at):
         return "status_changed"
     return "merged" if source.memory_id in merged else None
 
 
-def _result(done: Compaction, came: Restored, store: MemoryStore) -> dict[str, Any]:
+def _result(done: Compaction, came: Restored, store: Store) -> dict[str, Any]:
     record = store.get(done.record_id)
     return {
         "decision_record_id": done.record_id,

@@ -1,4 +1,4 @@
-"""The keys that this process has read from the settings, and texts without them.
+"""The keys that this process has read from the settings, texts without them, and tracebacks without any text.
 
 Whoever reads the settings notes their secrets here, so nobody has to remember to hide them: what is logged, recorded or
 answered goes through ``masked``.
@@ -6,6 +6,7 @@ answered goes through ``masked``.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -46,3 +47,23 @@ def masked_value(value: Any) -> Any:
             return [masked_value(found) for found in value]
         case _:
             return value
+
+
+def trace(error: BaseException) -> str:
+    """A traceback without texts: the kinds of the error and of its causes, each with the lines of code that led to it.
+
+    An error's message may quote a memory, so it is left out; the system's own word for its error is not.
+    """
+    import traceback  # not at the top: the query path pays for each import
+
+    parts = []
+    seen: BaseException | None = error
+    while seen is not None:
+        frames = traceback.extract_tb(seen.__traceback__)
+        lines = [f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
+        kind = type(seen).__name__
+        if isinstance(seen, OSError) and isinstance(seen.errno, int):
+            kind += f" ({os.strerror(seen.errno)})"
+        parts.append("\n".join([kind, *lines]))
+        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
+    return "\ncaused by ".join(parts)

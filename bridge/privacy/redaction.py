@@ -12,7 +12,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jobs.schema import Redactions
 
 MARK = "[REDACTED:{}]"
 
@@ -91,7 +94,7 @@ def redact_bytes(data: bytes) -> tuple[bytes, dict[str, int]]:
     return (redacted.text.encode(encoding, errors), redacted.counts) if redacted.counts else (data, {})
 
 
-def total(*counts: Mapping[str, int] | None) -> dict[str, Any]:
+def total(*counts: Mapping[str, int] | None) -> Redactions:
     """The sum of several counts by kind, as results report it: ``{"total": n, "kinds": {kind: n}}``."""
     kinds: Counter[str] = Counter()
     for by_kind in counts:

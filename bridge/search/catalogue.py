@@ -1,36 +1,25 @@
-"""The catalogue: of every memory what a search has to look at before it reads any words, as columns.
+"""The catalogue: the columns of all memories that a search needs before it reads any words.
 
-Read from memory.db, and kept by ``index_cache`` between questions.
+Read from a snapshot of the store, and kept by ``index_cache`` between queries.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..memory import plan_key
-from ..store.rows import dated
+from ..store.protocol_reading import STATUSES
 
-# The order of the codes; null is the last one.
-STATUSES = ("DecisionRecord", "Active", "Superseded", "Draft", None)
-_CODES = "CASE status " + " ".join(f"WHEN '{s}' THEN {i}" for i, s in enumerate(STATUSES) if s) + " ELSE 4 END"
+if TYPE_CHECKING:
+    from ..store.protocol_reading import CatalogueRow, StoreSnapshot
+
 _SHOWN = ("DecisionRecord", "Active", None)
-
-_COLUMNS = f"number, passage_row, passage_count, coalesce(whole_row, -1), {_CODES}, kind = 'legacy', dated"
-_READ = f"SELECT {_COLUMNS} FROM memories WHERE hidden = 0"  # noqa: S608 - constants
-_FIRST_FORMAT_WITH_IT = 3
-# A reader may come before the writer has brought the database to this format.
-_READ_OLDER = (
-    f"SELECT number, passage_row, passage_count, -1, {_CODES}, kind = 'legacy', kind, created_at, source_created_at,"  # noqa: S608
-    " stored_at FROM memories WHERE hidden = 0"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +55,7 @@ class Catalogue:
     whole_row: NDArray[np.int64]
     """In the file of wholes; -1 where that is not known."""
     status: NDArray[np.int8]
-    """A place in ``STATUSES``."""
+    """An index of ``STATUSES``."""
     legacy: NDArray[np.bool_]
     dated: NDArray[np.float64]
     """When the age begins, in seconds since 1970; NaN where that is not known."""
@@ -75,7 +64,7 @@ class Catalogue:
         return len(self.number)
 
     def take(self, which: Any) -> Catalogue:
-        """The rows of a mask, of places or of a slice."""
+        """The rows of a mask, of indexes or of a slice."""
         return Catalogue(*(getattr(self, column.name)[which] for column in fields(self)))
 
     def and_then(self, more: Catalogue) -> Catalogue:
@@ -85,16 +74,16 @@ class Catalogue:
     def _by_number(self) -> NDArray[np.intp]:
         return np.argsort(self.number, kind="stable")
 
-    def places(self, numbers: NDArray[np.int64]) -> NDArray[np.intp]:
-        """Where each number stands; -1 for one that is not there."""
+    def indexes(self, numbers: NDArray[np.int64]) -> NDArray[np.intp]:
+        """The index of each number's row; -1 for a number that has none."""
         if not len(self):
             return np.full(len(numbers), -1, np.intp)
         found = np.searchsorted(self.number, numbers, sorter=self._by_number)
         found = self._by_number[np.minimum(found, len(self) - 1)]
         return np.where(self.number[found] == numbers, found, -1)
 
-    def filtered(self, filters: Filters, connection: sqlite3.Connection) -> Catalogue:
-        """What the filters leave. Topics and plans are looked up in the database."""
+    def filtered(self, filters: Filters, store: StoreSnapshot) -> Catalogue:
+        """The rows that pass the filters. Topics and plans are looked up in the store."""
         codes = [STATUSES.index(status) for status in filters.statuses]
         mask = np.isin(self.status, codes)
         if filters.since is not None:
@@ -102,31 +91,16 @@ class Catalogue:
         if filters.until is not None:
             mask &= self.dated < filters.until
         if filters.topic_id is not None or filters.plan_id is not None:
-            mask &= np.isin(self.number, _of_topic_and_plan(connection, filters))
+            mask &= np.isin(self.number, np.array(store.numbers(filters.topic_id, filters.plan_id), np.int64))
         return self if mask.all() else self.take(mask)
 
 
-def _of_topic_and_plan(connection: sqlite3.Connection, filters: Filters) -> NDArray[np.int64]:
-    named = {"topic_id": filters.topic_id, "plan_key": plan_key(filters.plan_id)}
-    given = {column: value for column, value in named.items() if value is not None}
-    where = " AND ".join(f"{column} = ?" for column in given)
-    query = f"SELECT number FROM memories WHERE {where}"  # noqa: S608 - our own columns
-    return np.array([number for (number,) in connection.execute(query, list(given.values()))], np.int64)
-
-
-def read(connection: sqlite3.Connection, after: int = 0) -> Catalogue:
+def read(store: StoreSnapshot, after: int = 0) -> Catalogue:
     """The memories with a higher number than ``after``, hidden ones left out."""
-    (found_format,) = connection.execute("PRAGMA user_version").fetchone()
-    arguments = (after,) if after else ()
-    where = " AND number > ?" if after else ""
-    if found_format >= _FIRST_FORMAT_WITH_IT:
-        query = f"{_READ}{where} ORDER BY passage_row"
-        return _columns(connection.execute(query, arguments).fetchall())
-    query = f"{_READ_OLDER}{where} ORDER BY passage_row"
-    return _columns([(*row[:6], dated(*row[6:])) for row in connection.execute(query, arguments)])
+    return _columns(store.catalogue(after))
 
 
-def _columns(found: Sequence[tuple[Any, ...]]) -> Catalogue:
+def _columns(found: Sequence[CatalogueRow]) -> Catalogue:
     if not found:
         empty = np.empty(0, np.int64)
         return Catalogue(

@@ -7,21 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jobs import clock
 
-from ..embedding.embedder import Embedder
+from ..argument_table import ARGUMENTS
+from ..embedding.embedder import Embedder, Vectors
 from ..interface import envelope
 from ..memory import Memory
-from ..store.vector_files import Vectors
 from .prompt_note import CountTokens, prompt_note
-from .question import MAX_RESULTS_RANGE, Question
+from .question import Question
 from .ranking import Factors
 from .retrieval import Scored, rank, ranking_used
 from .snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from ..interface.answer_shapes import ContextSuccess
 
 HEADING = (
     "# Recalled notes\n\n"
@@ -57,7 +60,7 @@ class Block:
 NOTHING = Block("", [], 0)
 
 
-def context(snapshot: Snapshot | None, question: Question, embedder: Embedder | None) -> dict[str, Any]:
+def context(snapshot: Snapshot | None, question: Question, embedder: Embedder | None) -> ContextSuccess:
     """The block and what is in it. Without a snapshot or an embedder nothing was ever stored."""
     if snapshot is None or embedder is None:
         return _answer(question, NOTHING, 0, None, [])
@@ -69,7 +72,7 @@ def context(snapshot: Snapshot | None, question: Question, embedder: Embedder | 
 
 def choice(question: Question) -> int:
     """How many of the best memories ``pack`` is to be given."""
-    return min(CHOICE * question.max_results, MAX_RESULTS_RANGE[1])
+    return min(CHOICE * question.max_results, int(ARGUMENTS["max_results"].range[1]))
 
 
 def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count: CountTokens) -> Block:
@@ -134,10 +137,11 @@ def too_small(question: Question, ranked: Sequence[Scored], block: Block) -> lis
 
 def _answer(
     question: Question, block: Block, considered: int, tokenizer: str | None, warnings: Sequence[str]
-) -> dict[str, Any]:
-    return envelope.success(
-        context=block.text,
-        memories=[
+) -> ContextSuccess:
+    return {
+        **envelope.SUCCESS,
+        "context": block.text,
+        "memories": [
             {
                 "memory_id": packed.memory.id,
                 "memory_number": packed.memory.number,
@@ -148,11 +152,11 @@ def _answer(
             }
             for position, packed in enumerate(block.notes, 1)
         ],
-        considered=considered,
-        total_tokens=block.tokens,
-        budget=question.max_tokens,
-        tokenizer=tokenizer,
-        as_of=clock.iso(question.ranking.as_of),
-        ranking=ranking_used(question),
-        warnings=[*question.warnings, *warnings],
-    )
+        "considered": considered,
+        "total_tokens": block.tokens,
+        "budget": question.max_tokens,
+        "tokenizer": tokenizer,
+        "as_of": clock.iso(question.ranking.as_of),
+        "ranking": ranking_used(question),
+        "warnings": [*question.warnings, *warnings],
+    }

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
+from ..argument_table import EXPLAIN_ARGUMENTS, MOST_IDS
 from .question import Question, brief, parse_question
 
-ARGUMENTS = ("ids", "project", "include_pack_context", "limit")  # beside those of a question
-LIMIT_RANGE = (1, 50)
-MOST_IDS = 200
+if TYPE_CHECKING:
+    from ..interface.answer_shapes import ExplainProblem, ExplainProblemCode
 
-_DEFAULT_LIMIT = 10
-_HIGHEST_ID = 2**63 - 1
 _ANY_QUERY = "-"  # stands for the query where there is none, so that the other arguments are checked all the same
-
-Problem = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +30,7 @@ class ExplainRequest:
     include_pack_context: bool
     limit: int
     question: Question
-    problems: tuple[Problem, ...]
+    problems: tuple[ExplainProblem, ...]
     """What could not be understood, and was left out."""
 
     @property
@@ -49,7 +45,7 @@ def parse(workspace: Workspace, arguments: Mapping[str, Any], now: datetime) -> 
     An id that is none is reported and left out, and so is an empty query, as long as anything is left to explain.
     Raises ARGUMENT_INVALID for everything else that cannot be understood.
     """
-    problems: list[Problem] = []
+    problems: list[ExplainProblem] = []
     query = _query(arguments.get("query"), problems)
     ids = wanted_ids(arguments.get("ids"), problems)
     if query is None and not ids:
@@ -73,11 +69,11 @@ def parse(workspace: Workspace, arguments: Mapping[str, Any], now: datetime) -> 
     )
 
 
-def problem(field: str, message: str, code: str = "INVALID_ARGUMENT") -> Problem:
+def problem(field: str, message: str, code: ExplainProblemCode = "INVALID_ARGUMENT") -> ExplainProblem:
     return {"code": code, "message": message, "field": field}
 
 
-def problem_of(error: JobError, arguments: Mapping[str, Any]) -> Problem | None:
+def problem_of(error: JobError, arguments: Mapping[str, Any]) -> ExplainProblem | None:
     """What was wrong with the arguments; None for an error that is about something else."""
     if error.code not in ("ARGUMENT_INVALID", "QUERY_EMPTY"):
         return None
@@ -86,7 +82,7 @@ def problem_of(error: JobError, arguments: Mapping[str, Any]) -> Problem | None:
     return problem(error.details.get("field", named), error.message)
 
 
-def wanted_ids(value: Any, problems: list[Problem]) -> tuple[int, ...]:
+def wanted_ids(value: Any, problems: list[ExplainProblem]) -> tuple[int, ...]:
     """The ids, each once, in the order of their first appearance."""
     if value is None:
         return ()
@@ -109,7 +105,7 @@ def listed(values: Sequence[Any]) -> str:
     return f"{shown} and {len(values) - 10} more" if len(values) > 10 else shown
 
 
-def _query(value: Any, problems: list[Problem]) -> str | None:
+def _query(value: Any, problems: list[ExplainProblem]) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str) or not value.strip():
@@ -119,13 +115,14 @@ def _query(value: Any, problems: list[Problem]) -> str | None:
 
 
 def _is_id(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _HIGHEST_ID
+    lowest, highest = EXPLAIN_ARGUMENTS["ids"].range
+    return isinstance(value, int) and not isinstance(value, bool) and lowest <= value <= highest
 
 
 def _limit(value: Any) -> int:
     if value is None:
-        return _DEFAULT_LIMIT
-    least, most = LIMIT_RANGE
+        return int(EXPLAIN_ARGUMENTS["limit"].default)
+    least, most = EXPLAIN_ARGUMENTS["limit"].range
     try:
         number = float("nan") if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):

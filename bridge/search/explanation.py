@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,25 +17,30 @@ from jobs.layout import Workspace
 
 from ..embedding.embedder import Embedder
 from ..interface import envelope
-from ..memory import Memory
+from ..memory import Memory, MemoryKind
 from . import context
-from .explain_request import ExplainRequest, Problem, listed, problem, problem_of, wanted_ids
+from .explain_request import ExplainRequest, listed, problem, problem_of, wanted_ids
 from .listing import title
 from .question import Question
-from .ranking import (
-    LEXICAL_WEIGHT,
-    STATUS_MULTIPLIERS,
-    VECTOR_WEIGHT,
-    Factors,
-    age_days,
-    recency_multiplier,
-    rounded,
-    status_word,
-)
+from .ranking import COMPONENT_WEIGHTS, Factors, components
 from .retrieval import rank, ranking_used, score
 from .snapshot import Snapshot
 
-_KINDS = {"decision_record": "decision", "summary": "summary", "legacy": "legacy"}
+if TYPE_CHECKING:
+    from ..interface.answer_shapes import (
+        ExplainFailure,
+        ExplainItem,
+        ExplainProblem,
+        ExplainSuccess,
+        PackContext,
+        ScoreComponents,
+    )
+
+_KINDS: dict[MemoryKind, Literal["decision", "summary", "legacy"]] = {
+    "decision_record": "decision",
+    "summary": "summary",
+    "legacy": "legacy",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,7 @@ class _Findings:
     warnings: Sequence[str] = ()
 
 
-def explain(snapshot: Snapshot | None, asked: ExplainRequest, embedder: Embedder | None) -> dict[str, Any]:
+def explain(snapshot: Snapshot | None, asked: ExplainRequest, embedder: Embedder | None) -> ExplainSuccess:
     """The answer of the explain contract.
 
     Without a query no embedder is needed. Without a snapshot, or with a query and no embedder, nothing was ever stored.
@@ -81,16 +86,16 @@ def explain(snapshot: Snapshot | None, asked: ExplainRequest, embedder: Embedder
     return _answer(asked, items, missing, problems, warnings)
 
 
-def failed(error: JobError, arguments: Mapping[str, Any], workspace: Workspace | None = None) -> dict[str, Any]:
+def failed(error: JobError, arguments: Mapping[str, Any], workspace: Workspace | None = None) -> ExplainFailure:
     """The answer where nothing could be explained: the request was not understood, or the store cannot be read."""
     query, project = arguments.get("query"), arguments.get("project")
-    found = problem_of(error, arguments)
-    return envelope.failure(
-        error,
-        items=[],
-        missing_ids=[],
-        errors=[] if found is None else [found],
-        metadata={
+    wrong = problem_of(error, arguments)
+    return {
+        **envelope.failure(error),
+        "items": [],
+        "missing_ids": [],
+        "errors": [] if wrong is None else [wrong],
+        "metadata": {
             "query": query if isinstance(query, str) else None,
             "project": project if isinstance(project, str) else None,
             "requested_ids_count": len(wanted_ids(arguments.get("ids"), [])),
@@ -100,7 +105,7 @@ def failed(error: JobError, arguments: Mapping[str, Any], workspace: Workspace |
             "workspace": None if workspace is None else str(workspace.root),
             "warnings": [],
         },
-    )
+    }
 
 
 def _find(snapshot: Snapshot, asked: ExplainRequest, embedder: Embedder | None) -> _Findings:
@@ -124,15 +129,15 @@ def _find(snapshot: Snapshot, asked: ExplainRequest, embedder: Embedder | None) 
 
 def _shown(snapshot: Snapshot, numbers: Sequence[int]) -> list[int]:
     """Those of the numbers that are memories and not hidden."""
-    places = snapshot.catalogue.places(np.array(numbers, np.int64)).tolist()
-    return [number for number, place in zip(numbers, places, strict=True) if place >= 0]
+    indexes = snapshot.catalogue.indexes(np.array(numbers, np.int64)).tolist()
+    return [number for number, index in zip(numbers, indexes, strict=True) if index >= 0]
 
 
 def _item(
     asked: ExplainRequest, subject: _Subject, terms: Mapping[int, list[str]], block: context.Block
-) -> dict[str, Any]:
+) -> ExplainItem:
     memory, scored = subject.memory, subject.scored
-    source = "id_lookup"
+    source: Literal["query", "id_lookup", "query+id_lookup"] = "id_lookup"
     if subject.rank is not None:
         source = "query+id_lookup" if memory.number in asked.ids else "query"
     return {
@@ -152,23 +157,17 @@ def _item(
     }
 
 
-def _components(question: Question, memory: Memory, scored: Factors | None) -> dict[str, float | None]:
-    """``base`` and ``semantic_boost`` add up to the semantic score; what needs a query is None without one."""
-    ranking = question.ranking
-    age = age_days(memory, ranking.as_of)
-    base = boost = None
-    if scored is not None:
-        boost = rounded(VECTOR_WEIGHT * scored.relevance.vector_score)
-        base = max(0.0, rounded(scored.relevance.semantic_score - boost))
+def _components(question: Question, memory: Memory, scored: Factors | None) -> ScoreComponents:
+    found = components(memory, scored.relevance if scored else None, question.ranking)
     return {
-        "base": base,
-        "recency": recency_multiplier(age, ranking.half_life_days, ranking.recency_floor),
-        "kind_bonus": rounded(STATUS_MULTIPLIERS[status_word(memory)] - 1),
-        "semantic_boost": boost,
+        "base": found.base,
+        "recency": found.recency,
+        "kind_bonus": found.kind_bonus,
+        "semantic_boost": found.semantic_boost,
     }
 
 
-def _pack_context(question: Question, memory: Memory, block: context.Block) -> dict[str, Any]:
+def _pack_context(question: Question, memory: Memory, block: context.Block) -> PackContext:
     at = next((at for at, note in enumerate(block.notes) if note.memory.number == memory.number), None)
     return {
         "included": at is not None,
@@ -181,17 +180,18 @@ def _pack_context(question: Question, memory: Memory, block: context.Block) -> d
 
 def _answer(
     asked: ExplainRequest,
-    items: list[dict[str, Any]],
+    items: list[ExplainItem],
     missing: Sequence[int],
-    problems: list[Problem],
+    problems: list[ExplainProblem],
     warnings: Sequence[str],
-) -> dict[str, Any]:
+) -> ExplainSuccess:
     question = asked.question
-    return envelope.success(
-        items=items,
-        missing_ids=list(missing),
-        errors=problems,
-        metadata={
+    return {
+        **envelope.SUCCESS,
+        "items": items,
+        "missing_ids": list(missing),
+        "errors": problems,
+        "metadata": {
             "query": asked.query,
             "project": asked.project,
             "requested_ids_count": len(asked.ids),
@@ -200,9 +200,9 @@ def _answer(
             "ranking": {
                 **ranking_used(question),
                 "as_of": clock.iso(question.ranking.as_of),
-                "weights": {"base": LEXICAL_WEIGHT, "semantic_boost": VECTOR_WEIGHT},
+                "weights": COMPONENT_WEIGHTS,
             },
             "workspace": str(asked.workspace.root),
             "warnings": [*question.warnings, *warnings],
         },
-    )
+    }

@@ -1,12 +1,25 @@
-"""A hit in exactly the retrieval contract's shape."""
+"""Hits in exactly the retrieval contract's shape, and how many of them fit into a token budget."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from ..memory import Memory, Metadata
 from ..text.template import render, render_record
 from .ranking import Factors
+
+if TYPE_CHECKING:
+    from ..interface.answer_shapes import RetrievalHit
+
+CUT_MARKER = "\n… [truncated to fit the token budget]"
+SHORT_MARKER = "…"  # where the other would take most of the room
+
+# No text of words has more of them. Counting the tokens of a whole megabyte would take a second.
+_MOST_CHARACTERS_A_TOKEN = 64
+
+CountTokens = Callable[[str], int]
+Packed = tuple[Memory, Factors, str, int]
 
 
 def summary_text(memory: Memory) -> str:
@@ -18,10 +31,10 @@ def summary_text(memory: Memory) -> str:
     return render(memory.content, memory.metadata)
 
 
-def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> dict[str, Any]:
+def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> RetrievalHit:
     """One entry of ``results``. Structured fields are left out for a legacy memory, metadata is null."""
     m = memory.metadata if memory.content else Metadata(importance=memory.metadata.importance)
-    found: dict[str, Any] = {
+    shown: RetrievalHit = {
         "memory_id": memory.id,
         "memory_number": memory.number,
         "memory_type": memory.kind,
@@ -48,7 +61,7 @@ def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> dict[str, An
         "importance": m.importance,
     }
     if memory.content is not None:
-        found |= {
+        shown |= {
             "decisions": list(memory.content.decisions),
             "rationale": list(memory.content.rationale),
             "open_questions": list(memory.content.open_questions),
@@ -56,5 +69,48 @@ def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> dict[str, An
             "references": list(memory.content.references.flat),
         }
     if memory.kind == "decision_record":
-        found["compaction_source"] = list(memory.sources)
-    return found
+        shown["compaction_source"] = list(memory.sources)
+    return shown
+
+
+def pack(
+    ranked: Iterable[tuple[Memory, Factors]],
+    text_of: Callable[[Memory], str],
+    count: CountTokens,
+    budget: int,
+) -> list[Packed]:
+    """The first hits that fit the budget, with text and token count each.
+
+    Stops at the first hit that does not fit. If that is the very first, it is cut instead, with a visible mark.
+    """
+    packed: list[Packed] = []
+    left = budget
+    for memory, scored in ranked:
+        text = text_of(memory)
+        tokens = count(text) if len(text) <= left * _MOST_CHARACTERS_A_TOKEN else None
+        if tokens is None or tokens > left:
+            if packed:
+                break
+            text = cut(text, count, budget)
+            return [(memory, scored, text, count(text))]
+        packed.append((memory, scored, text, tokens))
+        left -= tokens
+    return packed
+
+
+def cut(text: str, count: CountTokens, budget: int) -> str:
+    """The longest beginning that fits the budget together with a visible mark; at least the mark."""
+    room = budget - (long := count(CUT_MARKER))
+    mark = CUT_MARKER if room >= long else SHORT_MARKER
+    return _beginning(text, count, budget - count(mark)).rstrip() + mark
+
+
+def _beginning(text: str, count: CountTokens, room: int) -> str:
+    low, high = 0, min(len(text), max(room, 0) * _MOST_CHARACTERS_A_TOKEN)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if count(text[:middle]) <= room:
+            low = middle
+        else:
+            high = middle - 1
+    return text[:low]

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..text.terms import Term
-from .ranking import NAME_SHARE
+from .ranking import Scores, attainable_bm25, inverse_document_frequency, lexical_scores, tells_apart
 
-_LEAST_IDF = 1e-6  # FTS5's as well
-_K1 = 1.2  # FTS5's constant (sqlite.org/fts5.html#the_bm25_function)
+if TYPE_CHECKING:
+    from ..store.protocol_reading import StoreSnapshot
+
 _TOPIC_WEIGHT, _BODY_WEIGHT = 1.0, 1.0
-
-Scores = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,53 +29,24 @@ class Lexical:
         """The score of each number, 0 for one that has no word of the query."""
         if not len(self.numbers):
             return np.zeros(len(numbers))
-        places = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
-        return np.where(self.numbers[places] == numbers, self.scores[places], 0.0)
+        indexes = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
+        return np.where(self.numbers[indexes] == numbers, self.scores[indexes], 0.0)
 
 
 NOTHING = Lexical(np.empty(0, np.int64), np.empty(0))
 
 
-def search(connection: sqlite3.Connection, table: str, terms: Sequence[Term], memory_count: int) -> Lexical:
-    """BM25 of each memory that has a term, as a share (0..1) of what the terms could attain.
-
-    The attainable maximum is (k1 + 1) * the sum of the terms' idf, approached as a term fills a text. A memory that
-    has a name of the query, an identifier, gets ``NAME_SHARE`` of what it lacks. Raises sqlite3.Error.
-    """
+def search(store: StoreSnapshot, terms: Sequence[Term], memory_count: int) -> Lexical:
+    """The ``lexical_score`` of each memory that has a term. Raises FullTextDamaged."""
     if not terms:
         return NOTHING
-    weighed = [(term, _idf(connection, table, term, memory_count)) for term in terms]
-    # What half of the memories have says nothing, and is what takes the time: a microsecond for each. A name is meant.
-    telling = [(term, idf) for term, idf in weighed if idf > _LEAST_IDF or term.is_name] or weighed
-    attainable = (_K1 + 1) * sum(idf for _, idf in telling)
-    found = connection.execute(
-        f"SELECT rowid, -bm25({table}, ?, ?) FROM {table} WHERE {table} MATCH ? ORDER BY rowid",  # noqa: S608 - one of our names
-        (_TOPIC_WEIGHT, _BODY_WEIGHT, _any_of([term for term, _ in telling])),
-    ).fetchall()
+    weighed = [(term, inverse_document_frequency(memory_count, store.count_having(term))) for term in terms]
+    # A term in half of the memories or more tells nothing apart, and costs a microsecond for each. Names always count.
+    telling = [(term, idf) for term, idf in weighed if tells_apart(idf) or term.is_name] or weighed
+    found = store.bm25([term for term, _ in telling], (_TOPIC_WEIGHT, _BODY_WEIGHT))
     if not found:
         return NOTHING
-    numbers, scores = (np.array(column) for column in zip(*found, strict=True))
-    shares = np.minimum(1.0, scores / attainable)
-    has_name = np.isin(numbers, _having(connection, table, [term for term in terms if term.is_name]))
-    return Lexical(numbers, np.where(has_name, shares + NAME_SHARE * (1.0 - shares), shares))
-
-
-def _any_of(terms: Sequence[Term]) -> str:
-    """In FTS5's query language."""
-    return " OR ".join(term.match for term in terms)
-
-
-def _having(connection: sqlite3.Connection, table: str, terms: Sequence[Term]) -> list[int]:
-    """The memories that have one of the terms."""
-    if not terms:
-        return []
-    query = f"SELECT rowid FROM {table} WHERE {table} MATCH ?"  # noqa: S608 - one of our names
-    return [number for (number,) in connection.execute(query, (_any_of(terms),))]
-
-
-def _idf(connection: sqlite3.Connection, table: str, term: Term, memory_count: int) -> float:
-    """FTS5's own: log((N - n + 0.5) / (n + 0.5)), never below a millionth."""
-    query = f"SELECT count(*) FROM {table} WHERE {table} MATCH ?"  # noqa: S608 - one of our names
-    having: int = connection.execute(query, (term.match,)).fetchone()[0]
-    without = max(0, memory_count - having)  # a damaged index may count more than there are
-    return max(_LEAST_IDF, math.log((without + 0.5) / (having + 0.5)))
+    numbers, bm25 = (np.array(column) for column in zip(*found, strict=True))
+    names = [term for term in terms if term.is_name]
+    has_name = np.isin(numbers, store.having(names) if names else [])
+    return Lexical(numbers, lexical_scores(bm25, attainable_bm25(idf for _, idf in telling), has_name))

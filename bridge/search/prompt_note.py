@@ -102,7 +102,7 @@ def prompt_note(memory: Memory) -> PromptNote:
 def _heading(memory: Memory) -> str:
     """``## #42 · 2026-11-20 · Superseded · Topic``. What the memory itself says comes last, so it forges nothing."""
     known = memory.metadata
-    date = known.source_created_at or known.created_at or (memory.stored_at if memory.kind == "legacy" else None)
+    date = memory.dated_at
     status = "Legacy" if memory.kind == "legacy" else known.status
     topic = None if memory.content is None else one_line(_seen(title(memory)))
     parts = [f"#{memory.number}", date and date[:10], status if status != "Active" else None, topic]

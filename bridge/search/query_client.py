@@ -20,6 +20,7 @@ from jobs.lock import is_held
 
 from .. import trust
 from ..interface.question_arguments import with_settings
+from ..privacy.masking import trace
 
 if TYPE_CHECKING:
     from ..embedding.embedder import EmbeddingConfig
@@ -56,7 +57,6 @@ def ask_for(verb: Verb, workspace_path: str | None, arguments: dict[str, Any]) -
         return _failure(verb, error, arguments, workspace)
     except Exception as error:
         from ..interface import envelope
-        from ..privacy.traces import trace
 
         print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
         return _failure(verb, envelope.unexpected(error), arguments, workspace)

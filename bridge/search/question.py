@@ -11,17 +11,14 @@ from typing import Any, Literal
 from jobs import clock
 from jobs.errors import JobError
 
+from ..argument_table import ARGUMENTS, BLEND_HALF_LIFE, PRESETS, Legacy, Preset
 from ..memory import STATUS_WORDS, is_topic_id
 from .catalogue import Filters
-from .ranking import ALPHA_RANGE, BLEND_HALF_LIFE, HALF_LIFE_RANGE, PRESETS, Ranking, clamp
-
-MAX_RESULTS_RANGE = (1, 1000)
-MAX_TOKENS_RANGE = (1, 1_000_000)
-RELEVANCE_FLOOR = 0.2  # as the setting's default
+from .ranking import Ranking
 
 _HISTORY = re.compile(r"\b(history|all\s+summaries)\b", re.IGNORECASE)
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")  # stored in lower case
-_BOOLEANS = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
+BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +29,10 @@ class Question:
     max_results: int
     max_tokens: int
     ranking: Ranking
-    preset: str
+    preset: Preset
     filters: Filters
     include_superseded_reason: Literal["argument", "query", "status"] | None
-    legacy: Literal["mixed", "append"]
+    legacy: Legacy
     relevance_floor: float
     warnings: tuple[str, ...]
 
@@ -53,8 +50,8 @@ def parse_question(arguments: dict[str, Any], now: datetime) -> Question:
     if not query:
         raise JobError("QUERY_EMPTY")
     warnings: list[str] = []
-    preset = _choice(arguments, "preset", ("contract", "long-lived"), "contract")
-    mode = _choice(arguments, "ranking_mode", ("product", "blend"), "product")
+    preset: Preset = _choice(arguments, "preset")
+    mode = _choice(arguments, "ranking_mode")
     half_life, floor = PRESETS[preset]
     if mode == "blend" and preset == "contract":
         half_life = BLEND_HALF_LIFE
@@ -62,22 +59,22 @@ def parse_question(arguments: dict[str, Any], now: datetime) -> Question:
     as_of = clock.parse(clock.iso(_moment(arguments, "as_of") or now))
     ranking = Ranking(
         mode=mode,
-        half_life_days=_ranged(arguments, "half_life_days", half_life, HALF_LIFE_RANGE, warnings),
-        recency_floor=_ranged(arguments, "recency_floor", floor, (0.0, 1.0), warnings),
-        alpha=_ranged(arguments, "alpha", 0.8, ALPHA_RANGE, warnings),
+        half_life_days=_number(arguments, "half_life_days", warnings, half_life),
+        recency_floor=_number(arguments, "recency_floor", warnings, floor),
+        alpha=_number(arguments, "alpha", warnings),
         as_of=as_of,
     )
     filters, reason = _filters(arguments, query)
     return Question(
         query=query,
-        max_results=int(_ranged(arguments, "max_results", 5, MAX_RESULTS_RANGE, warnings, whole=True)),
-        max_tokens=int(_ranged(arguments, "max_tokens", 2000, MAX_TOKENS_RANGE, warnings, whole=True)),
+        max_results=int(_number(arguments, "max_results", warnings)),
+        max_tokens=int(_number(arguments, "max_tokens", warnings)),
         ranking=ranking,
         preset=preset,
         filters=filters,
         include_superseded_reason=reason,
-        legacy=_choice(arguments, "legacy", ("mixed", "append"), "mixed"),
-        relevance_floor=_ranged(arguments, "relevance_floor", RELEVANCE_FLOOR, (0.0, 1.0), warnings),
+        legacy=_choice(arguments, "legacy"),
+        relevance_floor=_number(arguments, "relevance_floor", warnings),
         warnings=tuple(warnings),
     )
 
@@ -124,12 +121,13 @@ def _text(arguments: dict[str, Any], name: str) -> str | None:
     raise JobError("ARGUMENT_INVALID", f"{name} must be a text, not {brief(value)}.")
 
 
-def _choice(arguments: dict[str, Any], name: str, options: tuple[str, ...], default: str) -> Any:
+def _choice(arguments: dict[str, Any], name: str) -> Any:
     value = arguments.get(name)
     if value is None:
-        return default
-    if value not in options:
-        raise JobError("ARGUMENT_INVALID", f"{name} must be one of {', '.join(options)}, not {brief(value)}.")
+        return ARGUMENTS[name].default
+    choices = ARGUMENTS[name].choices
+    if value not in choices:
+        raise JobError("ARGUMENT_INVALID", f"{name} must be one of {', '.join(choices)}, not {brief(value)}.")
     return value
 
 
@@ -138,24 +136,17 @@ def _boolean(arguments: dict[str, Any], name: str) -> bool | None:
     if value is None or isinstance(value, bool):
         return value
     text = value if isinstance(value, str) else brief(value)
-    found = _BOOLEANS.get(text.strip().lower())
+    found = BOOLEANS.get(text.strip().lower())
     if found is None:
         raise JobError("ARGUMENT_INVALID", f"{name} must be true or false, not {brief(value)}.")
     return found
 
 
-def _ranged(
-    arguments: dict[str, Any],
-    name: str,
-    default: float,
-    limits: tuple[float, float],
-    warnings: list[str],
-    *,
-    whole: bool = False,
-) -> float:
+def _number(arguments: dict[str, Any], name: str, warnings: list[str], default: float | None = None) -> float:
+    whole = ARGUMENTS[name].kind == "whole"
     value = arguments.get(name)
     if value is None:
-        value = default
+        value = ARGUMENTS[name].default if default is None else default
     try:
         number = float(value)
     except OverflowError:  # a whole number of hundreds of digits
@@ -165,7 +156,16 @@ def _ranged(
     if isinstance(value, bool) or math.isnan(number) or (whole and math.isfinite(number) and number % 1):
         kind = "a whole number" if whole else "a number"
         raise JobError("ARGUMENT_INVALID", f"{name} must be {kind}, not {brief(value)}.")
-    return clamp(name, number, *limits, warnings)
+    return clamp(name, number, warnings)
+
+
+def clamp(name: str, value: float, warnings: list[str]) -> float:
+    """The value within the argument's range; a change is reported."""
+    low, high = ARGUMENTS[name].range
+    kept = float(min(high, max(low, value)))
+    if kept != value:
+        warnings.append(f"{name} {value:.10g} is outside {low:.10g}..{high:.10g}; {kept:.10g} was used")
+    return kept
 
 
 def _moment(arguments: dict[str, Any], name: str) -> datetime | None:

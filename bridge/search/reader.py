@@ -10,17 +10,30 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from threading import Lock
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..background import Background
-from ..embedding.embedder import Embedder, EmbeddingConfig, create
+from ..embedding.embedder import Embedder, EmbeddingConfig
+from ..embedding.factory import create
 from ..interface import envelope
-from ..store.database import failing_clearly
+from ..privacy.masking import trace
 from .index_cache import IndexCache
 from .snapshot import Snapshot, open_snapshot
+
+if TYPE_CHECKING:
+    from ..interface.answer_shapes import (
+        ContextFailure,
+        ContextSuccess,
+        ExplainFailure,
+        ExplainSuccess,
+        Response,
+        RetrievalFailure,
+        RetrievalResponse,
+        RetrievalSuccess,
+    )
 
 Verb = Literal["retrieve", "explain", "context"]
 
@@ -42,15 +55,19 @@ class Reader:
         self._loading: Background[Embedder] | None = None
         self._cache = IndexCache()
 
-    def answer(self, verb: Verb, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
+    @overload
+    def answer(self, verb: Literal["retrieve"], arguments: dict[str, Any], now: datetime) -> RetrievalResponse: ...
+
+    @overload
+    def answer(self, verb: Verb, arguments: dict[str, Any], now: datetime) -> Response: ...
+
+    def answer(self, verb: Verb, arguments: dict[str, Any], now: datetime) -> Response:
         """The envelope of an answer or of an error. ``arguments`` have the settings in them already."""
         try:
             return _VERBS[verb](self, arguments, now)
         except JobError as error:
             return failure(verb, error, arguments, self._workspace)
         except Exception as error:
-            from ..privacy.traces import trace
-
             print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
             return failure(verb, envelope.unexpected(error), arguments, self._workspace)
 
@@ -62,14 +79,16 @@ class Reader:
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot | None]:
-        """The store as it is now; None where nothing was ever stored. Raises STORE_NEWER, STORE_UNREADABLE."""
-        with failing_clearly():
-            snapshot = open_snapshot(self._workspace, self._cache)
-            try:
-                yield snapshot
-            finally:
-                if snapshot is not None:
-                    snapshot.close()
+        """The store as it is now; None where nothing was ever stored.
+
+        Raises STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
+        """
+        snapshot = open_snapshot(self._workspace, self._cache)
+        try:
+            yield snapshot
+        finally:
+            if snapshot is not None:
+                snapshot.close()
 
     def embedder(self, snapshot: Snapshot) -> Embedder | None:
         """The model that the store was made with; None where the store is empty.
@@ -97,7 +116,7 @@ class Reader:
             if self._embedder is None and (self._loading is None or self._loading.has_failed):
                 self._loading = Background(lambda: self._create(self._embedding))
 
-    def _retrieve(self, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
+    def _retrieve(self, arguments: dict[str, Any], now: datetime) -> RetrievalSuccess:
         from .question import parse_question
         from .retrieval import retrieve
 
@@ -106,7 +125,7 @@ class Reader:
         with self.snapshot() as snapshot:
             return retrieve(snapshot, question, self.embedder(snapshot) if snapshot else None)
 
-    def _explain(self, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
+    def _explain(self, arguments: dict[str, Any], now: datetime) -> ExplainSuccess:
         from .explain_request import parse
         from .explanation import explain
 
@@ -116,7 +135,7 @@ class Reader:
         with self.snapshot() as snapshot:
             return explain(snapshot, asked, self.embedder(snapshot) if snapshot and asked.query else None)
 
-    def _context(self, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
+    def _context(self, arguments: dict[str, Any], now: datetime) -> ContextSuccess:
         from .context import context
         from .question import parse_question
 
@@ -126,7 +145,7 @@ class Reader:
             return context(snapshot, question, self.embedder(snapshot) if snapshot else None)
 
 
-_VERBS: dict[Verb, Callable[[Reader, dict[str, Any], datetime], dict[str, Any]]] = {
+_VERBS: dict[Verb, Callable[[Reader, dict[str, Any], datetime], Response]] = {
     "retrieve": Reader._retrieve,
     "explain": Reader._explain,
     "context": Reader._context,
@@ -135,12 +154,12 @@ _VERBS: dict[Verb, Callable[[Reader, dict[str, Any], datetime], dict[str, Any]]]
 
 def failure(
     verb: Verb, error: JobError, arguments: dict[str, Any] | None = None, workspace: Workspace | None = None
-) -> dict[str, Any]:
+) -> RetrievalFailure | ExplainFailure | ContextFailure:
     """The envelope of an error, with the verb's own fields empty. An explanation repeats what was asked."""
     if verb == "retrieve":
-        return envelope.failure(error, results=[], total_results=0, total_tokens=0)
+        return {**envelope.failure(error), "results": [], "total_results": 0, "total_tokens": 0}
     if verb == "context":
-        return envelope.failure(error, context="", memories=[], considered=0, total_tokens=0)
+        return {**envelope.failure(error), "context": "", "memories": [], "considered": 0, "total_tokens": 0}
     from .explanation import failed
 
     return failed(error, arguments or {}, workspace)

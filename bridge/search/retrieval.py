@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,24 +16,21 @@ from numpy.typing import NDArray
 from jobs import clock
 
 from ..background import Background
-from ..embedding.embedder import Embedder
+from ..embedding.embedder import Embedder, Vector
 from ..interface import envelope
 from ..memory import Memory
-from ..store import vector_files
+from ..store.protocol_reading import STATUSES
 from . import hits
-from .catalogue import STATUSES, Catalogue
-from .lexical import Scores
-from .packing import pack
+from .catalogue import Catalogue
 from .question import Question
-from .ranking import STATUS_MULTIPLIERS, Factors, Ranking, factors, order_key
+from .ranking import ABOVE_ANY_SCORE, Factors, Ranking, Scores, factors, order_key, scores, status_multipliers
 from .snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from ..interface.answer_shapes import RankingUsed, RetrievalHit, RetrievalSuccess
 
 # A semantic score that was estimated in float32 is off by less than a tenth of this.
 _MARGIN = 1e-4
-
-_ABOVE_ANY_SCORE = 2.0
-
-_SECONDS_A_DAY = 86_400.0
 
 Scored = tuple[Memory, Factors]
 
@@ -52,7 +49,7 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
     if not len(candidates):
         return Ranked([], 0)
 
-    def compared() -> vector_files.Vector:
+    def compared() -> Vector:
         vector = query_vector(question, embedder)
         snapshot.sweep(vector, candidates)
         return vector
@@ -63,7 +60,7 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
     candidates, semantic = snapshot.estimate(
         question.query, vector, candidates, lambda some, semantic: _preferred(some, semantic, question)
     )
-    floor = question.relevance_floor * snapshot.weight  # known once both halves were read
+    floor = question.relevance_floor * snapshot.attainable_relevance  # known once both halves were read
     doubtful = np.flatnonzero(np.abs(semantic - floor) < _MARGIN)
     passing = semantic >= floor
     exact = snapshot.relevance(question.query, vector, candidates.take(doubtful))
@@ -82,17 +79,17 @@ def score(snapshot: Snapshot, question: Question, embedder: Embedder, numbers: S
 
     Unknown and hidden ones are left out.
     """
-    places = snapshot.catalogue.places(np.array(numbers, np.int64))
-    candidates = snapshot.catalogue.take(places[places >= 0])
+    indexes = snapshot.catalogue.indexes(np.array(numbers, np.int64))
+    candidates = snapshot.catalogue.take(indexes[indexes >= 0])
     return _scored(snapshot, question, query_vector(question, embedder), candidates)
 
 
-def query_vector(question: Question, embedder: Embedder) -> vector_files.Vector:
-    found: vector_files.Vector = embedder.embed([question.query])[0]
+def query_vector(question: Question, embedder: Embedder) -> Vector:
+    found: Vector = embedder.embed([question.query])[0]
     return found
 
 
-def _scored(snapshot: Snapshot, question: Question, vector: vector_files.Vector, candidates: Catalogue) -> list[Scored]:
+def _scored(snapshot: Snapshot, question: Question, vector: Vector, candidates: Catalogue) -> list[Scored]:
     """The candidates in their order, with the factors that are shown."""
     relevances = snapshot.relevance(question.query, vector, candidates)
     numbers = candidates.number.tolist()
@@ -103,25 +100,17 @@ def _scored(snapshot: Snapshot, question: Question, vector: vector_files.Vector,
     ]
 
 
-_MULTIPLIERS = np.array([STATUS_MULTIPLIERS[status or "legacy"] for status in STATUSES])
+_MULTIPLIERS = status_multipliers(STATUSES)
 
 
 def _estimated(candidates: Catalogue, semantic: Scores, ranking: Ranking) -> Scores:
-    """``ranking.factors`` for many at once, nearly."""
-    age = np.maximum(0.0, ranking.as_of.timestamp() - candidates.dated) / _SECONDS_A_DAY
-    decay = np.exp2(-age / ranking.half_life_days)
-    recency = np.where(np.isnan(age), 1.0, ranking.recency_floor + (1 - ranking.recency_floor) * decay)
-    relevant = semantic * recency
-    if ranking.mode == "blend":
-        relevant = ranking.alpha * semantic + (1 - ranking.alpha) * recency
-    found: Scores = relevant * _MULTIPLIERS[candidates.status]
-    return found
+    return scores(semantic, candidates.dated, _MULTIPLIERS[candidates.status], ranking)
 
 
 def _preferred(candidates: Catalogue, semantic: Scores, question: Question) -> Scores:
     """Higher for what stands further up: by the score, and with ``append`` first by what is not legacy."""
     found = _estimated(candidates, semantic, question.ranking)
-    return found + _ABOVE_ANY_SCORE * ~candidates.legacy if question.legacy == "append" else found
+    return found + ABOVE_ANY_SCORE * ~candidates.legacy if question.legacy == "append" else found
 
 
 def _best(candidates: Catalogue, semantic: Scores, question: Question) -> NDArray[np.intp]:
@@ -144,40 +133,41 @@ def _top(places: NDArray[np.intp], least: Scores, most: Scores, count: int) -> N
     return found
 
 
-def retrieve(snapshot: Snapshot | None, question: Question, embedder: Embedder | None) -> dict[str, Any]:
+def retrieve(snapshot: Snapshot | None, question: Question, embedder: Embedder | None) -> RetrievalSuccess:
     """The answer in the retrieval contract's shape. Without a snapshot or an embedder nothing was ever stored."""
     if snapshot is None or embedder is None:
         return _answer(question, [], 0, None)
     ranked = rank(snapshot, question, embedder)
-    packed = pack(ranked.hits, hits.summary_text, embedder.count_tokens, question.max_tokens)
+    packed = hits.pack(ranked.hits, hits.summary_text, embedder.count_tokens, question.max_tokens)
     found = [hits.hit(*entry) for entry in packed]
     return _answer(question, found, ranked.considered, embedder.tokenizer_name, snapshot.warnings)
 
 
 def _answer(
     question: Question,
-    results: list[dict[str, Any]],
+    results: list[RetrievalHit],
     considered: int,
     tokenizer: str | None,
     warnings: Sequence[str] = (),
-) -> dict[str, Any]:
+) -> RetrievalSuccess:
     ranking = question.ranking
-    return envelope.success(
-        results=results,
-        result_count=len(results),
-        total_results=considered,
-        total_tokens=sum(found["tokens"] for found in results),
-        half_life_days=ranking.half_life_days,
-        include_superseded=question.include_superseded_reason is not None,
-        include_superseded_reason=question.include_superseded_reason,
-        as_of=clock.iso(ranking.as_of),
-        ranking=ranking_used(question),
-        tokenizer=tokenizer,
-        warnings=[*question.warnings, *warnings],
-    )
+    return {
+        **envelope.SUCCESS,
+        "results": results,
+        "result_count": len(results),
+        "total_results": considered,
+        "total_tokens": sum(hit["tokens"] for hit in results),
+        "half_life_days": ranking.half_life_days,
+        "include_superseded": question.include_superseded_reason is not None,
+        "include_superseded_reason": question.include_superseded_reason,
+        "as_of": clock.iso(ranking.as_of),
+        "ranking": ranking_used(question),
+        "tokenizer": tokenizer,
+        "warnings": [*question.warnings, *warnings],
+    }
 
 
-def ranking_used(question: Question) -> dict[str, Any]:
+def ranking_used(question: Question) -> RankingUsed:
     """How the hits were ranked, after clamping."""
     ranking = question.ranking
     return {

@@ -1,12 +1,12 @@
-"""Search over one snapshot of memory.db: which memories match a query, and how well.
+"""Search over one snapshot of the store: which memories match a query, and how well.
 
-A snapshot is one read transaction: the memories, their words and the vector rows all belong together.
+The memories, their words and the vector rows of a snapshot belong to the same state.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,20 @@ from numpy.typing import NDArray
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
+from ..embedding.embedder import Vector, Vectors
 from ..memory import Memory
-from ..store import database, full_text, rows, vector_files
+from ..store import vector_files
+from ..store.protocol_reading import FullTextDamaged
+from ..store.reading import reader_of
 from ..text.terms import query_terms
 from . import lexical
 from .catalogue import Catalogue, Filters
 from .index_cache import IndexCache
-from .lexical import Lexical, Scores
-from .ranking import BEST_PASSAGE_WEIGHT, LEXICAL_WEIGHT, VECTOR_WEIGHT, WHOLE_WEIGHT, Relevance, relevance
+from .lexical import Lexical
+from .ranking import Relevance, Scores, attainable_relevance, relevance, semantic_score, vector_scores
+
+if TYPE_CHECKING:
+    from ..store.protocol_reading import StoreSnapshot
 
 # With more passages than this, not all are compared: the wholes and the words choose, and their passages decide.
 EXACT_ROWS = 500_000
@@ -36,45 +42,43 @@ _REMEDY = "Run: cognee-memory rebuild --what index. Nothing is lost: it is made 
 def open_snapshot(workspace: Workspace, cache: IndexCache | None = None) -> Snapshot | None:
     """The store as it is now, or None where nothing was ever stored.
 
-    A rebuild may remove the vector files between the look at their number and their opening; then the next
-    look has the new number. Raises STORE_NEWER, STORE_UNREADABLE.
+    A rebuild may remove the vector files after their generation was read and before they are opened; then the next
+    snapshot has the new generation. Raises STORE_NEWER, STORE_UNREADABLE.
     """
+    reader = reader_of(workspace)
     for last in (False, False, True):
-        connection = database.open_for_reading(workspace)
-        if connection is None:
+        store = reader.snapshot()
+        if store is None:
             return None
         try:
-            snapshot = Snapshot(workspace, connection, cache)
+            snapshot = Snapshot(workspace, store, cache)
             if snapshot.has_vectors or last:
                 return snapshot
         except BaseException:
-            connection.close()
+            store.close()
             raise
-        connection.close()
+        store.close()
     raise AssertionError("unreachable")
 
 
 class Snapshot:
-    """Holds a read transaction until it is closed. Without one half of the index it answers from the other."""
+    """Holds a snapshot of the store until it is closed. Without one half of the index it answers from the other."""
 
-    def __init__(self, workspace: Workspace, connection: sqlite3.Connection, cache: IndexCache | None = None) -> None:
-        self._connection = connection
+    def __init__(self, workspace: Workspace, store: StoreSnapshot, cache: IndexCache | None = None) -> None:
+        self._store = store
         self._lexical: dict[str, Lexical] = {}
         cache = cache or IndexCache()
-        connection.execute("BEGIN")
-        meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
-        self.embedder_identity: str | None = meta.get("embedder")
+        self.embedder_identity = store.vectors.embedder
         self.warnings: list[str] = []
-        edition = cache.edition(connection)
-        self.memory_count = edition.count
-        self.catalogue = edition.catalogue
-        self._words: str | None = full_text.table_in_force(connection)
-        self._passages: vector_files.Vectors | None = None
-        self._wholes: vector_files.Vectors | None = None
-        self._swept: tuple[vector_files.Vectors, vector_files.Vector, vector_files.Vector] | None = None
+        self.catalogue = cache.edition(store).catalogue
+        self.memory_count = len(self.catalogue)
+        self._has_words = True
+        self._passages: Vectors | None = None
+        self._wholes: Vectors | None = None
+        self._swept: tuple[Vectors, Vector, Vector] | None = None
         if self.embedder_identity is not None and self.memory_count:
-            generation, dimensions = int(meta.get("vector_generation", 0)), int(meta.get("dimensions", 0))
-            count = int(meta.get("vector_rows", 0))
+            generation, dimensions = store.vectors.generation, store.vectors.dimensions
+            count = store.vectors.passage_rows
             self._passages = cache.rows(
                 vector_files.path_of(workspace.vectors, generation), count, dimensions, swept=count <= EXACT_ROWS
             )
@@ -83,7 +87,7 @@ class Snapshot:
             elif count > EXACT_ROWS:
                 path = vector_files.path_of(workspace.vectors, generation, "wholes")
                 # Without it, in a store of before, all passages are compared.
-                self._wholes = cache.rows(path, int(meta.get("whole_rows", 0)), dimensions, swept=True)
+                self._wholes = cache.rows(path, store.vectors.whole_rows, dimensions, swept=True)
 
     def _miss(self, what: str) -> None:
         self.warnings.append(f"{what} {_REMEDY}")
@@ -94,30 +98,25 @@ class Snapshot:
         return self._passages is not None or not self.memory_count
 
     @property
-    def weight(self) -> float:
-        """How much of a relevance can be told: 1, or less without one half of the index.
+    def attainable_relevance(self) -> float:
+        """The highest relevance that can be shown: 1, or less without one half of the index.
 
         Raises STORE_UNREADABLE without both.
         """
-        found = (VECTOR_WEIGHT if self.has_vectors else 0.0) + (LEXICAL_WEIGHT if self._words else 0.0)
+        found = attainable_relevance(vectors=self.has_vectors, words=self._has_words)
         if not found:
             raise JobError("STORE_UNREADABLE", "The whole search index is damaged.", remediation=_REMEDY)
         return found
 
     def close(self) -> None:
-        self._connection.close()
+        self._store.close()
 
     def candidates(self, filters: Filters) -> Catalogue:
-        return self.catalogue.filtered(filters, self._connection)
+        return self.catalogue.filtered(filters, self._store)
 
     def memories(self, numbers: Sequence[int]) -> list[Memory]:
         """Memories by number, in no order."""
-        found: list[Memory] = []
-        for start in range(0, len(numbers), 500):
-            part = [int(number) for number in numbers[start : start + 500]]
-            query = f"SELECT {rows.COLUMNS} FROM memories WHERE number IN ({', '.join('?' * len(part))})"  # noqa: S608 - marks only
-            found += [rows.memory_of(row) for row in self._connection.execute(query, part)]
-        return found
+        return self._store.memories(numbers)
 
     # --- words ---
 
@@ -128,44 +127,39 @@ class Snapshot:
         return self._lexical[query]
 
     def _by_words(self, query: str) -> Lexical:
-        if self._words is None:
+        if not self._has_words:
             return lexical.NOTHING
         try:
-            return lexical.search(self._connection, self._words, query_terms(query), self.memory_count)
-        except sqlite3.Error as error:
-            self._give_words_up(error)
+            return lexical.search(self._store, query_terms(query), self.memory_count)
+        except FullTextDamaged:
+            self._give_words_up()
             return lexical.NOTHING
 
-    def _give_words_up(self, error: sqlite3.Error) -> None:
-        if not full_text.is_damage(error):
-            raise error
-        self._words = None
+    def _give_words_up(self) -> None:
+        self._has_words = False
         self._miss("The full-text index is damaged or missing: only meanings were compared.")
 
     def matched_terms(self, query: str, numbers: Sequence[int]) -> dict[int, list[str]]:
         """The terms of the query that each memory has, in the query's order."""
         found: dict[int, list[str]] = {number: [] for number in numbers}
-        marks = ", ".join("?" * len(found))
-        for term in query_terms(query):
-            if self._words is None:
-                break
-            sql = f"SELECT rowid FROM {self._words} WHERE {self._words} MATCH ? AND rowid IN ({marks})"  # noqa: S608
+        for term in query_terms(query) if self._has_words else ():
             try:
-                for (number,) in self._connection.execute(sql, (term.match, *found)).fetchall():
+                for number in self._store.having([term], among=list(found)):
                     found[number].append(term.text)
-            except sqlite3.Error as error:
-                self._give_words_up(error)
+            except FullTextDamaged:
+                self._give_words_up()
+                break
         return found
 
     # --- meanings ---
 
-    def sweep(self, vector: vector_files.Vector, candidates: Catalogue) -> None:
+    def sweep(self, vector: Vector, candidates: Catalogue) -> None:
         """Do what ``estimate`` has to do for this vector with a whole file: in a thread, while words are looked up."""
         rows = self._passages if self._wholes is None else self._wholes
         if rows is not None and (rows is self._wholes or not self._are_few(candidates)):
             self._swept = (rows, vector, vector_files.products(rows, vector))
 
-    def _products(self, rows: vector_files.Vectors, vector: vector_files.Vector) -> vector_files.Vector:
+    def _products(self, rows: Vectors, vector: Vector) -> Vector:
         if self._swept is not None and self._swept[0] is rows and self._swept[1] is vector:
             return self._swept[2]
         return vector_files.products(rows, vector)
@@ -176,7 +170,7 @@ class Snapshot:
     def estimate(
         self,
         query: str,
-        vector: vector_files.Vector,
+        vector: Vector,
         candidates: Catalogue,
         score: Callable[[Catalogue, Scores], Scores] = lambda _, semantic: semantic,
     ) -> tuple[Catalogue, Scores]:
@@ -185,31 +179,30 @@ class Snapshot:
         In a store of very many passages only those candidates come back that come near by their words and their whole
         text, or by the ``score`` that this would give.
         """
-        from_words = LEXICAL_WEIGHT * self.lexical(query).of(candidates.number)
+        words = self.lexical(query).of(candidates.number)
         if self._wholes is not None:
-            kept = self._first_stage(vector, candidates, from_words, score)
-            candidates, from_words = candidates.take(kept), from_words[kept]
+            kept = self._first_stage(vector, candidates, words, score)
+            candidates, words = candidates.take(kept), words[kept]
         best, whole = self._similarities(vector, candidates)
-        meaning = BEST_PASSAGE_WEIGHT * np.maximum(best, 0) + WHOLE_WEIGHT * np.maximum(whole, 0)
-        return candidates, VECTOR_WEIGHT * np.minimum(meaning, 1) + from_words
+        return candidates, semantic_score(vector_scores(best, whole), words)
 
     def _first_stage(
         self,
-        vector: vector_files.Vector,
+        vector: Vector,
         candidates: Catalogue,
-        from_words: Scores,
+        words: Scores,
         score: Callable[[Catalogue, Scores], Scores],
     ) -> NDArray[np.intp]:
-        """The places of the candidates whose passages are worth a look."""
+        """The indexes of the candidates whose passages are compared."""
         assert self._wholes is not None
         if len(candidates) <= FIRST_STAGE:
             return np.arange(len(candidates))
         whole = self._products(self._wholes, vector)[candidates.whole_row]
-        semantic = VECTOR_WEIGHT * np.maximum(whole, 0) + from_words
+        semantic = semantic_score(np.maximum(whole, 0), words)  # as if the whole were the only passage
         by_score = score(candidates, semantic)
         return np.union1d(*(np.argpartition(-by, FIRST_STAGE)[:FIRST_STAGE] for by in (semantic, by_score)))
 
-    def _similarities(self, vector: vector_files.Vector, candidates: Catalogue) -> tuple[Scores, Scores]:
+    def _similarities(self, vector: Vector, candidates: Catalogue) -> tuple[Scores, Scores]:
         """The best passage's cosine and the whole's, for each candidate, in float32 arithmetic."""
         nothing = np.zeros(len(candidates))
         if self._passages is None or not len(candidates):
@@ -234,7 +227,7 @@ class Snapshot:
         best = np.maximum.reduceat(found, bounds)[:: len(bounds) // len(starts)]
         return best.astype(np.float64), found[wholes].astype(np.float64)
 
-    def relevance(self, query: str, vector: vector_files.Vector, candidates: Catalogue) -> list[Relevance]:
+    def relevance(self, query: str, vector: Vector, candidates: Catalogue) -> list[Relevance]:
         """The relevance to show: cosines in float64, row by row, so that the table's size cannot matter."""
         found = []
         shares = self.lexical(query).of(candidates.number)
@@ -250,11 +243,11 @@ class Snapshot:
             found.append(relevance(max(cosines), cosines[0], from_words))
         return found
 
-    def whole_text_vectors(self, numbers: Sequence[int]) -> vector_files.Vectors:
+    def whole_text_vectors(self, numbers: Sequence[int]) -> Vectors:
         """The vector of each memory's whole text, in the order given; zeros where there is none."""
         dimensions = 0 if self._passages is None else self._passages.shape[1]
         found = np.zeros((len(numbers), dimensions), np.float32)
-        for place, row in enumerate(self.catalogue.places(np.array(numbers, np.int64)).tolist()):
-            if row >= 0 and self._passages is not None:
-                found[place] = self._passages[int(self.catalogue.passage_row[row])]
+        for at, index in enumerate(self.catalogue.indexes(np.array(numbers, np.int64)).tolist()):
+            if index >= 0 and self._passages is not None:
+                found[at] = self._passages[int(self.catalogue.passage_row[index])]
         return found

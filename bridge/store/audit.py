@@ -7,23 +7,24 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 
 from jobs import clock
-from jobs.diagnostics import Finding, finding
+from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
-from ..embedding.embedder import Embedder
+from ..embedding.embedder import Embedder, Vector, Vectors
 from ..memory import Memory, MemoryKind, Status
 from ..slices import Slices
 from ..text.passages import passages
 from ..text.terms import index_text
-from . import database, full_text as words, rows, vector_files as vectors
+from . import database, full_text as words, migrations, rows, vector_files as vectors
+from .expected_graph import ExpectedGraph
 from .outbox import Action
 
 _TOGETHER = 100  # memories between two pauses
@@ -53,12 +54,45 @@ class _Wrong:
     no_index: bool = False
 
 
+@contextmanager
+def open_audit(workspace: Workspace) -> Iterator[Audit | None]:
+    """The audit of a workspace's store; None where nothing was ever stored. Raises STORE_NEWER, STORE_UNREADABLE."""
+    connection = database.open_for_reading(workspace)
+    if connection is None:
+        yield None
+        return
+    with closing(connection):
+        yield Audit(workspace, connection)
+
+
+def finding_of(error: Exception) -> Finding | None:
+    """What an error of SQLite says about the store; None for any other error."""
+    if not isinstance(error, sqlite3.DatabaseError):
+        return None
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary one, without its extension
+    damaged = code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    return finding("STORE_DAMAGED" if damaged else "CHECK_NOT_MADE", "store", f"SQLite says: {error}.")
+
+
 class Audit:
-    """Over a connection of its own that only reads, to a database of the present format."""
+    """Over a connection that only reads, to a database of the present format. Raises sqlite3.Error.
+
+    It holds no transaction: a check of a large store takes minutes, and a writer may run between its slices.
+    """
 
     def __init__(self, workspace: Workspace, connection: sqlite3.Connection) -> None:
         self._workspace = workspace
         self._connection = connection
+        self.expected_graph = ExpectedGraph(connection)
+
+    @property
+    def is_of_present_format(self) -> bool:
+        """Whether a writer has brought the database to this program's format; of an older one only ``whole`` works."""
+        return bool(self._connection.execute("PRAGMA user_version").fetchone()[0] >= migrations.FORMAT)
+
+    def count(self) -> int:
+        """How many memories there are, hidden ones too."""
+        return int(self._connection.execute("SELECT count(*) FROM memories").fetchone()[0])
 
     def whole(self) -> Iterator[Finding]:
         """What SQLite itself finds wrong with its file."""
@@ -124,7 +158,7 @@ class Audit:
         if row is None:  # it has gone in a pause
             return
         *columns, hidden, passage_row, passage_count, whole_row = row
-        memory = readable(tuple(columns))
+        memory = rows.readable(tuple(columns))
         if memory is None:
             wrong.invalid.append(str(row[1]))
             return
@@ -172,13 +206,13 @@ class Audit:
                 return False
         return True
 
-    def _kept(self, text: str) -> vectors.Vector | None:
+    def _kept(self, text: str) -> Vector | None:
         query = "SELECT vector FROM embeddings WHERE model = ? AND text_sha256 = ?"
         key = (database.meta(self._connection, "embedder"), sha256(text.encode()).digest())
         row = self._connection.execute(query, key).fetchone()
         return None if row is None else np.frombuffer(row[0], dtype="<f4")
 
-    def _mapped(self, part: vectors.Part) -> vectors.Vectors | None:
+    def _mapped(self, part: vectors.Part) -> Vectors | None:
         meta = self._meta()
         generation = int(meta.get("vector_generation", 0))
         path = vectors.path_of(self._workspace.vectors, generation, part)
@@ -240,7 +274,7 @@ class Audit:
         places = sorted({place * count // _SAMPLE for place in range(_SAMPLE)}) if count else []
         for place in places:
             row = self._connection.execute(query, (place,)).fetchone()
-            memory = None if row is None else readable(row)
+            memory = None if row is None else rows.readable(row)
             if memory is not None:
                 yield memory.id, passages(memory)[0].text
 
@@ -273,14 +307,6 @@ class Audit:
 
 _ROWS: dict[vectors.Part, str] = {"passages": "vector_rows", "wholes": "whole_rows"}
 _CHECKSUMS: dict[vectors.Part, str] = {"passages": "vector_crc32", "wholes": "whole_crc32"}
-
-
-def readable(row: tuple[Any, ...]) -> Memory | None:
-    """The memory of a row, as ``rows.memory_of`` gives it; None for one that cannot be read."""
-    try:
-        return rows.memory_of(row)
-    except (ValueError, LookupError, TypeError, AttributeError):
-        return None
 
 
 def dimensions_of(model: str) -> int:

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from jobs import clock
 from jobs.layout import Workspace
@@ -19,6 +19,9 @@ from jobs.layout import Workspace
 from ..memory import Status
 from .applied_jobs import AppliedJob
 from .database import reading
+
+if TYPE_CHECKING:
+    from ..interface.memory_shapes import PastCompaction
 
 KeptBecause = Literal["forgotten", "status_changed", "merged"]
 
@@ -92,7 +95,68 @@ def _digested(side: Mapping[str, Any]) -> dict[str, str]:
     return {"memory_id": side["memory_id"], "text_sha256": sha256(side["text"].encode()).hexdigest()}
 
 
-# --- noting ---
+class CompactionReader:
+    """Reads the history through one connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def latest(self, record_id: str) -> Compaction | None:
+        """The last compaction that gave this record."""
+        return self._one("record_id = ? ORDER BY seq DESC", record_id)
+
+    def compaction_of_preview(self, preview_digest: str) -> Compaction | None:
+        """The compaction that applied a preview and was not taken back."""
+        return self._one("preview_digest = ? AND restored_at IS NULL ORDER BY seq DESC", preview_digest)
+
+    def of_job(self, effect: AppliedJob, accepted_at: str) -> Compaction | None:
+        """What a job has done in an earlier attempt; not what a former job of the same id did, before this one."""
+        found = self._one("job_id = ? AND job_sha256 = ? ORDER BY seq DESC", effect.job_id, effect.job_sha256)
+        return found if found and clock.parse(found.applied_at) >= clock.parse(accepted_at) else None
+
+    def restored_by(self, job_id: str, record_id: str, accepted_at: str) -> Compaction | None:
+        """What a job has taken back in an earlier attempt."""
+        where = "restored_by = ? AND record_id = ? ORDER BY restored_at DESC, seq DESC"
+        found = self._one(where, job_id, record_id)
+        is_its_own = found and found.restored and clock.parse(found.restored.at) >= clock.parse(accepted_at)
+        return found if is_its_own else None
+
+    def merged_into(self, memory_id: str) -> list[tuple[str, int]]:
+        """Id and number of the records, withdrawn ones not among them, that this memory was merged into."""
+        return self._connection.execute(
+            "SELECT DISTINCT memories.id, memories.number FROM memories, json_each(memories.sources) AS source"
+            " WHERE memories.kind = 'decision_record' AND memories.hidden = 0 AND source.value = ?"
+            " ORDER BY memories.number",
+            (memory_id,),
+        ).fetchall()
+
+    def merged_by_others(self, record_id: str) -> set[str]:
+        """The memories that were merged into records in force other than this one."""
+        query = (
+            "SELECT source.value FROM memories, json_each(memories.sources) AS source"
+            " WHERE kind = 'decision_record' AND hidden = 0 AND status = 'DecisionRecord' AND memories.id <> ?"
+        )
+        return {memory_id for (memory_id,) in self._connection.execute(query, (record_id,))}
+
+    def records(self, topic_id: str | None = None) -> list[str]:
+        """The ids of the decision records, of one topic or of all, the newest first; without withdrawn ones."""
+        query = "SELECT id FROM memories WHERE kind = 'decision_record' AND hidden = 0"
+        arguments = [] if topic_id is None else [topic_id]
+        query += "" if topic_id is None else " AND topic_id = ?"
+        return [found for (found,) in self._connection.execute(query + " ORDER BY number DESC", arguments)]
+
+    def has(self, record_id: str, applied_at: str) -> bool:
+        """Whether a compaction that gave this record at that time is recorded."""
+        query = "SELECT 1 FROM compactions WHERE record_id = ? AND applied_at = ?"
+        return self._connection.execute(query, (record_id, applied_at)).fetchone() is not None
+
+    def _one(self, where: str, *arguments: str) -> Compaction | None:
+        query = f"SELECT {_COLUMNS} FROM compactions WHERE {where} LIMIT 1"  # noqa: S608 - constants
+        row = self._connection.execute(query, arguments).fetchone()
+        return None if row is None else _compaction(row)
+
+
+# --- writing, inside a transaction ---
 
 
 def record(connection: sqlite3.Connection, made: Compaction) -> int:
@@ -118,61 +182,12 @@ def note_restored(connection: sqlite3.Connection, seq: int, job_id: str, came: R
     )
 
 
-# --- finding ---
+def clear_topics(connection: sqlite3.Connection, topic_ids: Iterable[str]) -> None:
+    """Remove the ids of forgotten topics from the history: they are made of a title."""
+    connection.executemany("UPDATE compactions SET topic_id = '' WHERE topic_id = ?", [(each,) for each in topic_ids])
 
 
-def latest(connection: sqlite3.Connection, record_id: str) -> Compaction | None:
-    """The last compaction that gave this record."""
-    return _one(connection, "record_id = ? ORDER BY seq DESC", record_id)
-
-
-def compaction_of_preview(connection: sqlite3.Connection, preview_digest: str) -> Compaction | None:
-    """The compaction that applied a preview and was not taken back."""
-    return _one(connection, "preview_digest = ? AND restored_at IS NULL ORDER BY seq DESC", preview_digest)
-
-
-def of_job(connection: sqlite3.Connection, effect: AppliedJob, accepted_at: str) -> Compaction | None:
-    """What a job has done in an earlier attempt; not what a former job of the same id did, before this one."""
-    found = _one(connection, "job_id = ? AND job_sha256 = ? ORDER BY seq DESC", effect.job_id, effect.job_sha256)
-    return found if found and clock.parse(found.applied_at) >= clock.parse(accepted_at) else None
-
-
-def restored_by(connection: sqlite3.Connection, job_id: str, record_id: str, accepted_at: str) -> Compaction | None:
-    """What a job has taken back in an earlier attempt."""
-    where = "restored_by = ? AND record_id = ? ORDER BY restored_at DESC, seq DESC"
-    found = _one(connection, where, job_id, record_id)
-    is_its_own = found and found.restored and clock.parse(found.restored.at) >= clock.parse(accepted_at)
-    return found if is_its_own else None
-
-
-def merged_into(connection: sqlite3.Connection, memory_id: str) -> list[tuple[str, int]]:
-    """Id and number of the records, withdrawn ones not among them, that this memory was merged into."""
-    return connection.execute(
-        "SELECT DISTINCT memories.id, memories.number FROM memories, json_each(memories.sources) AS source"
-        " WHERE memories.kind = 'decision_record' AND memories.hidden = 0 AND source.value = ?"
-        " ORDER BY memories.number",
-        (memory_id,),
-    ).fetchall()
-
-
-def merged_by_others(connection: sqlite3.Connection, record_id: str) -> set[str]:
-    """The memories that were merged into records in force other than this one."""
-    query = (
-        "SELECT source.value FROM memories, json_each(memories.sources) AS source"
-        " WHERE kind = 'decision_record' AND hidden = 0 AND status = 'DecisionRecord' AND memories.id <> ?"
-    )
-    return {memory_id for (memory_id,) in connection.execute(query, (record_id,))}
-
-
-def records(connection: sqlite3.Connection, topic_id: str | None = None) -> list[str]:
-    """The ids of the decision records, of one topic or of all, the newest first; without withdrawn ones."""
-    query = "SELECT id FROM memories WHERE kind = 'decision_record' AND hidden = 0"
-    arguments = [] if topic_id is None else [topic_id]
-    query += "" if topic_id is None else " AND topic_id = ?"
-    return [found for (found,) in connection.execute(query + " ORDER BY number DESC", arguments)]
-
-
-def history(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[dict[str, Any]]:
+def history(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[PastCompaction]:
     """The last compactions, the newest first, as ``cognee-memory history`` shows them."""
     with reading(workspace) as connection:
         known = "SELECT 1 FROM sqlite_master WHERE name = 'compactions'"  # a store of before has none
@@ -190,7 +205,7 @@ def _numbers(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, in
     return dict(connection.execute(query, (json.dumps(ids),)).fetchall())
 
 
-def _shown(made: Compaction, number: int | None) -> dict[str, Any]:
+def _shown(made: Compaction, number: int | None) -> PastCompaction:
     came = made.restored
     return {
         "decision_record_id": made.record_id,
@@ -206,12 +221,6 @@ def _shown(made: Compaction, number: int | None) -> dict[str, Any]:
         "restored": list(came.restored) if came else [],
         "skipped": [asdict(each) for each in came.skipped] if came else [],
     }
-
-
-def _one(connection: sqlite3.Connection, where: str, *arguments: str) -> Compaction | None:
-    query = f"SELECT {_COLUMNS} FROM compactions WHERE {where} LIMIT 1"  # noqa: S608 - constants
-    row = connection.execute(query, arguments).fetchone()
-    return None if row is None else _compaction(row)
 
 
 def _compaction(row: Sequence[Any]) -> Compaction:

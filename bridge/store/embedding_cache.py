@@ -12,9 +12,8 @@ from hashlib import sha256
 
 import numpy as np
 
-from ..embedding.embedder import Embedder
+from ..embedding.embedder import Embedder, Vector, Vectors
 from . import database
-from .vector_files import Vector, Vectors
 
 _TOGETHER = 500  # keys of one query
 _AT_A_TIME = 32  # texts between two pauses: about a second's work for a small machine

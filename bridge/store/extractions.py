@@ -51,63 +51,86 @@ def data_id_of(memory_id: str) -> str:
     return str(uuid5(UUID(memory_id), "cognee document"))
 
 
-def keep(connection: Connection, memory_id: str, found: Extraction, job_id: str, now: str) -> None:
-    """Keep what was found in a memory's text, instead of what was found before; inside a transaction."""
-    connection.execute("DELETE FROM cognified WHERE memory_id = ?", (memory_id,))
-    connection.execute(
-        "INSERT INTO cognified (memory_id, data_id, at, found) VALUES (?, ?, ?, ?)",
-        (memory_id, data_id_of(memory_id), now, _encoded(found, job_id)),
-    )
+class ExtractionReader:
+    """Reads what is kept through one connection."""
 
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
 
-def drop(connection: Connection, memory_ids: Iterable[str]) -> None:
-    """Forget what was found in these memories' texts; inside a transaction."""
-    connection.executemany("DELETE FROM cognified WHERE memory_id = ?", [(memory_id,) for memory_id in memory_ids])
+    def of(self, memory_ids: Sequence[str]) -> dict[str, Extraction]:
+        """What was found in those of the memories that were looked into."""
+        return {memory_id: _decoded(found) for memory_id, found in self._rows(memory_ids)}
 
+    def known(self, memory_ids: Sequence[str]) -> set[str]:
+        """Those of the memories that were looked into."""
+        found: set[str] = set()
+        for part in _parts(memory_ids):
+            query = f"SELECT memory_id FROM cognified WHERE memory_id IN ({_marks(part)})"  # noqa: S608 - marks alone
+            found.update(memory_id for (memory_id,) in self._connection.execute(query, part))
+        return found
 
-def of(connection: Connection, memory_ids: Sequence[str]) -> dict[str, Extraction]:
-    """What was found in those of the memories that were looked into."""
-    return {memory_id: _decoded(found) for memory_id, found in _rows(connection, memory_ids)}
+    def by_job(self, job_id: str) -> list[str]:
+        """The memories into which the job looked, in whichever attempt; by number."""
+        query = (
+            "SELECT memory_id FROM cognified JOIN memories ON id = memory_id"
+            " WHERE json_extract(found, '$.job_id') = ? ORDER BY number"
+        )
+        return [memory_id for (memory_id,) in self._connection.execute(query, (job_id,))]
 
+    def unread(self) -> list[str]:
+        """The visible raw memories that were not looked into yet, by number."""
+        query = (
+            "SELECT id FROM memories WHERE kind = 'legacy' AND hidden = 0"
+            " AND NOT EXISTS (SELECT 1 FROM cognified WHERE memory_id = id) ORDER BY number"
+        )
+        return [memory_id for (memory_id,) in self._connection.execute(query)]
 
-def known(connection: Connection, memory_ids: Sequence[str]) -> set[str]:
-    """Those of the memories that were looked into."""
-    found: set[str] = set()
-    for part in _parts(memory_ids):
-        query = f"SELECT memory_id FROM cognified WHERE memory_id IN ({_marks(part)})"  # noqa: S608 - marks alone
-        found.update(memory_id for (memory_id,) in connection.execute(query, part))
-    return found
+    def alone(self, found: Extraction, memory_ids: Sequence[str]) -> Extraction:
+        """What of the findings no other visible memory than these has: what goes with them."""
+        others = self._others([node.id for node in found.nodes], set(memory_ids))
+        shared = {node_id for ids in others.values() for node_id in ids}
+        kept_edges: set[tuple[str, str, str]] = set()
+        for one in self.of(sorted(others)).values():
+            kept_edges.update(edge.key for edge in one.edges)
+        return Extraction(
+            tuple(node for node in found.nodes if node.id not in shared),
+            tuple(edge for edge in found.edges if edge.key not in kept_edges),
+        )
 
+    def memories_with(self, node_ids: Sequence[str]) -> dict[str, list[str]]:
+        """In which visible memories' texts nodes were found: ids of memories by node."""
+        found: dict[str, list[str]] = {}
+        for memory_id, ids in self._others(node_ids, set()).items():
+            for node_id in ids:
+                found.setdefault(node_id, []).append(memory_id)
+        return found
 
-def by_job(connection: Connection, job_id: str) -> list[str]:
-    """The memories into which the job looked, in whichever attempt; by number."""
-    query = (
-        "SELECT memory_id FROM cognified JOIN memories ON id = memory_id"
-        " WHERE json_extract(found, '$.job_id') = ? ORDER BY number"
-    )
-    return [memory_id for (memory_id,) in connection.execute(query, (job_id,))]
+    def _others(self, node_ids: Sequence[str], apart: set[str]) -> dict[str, set[str]]:
+        """The visible memories that have some of the nodes, and which."""
+        found: dict[str, set[str]] = {}
+        for part in _parts(node_ids):
+            query = (
+                "SELECT memory_id, node_id FROM found_nodes JOIN memories ON id = memory_id"  # noqa: S608 - marks alone
+                f" WHERE hidden = 0 AND node_id IN ({_marks(part)})"
+            )
+            for memory_id, node_id in self._connection.execute(query, part):
+                if memory_id not in apart:
+                    found.setdefault(memory_id, set()).add(node_id)
+        return found
 
+    def _rows(self, memory_ids: Sequence[str]) -> Iterable[tuple[str, str]]:
+        for part in _parts(memory_ids):
+            query = f"SELECT memory_id, found FROM cognified WHERE memory_id IN ({_marks(part)})"  # noqa: S608 - marks alone
+            yield from self._connection.execute(query, part)
 
-def unread(connection: Connection) -> list[str]:
-    """The visible raw memories that were not looked into yet, by number."""
-    query = (
-        "SELECT id FROM memories WHERE kind = 'legacy' AND hidden = 0"
-        " AND NOT EXISTS (SELECT 1 FROM cognified WHERE memory_id = id) ORDER BY number"
-    )
-    return [memory_id for (memory_id,) in connection.execute(query)]
+    def data_ids(self) -> list[str]:
+        """The ids of all texts among cognee's documents, those of memories that are gone as well."""
+        return [str(data_id) for (data_id,) in self._connection.execute("SELECT data_id FROM cognified")]
 
-
-def alone(connection: Connection, found: Extraction, memory_ids: Sequence[str]) -> Extraction:
-    """What of the findings no other visible memory than these has: what goes with them."""
-    others = _others(connection, [node.id for node in found.nodes], set(memory_ids))
-    shared = {node_id for ids in others.values() for node_id in ids}
-    kept_edges: set[tuple[str, str, str]] = set()
-    for one in of(connection, sorted(others)).values():
-        kept_edges.update(edge.key for edge in one.edges)
-    return Extraction(
-        tuple(node for node in found.nodes if node.id not in shared),
-        tuple(edge for edge in found.edges if edge.key not in kept_edges),
-    )
+    def stored(self, memory_id: str) -> list[Any]:
+        """What was found in a memory's text, as the JSON value that is stored."""
+        query = "SELECT found FROM cognified WHERE memory_id = ?"
+        return [json.loads(found) for (found,) in self._connection.execute(query, (memory_id,))]
 
 
 def together(found: Iterable[Extraction]) -> Extraction:
@@ -120,33 +143,24 @@ def together(found: Iterable[Extraction]) -> Extraction:
     return Extraction(tuple(nodes.values()), tuple(edges.values()))
 
 
-def memories_with(connection: Connection, node_ids: Sequence[str]) -> dict[str, list[str]]:
-    """In which visible memories' texts nodes were found: ids of memories by node."""
-    found: dict[str, list[str]] = {}
-    for memory_id, ids in _others(connection, node_ids, set()).items():
-        for node_id in ids:
-            found.setdefault(node_id, []).append(memory_id)
-    return found
+# --- writing, inside a transaction ---
 
 
-def _others(connection: Connection, node_ids: Sequence[str], apart: set[str]) -> dict[str, set[str]]:
-    """The visible memories that have some of the nodes, and which."""
-    found: dict[str, set[str]] = {}
-    for part in _parts(node_ids):
-        query = (
-            "SELECT memory_id, node_id FROM found_nodes JOIN memories ON id = memory_id"  # noqa: S608 - marks alone
-            f" WHERE hidden = 0 AND node_id IN ({_marks(part)})"
-        )
-        for memory_id, node_id in connection.execute(query, part):
-            if memory_id not in apart:
-                found.setdefault(memory_id, set()).add(node_id)
-    return found
+def keep(connection: Connection, memory_id: str, found: Extraction, job_id: str, now: str) -> None:
+    """Keep what was found in a memory's text, instead of what was found before."""
+    connection.execute("DELETE FROM cognified WHERE memory_id = ?", (memory_id,))
+    connection.execute(
+        "INSERT INTO cognified (memory_id, data_id, at, found) VALUES (?, ?, ?, ?)",
+        (memory_id, data_id_of(memory_id), now, _encoded(found, job_id)),
+    )
 
 
-def _rows(connection: Connection, memory_ids: Sequence[str]) -> Iterable[tuple[str, str]]:
-    for part in _parts(memory_ids):
-        query = f"SELECT memory_id, found FROM cognified WHERE memory_id IN ({_marks(part)})"  # noqa: S608 - marks alone
-        yield from connection.execute(query, part)
+def drop(connection: Connection, memory_ids: Iterable[str]) -> None:
+    """Forget what was found in these memories' texts."""
+    connection.executemany("DELETE FROM cognified WHERE memory_id = ?", [(memory_id,) for memory_id in memory_ids])
+
+
+# --- one query, and an extraction as JSON ---
 
 
 def _parts(ids: Sequence[str]) -> Iterable[list[str]]:

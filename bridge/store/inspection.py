@@ -1,11 +1,10 @@
-"""The stores at a glance: what a moment's look tells of memory.db, its index, the graph's files and what lies beside.
+"""memory.db and its index, inspected in a moment.
 
-It only reads, opens nothing of cognee's, and never fails: what cannot be looked at is said in ``problem``.
+It only reads, and never fails: what cannot be inspected is said in ``problem``.
 """
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -17,9 +16,8 @@ from typing import Any
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from ..graph import graph_files
 from ..text.terms import INDEX_FORMAT as WORDS_FORMAT
-from . import database, vector_files
+from . import database, migrations, vector_files
 from .full_text import table_in_force
 
 _PARTS: dict[vector_files.Part, str] = {"passages": "vector_rows", "wholes": "whole_rows"}
@@ -54,21 +52,7 @@ class StoreStatus:
     @property
     def is_present(self) -> bool:
         """Whether it is of the format that this program writes."""
-        return self.format == database.FORMAT
-
-
-@dataclass(slots=True)
-class FileStatus:
-    """What lies beside memory.db. Sizes in bytes."""
-
-    cognee: bool = False
-    graph: bool = False
-    vectors: bool = False
-    cut_off: list[str] = field(default_factory=list)
-    quarantined: int = 0
-    quarantined_size: int = 0
-    earlier: int = 0
-    backups: list[str] = field(default_factory=list)
+        return self.format == migrations.FORMAT
 
 
 def store_status(workspace: Workspace, seconds: float) -> StoreStatus:
@@ -78,7 +62,7 @@ def store_status(workspace: Workspace, seconds: float) -> StoreStatus:
     try:
         found.size = path.stat().st_size
         found.is_there = found.size > 0
-        found.log_size = _size(path.with_name(path.name + "-wal"))
+        found.log_size = size_of(path.with_name(path.name + "-wal"))
         connection = database.open_for_reading(workspace)
         if connection is None:
             return found
@@ -140,36 +124,12 @@ def _lacking(workspace: Workspace, meta: dict[str, str]) -> Iterator[str]:
     dimensions = int((meta["embedder"].rpartition("/")[2]) or 0)
     for part, key in _PARTS.items():
         path = vector_files.path_of(workspace.vectors, int(meta.get("vector_generation", 0)), part)
-        if _size(path) < int(meta.get(key, 0)) * dimensions * vector_files.ITEM_BYTES or not path.exists():
+        if size_of(path) < int(meta.get(key, 0)) * dimensions * vector_files.ITEM_BYTES or not path.exists():
             yield path.name
 
 
-def file_status(workspace: Workspace) -> FileStatus:
-    """Look at the graph's files, and at what was put away. Raises OSError."""
-    aside = _entries(workspace.quarantine)
-    return FileStatus(
-        cognee=graph_files.is_there(workspace),
-        graph=graph_files.has_graph(workspace),
-        vectors=graph_files.vectors_of(workspace).is_dir(),
-        cut_off=graph_files.leftovers(workspace),
-        quarantined=len(aside),
-        quarantined_size=sum(map(_size_below, aside)),
-        earlier=len(_entries(workspace.earlier_stores)),
-        backups=[path.name for path in sorted(workspace.memory.glob("memory.format-*.db"))],
-    )
-
-
-def _entries(folder: Path) -> list[Path]:
-    return sorted(folder.iterdir()) if folder.is_dir() else []
-
-
-def _size_below(path: Path) -> int:
-    if not path.is_dir():
-        return _size(path)
-    return sum(_size(Path(place, name)) for place, _, names in os.walk(path) for name in names)
-
-
-def _size(path: Path) -> int:
+def size_of(path: Path) -> int:
+    """The bytes of a file; 0 of what is not there."""
     try:
         return path.lstat().st_size
     except OSError:

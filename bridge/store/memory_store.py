@@ -1,19 +1,18 @@
-"""The memory store's writer: the truth about memories, in memory.db. Used by the child process alone.
+"""The store over memory.db, with its one writer. Only the child process opens it.
 
-One transaction makes memories visible, whole, notes whose effect that was, and adds to the outbox what is owed to
-the knowledge graph.
+One transaction commits a change: memories become visible whole, the jobs that are applied by it are recorded, and the
+outbox gets what the knowledge graph has to be told.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import accumulate
 
@@ -23,19 +22,21 @@ from jobs.layout import Workspace
 from jobs.lock import Lock
 
 from .. import critical
-from ..embedding.embedder import Embedder
-from ..forgetting import consequences
+from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory, Status
 from ..slices import Progress, Slices, ignore_progress
 from ..text.passages import passages
-from . import applied_jobs, database, full_text, numbering, quarantine, rows, vector_files
+from . import applied_jobs, database, forgettings, full_text, quarantine
 from .applied_jobs import AppliedJob
+from .change import Change, StatusChange
+from .change_writer import ChangeWriter
 from .embedding_cache import EmbeddingCache
-from .full_text import WordIndex
 from .llm_usage import LlmUsage
+from .memories import MemoryReader
 from .outbox import Outbox
 from .rows import Addition
 from .vector_index import VectorIndex
+from .word_index import WordIndex
 
 log = logging.getLogger(__name__)
 
@@ -45,16 +46,8 @@ _EFFECTS_KEPT = timedelta(days=90)  # longer than any record that a cancellation
 _USAGE_KEPT = timedelta(days=90)
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What the store knows of an id: its number, and the job that brought it."""
-
-    number: int
-    origin_job: str | None
-
-
-class MemoryStore:
-    """Opens memory.db under a kernel lock of its own, so that no orphan writes beside a successor."""
+class MemoryStore(MemoryReader):
+    """Opens memory.db under a kernel lock of its own, so that a process that was left over does not write as well."""
 
     def __init__(self, workspace: Workspace, embedder: Embedder, *, new_model: bool = False) -> None:
         """``new_model`` opens a store of another model, which nothing but ``rebuild_vectors`` may then touch.
@@ -71,6 +64,7 @@ class MemoryStore:
         except BaseException:
             self._lock.release()
             raise
+        super().__init__(self._connection)
         self.outbox = Outbox(self._connection)
         self.llm_usage = LlmUsage(self._connection)
         self.is_rebuilding = False
@@ -78,6 +72,7 @@ class MemoryStore:
         self._embeddings = EmbeddingCache(self._connection, embedder)
         self._vectors = VectorIndex(workspace, self._connection, embedder.dimensions)
         self._words = WordIndex(self._connection)
+        self._writer = ChangeWriter(self._connection, self._words, self.outbox, self._embeddings.drop)
         try:
             self.model_changed = self._check_embedder(new_model)
             if not self.model_changed:
@@ -105,12 +100,6 @@ class MemoryStore:
         if database.meta(self._connection, "store_closed") != value:
             with database.transaction(self._connection):
                 database.set_meta(self._connection, "store_closed", value)
-
-    @property
-    def workspace_id(self) -> str:
-        value = database.meta(self._connection, "workspace_id")
-        assert value is not None
-        return value
 
     def _check_embedder(self, new_model: bool) -> bool:
         """Whether the store was made with another model than ours; raises unless that was expected."""
@@ -152,191 +141,82 @@ class MemoryStore:
             log.warning("the full-text index was damaged: it is made again")
             self.rebuild_words()
 
-    def embed(self, texts: Sequence[str]) -> vector_files.Vectors:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of the texts, each embedded once whoever asks. Shape (n, dimensions)."""
         return self._embeddings.embed(texts)
-
-    # --- memories ---
 
     def _require_own_model(self) -> None:
         """Vectors of two models must never stand side by side."""
         if self.model_changed:
             raise JobError("EMBEDDER_MISMATCH", "The store waits for its rebuild with another embedding model.")
 
-    def known(self, memory_id: str) -> Known | None:
-        row = self._connection.execute("SELECT number, origin_job FROM memories WHERE id = ?", (memory_id,)).fetchone()
-        return None if row is None else Known(*row)
-
-    def forgotten_at(self, memory_id: str) -> str | None:
-        row = self._connection.execute("SELECT forgotten_at FROM tombstones WHERE id = ?", (memory_id,)).fetchone()
-        return None if row is None else str(row[0])
-
-    def was_forgotten_since(self, memory_id: str, accepted_at: str) -> bool:
-        """Whether the memory was forgotten after a job was accepted that would bring it back."""
-        forgotten = self.forgotten_at(memory_id)
-        return forgotten is not None and clock.parse(accepted_at) <= clock.parse(forgotten)
-
-    def get(self, memory_id: str) -> Memory | None:
-        row = self._connection.execute(
-            f"SELECT {rows.COLUMNS} FROM memories WHERE id = ?",  # noqa: S608 - a constant
-            (memory_id,),
-        ).fetchone()
-        return None if row is None else rows.memory_of(row)
-
-    def same_as(self, memory: Memory) -> str | None:
-        """The id of a memory, not hidden, that has the same kind, topic and words; None if there is none."""
-        return rows.same_as(self._connection, memory)
-
-    def count(self) -> int:
-        """How many memories there are, without hidden ones."""
-        return int(self._connection.execute("SELECT count(*) FROM memories WHERE hidden = 0").fetchone()[0])
-
-    def is_hidden(self, memory_id: str) -> bool:
-        """Whether the memory is kept and not found: what was converted, or withdrawn."""
-        row = self._connection.execute("SELECT hidden FROM memories WHERE id = ?", (memory_id,)).fetchone()
-        return row is not None and bool(row[0])
-
-    def after(self, number: int, limit: int) -> list[Memory]:
-        """Memories with a higher number, in order, at most ``limit``, without hidden ones."""
-        query = f"SELECT {rows.COLUMNS} FROM memories WHERE number > ? AND hidden = 0 ORDER BY number LIMIT ?"  # noqa: S608 - a constant
-        return [rows.memory_of(row) for row in self._connection.execute(query, (number, limit))]
-
-    def newest(self, limit: int) -> list[str]:
-        """The ids of the memories with the highest numbers, the highest first, without hidden ones."""
-        query = "SELECT id FROM memories WHERE hidden = 0 ORDER BY number DESC LIMIT ?"
-        return [str(memory_id) for (memory_id,) in self._connection.execute(query, (limit,))]
-
-    def newest_about(self, topic_id: str) -> Memory | None:
-        """The memory of a topic that has the highest number, without hidden ones."""
-        query = (
-            f"SELECT {rows.COLUMNS} FROM memories WHERE topic_id = ? AND hidden = 0"  # noqa: S608 - a constant
-            " ORDER BY number DESC LIMIT 1"
-        )
-        row = self._connection.execute(query, (topic_id,)).fetchone()
-        return None if row is None else rows.memory_of(row)
-
-    def superseded(self, memory_ids: Sequence[str]) -> list[tuple[str, str]]:
-        """Pairs of a record and one of its sources, either of which is among the memories, without hidden ones."""
-        query = (
-            "SELECT record.id, source.id FROM memories AS record, json_each(record.sources) AS listed"
-            " JOIN memories AS source ON source.id = listed.value"
-            " WHERE record.kind = 'decision_record' AND record.hidden = 0 AND source.hidden = 0"
-            " AND (record.id IN (SELECT value FROM json_each(:ids))"
-            " OR source.id IN (SELECT value FROM json_each(:ids)))"
-        )
-        return list(self._connection.execute(query, {"ids": json.dumps(list(memory_ids))}))
+    # --- writing ---
 
     @contextmanager
-    def changing(self, now: str, noted: Sequence[AppliedJob] = ()) -> Iterator[sqlite3.Connection]:
-        """The transaction of an effect: nobody ends the process between its commit and its being answered for.
+    def change(self, now: str, applied: Sequence[AppliedJob] = ()) -> Iterator[Change]:
+        """Gather a change, and commit it on leaving: all of it, with the jobs that are applied by it, or nothing.
 
-        ``noted`` are the jobs whose effect it is.
+        An exception in the block discards the change. Its texts are embedded, and their vectors are on the medium,
+        before the transaction begins. Raises EMBEDDER_MISMATCH, and what the embedder raises.
         """
-        with critical.critical_section(), steps.fault_point("memory.commit"), database.transaction(self._connection):
-            yield self._connection
-            applied_jobs.record(self._connection, noted, now)
+        change = Change(now, tuple(applied))
+        yield change
+        self._commit(change)
 
-    @property
-    def connection(self) -> sqlite3.Connection:
-        """The one writer's, for looking; changes are made in ``changing``."""
-        return self._connection
-
-    def add(
-        self, memories: Sequence[tuple[Memory, str | None]], now: str, noted: Sequence[AppliedJob] = ()
-    ) -> list[Memory]:
-        """Add new memories (with the job that brought each) in one transaction; returns them numbered."""
-        return self.bring([Addition(replace(memory, number=0), job) for memory, job in memories], now, noted)
-
-    def bring(
-        self,
-        additions: Sequence[Addition],
-        now: str,
-        noted: Sequence[AppliedJob] = (),
-        together: Callable[[sqlite3.Connection], None] = lambda _: None,
-    ) -> list[Memory]:
-        """Add new memories in one transaction, at whose beginning ``together`` is called; returns them numbered.
-
-        ``noted`` are the jobs whose effect this is. A hidden memory of the same id comes back, under its number. The
-        vectors are on the medium before the transaction that names them.
-        """
-        self._require_own_model()
-        if not additions:
-            return []
-        parts = [[] if a.hidden else [passage.text for passage in passages(a.memory)] for a in additions]
-        matrix = self.embed([text for texts in parts for text in texts])
+    def _commit(self, change: Change) -> None:
+        parts: list[list[str]] = []
+        if change.additions:
+            self._require_own_model()
+            parts = [[] if a.hidden else [passage.text for passage in passages(a.memory)] for a in change.additions]
+        vectors = self.embed([text for texts in parts for text in texts])  # nothing, without additions
         sizes = [len(texts) for texts in parts]
         try:
-            return self._bring(additions, sizes, matrix, now, noted, together)
+            self._apply(change, sizes, vectors)
         except sqlite3.Error as error:
             if not full_text.is_damage(error) or self.is_rebuilding:
                 raise
             log.warning("the full-text index was damaged: it is made again")
             self.rebuild_words()
-            return self._bring(additions, sizes, matrix, now, noted, together)
+            self._apply(change, sizes, vectors)
 
-    def _bring(
-        self,
-        additions: Sequence[Addition],
-        sizes: Sequence[int],
-        matrix: vector_files.Vectors,
-        now: str,
-        noted: Sequence[AppliedJob],
-        together: Callable[[sqlite3.Connection], None],
-    ) -> list[Memory]:
-        if not self._vectors.is_there:  # removed under us: rows behind a gap would pass for the whole
+    def _apply(self, change: Change, sizes: Sequence[int], vectors: Vectors) -> None:
+        if not change.additions:
+            with self._transaction(change):
+                return
+        if not self._vectors.is_there:  # removed under us: rows behind a gap would look complete
             self._mend_vectors()
         before = self._vectors.extents
-        row, whole_row = before["passages"].rows, before["wholes"].rows
         starts = [start for start, size in zip([0, *accumulate(sizes)], sizes, strict=False) if size]
-        extents = self._vectors.append(matrix, starts)
-        added = []
-        with self.changing(now, noted) as connection:
-            together(connection)
-            for addition, size in zip(additions, sizes, strict=True):
-                former = self._take_out_hidden(addition.memory.id)
-                number = former or numbering.take(connection, addition.memory.number)
-                numbered = replace(addition.memory, number=number)
-                rows.insert(connection, replace(addition, memory=numbered), rows.Place(row, size, whole_row))
-                if not addition.hidden:
-                    self._words.add(numbered)
-                    self.outbox.enqueue(numbered.id, "write", now)
-                    whole_row += 1
-                row += size
-                added.append(numbered)
-            self._vectors.commit(extents)
-        return added
+        after = self._vectors.append(vectors, starts)
+        with self._transaction(change):
+            change.added = self._writer.add(change.additions, sizes, before, change.at)
+            self._vectors.commit(after)
 
-    def _take_out_hidden(self, memory_id: str) -> int | None:
-        """Make room for a memory that is there and hidden: it comes back under its number, which is returned."""
-        (row,) = self._connection.execute(
-            "DELETE FROM memories WHERE id = ? AND hidden = 1 RETURNING number", (memory_id,)
-        ).fetchall() or [None]
-        return None if row is None else int(row[0])
+    @contextmanager
+    def _transaction(self, change: Change) -> Iterator[None]:
+        """The process must not be ended between the commit and the answer to who asks whether the job is applied."""
+        with critical.critical_section(), steps.fault_point("memory.commit"), database.transaction(self._connection):
+            self._writer.write(change)
+            yield
+            applied_jobs.record(self._connection, change.applied, change.at)
 
-    def hide(self, memory_id: str, now: str) -> None:
-        """Keep a memory, and let nobody find it any more; inside ``changing``."""
-        self._connection.execute("UPDATE memories SET hidden = 1 WHERE id = ?", (memory_id,))
-        self._leave(memory_id, now)
-
-    def drop(self, memory_id: str, now: str) -> None:
-        """Remove a memory; inside ``changing``. Its number is not given again."""
-        self._leave(memory_id, now)
-        self._connection.execute("DELETE FROM memories WHERE id = ?", (memory_id,))
-
-    def _leave(self, memory_id: str, now: str) -> None:
-        """Take a memory out of the index, and owe that to the graph instead of what it was owed of it."""
-        for (number,) in self._connection.execute("SELECT number FROM memories WHERE id = ?", (memory_id,)).fetchall():
-            self._words.remove(number)
-        self._connection.execute("DELETE FROM outbox WHERE memory_id = ?", (memory_id,))
-        self.outbox.enqueue(memory_id, "delete", now)
+    def add(
+        self, memories: Sequence[tuple[Memory, str | None]], now: str, applied: Sequence[AppliedJob] = ()
+    ) -> list[Memory]:
+        """Add new memories, with the job that brought each, as one change; returns them with their numbers."""
+        if not memories:
+            return []
+        with self.change(now, applied) as change:
+            change.add(Addition(replace(memory, number=0), job) for memory, job in memories)
+        return change.added
 
     def set_status(
-        self, memory_id: str, status: Status, asked_at: str, now: str, noted: AppliedJob | None = None
+        self, memory_id: str, status: Status, asked_at: str, now: str, applied: AppliedJob | None = None
     ) -> Memory:
-        """Change a summary's status; nothing is embedded again. ``noted`` is the job whose effect this is.
+        """Change a summary's status, unless a later change was asked for. Returns the memory as it is then.
 
-        What was asked for before the last change was is past and changes nothing, so a job that is tried again does
-        not undo a later one; what was asked for at the same moment counts once. Raises MEMORY_NOT_FOUND,
+        A change that was asked for before the last one is past and does nothing, so a job that is tried again does not
+        undo a later one; of the same moment, a job counts once. Raises MEMORY_NOT_FOUND, MEMORY_FORGOTTEN,
         ARGUMENT_INVALID.
         """
         found = self.get(memory_id)
@@ -347,22 +227,20 @@ class MemoryStore:
         if found.kind != "summary":
             what = "a legacy memory, which has no status" if found.kind == "legacy" else "a decision record"
             raise JobError("ARGUMENT_INVALID", f"{memory_id!r} is {what}: only a summary's status can be set.")
-        (last,) = self._connection.execute("SELECT status_set_at FROM memories WHERE id = ?", (memory_id,)).fetchone()
-        if last is not None and self._is_past(last, asked_at, noted):
+        known = self.known(memory_id)
+        if known and known.status_set_at is not None and self._is_past(known.status_set_at, asked_at, applied):
             return found
-        with self.changing(now, [noted] if noted else []) as connection:
-            connection.execute(
-                "UPDATE memories SET status = ?, updated_at = ?, status_set_at = ? WHERE id = ?",
-                (status, now, asked_at, memory_id),
-            )
-            self.outbox.enqueue(memory_id, "status", now)
+        with self.change(now, [applied] if applied else []) as change:
+            change.set_statuses([StatusChange(memory_id, status, asked_at)])
         after = self.get(memory_id)
         assert after is not None
         return after
 
-    def _is_past(self, last: str, asked_at: str, noted: AppliedJob | None) -> bool:
+    def _is_past(self, last: str, asked_at: str, applied: AppliedJob | None) -> bool:
         before, now = clock.parse(last), clock.parse(asked_at)
-        return before > now or (before == now and (noted is None or applied_jobs.is_recorded(self._connection, noted)))
+        if before != now:
+            return before > now
+        return applied is None or self.is_applied(applied)
 
     # --- derived data ---
 
@@ -385,7 +263,7 @@ class MemoryStore:
         """
         slices = Slices(progress, "making the vector index", self.count())
 
-        def embed(texts: Sequence[str]) -> vector_files.Vectors:
+        def embed(texts: Sequence[str]) -> Vectors:
             return self._embeddings.embed(texts, slices.done)
 
         def take_over() -> None:
@@ -402,10 +280,6 @@ class MemoryStore:
             return self._words.rebuild(self.after, Slices(progress, "making the full-text index", self.count()))
 
     # --- upkeep ---
-
-    def forget_embeddings(self, texts: Iterable[str]) -> None:
-        """Remove the embeddings of texts, whoever had them made; inside ``changing``."""
-        self._embeddings.drop(texts)
 
     def scrub(self, progress: Progress = ignore_progress) -> None:
         """Write anew whatever may still hold bytes of what was deleted: both indexes, and memory.db with its log.
@@ -438,7 +312,7 @@ class MemoryStore:
         """Empty the write-ahead log unless a reader is in the way, and forget what no job can ask for any more."""
         self.drop_effects_before(clock.iso(now - _EFFECTS_KEPT))
         with database.transaction(self._connection):
-            consequences.drop_before(self._connection, clock.iso(now - _EFFECTS_KEPT))
+            forgettings.drop_before(self._connection, clock.iso(now - _EFFECTS_KEPT))
         self.llm_usage.drop_before(now - _USAGE_KEPT)
         self._connection.execute("PRAGMA busy_timeout = 100")  # a reader is no reason to wait
         try:

@@ -37,6 +37,12 @@ def forgive_opening(workspace: Workspace) -> None:
             connection.execute("UPDATE meta SET value = '0' WHERE key = 'graph_openings'")
 
 
+def lag(workspace: Workspace) -> int:
+    """How many entries a store has, read without being its writer. Raises STORE_NEWER, STORE_UNREADABLE, STORE_BUSY."""
+    with database.reading(workspace) as connection:
+        return 0 if connection is None else Outbox(connection).count()
+
+
 class Outbox:
     """Over the one writer's connection."""
 
@@ -131,10 +137,12 @@ class Outbox:
         return died
 
     def note_survived(self) -> None:
-        """Whatever came of the opening, it did not end its process."""
-        if database.meta(self._connection, "graph_openings") not in (None, "0"):
-            with database.transaction(self._connection):
-                self._survived()
+        """Whatever came of the opening, it did not end its process. Raises nothing of SQLite's: at worst the graph is
+        written again without need."""
+        with contextlib.suppress(sqlite3.Error):
+            if database.meta(self._connection, "graph_openings") not in (None, "0"):
+                with database.transaction(self._connection):
+                    self._survived()
 
     def _survived(self) -> None:
         database.set_meta(self._connection, "graph_openings", "0")

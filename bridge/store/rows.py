@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from jobs import clock
 
-from ..memory import Content, Memory, Metadata, References, TimeScope, plan_key
+from ..memory import Content, Memory, Metadata, References, TimeScope, dated_at, plan_key
 from ..text.sections import normalise_time
 
 COLUMNS = (
@@ -61,6 +62,14 @@ def memory_of(row: sqlite3.Row | tuple[Any, ...]) -> Memory:
     )
 
 
+def readable(row: tuple[Any, ...]) -> Memory | None:
+    """The memory of a row, as ``memory_of`` gives it; None for one that cannot be read."""
+    try:
+        return memory_of(row)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a memory's vectors lie: its passages' rows, and its whole text's once more."""
@@ -71,12 +80,8 @@ class Place:
 
 
 def dated(kind: str, created_at: str | None, source_created_at: str | None, stored_at: str) -> float | None:
-    """When a memory's age begins, in seconds since 1970: ``source_created_at``, else ``created_at``.
-
-    A legacy memory has at least the time when it was stored. None where nothing is known.
-    """
-    known = normalise_time(source_created_at or "") or normalise_time(created_at or "")
-    text = known or (stored_at if kind == "legacy" else None)
+    """``Memory.dated_at`` in seconds since 1970, from columns. A text that is no time counts as not known."""
+    text = dated_at(kind, normalise_time(created_at or ""), normalise_time(source_created_at or ""), stored_at)
     return None if text is None else clock.parse(text).timestamp()
 
 
@@ -113,6 +118,17 @@ def insert(connection: sqlite3.Connection, addition: Addition, place: Place) -> 
             addition.hidden, addition.migrated_from, addition.status_set_at,
         ),
     )  # fmt: skip
+
+
+def insert_exported(connection: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> None:
+    """Add a row of another table as an export has it: columns by name, JSON columns as values."""
+    values = {
+        name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+        for name, value in row.items()
+        if value is not None
+    }
+    marks = ", ".join("?" * len(values))
+    connection.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})", list(values.values()))  # noqa: S608 - constants
 
 
 def same_as(connection: sqlite3.Connection, memory: Memory) -> str | None:

@@ -18,10 +18,9 @@ import numpy as np
 from jobs import files
 
 from ..background import Background
+from ..embedding.embedder import Vector, Vectors
 
 Part = Literal["passages", "wholes"]
-Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
-Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
 
 ITEM_BYTES = 4
 _READ_BYTES = 4 * 1024 * 1024

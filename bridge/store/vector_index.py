@@ -15,12 +15,13 @@ from jobs import steps
 from jobs.layout import Workspace
 
 from .. import critical
+from ..embedding.embedder import Vectors
 from ..memory import Memory
 from ..slices import Slices
 from ..text.passages import passages
 from . import database, vector_files
 
-Embed = Callable[[Sequence[str]], vector_files.Vectors]
+Embed = Callable[[Sequence[str]], Vectors]
 # Memories with a number above the first argument, in their order, at most so many.
 MemoriesAfter = Callable[[int, int], Sequence[Memory]]
 
@@ -57,7 +58,7 @@ class VectorIndex:
         """An empty first generation, inside the transaction that makes the store."""
         self._note(1, self._append(1, _EMPTY, self._no_rows(), []))
 
-    def _no_rows(self) -> vector_files.Vectors:
+    def _no_rows(self) -> Vectors:
         return np.empty((0, self._dimensions), dtype=np.float32)
 
     @property
@@ -85,7 +86,7 @@ class VectorIndex:
         database.set_meta(self._connection, "dimensions", str(self._dimensions))
         self.commit(extents)
 
-    def append(self, passages: vector_files.Vectors, starts: Sequence[int]) -> Extents:
+    def append(self, passages: Vectors, starts: Sequence[int]) -> Extents:
         """Write rows behind the committed ones, on the medium; they count once ``commit`` has named the new extents.
 
         ``starts`` are the places in ``passages`` where a memory begins: with the passage that is its whole text.
@@ -93,10 +94,8 @@ class VectorIndex:
         with steps.fault_point("vectors.append"):
             return self._append(self.generation, self.extents, passages, starts)
 
-    def _append(
-        self, generation: int, before: Extents, passages: vector_files.Vectors, starts: Sequence[int]
-    ) -> Extents:
-        rows: dict[vector_files.Part, vector_files.Vectors] = {"passages": passages, "wholes": passages[list(starts)]}
+    def _append(self, generation: int, before: Extents, passages: Vectors, starts: Sequence[int]) -> Extents:
+        rows: dict[vector_files.Part, Vectors] = {"passages": passages, "wholes": passages[list(starts)]}
         after: dict[vector_files.Part, Extent] = {}
         for part, extent in before.items():
             checksum = vector_files.append(self._path(part, generation), extent.rows, rows[part], extent.checksum)

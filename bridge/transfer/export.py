@@ -7,26 +7,19 @@ can be computed again is left out: embeddings, indexes, the graph. ``export_file
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any
 
 from jobs.layout import Workspace
 
-from ..store import database, rows
+from ..store.export_rows import TABLES
+from ..store.reading import reader_of
 from ..store.rows import Addition
 from ..text.memory_json import as_payload
 
 FORMAT = "cognee-memory-export"
 VERSION = 1
-
-# the other tables that go along: in which order, and which of their columns hold JSON
-TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "compaction": ("compactions ORDER BY seq", ("sources", "conflicts", "restored")),
-    "cognified": ("cognified ORDER BY memory_id", ("found",)),
-}
-_OWN = ("seq",)  # columns that mean nothing elsewhere
 
 
 def write(workspace: Workspace, program: str, now: str, put: Callable[[bytes], object]) -> dict[str, int]:
@@ -35,21 +28,18 @@ def write(workspace: Workspace, program: str, now: str, put: Callable[[bytes], o
     Raises STORE_NEWER, STORE_UNREADABLE, STORE_BUSY, and what ``put`` raises.
     """
     checksum = Checksum()
-    with database.reading(workspace) as connection:
-        if connection is None:  # nothing was ever stored
+    with reader_of(workspace).export() as rows:
+        if rows is None:  # nothing was ever stored
             counts = dict.fromkeys(("memory", *TABLES), 0)
             put(checksum.with_line(_header(counts, None, program, now)))
         else:
-            connection.execute("BEGIN")  # one snapshot, whatever the worker does meanwhile
-            there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-            tables = {kind: query for kind, (query, _) in TABLES.items() if query.split()[0] in there}
-            counts = _counts(connection, tables)
-            put(checksum.with_line(_header(counts, database.meta(connection, "workspace_id"), program, now)))
-            for addition in _memories(connection):
+            counts = rows.counts()
+            put(checksum.with_line(_header(counts, rows.workspace_id, program, now)))
+            for addition in rows.additions():
                 put(checksum.with_line(line_of(addition)))
-            for kind, query in tables.items():
-                for line in _rows(connection, kind, query):
-                    put(checksum.with_line(line))
+            for kind in TABLES:
+                for row in rows.rows(kind):
+                    put(checksum.with_line({"type": kind, **row}))
     put(_encoded({"type": "end", "lines": checksum.lines, "sha256": checksum.hexdigest()}))
     return counts
 
@@ -110,32 +100,3 @@ def _header(counts: Mapping[str, int], workspace_id: str | None, program: str, n
         "program_version": program,
         "counts": counts,
     }
-
-
-def _counts(connection: sqlite3.Connection, tables: Mapping[str, str]) -> dict[str, int]:
-    def count(query: str) -> int:
-        return int(connection.execute(f"SELECT count(*) FROM {query}").fetchone()[0])  # noqa: S608 - constants
-
-    return {"memory": count("memories"), **{kind: count(tables[kind]) if kind in tables else 0 for kind in TABLES}}
-
-
-def _memories(connection: sqlite3.Connection) -> Iterator[Addition]:
-    there = {row[1] for row in connection.execute("PRAGMA table_info(memories)")}
-    linked = "migrated_from" if "migrated_from" in there else "NULL"  # no child has opened the store since an update
-    query = f"SELECT hidden, {linked}, status_set_at, {rows.COLUMNS} FROM memories ORDER BY number"  # noqa: S608
-    for hidden, migrated_from, status_set_at, *row in connection.execute(query):
-        memory = rows.memory_of(tuple(row))
-        yield Addition(memory, hidden=bool(hidden), migrated_from=migrated_from, status_set_at=status_set_at)
-
-
-def _rows(connection: sqlite3.Connection, kind: str, query: str) -> Iterator[dict[str, Any]]:
-    found = connection.execute(f"SELECT * FROM {query}")  # noqa: S608 - a constant
-    names = [column[0] for column in found.description]
-    as_json = TABLES[kind][1]
-    for row in found:
-        values = {
-            name: json.loads(value) if name in as_json and value is not None else value
-            for name, value in zip(names, row, strict=True)
-            if name not in _OWN
-        }
-        yield {"type": kind, **values}

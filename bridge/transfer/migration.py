@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from jobs import clock
 
 from ..memory import Content, Memory, Metadata, is_topic_id, slug
-from ..operations.ingest import content_id
 from ..text.conversation import parse_conversation
+from ..text.identity import content_id
 from ..text.references import plan_of
 from ..text.template import Enriched, Plain, parse
 

@@ -58,16 +58,16 @@ export interface Payloads {
 /** The result of each kind, as far as it has one yet. */
 export interface Results {
   ingest: IngestResult;
-  set_status: SetStatusResult;
-  rebuild: RebuildResult;
   cognify: CognifyResult;
-  ask: AskResult;
-  graph: GraphResult;
+  migrate: MigrateResult;
   compact: CompactResult;
   restore: RestoreResult;
   forget: ForgetResult;
+  set_status: SetStatusResult;
+  ask: AskResult;
   import: ImportResult;
-  migrate: MigrateResult;
+  rebuild: RebuildResult;
+  graph: GraphResult;
   check: CheckResult;
   noop: NoopResult;
 }

@@ -17,6 +17,63 @@ from jobs.errors import ERRORS
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("jobs", "bridge", "worker")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+TOOLS = sorted((ROOT / "tools").rglob("*.py"))
+
+# Packages, and the modules that are in none, from the ground up. Each imports from the lines below its own alone.
+LAYERS = {
+    "bridge": (
+        "memory slices background critical privacy",
+        "text embedding",
+        "settings datapoints",
+        "trust store",
+        "interface graph transfer",
+        "search compaction",
+        "forgetting",
+        "operations",
+        "retrieve ingest compact migrate_summaries",
+    ),
+    "worker": (
+        "version boot wording log mcp",
+        "monitoring admin",
+        "child",
+        "scheduling doctor",
+        "inbox heartbeat",
+        "http",
+        "server",
+        "app",
+        "daemon",
+        "terminal",
+        "cli",
+        "__main__",
+    ),
+}
+# Where memories are stored, and every other SQLite file with its reason.
+SQLITE = {
+    "bridge/store/": "memory.db",
+    "bridge/graph/cognee_cognify.py": "cognee's own database: what it notes of a text while it looks into it",
+    "bridge/graph/earlier_stores.py": "cognee's database of an earlier version: read, and emptied by forgetting",
+    "bridge/graph/graph_files.py": "cognee's own database: rewritten without deleted rows, and checked",
+    "worker/scheduling/huey_queue.py": "Huey's database",
+    "worker/doctor/queue.py": "Huey's database: looked at",
+    "worker/doctor/installation.py": "the version of SQLite, and what it was built with",
+    # Readers that still hold a connection to memory.db.
+    "bridge/operations/check.py": "reads memory.db",
+    "bridge/search/catalogue.py": "reads memory.db",
+    "bridge/search/index_cache.py": "reads memory.db",
+    "bridge/search/lexical.py": "reads memory.db",
+    "bridge/search/listing.py": "reads memory.db",
+    "bridge/search/snapshot.py": "reads memory.db",
+    "bridge/transfer/export.py": "reads memory.db",
+    "worker/doctor/bundle.py": "reads memory.db",
+}
+# Imports against the order or in a circle, each with its reason: (importer, imported).
+EXCEPTIONS = {
+    ("tools.openapi", "tools.schemas"): "what both write with is to move to tools.json_schema",
+    **{
+        ("bridge.operations", module): "the package finds the operation of a kind, and defines the task that each takes"
+        for module in (f"bridge.operations.{path.stem}" for path in (ROOT / "bridge" / "operations").glob("[a-z]*.py"))
+    },
+}
 
 
 def name_of(path: Path) -> str:
@@ -28,6 +85,7 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"), str(path))
 
 
+@cache
 def imported(path: Path) -> set[str]:
     """Full names of all that a module imports, inside functions and under TYPE_CHECKING too."""
     package = path.relative_to(ROOT).with_suffix("").parts[:-1]
@@ -39,6 +97,54 @@ def imported(path: Path) -> set[str]:
             above = package[: len(package) - node.level + 1] if node.level else ()
             base = ".".join([*above, *([node.module] if node.module else [])])
             found |= {f"{base}.{alias.name}" for alias in node.names}
+    return found
+
+
+def module_of(path: Path) -> str:
+    """The dotted name of a module; a package's is that of its ``__init__``."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def arrows() -> dict[str, set[str]]:
+    """Which of our modules each of them imports, inside functions and under TYPE_CHECKING too."""
+    paths = {module_of(path): path for path in (*MODULES, *TOOLS)}
+    found: dict[str, set[str]] = {}
+    for module, path in paths.items():
+        found[module] = set()
+        for name in imported(path):
+            while name and name not in paths:
+                name = name.rpartition(".")[0]
+            if name and name != module:
+                found[module].add(name)
+    return found
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """The strongly connected components of more than one module (Tarjan)."""
+    numbers: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    path: list[str] = []
+    found = []
+
+    def visit(module: str) -> None:
+        numbers[module] = lowest[module] = len(numbers)
+        path.append(module)
+        for other in graph[module]:
+            if other not in numbers:
+                visit(other)
+            if other in path:
+                lowest[module] = min(lowest[module], lowest[other])
+        if lowest[module] == numbers[module]:
+            component = path[path.index(module) :]
+            del path[path.index(module) :]
+            if len(component) > 1:
+                found.append(sorted(component))
+
+    for module in graph:
+        if module not in numbers:
+            visit(module)
     return found
 
 
@@ -83,6 +189,40 @@ def test_imports_follow_the_arrows(package: str, may_not: tuple[str, ...]) -> No
             assert not wrong, name_of(path)
 
 
+def test_every_package_has_its_place_in_the_order() -> None:
+    for package, layers in LAYERS.items():
+        named = [name for layer in layers for name in layer.split()]
+        there = {
+            path.stem for path in (ROOT / package).iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+        }
+        assert sorted(named) == sorted(there - {"__init__"})
+
+
+@pytest.mark.parametrize("package", LAYERS)
+def test_no_import_goes_up(package: str) -> None:
+    floor = {f"{package}.{name}": number for number, layer in enumerate(LAYERS[package]) for name in layer.split()}
+    wrong = set()
+    for importer, others in arrows().items():
+        for other in others:
+            here, there = (".".join(module.split(".")[:2]) for module in (importer, other))
+            if here in floor and there in floor and here != there and floor[there] >= floor[here]:
+                wrong.add((importer, other))
+    assert wrong - EXCEPTIONS.keys() == set()
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    assert circles({"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"d"}}) == [["a", "b", "c"]]
+    graph = {
+        module: {other for other in others if (module, other) not in EXCEPTIONS} for module, others in arrows().items()
+    }
+    assert circles(graph) == []
+
+
+def test_every_exception_is_needed() -> None:
+    for importer, other in EXCEPTIONS:
+        assert other in arrows()[importer], (importer, other)
+
+
 @pytest.mark.parametrize(
     ("package", "owner"),
     [
@@ -97,10 +237,13 @@ def test_imports_follow_the_arrows(package: str, may_not: tuple[str, ...]) -> No
                     "embeddings",
                     "llm",
                     "nodes",
+                    "opening",
                     "picture",
                     "process",
                     "search",
                     "store",
+                    "upkeep",
+                    "writing",
                 )
             },
         ),
@@ -109,25 +252,61 @@ def test_imports_follow_the_arrows(package: str, may_not: tuple[str, ...]) -> No
         ("ladybug", {"bridge/graph/graph_files.py"}),
         ("onnxruntime", {"bridge/embedding/local_embedder.py"}),
         ("mcp", {"worker/mcp/server.py"}),
+        ("starlette", {"worker/http/"}),
+        ("uvicorn", {"worker/server/main.py"}),
+        ("prometheus_client", {"worker/monitoring/metrics.py"}),
+        ("rich", {"worker/terminal/"}),
+        (
+            "psutil",
+            {
+                "bridge/store/mounts.py",
+                "worker/boot.py",
+                "worker/child/process.py",
+                "worker/doctor/",
+                "worker/monitoring/measurements.py",
+                "worker/server/process.py",
+            },
+        ),
+        ("numpy", {"bridge/embedding/", "bridge/store/", "bridge/search/", "bridge/compaction/"}),
+        ("httpx", {"bridge/embedding/", "bridge/graph/"}),
+        ("detect_secrets", {"bridge/privacy/secret_kinds.py"}),
+        ("tokenizers", {"bridge/embedding/tokens.py"}),
+        ("platformdirs", {"bridge/settings.py"}),
+        ("dotenv", {"bridge/settings.py", "worker/doctor/setting_sources.py"}),
+        ("argcomplete", {"worker/terminal/completion.py"}),
         ("lancedb", set()),
         ("pydantic_settings", set()),
         ("torch", set()),
     ],
 )
 def test_each_outside_thing_has_one_owner(package: str, owner: set[str]) -> None:
-    assert importers(package) == owner
+    """Owners are modules, and folders that end with a slash."""
+    folders = {name for name in owner if name.endswith("/")}
+    found = importers(package)
+    inside = {name for name in found if any(name.startswith(folder) for folder in folders)}
+    assert found - inside == owner - folders
+    assert all(any(name.startswith(folder) for name in inside) for folder in folders)
+
+
+def test_sqlite3_is_imported_in_bridge_store_only() -> None:
+    homes = {home for name in importers("sqlite3") for home in SQLITE if name.startswith(home)}
+    assert {name for name in importers("sqlite3") if not name.startswith(tuple(SQLITE))} == set()
+    assert homes == SQLITE.keys(), "an exception is not needed any more"
 
 
 def test_cognees_owner_is_imported_only_where_the_graph_is_needed() -> None:
     found = {name_of(p) for p in MODULES if any(n.startswith("bridge.graph.cognee_store") for n in imported(p))}
     assert found == {"bridge/graph/open_stores.py"}
     others = {
-        "bridge.graph.cognee_nodes": {"bridge/graph/cognee_audit.py", "bridge/graph/cognee_picture.py"},
-        "bridge.graph.cognee_embeddings": set[str](),
+        "cognee_nodes": ("audit", "picture", "upkeep", "writing"),
+        "cognee_embeddings": ("store",),
+        "cognee_opening": ("store", "upkeep"),
+        "cognee_upkeep": ("store",),
+        "cognee_writing": ("store",),
     }
-    for part, and_by in others.items():
-        importers = {name_of(p) for p in MODULES if any(n.startswith(part) for n in imported(p))}
-        assert importers == {"bridge/graph/cognee_store.py"} | and_by
+    for part, by in others.items():
+        importers = {name_of(p) for p in MODULES if any(n.startswith(f"bridge.graph.{part}") for n in imported(p))}
+        assert importers == {f"bridge/graph/cognee_{each}.py" for each in by}
     for node in tree_of(ROOT / "bridge" / "graph" / "open_stores.py").body:
         assert not (isinstance(node, ast.ImportFrom) and node.module == "cognee_store"), "it takes seconds"
 

@@ -28,7 +28,8 @@ from bridge.text.template import parse as parse_text
 from jobs import files
 from jobs.errors import ERRORS, JobError, Reaction
 from jobs.ids import is_job_id
-from jobs.model import KINDS, Job
+from jobs.kinds import KIND_NAMES
+from jobs.model import Job
 from jobs.parse import parse_job
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and owners of POSIX")
@@ -69,7 +70,7 @@ PAYLOADS: dict[str, list[dict[str, Any]]] = {
     "check": [{}],
     "noop": [{}, {"sleep_ms": 1}, {"outcome": "fail"}],
 }
-assert set(PAYLOADS) == set(KINDS)
+assert set(PAYLOADS) == set(KIND_NAMES)
 
 _VALUES: list[Any] = [
     None, True, False, 0, -1, 1, 1.0, 2**31, 2**63, -(2**63), 10**25, 0.1, 1e308, "", " ", "a", "ä", "\u202e", "\x00",
@@ -247,7 +248,7 @@ def special(place: Place) -> list[Callable[[Path], object]]:
 
 
 def _base(job_id: str, pick: random.Random) -> dict[str, Any]:
-    kind = pick.choice([*KINDS, *["noop"] * 3])
+    kind = pick.choice([*KIND_NAMES, *["noop"] * 3])
     job: dict[str, Any] = json.loads(json.dumps({
         "schema_version": 1, "job_id": job_id, "kind": kind, "payload": pick.choice(PAYLOADS[kind]),
         "submitted_at": "2026-11-20T20:00:00Z", "priority": pick.choice([None, 0, 5]), "max_attempts": 2,

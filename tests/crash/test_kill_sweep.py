@@ -16,7 +16,7 @@ from side_by_side import SideBySide
 
 from bridge import trust
 from bridge.compaction import previews
-from bridge.embedding.embedder import create
+from bridge.embedding.factory import create
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
@@ -74,9 +74,9 @@ def test_an_asker_that_is_killed_while_it_drops_may_drop_again(
 
 def kill_the_asker(place: Place, point: str) -> None:
     drop = (
-        "import sys; from pathlib import Path; from jobs import client, steps; from jobs.layout import Spool;"
+        "import sys; from pathlib import Path; from jobs import client, steps; from jobs.layout import SpoolPaths;"
         "steps.arm(sys.argv[2] or None);"
-        "client.submit(Spool(Path(sys.argv[1])), 'noop', {}, job_id='dropped')"
+        "client.submit(SpoolPaths(Path(sys.argv[1])), 'noop', {}, job_id='dropped')"
     )
     assert place.python("-c", drop, str(place.spool.root), f"kill@{point}").returncode == -signal.SIGKILL
     was_handed_over = point == "after:drop.rename"

@@ -28,8 +28,8 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 from jobs.model import Record, encode, job_digest
-from worker.child.main import encode as outcome
 from worker.child.process import Why
+from worker.child.protocol import encode as outcome
 from worker.child.supervisor import ChildEnded
 from worker.inbox.control import Control
 from worker.inbox.intake import Intake, Limits

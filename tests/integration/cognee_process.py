@@ -117,8 +117,8 @@ def ask_llm(stores: Any, shape: str, text: str, options: dict[str, Any]) -> dict
     from cognee.shared import data_models
 
     from bridge.graph import cognee_llm, cognee_process, llm
+    from bridge.graph.llm_budget import Meter
     from bridge.settings import as_environment
-    from bridge.store.llm_usage import Meter
     from jobs import clock
     from jobs.errors import JobError
 
@@ -159,7 +159,7 @@ def main() -> None:
     from bridge.operations import Task, run
     from jobs import clock
     from jobs.layout import Workspace
-    from worker.child.main import encode
+    from worker.child.protocol import encode
 
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)

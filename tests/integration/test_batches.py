@@ -20,8 +20,7 @@ from bridge.settings import load
 from jobs import clock, lifecycle, spool
 from jobs.model import Record, encode
 from jobs.parse import parse_job
-from worker.child import main
-from worker.child.main import decode
+from worker.child import main, protocol
 from worker.child.supervisor import Child
 from worker.scheduling import runner
 from worker.scheduling.ledger import Ledger
@@ -258,11 +257,12 @@ def test_an_outcome_is_the_same_at_both_ends_of_the_pipe() -> None:
     from jobs.errors import JobError
 
     error = JobError("METADATA_BROKEN", "Line 3.", remediation="Mend it.", details={"line": 3})
-    through = json.loads(json.dumps(main.encode(lifecycle.Failed(error))))
-    found = decode(through)
+    through = json.loads(json.dumps(protocol.encode(lifecycle.Failed(error))))
+    found = protocol.decode(through)
     assert isinstance(found, lifecycle.Failed)
     assert found.error.as_dict() == error.as_dict()
-    assert decode(json.loads(json.dumps(main.encode(lifecycle.Succeeded({"n": 1}))))) == lifecycle.Succeeded({"n": 1})
+    through = json.loads(json.dumps(protocol.encode(lifecycle.Succeeded({"n": 1}))))
+    assert protocol.decode(through) == lifecycle.Succeeded({"n": 1})
 
 
 def test_an_unexpected_error_of_many_is_tried_with_each_alone(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ import jsonschema
 import pytest
 from cognee_forks import Fork, Forks, task
 
+from bridge.interface.json_schema import schema_of
 from bridge.interface.result_shapes import CheckResult
 from jobs.layout import Workspace
 from jobs.scrub import without_strings
@@ -63,8 +64,8 @@ def findings(fork: Fork, *but: str) -> dict[str, dict[str, Any]]:
     """What the job finds, by code; the model's files are not on every machine that runs the tests."""
     (outcome,) = fork.run("check", task("check", "check", {}))
     result = outcome["result"]
-    jsonschema.validate(result, CheckResult.model_json_schema())
-    jsonschema.validate(without_strings(result), CheckResult.model_json_schema())
+    jsonschema.validate(result, schema_of(CheckResult))
+    jsonschema.validate(without_strings(result), schema_of(CheckResult))
     assert "quokka" not in json.dumps(result), "no text of a memory is told"
     return {each["code"]: each for each in result["findings"] if each["group"] != "model" and each["code"] not in but}
 

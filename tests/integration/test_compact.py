@@ -15,7 +15,7 @@ from harness import PROJECT, Place
 
 from bridge import trust
 from bridge.compaction import previews
-from bridge.embedding.embedder import create
+from bridge.embedding.factory import create
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import load
 from bridge.store.memory_store import MemoryStore

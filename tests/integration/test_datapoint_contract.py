@@ -22,7 +22,7 @@ from bridge.graph.open_stores import Stores
 from bridge.interface.question_arguments import with_settings
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, ingest
-from bridge.search.packing import CUT_MARKER, SHORT_MARKER
+from bridge.search.hits import CUT_MARKER, SHORT_MARKER
 from bridge.search.question import parse_question
 from bridge.search.ranking import factors, relevance
 from bridge.search.reader import Reader

@@ -10,7 +10,7 @@ import pytest
 from harness import Place, until
 
 from bridge import trust
-from bridge.embedding.embedder import create
+from bridge.embedding.factory import create
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import load
 from bridge.store.memory_store import MemoryStore
@@ -41,7 +41,8 @@ def remember(place: Place) -> None:
         an_id(31), 70, "decision_record", known, AT, Content("Caches", "Two became one."), sources=(an_id(1), an_id(2))
     )
     original = Memory(an_id(32), 71, "legacy", Metadata(), AT, text="User asked: why?")
-    store.bring([*additions, Addition(record), Addition(original, hidden=True)], AT)
+    with store.change(AT) as change:
+        change.add([*additions, Addition(record), Addition(original, hidden=True)])
     store.outbox.paid(store.outbox.pending(100))  # nobody asks for this graph
     store.close()
 

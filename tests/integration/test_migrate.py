@@ -13,6 +13,7 @@ import pytest
 from fake_embedder import FakeEmbedder
 from harness import Place, until
 from old_workspace import BROKEN, CONVERSATION, ENRICHED, ENRICHED_NEWER, NOTE, PLAIN, OldWorkspace
+from pydantic import TypeAdapter
 
 from bridge import trust
 from bridge.graph import earlier_stores
@@ -37,6 +38,7 @@ async def add(texts):
 
 asyncio.run(add(json.load(sys.stdin)))
 """
+RESULT: TypeAdapter[Any] = TypeAdapter(MigrateResult)
 GIVEN = (PLAIN, ENRICHED, ENRICHED_NEWER, CONVERSATION, BROKEN, NOTE)
 
 
@@ -62,7 +64,7 @@ def test_what_the_present_cognee_was_given_is_migrated(tmp_path: Path, model_cac
         task = Task("m", "a" * 64, {}, None, clock.iso(clock.now()))
         outcome = migrate.run([task], stores, clock.now(), ignore_progress)["m"]
         assert isinstance(outcome, Succeeded)
-        result = MigrateResult.model_validate(outcome.result).model_dump()
+        result = RESULT.validate_python(outcome.result)
     assert [(item["outcome"], item["title"]) for item in result["items"]] == [
         ("failed", None), ("migrated", "Plan 014 Summaries"), ("migrated", "Ranking weights"),
         ("migrated", "Ranking floor"), ("migrated", "User asked: Which port does the worker use?"), ("skipped", None),
@@ -109,7 +111,7 @@ def test_an_old_workspace_is_shown_migrated_found_and_taken_back(place: Place) -
 
     done, said = script(place)
     assert "Migrated 3 summaries. Dry run: N." in said
-    result = MigrateResult.model_validate(done["result"]).model_dump()
+    result = RESULT.validate_python(done["result"])
     assert (result["migrated"], result["failed"], result["receipt"]) == (3, 1, done["job_id"])
     assert sorted(titles(place)) == [
         "Plan 014 Summaries", "Ranking weights", "User asked: Which port does the worker use?",

@@ -321,8 +321,16 @@ def test_what_the_worker_writes_is_the_users_alone(shared: Place) -> None:
 
 def test_an_idle_worker_holds_neither_cognee_nor_a_model(running: tuple[Place, RealWorker]) -> None:
     mapped = Path(f"/proc/{running[1].process.pid}/maps").read_text("utf-8", "replace")
-    for library in ("onnxruntime", "lancedb", "ladybug", "torch", "tokenizers"):
+    for library in ("onnxruntime", "lancedb", "ladybug", "torch", "tokenizers", "numpy"):
         assert library not in mapped
+    done = running[0].python("-c", "import sys, worker.daemon; print(*sys.modules)")
+    loaded = done.stdout.split()
+    assert "worker.app" in loaded, done.stderr
+    for part in (
+        *("cognee", "numpy", "redis"),
+        *("bridge.store.memory_store", "bridge.compaction", "bridge.search", "bridge.operations"),
+    ):
+        assert not [name for name in loaded if name == part or name.startswith(f"{part}.")]
 
 
 def test_an_idle_child_is_given_back(tmp_path: Path) -> None:

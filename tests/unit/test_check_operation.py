@@ -15,10 +15,12 @@ import jsonschema
 import pytest
 from fake_graph import WithFakeGraph
 
+from bridge.interface.json_schema import schema_of
 from bridge.interface.result_shapes import CheckResult
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
-from jobs.diagnostics import DIAGNOSTICS, Finding
+from jobs.diagnostics import DIAGNOSTICS
+from jobs.finding import Finding
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 from jobs.scrub import without_strings
@@ -60,8 +62,8 @@ def findings(workspace: Workspace) -> dict[str, dict[str, Any]]:
     with WithFakeGraph(workspace) as stores:
         found = outcome(stores, "check", {})
     assert isinstance(found, Succeeded)
-    jsonschema.validate(found.result, CheckResult.model_json_schema())
-    jsonschema.validate(without_strings(found.result), CheckResult.model_json_schema())
+    jsonschema.validate(found.result, schema_of(CheckResult))
+    jsonschema.validate(without_strings(found.result), schema_of(CheckResult))
     assert "quokka" not in json.dumps(found.result), "no text of a memory is told"
     return {each["code"]: each for each in found.result["findings"] if each["group"] != "model"}
 

@@ -8,6 +8,7 @@ import os
 import shlex
 import threading
 from collections.abc import Iterator
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,12 @@ from bridge.interface.arguments import EXAMPLES
 from bridge.settings import load
 from jobs import client, clock, lifecycle, spool
 from jobs.errors import JobError
+from jobs.kinds import KIND_NAMES, KINDS
 from jobs.lock import Lock
 from jobs.model import Record, encode, job_digest
 from jobs.parse import parse_job
 from worker.cli import main, parser
-from worker.terminal import commands, display
+from worker.terminal import command_table, display, job_views, kinds
 
 
 @pytest.fixture
@@ -60,8 +62,28 @@ def test_every_command_has_a_help_with_a_sentence(command: tuple[str, ...], caps
     assert shown.split("\n\n")[1].strip() != ""
 
 
-def test_every_command_that_is_understood_can_be_carried_out() -> None:
-    assert {"worker", *(" ".join(command) for command in EVERY)} == set(commands._COMMANDS)
+def test_every_command_that_is_understood_can_be_carried_out_and_shown() -> None:
+    understood = {"worker", *(" ".join(command) for command in EVERY)}
+    of_kinds = {name for name in understood if name in KIND_NAMES}
+    assert understood - of_kinds == set(command_table.COMMANDS)
+    for name in understood:
+        command, _, verb = name.partition(" ")
+        run, view = command_table.functions_of(argparse.Namespace(command=command, verb=verb or None))
+        assert list(signature(command_table.imported(run)).parameters) == ["given"], run
+        assert list(signature(command_table.imported(view)).parameters) == ["found"], view
+
+
+def test_every_kind_that_has_a_module_on_the_command_line_has_its_command_and_its_view() -> None:
+    modules = {path.stem for path in Path(kinds.__file__).parent.glob("*.py")} - {"__init__"}
+    assert modules == {kind.module for kind in KINDS} - {"check", "noop"}, "doctor --deep runs check, tests run noop"
+    commands = {command_table.functions_of(given)[0] for given in map(parsed_name, EVERY)}
+    assert {f"kinds.{module}.run" for module in modules} <= commands
+    assert [kind.name for kind in KINDS if job_views.view_of(kind.name) is None] == ["check", "noop"]
+    assert job_views.view_of("a kind of a later version") is None
+
+
+def parsed_name(command: tuple[str, ...]) -> argparse.Namespace:
+    return argparse.Namespace(command=command[0], verb=command[1] if command[1:] else None)
 
 
 def helps() -> Iterator[tuple[str, argparse.ArgumentParser]]:
@@ -491,7 +513,7 @@ def test_an_interrupt_is_no_traceback(monkeypatch: pytest.MonkeyPatch, capsys: p
         raise KeyboardInterrupt
 
     with monkeypatch.context() as context:
-        context.setattr(commands, "run", interrupted)
+        context.setattr("worker.cli.run", interrupted)
         assert main(["status"]) == 130
     monkeypatch.setattr("worker.terminal.display.show", interrupted)
     assert main(["--version"]) == 130

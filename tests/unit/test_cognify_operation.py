@@ -15,15 +15,15 @@ import pytest
 from fake_embedder import FakeEmbedder
 
 from bridge.graph import graph_files, outbox_relay
+from bridge.graph.llm_budget import Meter
 from bridge.graph.open_stores import Stores
 from bridge.memory import Memory
 from bridge.operations import Task, run
 from bridge.operations.cognify import least_calls
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
-from bridge.store import database, extractions
+from bridge.store import database
 from bridge.store.extractions import ExtractedEdge, ExtractedNode, Extraction, data_id_of
-from bridge.store.llm_usage import Meter
 from bridge.store.memory_store import MemoryStore
 from jobs import clock
 from jobs.errors import JobError
@@ -155,9 +155,9 @@ class Place(Stores):
         return dict(outcome.result)
 
     def forget(self, memory_id: str) -> None:
-        with self.store.changing(clock.iso(NOW)) as connection:
-            self.store.drop(memory_id, clock.iso(NOW))
-            connection.execute("INSERT INTO tombstones (id, forgotten_at) VALUES (?, ?)", (memory_id, clock.iso(NOW)))
+        with self.store.change(clock.iso(NOW)) as change:
+            change.drop([memory_id])
+            change.leave_tombstones([memory_id])
 
 
 def open_place(folder: Path, settings: Settings = WITH_MODEL) -> Place:
@@ -316,13 +316,13 @@ def test_nothing_is_kept_of_a_text_that_is_forgotten_while_it_is_looked_into(pla
     (graph_files.databases_of(place.workspace) / "cognee_db").touch()
 
     def forget() -> None:
-        for (memory_id,) in place.store.connection.execute("SELECT id FROM memories").fetchall():
+        for memory_id in place.store.all_ids():
             place.forget(memory_id)
 
     place.fake.during = forget
     error = place.failed(texts=["Atlas uses Postgres."])
     assert error.code == "MEMORY_FORGOTTEN"
-    assert place.store.connection.execute("SELECT count(*) FROM cognified").fetchone() == (0,)
+    assert place.store.extractions.data_ids() == []
 
 
 def test_what_a_look_that_was_cut_off_has_written_is_removed_before_the_next(
@@ -354,7 +354,7 @@ def test_kills_while_the_model_thinks_are_not_put_down_to_the_graph(place: Place
     place.run("ingest", {"summary_text": "Atlas beside Postgres."}, "ingest")
     place.store.outbox.note_opening()
     seen: list[str | None] = []
-    place.fake.during = lambda: seen.append(database.meta(place.store.connection, "graph_openings"))
+    place.fake.during = lambda: seen.append(database.meta(place.store._connection, "graph_openings"))
     place.cognify()
     assert seen == ["0"]
 
@@ -384,16 +384,16 @@ def test_what_several_texts_have_goes_with_the_last_of_them(place: Place) -> Non
     assert place.fake.nodes == {node_id("Postgres"), node_id("Mysql"), data_id_of(second)}
     place.forget_extractions([second, first])
     assert (place.fake.nodes, place.fake.edges) == (set(), set())
-    assert extractions.unread(place.store.connection) == [first, second, third]
+    assert place.store.extractions.unread() == [first, second, third]
 
 
 def test_a_hidden_memorys_findings_leave_the_graph_and_are_kept(place: Place) -> None:
     (memory,) = place.cognify(texts=["Atlas beside Postgres."])["memories"]
-    with place.store.changing(clock.iso(NOW)):
-        place.store.hide(memory["memory_id"], clock.iso(NOW))
+    with place.store.change(clock.iso(NOW)) as change:
+        change.hide(memory["memory_id"])
     place.deliver([memory["memory_id"]])
     assert (place.fake.nodes, place.fake.edges, place.fake.memories) == (set(), set(), set())
-    assert extractions.known(place.store.connection, [memory["memory_id"]])
+    assert place.store.extractions.known([memory["memory_id"]])
 
 
 def test_a_setting_has_ingested_summaries_looked_into_by_a_job_of_their_own(tmp_path: Path) -> None:
@@ -426,8 +426,8 @@ def test_an_answer_names_the_memories_that_it_rests_on_and_no_hidden_one(place: 
     ingested = place.run("ingest", {"summary": {"topic": "Old", "context": "x", "status": "Superseded"}}, "ingest")
     assert isinstance(ingested, Succeeded)
     summary = ingested.result["memory_id"]
-    with place.store.changing(clock.iso(NOW)):
-        place.store.hide(third, clock.iso(NOW))
+    with place.store.change(clock.iso(NOW)) as change:
+        change.hide(third)
     place.fake.links = (
         (node_id("Atlas"), node_id("Postgres")), (summary, "topic"), (third, data_id_of(third)),
         (data_id_of(second), node_id("Mysql")), ("d", "topic"),

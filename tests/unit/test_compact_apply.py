@@ -23,7 +23,7 @@ from bridge.operations import Task, run
 from bridge.search import listing
 from bridge.search.snapshot import open_snapshot
 from bridge.slices import Progress, ignore_progress
-from bridge.store import compaction_history, full_text, vector_files, vector_index
+from bridge.store import compaction_history, full_text, vector_files, vector_index, word_index
 from bridge.text.passages import passages
 from jobs import clock
 from jobs.errors import JobError
@@ -291,9 +291,9 @@ def test_a_record_that_was_forgotten_comes_back_by_a_later_job_alone(stores: Sto
     digest = preview(stores)["preview_digest"]
     record_id = done(stores, preview_digest=digest)["decision_record_id"]
     done(stores, "restore", decision_record_id=record_id)
-    with stores.store.changing("2026-11-20T12:00:00Z") as connection:
-        stores.store.drop(record_id, "2026-11-20T12:00:00Z")
-        connection.execute("INSERT INTO tombstones VALUES (?, ?)", (record_id, "2026-11-20T12:00:00Z"))
+    with stores.store.change("2026-11-20T12:00:00Z") as change:
+        change.drop([record_id])
+        change.leave_tombstones([record_id])
     assert refused(stores, job_id="before", preview_digest=digest).code == "MEMORY_FORGOTTEN"
     later = done(stores, job_id="after", at="2026-11-20T12:00:01Z", preview_digest=digest)
     assert later["decision_record_id"] == record_id
@@ -375,7 +375,7 @@ def test_a_record_that_comes_or_goes_while_an_index_is_made_anew_is_in_it_or_not
     for module, name, value in (
         (slices, "SLICE_SECONDS", 0),
         (vector_index, "_TOGETHER", 1),
-        (full_text, "_TOGETHER", 1),
+        (word_index, "_TOGETHER", 1),
     ):
         monkeypatch.setattr(module, name, value)
 
@@ -388,7 +388,7 @@ def test_a_record_that_comes_or_goes_while_an_index_is_made_anew_is_in_it_or_not
     getattr(store, what)(meanwhile)
     visible = [memory for memory in map(store.get, store.newest(100)) if memory is not None]
     assert (record_id in {memory.id for memory in visible}) == (kind == "compact")
-    indexed = store.connection.execute(f"SELECT rowid FROM {full_text.table_in_force(store.connection)}").fetchall()
+    indexed = store._connection.execute(f"SELECT rowid FROM {full_text.table_in_force(store._connection)}").fetchall()
     assert sorted(number for (number,) in indexed) == sorted(memory.number for memory in visible)
     rows = vector_files.open_rows(
         store._vectors.paths[0], store._vectors.extents["passages"].rows, FakeEmbedder().dimensions
@@ -396,7 +396,7 @@ def test_a_record_that_comes_or_goes_while_an_index_is_made_anew_is_in_it_or_not
     assert rows is not None
     for memory in visible:
         query = "SELECT passage_row, passage_count FROM memories WHERE id = ?"
-        row, count = store.connection.execute(query, (memory.id,)).fetchone()
+        row, count = store._connection.execute(query, (memory.id,)).fetchone()
         assert np.allclose(rows[row : row + count], store.embed([passage.text for passage in passages(memory)]))
 
 
@@ -406,8 +406,8 @@ def test_what_was_changed_by_hand_or_forgotten_since_stays_so(stores: Stores) ->
     at = "2026-11-20T12:00:01Z"
     stores.store.set_status(ids[0], "Draft", at, at)
     stores.store.set_status(ids[1], "Superseded", at, at)
-    with stores.store.changing(at):
-        stores.store.drop(ids[2], at)
+    with stores.store.change(at) as change:
+        change.drop([ids[2]])
     result = done(stores, "restore", decision_record_id=record_id)
     assert result["restored"] == [ids[3]]
     assert result["skipped"] == [

@@ -32,7 +32,7 @@ def view(capsys: pytest.CaptureFixture[str], command: str, **found: Any) -> str:
 
 
 def test_what_was_compacted_is_shown_with_its_conflicts_and_how_to_undo_it(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = view(capsys, "compact", result=APPLIED, job_id="j", state="succeeded")
+    shown = view(capsys, "compact", kind="compact", result=APPLIED, job_id="j", state="succeeded")
     assert "Compacted 7 memories of uploads into the record #9." in shown
     assert "a, b, c, d, e and 2 more" in shown
     assert "value  0.90  #1 2026-10-02 Retry five times  #2 2026-10-09 Retry three times" in shown
@@ -44,7 +44,7 @@ def test_what_was_compacted_is_shown_with_its_conflicts_and_how_to_undo_it(capsy
 def test_what_a_restoring_left_is_shown_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
     skipped = [{"memory_id": "b", "reason": "forgotten"}, {"memory_id": "c", "reason": "status_changed"}]
     result = {"memory_number": None, "topic_id": "uploads", "restored": ["a"], "skipped": skipped}
-    shown = view(capsys, "restore", result=result)
+    shown = view(capsys, "restore", kind="restore", result=result)
     assert "The record of uploads is withdrawn; 1 memory is back." in shown
     assert "left  b: it was forgotten" in shown
     assert "left  c: its status was changed since" in shown

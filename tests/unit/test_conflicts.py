@@ -15,7 +15,7 @@ from fake_embedder import FakeEmbedder
 
 from bridge.compaction import contrast
 from bridge.compaction.conflicts import FoundConflict, compare_texts, find_conflicts
-from bridge.store.vector_files import Vectors
+from bridge.embedding.embedder import Vectors
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 # What is reached. The goal was 0.9 and 0.75 on pairs that neither rules nor weights were made with; the docs tell why

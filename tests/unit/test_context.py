@@ -9,10 +9,12 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from contract import fields_of
 from hypothesis import given, settings, strategies as st
 from shelf import NOW, Shelf, legacy, record, summary
 
-from bridge.embedding.embedder import EmbeddingConfig, create
+from bridge.embedding.embedder import EmbeddingConfig
+from bridge.embedding.factory import create
 from bridge.embedding.model_files import find
 from bridge.embedding.tokens import Estimate, WordPieces
 from bridge.interface import answer_shapes
@@ -90,9 +92,9 @@ def test_a_block_is_headed_notes_with_quoted_words(shelf: Shelf) -> None:
         "> Context:\n"
         "> Retry was settled.\n"
     )
-    assert set(found) == set(answer_shapes.ContextSuccess.model_fields)
+    assert set(found) == set(fields_of(answer_shapes.ContextSuccess))
     assert found["total_tokens"] == shelf.embedder.count_tokens(found["context"]) < found["budget"] == 2000
-    assert [set(entry) for entry in found["memories"]] == [set(answer_shapes.PackedMemory.model_fields)] * 3
+    assert [set(entry) for entry in found["memories"]] == [set(fields_of(answer_shapes.PackedMemory))] * 3
     assert [entry["position"] for entry in found["memories"]] == [1, 2, 3]
     assert not any(entry["truncated"] for entry in found["memories"])
 
@@ -152,7 +154,7 @@ def test_the_same_question_gives_the_same_bytes(shelf: Shelf) -> None:
 def test_a_question_that_is_none_is_a_failure_with_every_field(shelf: Shelf, arguments: dict[str, Any]) -> None:
     found = shelf.context(**arguments)
     assert not found["success"]
-    assert set(found) == set(answer_shapes.ContextFailure.model_fields) - {"error_details"}
+    assert set(found) == set(fields_of(answer_shapes.ContextFailure)) - {"error_details"}
 
 
 # --- nothing twice ---

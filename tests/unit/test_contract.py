@@ -13,10 +13,10 @@ from typing import Any
 import contract
 import pytest
 
+from bridge.argument_table import ARGUMENTS
 from bridge.interface import answer_shapes, envelope
-from bridge.interface.question_arguments import ARGUMENTS
-from bridge.search.question import MAX_RESULTS_RANGE, MAX_TOKENS_RANGE, parse_question
-from bridge.search.ranking import ALPHA_RANGE, HALF_LIFE_RANGE, STATUS_MULTIPLIERS
+from bridge.search.question import parse_question
+from bridge.search.ranking import STATUS_MULTIPLIERS
 from jobs.errors import JobError
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "schemas" / "examples"
@@ -159,9 +159,9 @@ def test_the_page_shows_answers_without_a_problem() -> None:
 
 def test_the_page_names_each_argument_and_each_field() -> None:
     assert sorted(first_column("What can be asked")) == sorted(ARGUMENTS)
-    assert first_column("The answer") == list(answer_shapes.RetrievalSuccess.model_fields)
-    assert sorted(first_column("A hit")) == sorted(answer_shapes.RetrievalHit.model_fields)
-    for name in answer_shapes.RetrievalFailure.model_fields:
+    assert first_column("The answer") == list(contract.fields_of(answer_shapes.RetrievalSuccess))
+    assert sorted(first_column("A hit")) == sorted(contract.fields_of(answer_shapes.RetrievalHit))
+    for name in contract.fields_of(answer_shapes.RetrievalFailure):
         assert f"`{name}`" in section("Errors") or f'"{name}"' in section("Errors"), name
 
 
@@ -177,9 +177,8 @@ def test_the_page_says_the_defaults_that_are_used() -> None:
     ):  # fmt: skip
         assert said[name][0].split(";")[0] == (used if isinstance(used, str) else f"{used:g}"), name
     for name, (low, high) in (
-        ("max_results", MAX_RESULTS_RANGE), ("max_tokens", MAX_TOKENS_RANGE), ("half_life_days", HALF_LIFE_RANGE),
-        ("alpha", ALPHA_RANGE),
-    ):  # fmt: skip
+        (name, argument.range) for name, argument in ARGUMENTS.items() if argument.kind in ("whole", "number")
+    ):
         assert said[name][1].replace(",", "") == f"{low:.10g} to {high:.10g}", name
 
 

@@ -24,10 +24,11 @@ from bridge import trust
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings, load
 from bridge.store import inspection, mounts
-from bridge.store.database import FORMAT
+from bridge.store.migrations import FORMAT
 from jobs import client, clock, spool
-from jobs.diagnostics import DIAGNOSTICS, GROUPS, LEVELS, Finding
+from jobs.diagnostics import DIAGNOSTICS, GROUPS, LEVELS
 from jobs.errors import JobError
+from jobs.finding import Finding
 from jobs.layout import Workspace
 from jobs.lock import Lock
 from jobs.model import Attempt, Record
@@ -300,13 +301,13 @@ WITH_GRAPH = {"graph_embedder": "e"}
     ],
 )
 def test_the_stores(change: dict[str, Any], files: dict[str, Any], wanted: set[str]) -> None:
-    facts = doctor_stores.Stores(NOW, store(**change), inspection.FileStatus(**files), "e", None)
+    facts = doctor_stores.Stores(NOW, store(**change), doctor_stores.FileStatus(**files), "e", None)
     assert judged(doctor_stores.CHECKS, facts) == wanted
 
 
 @pytest.mark.parametrize(("code", "wanted"), [("MODEL_MISSING", "MODEL_ABSENT"), ("MODEL_CORRUPT", "MODEL_WRONG")])
 def test_the_model(code: str, wanted: str) -> None:
-    facts = doctor_stores.Stores(NOW, inspection.StoreStatus(), inspection.FileStatus(), "e", JobError(code))
+    facts = doctor_stores.Stores(NOW, inspection.StoreStatus(), doctor_stores.FileStatus(), "e", JobError(code))
     assert judged(doctor_stores.CHECKS, facts) == {wanted}
 
 

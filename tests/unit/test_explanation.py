@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from contract import fields_of
 from fake_embedder import FakeEmbedder
 from hypothesis import given, settings, strategies as st
 from questions import answer_to
 from shelf import EVERYTHING, NOW, Shelf, legacy, record, summary
 
-from bridge.embedding.embedder import EmbeddingConfig, create
+from bridge.embedding.embedder import EmbeddingConfig
+from bridge.embedding.factory import create
 from bridge.interface import answer_shapes, envelope
 from bridge.interface.arguments import Parser, add_explain_options, add_question_options, explain_values
 from bridge.settings import Settings
@@ -55,11 +57,11 @@ def recomputed(item: dict[str, Any], ranking: dict[str, Any]) -> float:
 def test_every_item_has_every_field_of_the_contract(shelf: Shelf) -> None:
     shelf.add(summary("a", "the queue is locked"), record("r", "the queue"), legacy("l", "a queue"))
     found = shelf.explain(query="queue locked", ids=[1, 99], include_pack_context=True)
-    assert set(found) == set(answer_shapes.ExplainSuccess.model_fields)
-    assert set(found["metadata"]) == set(answer_shapes.ExplainMetadata.model_fields)
+    assert set(found) == set(fields_of(answer_shapes.ExplainSuccess))
+    assert set(found["metadata"]) == set(fields_of(answer_shapes.ExplainMetadata))
     assert [item["kind"] for item in found["items"]] == ["summary", "decision", "legacy"]
     for item in found["items"]:
-        assert set(item) == set(answer_shapes.ExplainItem.model_fields)
+        assert set(item) == set(fields_of(answer_shapes.ExplainItem))
         assert set(item["retrieval"]) == {"source", "rank"}
         assert set(item["score"]) == {"total", "components"}
         assert set(item["score"]["components"]) == {"base", "recency", "kind_bonus", "semantic_boost"}
@@ -393,7 +395,7 @@ def test_what_cannot_be_understood_is_a_failure_that_names_the_field(
     )
     assert problems(found) == [("INVALID_ARGUMENT", field)]
     assert (found["items"], found["missing_ids"]) == ([], [])
-    assert set(found["metadata"]) == set(answer_shapes.ExplainMetadata.model_fields)
+    assert set(found["metadata"]) == set(fields_of(answer_shapes.ExplainMetadata))
 
 
 def test_what_can_be_answered_is_answered_beside_what_was_not_understood(shelf: Shelf) -> None:

@@ -32,6 +32,7 @@ from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from bridge.store import compaction_history, extractions, numbering
 from bridge.store.applied_jobs import AppliedJob
+from bridge.store.export_rows import TABLES
 from bridge.store.rows import Addition
 from bridge.text.sections import normalise
 from bridge.transfer import export, export_file
@@ -44,7 +45,7 @@ from jobs.model import Record
 from tools.schemas import schemas
 from worker.cli import main, parser
 from worker.scheduling.retention import Keep, prune
-from worker.terminal import commands, import_copy, job_commands
+from worker.terminal import command_table, import_copy, job_commands
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
 EARLIER, LATER = "2026-11-01T10:00:00Z", "2026-11-19T10:00:00Z"
@@ -140,7 +141,8 @@ def record(name: str, *sources: str, number: int = 0) -> Memory:
 
 def store(stores: Stores, *memories: Memory | Addition) -> None:
     additions = [each if isinstance(each, Addition) else Addition(each, "job") for each in memories]
-    stores.store.bring(additions, EARLIER)
+    with stores.store.change(EARLIER) as change:
+        change.add(additions)
 
 
 def lines_of(stores: Stores) -> list[dict[str, Any]]:
@@ -213,14 +215,13 @@ def some_of_everything(stores: Stores) -> None:
     )
     node = extractions.ExtractedNode(an_id("node"), "Entity", ("name",), {"name": "pool", "rank": None})
     edge = extractions.ExtractedEdge(extractions.data_id_of(an_id("d")), node.id, "mentions", {"weight": 0.5})
-    with stores.store.changing(LATER) as connection:
-        seq = compaction_history.record(connection, made)
-        came = compaction_history.Restored(
-            LATER, (an_id("b"),), (compaction_history.Skipped(an_id("f"), "status_changed"),)
-        )
-        compaction_history.note_restored(connection, seq, "job", came)
-        compaction_history.record(connection, replace(made, applied_at=EARLIER))
-        extractions.keep(connection, an_id("d"), extractions.Extraction((node,), (edge,)), "job", LATER)
+    left = compaction_history.Skipped(an_id("f"), "status_changed")
+    came = compaction_history.Restored(LATER, (an_id("b"),), (left,))
+    with stores.store.change(LATER) as change:
+        change.record_restoration(replace(made, restored=came), "job")
+    with stores.store.change(LATER) as change:
+        change.record_compaction(replace(made, applied_at=EARLIER))
+        change.keep_extraction(an_id("d"), extractions.Extraction((node,), (edge,)), "job")
 
 
 # --- there and back ---
@@ -422,8 +423,8 @@ def test_a_memory_keeps_the_original_that_it_has_and_takes_no_other(here: Withou
 
 def test_the_history_of_a_forgotten_topic_is_imported_too(here: WithoutCognee, there: WithoutCognee) -> None:
     some_of_everything(here)
-    with here.store.changing(LATER) as connection:
-        connection.execute("UPDATE compactions SET topic_id = ''")
+    with here.store.change(LATER) as change:
+        change.clear_topics(["ranking"])
     schema = jsonschema.Draft202012Validator(schemas()["export.schema.json"])
     for line in lines_of(here):
         schema.validate(line)
@@ -474,8 +475,8 @@ def test_a_number_of_no_store_is_not_kept_so_that_what_comes_next_has_one(
 
 def test_a_number_that_a_forgotten_memory_had_is_not_given_again(here: WithoutCognee, there: WithoutCognee) -> None:
     store(there, summary("x"))
-    with there.store.changing(LATER):
-        there.store.drop(an_id("x"), LATER)
+    with there.store.change(LATER) as change:
+        change.drop([an_id("x")])
     store(here, summary("a"))
     assert counts(imported(there, lines_of(here))) == {"added": 1, "renumbered": 1}
 
@@ -485,8 +486,8 @@ def test_what_was_forgotten_comes_back_with_a_later_import_only(
     here: WithoutCognee, there: WithoutCognee, accepted_at: str, comes: int
 ) -> None:
     store(here, summary("a"), summary("b"))
-    with there.store.changing(LATER) as connection:
-        connection.execute("INSERT INTO tombstones VALUES (?, ?)", (an_id("a"), LATER))
+    with there.store.change(LATER) as change:
+        change.leave_tombstones([an_id("a")])
     found = imported(there, lines_of(here), accepted_at=accepted_at)
     assert (found["forgotten"], found["added"]) == (1 - comes, 1 + comes)
 
@@ -655,8 +656,8 @@ def test_an_export_of_a_store_that_no_child_has_opened_since_an_update(here: Wit
 def test_the_shapes_of_lines_have_the_columns_of_their_tables(here: WithoutCognee) -> None:
     for model in (export_file.ExportedCompaction, export_file.ExportedFinding):
         kind = model.model_fields["type"].annotation.__args__[0]  # type: ignore[union-attr]
-        table = export.TABLES[kind][0].split()[0]
-        columns = {row[1] for row in here.store.connection.execute(f"PRAGMA table_info({table})")}
+        table = TABLES[kind][0].split()[0]
+        columns = {row[1] for row in here.store._connection.execute(f"PRAGMA table_info({table})")}
         assert columns - {"seq"} == set(model.model_fields) - {"type"}
 
 
@@ -690,7 +691,7 @@ def place(tmp_path: Path) -> Workspace:
 
 def command(workspace: Workspace, *arguments: str) -> dict[str, Any]:
     """What a command answers. Raises JobError."""
-    return commands.run(parser().parse_args([*arguments, "--workspace", str(workspace.root)]))
+    return command_table.run(parser().parse_args([*arguments, "--workspace", str(workspace.root)]))
 
 
 def test_an_export_to_a_file_is_private_and_whole(

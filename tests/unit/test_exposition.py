@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families as plain_tex
 
 from bridge.settings import Settings
 from bridge.store import database
-from bridge.store.llm_usage import Budget, LlmUsage
+from bridge.store.llm_usage import LlmUsage
 from jobs import files, spool
 from jobs.layout import Workspace
 from jobs.model import encode
@@ -137,11 +137,11 @@ def test_a_heartbeat_that_says_less_leaves_the_rest(workspace: Workspace, conten
 def test_the_language_model_is_counted_by_day_with_its_cost_where_that_is_known(workspace: Workspace) -> None:
     files.make_folder(workspace.memory)
     connection = database.open_for_writing(workspace)
-    usage, budget = LlmUsage(connection), Budget(10, 10_000, 10, 10_000)
-    usage.end(usage.begin("a", 10, budget, NOW), 100, 20)
+    usage = LlmUsage(connection)
+    usage.end(usage.begin("a", 10, NOW, lambda *_: None), 100, 20)
     assert "cognee_memory_llm_day_cost_usd" not in shown(workspace)
-    usage.end(usage.begin("a", 10, budget, NOW), 100, 20, 0.5)
-    usage.end(usage.begin("b", 10, budget, NOW), 50, 5, 0.25)
+    usage.end(usage.begin("a", 10, NOW, lambda *_: None), 100, 20, 0.5)
+    usage.end(usage.begin("b", 10, NOW, lambda *_: None), 50, 5, 0.25)
     connection.close()
     found = shown(workspace)
     assert found["cognee_memory_llm_day_calls"] == {labels(): 3}

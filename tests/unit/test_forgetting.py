@@ -15,16 +15,15 @@ import pytest
 from fake_embedder import FakeEmbedder
 
 from bridge.compaction.record_draft import Conflict, Rules
-from bridge.forgetting import consequences
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
-from bridge.operations.ingest import content_id
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from bridge.store.extractions import Extraction
 from bridge.store.full_text import table_in_force
 from bridge.store.rows import Addition
+from bridge.text.identity import content_id
 from bridge.transfer import export
 from jobs import clock, lifecycle, spool
 from jobs.errors import JobError
@@ -129,7 +128,7 @@ def compacted(stores: Stores, topic_id: str = "storage", at: str = AT) -> str:
 
 
 def statuses(stores: Stores) -> dict[str, str | None]:
-    found = stores.store.connection.execute("SELECT id, status FROM memories WHERE hidden = 0")
+    found = stores.store._connection.execute("SELECT id, status FROM memories WHERE hidden = 0")
     return dict(found.fetchall())
 
 
@@ -172,10 +171,10 @@ def test_no_byte_of_a_forgotten_memory_stays_in_the_store(stores: WithFakeGraph)
 
 def test_a_damaged_index_of_words_is_made_again_in_passing(stores: WithFakeGraph) -> None:
     kept, gone = remember(stores, "Lakes are deep."), remember(stores, f"The {SECRET} lives.")
-    table = table_in_force(stores.store.connection)
-    stores.store.connection.execute("CREATE VIRTUAL TABLE words_9 USING fts5 (topic, body)")
-    stores.store.connection.execute("INSERT INTO words_9 VALUES ('left by a rebuild', ?)", (SECRET,))
-    stores.store.connection.execute(f"DROP TABLE {table}_data")
+    table = table_in_force(stores.store._connection)
+    stores.store._connection.execute("CREATE VIRTUAL TABLE words_9 USING fts5 (topic, body)")
+    stores.store._connection.execute("INSERT INTO words_9 VALUES ('left by a rebuild', ?)", (SECRET,))
+    stores.store._connection.execute(f"DROP TABLE {table}_data")
     forgotten(stores, memory_ids=[gone])
     assert holds(stores.workspace, SECRET) == []
     assert statuses(stores) == {kept: "Active"}
@@ -244,23 +243,23 @@ def test_without_a_graph_none_is_opened(tmp_path: Path) -> None:
         memory = Memory("m", 0, "legacy", METADATA, AT, text=f"The {SECRET} is a marsupial of the west.")
         stores.store.add([(memory, None)], AT)
         node = {"id": "n", "type": "Entity", "index_fields": ["name"], "properties": {"name": SECRET}}
-        with stores.store.changing(AT) as connection:  # as an import leaves it where the graph cannot be opened
-            found = json.dumps({"job_id": "j", "nodes": [node], "edges": []})
-            connection.execute("INSERT INTO cognified VALUES ('m', 'd', ?, ?)", (AT, found))
+        found = {"job_id": "j", "nodes": [node], "edges": []}
+        with stores.store.change(AT) as change:  # as an import leaves it where the graph cannot be opened
+            change.import_extraction({"memory_id": "m", "data_id": "d", "at": AT, "found": found})
         forgotten(stores, memory_ids=["m"])
         assert stores.graph_lag() == 0
     assert holds(workspace, SECRET) == []
 
 
 def test_with_a_converted_memory_its_original_goes_and_the_other_way_round(stores: WithFakeGraph) -> None:
-    stores.store.bring(
-        [
-            Addition(Memory("old", 0, "legacy", METADATA, AT, text=f"Summary: {SECRET}"), hidden=True),
-            Addition(Memory("new", 0, "legacy", METADATA, AT, text=f"The {SECRET}."), migrated_from="old"),
-            Addition(Memory("twin", 0, "legacy", METADATA, AT, text=f"A {SECRET}."), migrated_from="old"),
-        ],
-        AT,
-    )
+    with stores.store.change(AT) as change:
+        change.add(
+            [
+                Addition(Memory("old", 0, "legacy", METADATA, AT, text=f"Summary: {SECRET}"), hidden=True),
+                Addition(Memory("new", 0, "legacy", METADATA, AT, text=f"The {SECRET}."), migrated_from="old"),
+                Addition(Memory("twin", 0, "legacy", METADATA, AT, text=f"A {SECRET}."), migrated_from="old"),
+            ]
+        )
     assert sorted(forgotten(stores, memory_ids=["twin"])["forgotten"]) == ["new", "old", "twin"]
     assert holds(stores.workspace, SECRET) == []
 
@@ -599,7 +598,7 @@ def test_of_an_earlier_version_s_store_only_the_list_of_its_other_texts_stays(st
     (earlier / "cognee.lancedb" / "rows").write_text(SECRET)
     (earlier / "cognee_graph_kuzu").write_text(SECRET)
     done(do(stores, "migrate", {}, "migrate"))
-    ((gone,),) = stores.store.connection.execute("SELECT id FROM memories WHERE topic_id = ?", (SECRET,)).fetchall()
+    ((gone,),) = stores.store._connection.execute("SELECT id FROM memories WHERE topic_id = ?", (SECRET,)).fetchall()
 
     result = forgotten(stores, memory_ids=[gone])
 
@@ -627,12 +626,12 @@ def test_after_a_stop_anywhere_the_next_attempt_ends_it(
         raise Stop
 
     from bridge.forgetting import leftovers
-    from bridge.operations import forget
+    from bridge.store import forgettings
     from bridge.store.memory_store import MemoryStore
 
     places = {
-        "commit": (consequences, "note"), "graph": (WithFakeGraph, "scrub_graph"), "files": (leftovers, "remove"),
-        "store": (MemoryStore, "scrub"), "done": (forget, "_note_done"),
+        "commit": (forgettings, "begin"), "graph": (WithFakeGraph, "scrub_graph"), "files": (leftovers, "remove"),
+        "store": (MemoryStore, "scrub"), "done": (forgettings, "finish_all"),
     }  # fmt: skip
     with monkeypatch.context() as patched:
         patched.setattr(*places[point], stop)

@@ -278,7 +278,7 @@ def test_what_is_no_request_is_refused_and_the_others_are_answered(running: Runn
     ],
 )  # fmt: skip
 def test_an_error_has_its_status_and_the_same_envelope(running: Running, code: str, status: int) -> None:
-    running.told.found = envelope.failure(JobError(code), results=[])
+    running.told.found = {**envelope.failure(JobError(code)), "results": []}
     reply = running.ask()
     assert (reply.status, reply.code) == (status, code)
     assert json.loads(reply.data)["results"] == []

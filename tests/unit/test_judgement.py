@@ -13,9 +13,9 @@ from pydantic import BaseModel
 from bridge.compaction import judgement
 from bridge.compaction.judgement import LanguageModel, Narrative, Verdict, Verdicts
 from bridge.compaction.record_draft import Conflict, Rules, Statement, draft
+from bridge.embedding.embedder import Vectors
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
-from bridge.store.vector_files import Vectors
 from jobs.errors import JobError
 
 DAY = "2026-11-{:02}T12:00:00Z"

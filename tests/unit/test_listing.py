@@ -10,7 +10,7 @@ from fake_embedder import FakeEmbedder
 
 from bridge.memory import Content, Memory, Metadata
 from bridge.search import listing
-from bridge.store import database
+from bridge.store import database, migrations
 from bridge.store.memory_store import MemoryStore
 from bridge.store.rows import Addition
 from jobs.errors import JobError
@@ -84,7 +84,8 @@ def test_titles_are_of_what_is_named_and_of_what_goes_along(workspace: Workspace
     store = MemoryStore(workspace, FakeEmbedder())
     original = Addition(Memory("o", 0, "legacy", Metadata(), NOW, text="Original"), hidden=True)
     made = [Addition(summary(name, "made"), migrated_from="o") for name in ("m1", "m2")]
-    store.bring([original, *made], NOW)
+    with store.change(NOW) as change:
+        change.add([original, *made])
     store.close()
     assert listing.titles(workspace, ["b", "nobody"], None) == [f"#6 {'Title b ' + 'x' * 72}"]
     of_both = ["#9 Original", f"#10 {'Title m1 ' + 'x' * 71}", f"#11 {'Title m2 ' + 'x' * 71}"]
@@ -92,15 +93,15 @@ def test_titles_are_of_what_is_named_and_of_what_goes_along(workspace: Workspace
     assert listing.titles(workspace, [], "made") == of_both
 
 
-@pytest.mark.parametrize("older", range(1, database.FORMAT))
+@pytest.mark.parametrize("older", range(1, migrations.FORMAT))
 def test_a_store_of_an_older_format_is_read_before_a_worker_has_converted_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, older: int
 ) -> None:
     workspace = Workspace(tmp_path / "older")
     workspace.memory.mkdir(mode=0o700, parents=True)
     with monkeypatch.context() as patch:
-        patch.setattr(database, "MIGRATIONS", database.MIGRATIONS[:older])
-        patch.setattr(database, "FORMAT", older)
+        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:older])
+        patch.setattr(migrations, "FORMAT", older)
         with closing(database.open_for_writing(workspace)) as connection:
             connection.execute(
                 "INSERT INTO memories (number, id, kind, stored_at, body, sources, passage_row, passage_count)"

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from bridge.graph.llm_budget import Budget, Meter
 from bridge.settings import Settings
-from bridge.store import database
-from bridge.store.llm_usage import Budget, LlmUsage, Meter, Spent, today
+from bridge.store import database, migrations
+from bridge.store.llm_usage import Call, LlmUsage, Spent, today
 from jobs.errors import JobError, Reaction
 from jobs.layout import Workspace
 
@@ -35,12 +36,16 @@ def usage(connection: sqlite3.Connection) -> LlmUsage:
     return LlmUsage(connection)
 
 
+def begun(usage: LlmUsage, job_id: str, estimate: int, budget: Budget, now: datetime) -> Call:
+    return usage.begin(job_id, estimate, now, lambda job, day: budget.require(job, day, now))
+
+
 def meter(usage: LlmUsage, job_id: str = "job", now: datetime = NOW, **settings: Any) -> Meter:
     return Meter(usage, Settings(**settings), job_id, lambda: now)
 
 
 def test_a_call_counts_from_before_it_is_sent_and_is_corrected_by_what_the_provider_says(usage: LlmUsage) -> None:
-    call = usage.begin("job", 50, PLENTY, NOW)
+    call = begun(usage, "job", 50, PLENTY, NOW)
     assert usage.of_job("job") == Spent(1, 50, 0)
     usage.end(call, 70, 30)
     assert usage.of_job("job") == usage.of_day("2026-11-20") == Spent(1, 70, 30)
@@ -48,7 +53,7 @@ def test_a_call_counts_from_before_it_is_sent_and_is_corrected_by_what_the_provi
 
 
 def test_a_call_that_was_cut_off_stays_counted(tmp_path: Path, connection: sqlite3.Connection) -> None:
-    LlmUsage(connection).begin("job", 50, PLENTY, NOW)
+    begun(LlmUsage(connection), "job", 50, PLENTY, NOW)
     with closing(database.open_for_writing(Workspace(tmp_path))) as after:
         assert LlmUsage(after).of_job("job") == Spent(1, 50, 0)
 
@@ -67,9 +72,9 @@ def test_beyond_a_budget_the_job_waits_and_the_message_names_figure_and_setting(
     usage: LlmUsage, budget: Budget, setting: str, pause: int
 ) -> None:
     for _ in range(2):
-        usage.end(usage.begin("job", 10, budget, NOW), 80, 20)
+        usage.end(begun(usage, "job", 10, budget, NOW), 80, 20)
     with pytest.raises(JobError) as caught:
-        usage.begin("job", 10, budget, NOW)
+        begun(usage, "job", 10, budget, NOW)
     error = caught.value
     assert (error.code, error.reaction) == ("LLM_BUDGET_SPENT", Reaction.WAIT)
     assert setting in error.message
@@ -80,17 +85,17 @@ def test_beyond_a_budget_the_job_waits_and_the_message_names_figure_and_setting(
 
 def test_a_new_day_has_a_new_budget_for_the_day_and_not_for_the_job(usage: LlmUsage) -> None:
     budget = replace(PLENTY, calls_per_day=1, calls_per_job=2)
-    usage.begin("job", 10, budget, NOW)
+    begun(usage, "job", 10, budget, NOW)
     with pytest.raises(JobError, match="UTC day"):
-        usage.begin("job", 10, budget, NOW)
+        begun(usage, "job", 10, budget, NOW)
     tomorrow = NOW + timedelta(hours=2)
-    usage.begin("job", 10, budget, tomorrow)
+    begun(usage, "job", 10, budget, tomorrow)
     with pytest.raises(JobError, match="this job"):
-        usage.begin("job", 10, budget, tomorrow + timedelta(days=1))
+        begun(usage, "job", 10, budget, tomorrow + timedelta(days=1))
 
 
 def test_the_day_is_that_of_utc_wherever_one_is(usage: LlmUsage) -> None:
-    usage.begin("job", 10, PLENTY, NOW.astimezone(timezone(timedelta(hours=9))))
+    begun(usage, "job", 10, PLENTY, NOW.astimezone(timezone(timedelta(hours=9))))
     assert usage.of_day("2026-11-20").calls == 1
 
 
@@ -98,9 +103,9 @@ def test_calls_at_the_same_time_see_each_others_tokens(usage: LlmUsage) -> None:
     """Ten at once, of 100 tokens each, with room for 250: the third is still sent, the fourth not."""
     budget = replace(PLENTY, tokens_per_job=250)
     for _ in range(3):
-        usage.begin("job", 100, budget, NOW)
+        begun(usage, "job", 100, budget, NOW)
     with pytest.raises(JobError):
-        usage.begin("job", 100, budget, NOW)
+        begun(usage, "job", 100, budget, NOW)
 
 
 def test_an_attempt_counts_its_own_share(usage: LlmUsage) -> None:
@@ -136,7 +141,7 @@ def test_waiting_for_a_provider_spends_no_budget(usage: LlmUsage) -> None:
 
 def test_old_days_are_forgotten(usage: LlmUsage) -> None:
     for days in (0, 100):
-        usage.begin("job", 10, PLENTY, NOW - timedelta(days=days))
+        begun(usage, "job", 10, PLENTY, NOW - timedelta(days=days))
     assert usage.drop_before(NOW - timedelta(days=90)) == 1
     assert usage.of_job("job").calls == 1
 
@@ -153,12 +158,12 @@ def test_the_cost_is_of_the_calls_whose_price_is_known(connection: sqlite3.Conne
     assert today(connection, NOW + timedelta(days=1)) == Spent()
 
 
-@pytest.mark.parametrize("older", range(1, database.FORMAT))
+@pytest.mark.parametrize("older", range(1, migrations.FORMAT))
 def test_of_an_older_store_what_it_has_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, older: int) -> None:
     workspace = Workspace(tmp_path)
     workspace.memory.mkdir(mode=0o700)
     with monkeypatch.context() as patch:
-        patch.setattr(database, "FORMAT", older)
+        patch.setattr(migrations, "FORMAT", older)
         database.open_for_writing(workspace).close()
     with database.reading(workspace) as connection:
         assert connection is not None

@@ -9,7 +9,7 @@ from bridge.privacy import masking
 from bridge.settings import load
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
-from worker.child.main import encode
+from worker.child.protocol import encode
 
 KEY = "sk-read-from-the-settings"
 

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from bridge.interface import question_arguments
-from bridge.search import explain_request, question
-from bridge.search.ranking import HALF_LIFE_RANGE, PRESETS
+from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MOST_IDS, PRESETS
 from jobs.payloads import PAYLOADS, Conversation, Ingest, Summary
 from worker.cli import parser
 from worker.mcp import schemas
@@ -77,8 +75,8 @@ def test_explain_takes_what_its_contract_says() -> None:
     }  # fmt: skip
     assert [kind["type"] for kind in taken["query"]["anyOf"]] == ["string", "null"]
     assert taken["ids"]["anyOf"][0]["items"] == {"type": "integer"}
-    assert taken["ids"]["anyOf"][0]["maxItems"] == explain_request.MOST_IDS
-    assert (taken["limit"]["minimum"], taken["limit"]["maximum"]) == explain_request.LIMIT_RANGE
+    assert taken["ids"]["anyOf"][0]["maxItems"] == MOST_IDS
+    assert (taken["limit"]["minimum"], taken["limit"]["maximum"]) == EXPLAIN_ARGUMENTS["limit"].range
 
 
 def test_explain_gives_what_its_contract_says() -> None:
@@ -93,11 +91,11 @@ def test_the_ranges_that_are_shown_are_those_in_force() -> None:
         return found["minimum"], found["maximum"]
 
     for name in ("memory_retrieve", "memory_context"):
-        assert shown(name, "max_results") == question.MAX_RESULTS_RANGE
-        assert shown(name, "max_tokens") == question.MAX_TOKENS_RANGE
+        assert shown(name, "max_results") == ARGUMENTS["max_results"].range
+        assert shown(name, "max_tokens") == ARGUMENTS["max_tokens"].range
         assert properties(name)["preset"]["enum"] == list(PRESETS)
-        assert set(properties(name)) - {"project"} <= set(question_arguments.ARGUMENTS)
-    assert shown("memory_retrieve", "half_life_days") == HALF_LIFE_RANGE
+        assert set(properties(name)) - {"project"} <= set(ARGUMENTS)
+    assert shown("memory_retrieve", "half_life_days") == ARGUMENTS["half_life_days"].range
 
 
 def test_what_ingest_takes_is_what_a_job_takes() -> None:

@@ -15,10 +15,11 @@ import pytest
 from fake_embedder import FakeEmbedder
 
 from bridge import slices
+from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.settings import Settings
-from bridge.store import database, memory_store as store_module, vector_files
+from bridge.store import database, memory_store as store_module, migrations, vector_files
 from bridge.store.full_text import table_in_force
 from bridge.store.memory_store import MemoryStore
 from bridge.text.passages import passages
@@ -68,7 +69,7 @@ def rows_of(workspace: Workspace, table: str) -> list[tuple[Any, ...]]:
         return connection.execute(f"SELECT * FROM {table}").fetchall()
 
 
-def mapped_rows(workspace: Workspace, part: vector_files.Part = "passages") -> vector_files.Vectors:
+def mapped_rows(workspace: Workspace, part: vector_files.Part = "passages") -> Vectors:
     """The committed rows of the generation in force."""
     meta = dict(rows_of(workspace, "meta"))
     path = vector_files.path_of(workspace.vectors, int(meta["vector_generation"]), part)
@@ -126,10 +127,10 @@ def test_a_memory_of_the_same_words_is_found_without_a_look_at_all_others(
     steps: list[int] = []
     with opened(workspace, embedder) as store:
         add(store, *(legacy(f"l{length}", "x" * length) for length in range(1, 500)))
-        store.connection.set_progress_handler(lambda: steps.append(1), 100)  # of SQLite's instructions
+        store._connection.set_progress_handler(lambda: steps.append(1), 100)  # of SQLite's instructions
         assert store.same_as(legacy("other", "x" * 300)) == "l300"
         assert store.same_as(legacy("other", "y" * 300)) is None
-        store.connection.set_progress_handler(None, 0)
+        store._connection.set_progress_handler(None, 0)
     assert len(steps) < 10
 
 
@@ -476,7 +477,7 @@ def test_a_rebuild_of_words_that_was_cut_off_leaves_nothing_behind(
     with opened(workspace, embedder) as store:
         add(store, summary("a"))
         before = everything(workspace)
-        harmed(workspace, database.WORDS.format(table="words_2"), "INSERT INTO words_2 VALUES ('half', 'of it')")
+        harmed(workspace, migrations.WORDS.format(table="words_2"), "INSERT INTO words_2 VALUES ('half', 'of it')")
         assert store.rebuild_words() == 1
         assert everything(workspace) == before
 
@@ -578,7 +579,7 @@ def test_a_store_of_a_newer_program_is_refused_unchanged(workspace: Workspace, e
     with opened(workspace, embedder) as store:
         add(store, summary("a"))
     with closing(sqlite3.connect(workspace.memory_db)) as connection:
-        connection.execute(f"PRAGMA user_version = {database.FORMAT + 1}")
+        connection.execute(f"PRAGMA user_version = {migrations.FORMAT + 1}")
     before = workspace.memory_db.read_bytes()
     with pytest.raises(JobError, match="STORE_NEWER"):
         MemoryStore(workspace, embedder)
@@ -597,14 +598,14 @@ def test_an_older_store_is_backed_up_before_it_is_migrated(
         connection.execute("BEGIN")
         connection.execute("ALTER TABLE memories ADD COLUMN extra TEXT")
 
-    monkeypatch.setattr(database, "MIGRATIONS", [*database.MIGRATIONS, second])
-    monkeypatch.setattr(database, "FORMAT", database.FORMAT + 1)
+    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, second])
+    monkeypatch.setattr(migrations, "FORMAT", migrations.FORMAT + 1)
     with opened(workspace, embedder) as store:
         assert store.get("a") is not None
     (backup,) = workspace.memory.glob("memory.format-*.db")
     assert backup.stat().st_mode & 0o777 == 0o600
     with closing(sqlite3.connect(backup)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (database.FORMAT - 1,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (migrations.FORMAT - 1,)
         assert connection.execute("SELECT id FROM memories").fetchall() == [("a",)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ from bridge.search import listing
 from bridge.settings import Settings
 from bridge.slices import Progress, ignore_progress
 from bridge.store import applied_jobs, database, extractions
+from bridge.store.memory_store import MemoryStore
 from bridge.store.rows import Addition
 from jobs import steps
 from jobs.errors import JobError
@@ -77,7 +79,7 @@ class Bench:
     def contents(self) -> list[tuple[Any, ...]]:
         """All memories but for their numbers, hidden ones as well."""
         query = "SELECT id, kind, hidden, migrated_from, status, topic_id, created_at, body FROM memories ORDER BY id"
-        return self.stores.store.connection.execute(query).fetchall()
+        return self.stores.store._connection.execute(query).fetchall()
 
     def files(self) -> dict[str, bytes]:
         """All files but SQLite's memory of who reads."""
@@ -93,6 +95,11 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 
 COUNTS = ("found", "migrated", "already_migrated", "forgotten", "failed", "skipped", "remaining")
+
+
+def add(store: MemoryStore, *additions: Addition) -> None:
+    with store.change(AT) as change:
+        change.add(additions)
 
 
 def counts(result: dict[str, Any]) -> dict[str, int]:
@@ -194,15 +201,15 @@ def test_a_person_sees_which_text_failed_and_that_a_dry_run_changed_nothing(
 ) -> None:
     path = bench.old.add(BROKEN)
     given = argparse.Namespace(command="migrate")
-    display.show(given, {"success": True, "job_id": "d", "result": bench.run("d", dry_run=True)})
+    display.show(given, {"success": True, "kind": "migrate", "job_id": "d", "result": bench.run("d", dry_run=True)})
     shown = capsys.readouterr().out
     assert path.name in shown
     assert "4 memories of earlier versions: would be 3 migrated, 1 failed." in shown
     assert "Nothing was changed." in shown
-    display.show(given, {"success": True, "job_id": "m", "result": bench.run("m")})
+    display.show(given, {"success": True, "kind": "migrate", "job_id": "m", "result": bench.run("m")})
     assert "Undo: cognee-memory migrate --undo m" in capsys.readouterr().out
     nothing = dict.fromkeys((*COUNTS, "items_omitted"), 0) | {"dry_run": True, "items": [], "warnings": []}
-    display.show(given, {"success": True, "job_id": "n", "result": nothing})
+    display.show(given, {"success": True, "kind": "migrate", "job_id": "n", "result": nothing})
     assert capsys.readouterr().out == "There are no memories of earlier versions.\nNothing was changed.\n"
 
 
@@ -234,10 +241,9 @@ def test_a_long_list_is_cut_and_the_receipt_is_not(bench: Bench, monkeypatch: py
 def test_what_was_forgotten_is_not_brought_back(bench: Bench) -> None:
     store = bench.stores.store
     ids = [item["memory_id"] for item in bench.run("m")["items"] if item["memory_id"]]
-    with store.changing(AT) as connection:
-        for memory_id in ids:
-            connection.execute("INSERT INTO tombstones VALUES (?, ?)", (memory_id, AT))
-            store.drop(memory_id, AT)
+    with store.change(AT) as change:
+        change.leave_tombstones(ids)
+        change.drop(ids)
     result = bench.run("again")
     assert counts(result) == {"found": 3, "forgotten": 3, "skipped": 1}
     assert store.count() == 0
@@ -247,7 +253,7 @@ def test_what_was_forgotten_is_not_brought_back(bench: Bench) -> None:
 def test_what_was_imported_under_another_id_is_there_already(bench: Bench) -> None:
     store = bench.stores.store
     text = Memory("11111111-2222-3333-4444-555555555555", 0, "legacy", Metadata(), AT, text=CONVERSATION)
-    store.bring([Addition(text)], AT)
+    add(store, Addition(text))
     result = bench.run("m")
     assert counts(result) == {"found": 3, "migrated": 2, "already_migrated": 1, "skipped": 1}
     assert text.id in [item["memory_id"] for item in result["items"]]
@@ -300,7 +306,8 @@ def test_a_kill_beside_any_step_is_mended_by_the_next_attempt(tmp_path: Path, mo
 
     def settled(bench: Bench) -> None:
         """All workspaces get one id, so that their memories' ids can be compared."""
-        with bench.stores.store.changing(AT) as connection:
+        assert bench.stores.store.count() == 0, "the store is made"
+        with closing(sqlite3.connect(bench.workspace.memory_db)) as connection, connection:
             connection.execute("UPDATE meta SET value = ? WHERE key = 'workspace_id'", (store_id,))
 
     settled(whole)
@@ -389,22 +396,22 @@ def test_undo_takes_back_what_cognee_was_given_of_it(bench: Bench, monkeypatch: 
 def test_what_cognee_keeps_of_a_memory_that_was_taken_back_is_no_text_of_an_earlier_version(bench: Bench) -> None:
     turn = bench.run("m")["items"][1]["memory_id"]
     kept = extractions.data_id_of(turn)
-    connection = bench.stores.store.connection
-    connection.execute('INSERT INTO cognified VALUES (?, ?, ?, \'{"nodes": [], "edges": []}\')', (turn, kept, AT))
+    with bench.stores.store.change(AT) as change:
+        change.keep_extraction(turn, extractions.Extraction(), "cognify")
     bench.run("u", undo="m")
-    assert kept in migrate.Known(connection).ours()
+    assert kept in migrate._ours(bench.stores.store)
 
 
 def test_undo_leaves_what_others_brought_and_what_has_become_more(bench: Bench) -> None:
     store = bench.stores.store
     mine = Memory("11111111-2222-3333-4444-555555555555", 0, "legacy", Metadata(), AT, text="Mine.")
-    store.bring([Addition(mine, "other")], AT)
+    add(store, Addition(mine, "other"))
     plain, turn, enriched = (item["memory_id"] for item in bench.run("m")["items"] if item["memory_id"])
     store.set_status(plain, "Draft", LATER, LATER)
     found = store.get(enriched)
     assert found is not None
     record = Memory("r", 0, "decision_record", Metadata(status="DecisionRecord"), AT, found.content, "", (enriched,))
-    store.bring([Addition(record, "compact")], AT)
+    add(store, Addition(record, "compact"))
     result = bench.run("u", undo="m")
     assert (result["undone"], {k["memory_id"] for k in result["kept"]}) == (1, {plain, enriched})
     assert any("merged" in kept["reason"] for kept in result["kept"])
@@ -412,8 +419,8 @@ def test_undo_leaves_what_others_brought_and_what_has_become_more(bench: Bench) 
     assert store.get(turn) is None
     assert {mine.id, plain, enriched, "r"} <= {row[0] for row in bench.contents()}
     store.set_status(plain, "Active", LATER_STILL, LATER_STILL)  # as the migration had made it
-    with store.changing(AT):
-        store.hide("r", AT)  # withdrawn
+    with store.change(AT) as change:
+        change.hide("r")  # withdrawn
     assert bench.run("u2", undo="m") == {"receipt": "m", "undone": 3, "kept": []}
     assert {row[0] for row in bench.contents()} == {mine.id, "r"}
 
@@ -422,17 +429,16 @@ def test_undo_looks_at_decision_records_alone_for_what_was_merged(bench: Bench) 
     steps: list[int] = []
     store = bench.stores.store
     plain = bench.run("m")["items"][0]["memory_id"]
-    store.bring([Addition(Memory(f"l{n}", 0, "legacy", Metadata(), AT, text=f"Text {n}")) for n in range(500)], AT)
-    store.connection.set_progress_handler(lambda: steps.append(1), 100)  # of SQLite's instructions
-    assert migrate._reasons_to_keep({plain: "Active"}, "m", store.connection) == {}
-    store.connection.set_progress_handler(None, 0)
+    add(store, *(Addition(Memory(f"l{n}", 0, "legacy", Metadata(), AT, text=f"Text {n}")) for n in range(500)))
+    store._connection.set_progress_handler(lambda: steps.append(1), 100)  # of SQLite's instructions
+    assert migrate._reasons_to_keep({plain: "Active"}, "m", store) == {}
+    store._connection.set_progress_handler(None, 0)
     assert len(steps) < 10
 
 
 def test_undo_leaves_what_was_stored_anew_by_somebody_else(bench: Bench) -> None:
-    store = bench.stores.store
     plain = bench.run("m")["items"][0]["memory_id"]
-    with store.changing(AT) as connection:
+    with closing(sqlite3.connect(bench.workspace.memory_db)) as connection, connection:
         connection.execute("UPDATE memories SET origin_job = 'other' WHERE id = ?", (plain,))
     assert [kept["memory_id"] for kept in bench.run("u", undo="m")["kept"]] == [plain]
 

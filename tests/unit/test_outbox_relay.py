@@ -239,9 +239,9 @@ def test_before_a_memory_leaves_the_graph_its_topic_is_named_after_one_that_stay
     add(stores, "a", "b", "c")
     stores.deliver_all()
     stores.fake.told.clear()
-    with stores.store.changing(NOW):
-        stores.store.drop("b", NOW)
-        stores.store.hide("c", NOW)
+    with stores.store.change(NOW) as change:
+        change.drop(["b"])
+        change.hide("c")
     stores.deliver_all()
     assert stores.fake.told == ["a", "-b", "-c"]
 
@@ -249,8 +249,8 @@ def test_before_a_memory_leaves_the_graph_its_topic_is_named_after_one_that_stay
 def test_the_graph_is_told_which_record_supersedes_which_whenever_either_is_written(stores: WithFakeGraph) -> None:
     add(stores, "a", "b")
     record = replace(summary("r"), kind="decision_record", sources=("a", "b", "gone"))
-    with stores.store.changing(NOW):
-        stores.store.hide("b", NOW)
+    with stores.store.change(NOW) as change:
+        change.hide("b")
     stores.store.add([(record, None)], NOW)
     stores.deliver_all()
     assert stores.fake.superseded == [("r", "a")]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bridge.memory import Memory, Metadata
-from bridge.search.packing import CUT_MARKER, SHORT_MARKER, cut, pack
+from bridge.search.hits import CUT_MARKER, SHORT_MARKER, cut, pack
 from bridge.search.ranking import Factors, Relevance
 
 FACTORS = Factors(Relevance(0.5, 0.5, 0.5), 1.0, 1.0, None, 0.5)

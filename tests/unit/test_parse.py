@@ -17,7 +17,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from jobs.errors import ERRORS, JobError, Reaction
-from jobs.model import KINDS, Job, canonical_json, encode, job_digest
+from jobs.kinds import KIND_NAMES
+from jobs.model import Job, canonical_json, encode, job_digest
 from jobs.parse import MAX_DEPTH, default_priority, parse_job, read_json
 
 JOB: dict[str, Any] = {"schema_version": 1, "job_id": "a", "kind": "check", "payload": {}}
@@ -262,7 +263,7 @@ field_names = st.sampled_from(["summary", "topic", "topicId", "what", "limit", "
 
 @given(
     st.fixed_dictionaries(
-        {"schema_version": st.just(1), "job_id": st.just("a"), "kind": st.sampled_from(KINDS)},
+        {"schema_version": st.just(1), "job_id": st.just("a"), "kind": st.sampled_from(KIND_NAMES)},
         optional={
             "payload": st.dictionaries(field_names, json_values, max_size=3),
             "priority": json_values,

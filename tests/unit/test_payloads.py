@@ -8,7 +8,7 @@ import pytest
 
 from jobs.check import check
 from jobs.errors import JobError
-from jobs.model import KINDS, Kind
+from jobs.kinds import KIND_NAMES, Kind
 from jobs.payloads import PAYLOADS
 
 UUID = "0193C7A2-7F3A-7000-8000-00000000000A"
@@ -34,7 +34,7 @@ def conversation(**fields: Any) -> dict[str, Any]:
 
 
 def test_every_kind_has_a_payload() -> None:
-    assert tuple(PAYLOADS) == KINDS
+    assert tuple(PAYLOADS) == KIND_NAMES
 
 
 GOOD: list[tuple[Kind, dict[str, Any], dict[str, Any]]] = [

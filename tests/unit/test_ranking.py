@@ -5,26 +5,43 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from bridge.argument_table import ARGUMENTS
 from bridge.memory import Content, Memory, Metadata
 from bridge.search.ranking import (
-    HALF_LIFE_RANGE,
+    ABOVE_ANY_SCORE,
+    COMPONENT_WEIGHTS,
     LEXICAL_WEIGHT,
     VECTOR_WEIGHT,
     Factors,
     Ranking,
     Relevance,
     age_days,
-    clamp,
+    ages_in_days,
+    attainable_bm25,
+    attainable_relevance,
+    components,
     factors,
+    inverse_document_frequency,
+    lexical_score,
+    lexical_scores,
     order_key,
     recency_multiplier,
+    recency_multipliers,
     relevance,
     rounded,
+    scores,
+    semantic_score,
+    status_multipliers,
     status_word,
+    tells_apart,
+    vector_score,
+    vector_scores,
 )
+from bridge.store.rows import dated
 from jobs import clock
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -109,7 +126,7 @@ def test_the_blend_weighs_relevance_against_recency_before_the_status() -> None:
     assert found.score == pytest.approx((0.8 * 0.6 + 0.2 * 0.5) * 0.4)
 
 
-@given(COSINE, COSINE, SHARE, st.floats(0, 5000), st.floats(*HALF_LIFE_RANGE), SHARE)
+@given(COSINE, COSINE, SHARE, st.floats(0, 5000), st.floats(*ARGUMENTS["half_life_days"].range), SHARE)
 def test_whoever_multiplies_the_factors_as_reported_gets_the_score_as_reported(
     best: float, whole: float, lexical: float, days: float, half_life: float, floor: float
 ) -> None:
@@ -179,13 +196,127 @@ def test_very_old_memories_keep_an_order_among_themselves() -> None:
     assert young.score > old.score > 0
 
 
-def test_a_clamped_value_is_reported_and_a_fitting_one_is_not() -> None:
-    warnings: list[str] = []
-    assert clamp("alpha", 0.7, 0.6, 0.95, warnings) == 0.7
-    assert warnings == []
-    assert clamp("alpha", 2, 0.6, 0.95, warnings) == 0.95
-    assert clamp("half_life_days", -math.inf, 0.5, 90, warnings) == 0.5
-    assert warnings == [
-        "alpha 2 is outside 0.6..0.95; 0.95 was used",
-        "half_life_days -inf is outside 0.5..90; 0.5 was used",
+# --- columns beside scalars ---
+
+STATUSES = ("DecisionRecord", "Active", "Superseded", "Draft", None)
+RANKINGS = st.builds(
+    Ranking,
+    st.sampled_from(["product", "blend"]),
+    st.floats(*ARGUMENTS["half_life_days"].range),
+    st.floats(*ARGUMENTS["recency_floor"].range),
+    st.floats(*ARGUMENTS["alpha"].range),
+    st.just(NOW),
+)
+AGES = st.none() | st.floats(-10, 5000)
+"""In days; None without a date."""
+
+
+@given(st.lists(st.tuples(st.floats(0, 20), st.booleans()), min_size=1), st.floats(1e-6, 30))
+def test_columns_of_lexical_scores_are_the_scores_one_by_one(
+    found: list[tuple[float, bool]], attainable: float
+) -> None:
+    bm25s, names = (np.array(column) for column in zip(*found, strict=True))
+    columns = lexical_scores(bm25s, attainable, names)
+    assert columns.tolist() == [lexical_score(bm25, attainable, has_name) for bm25, has_name in found]
+
+
+@given(st.lists(st.tuples(COSINE, COSINE, SHARE), min_size=1))
+def test_columns_of_relevances_are_the_relevances_one_by_one(found: list[tuple[float, float, float]]) -> None:
+    best, whole, lexical = (np.array(column) for column in zip(*found, strict=True))
+    vectors = vector_scores(best, whole)
+    assert vectors.tolist() == [vector_score(b, w) for b, w, _ in found]
+    alone = [relevance(*values).semantic_score for values in found]
+    assert semantic_score(vectors, lexical) == pytest.approx(np.array(alone), abs=1e-9)
+
+
+@given(COSINE)
+def test_a_whole_text_that_is_the_only_passage_has_its_cosine_as_vector_score(cosine: float) -> None:
+    """What the first of two stages relies on."""
+    assert vector_score(cosine, cosine) == pytest.approx(max(0.0, cosine))
+
+
+def aged(days: float | None, status: str | None) -> Memory:
+    metadata = Metadata(status=status, created_at=None if days is None else days_ago(days))  # type: ignore[arg-type]
+    return Memory("id", 1, "summary", metadata, "2026-11-01T00:00:00Z", Content("Topic", "Context"))
+
+
+def dates_of(memories: list[Memory]) -> np.ndarray:
+    found = [dated(m.kind, m.metadata.created_at, m.metadata.source_created_at, m.stored_at) for m in memories]
+    return np.array(found, np.float64)
+
+
+@given(st.lists(AGES, min_size=1), RANKINGS)
+def test_columns_of_ages_and_recencies_are_those_of_each_memory(days: list[float | None], ranking: Ranking) -> None:
+    memories = [aged(each, "Active") for each in days]
+    ages = ages_in_days(dates_of(memories), NOW)
+    alone = [age_days(memory, NOW) for memory in memories]
+    assert [None if np.isnan(age) else age for age in ages.tolist()] == [
+        None if age is None else pytest.approx(age, abs=1e-9) for age in alone
     ]
+    recencies = recency_multipliers(ages, ranking.half_life_days, ranking.recency_floor)
+    one_by_one = [recency_multiplier(age, ranking.half_life_days, ranking.recency_floor) for age in alone]
+    assert recencies == pytest.approx(np.array(one_by_one), rel=1e-7, abs=1e-9)
+
+
+@given(st.lists(st.tuples(SHARE, AGES, st.sampled_from(STATUSES)), min_size=1), RANKINGS)
+def test_columns_of_scores_are_the_scores_one_by_one(
+    found: list[tuple[float, float | None, str | None]], ranking: Ranking
+) -> None:
+    memories = [aged(days, status) for _, days, status in found]
+    semantic = np.array([share for share, _, _ in found])
+    status = status_multipliers(STATUSES)[[STATUSES.index(status) for _, _, status in found]]
+    alone = [
+        factors(memory, Relevance(0.0, 0.0, share), ranking)
+        for memory, (share, _, _) in zip(memories, found, strict=True)
+    ]
+    assert status.tolist() == [one.status_multiplier for one in alone]
+    columns = scores(semantic, dates_of(memories), status, ranking)
+    assert columns == pytest.approx(np.array([one.score for one in alone]), rel=1e-7, abs=1e-9)
+    assert (columns < ABOVE_ANY_SCORE).all()
+
+
+# --- terms ---
+
+
+def test_a_term_tells_the_less_the_more_memories_have_it() -> None:
+    idfs = [inverse_document_frequency(100, having) for having in (0, 1, 10, 49, 50, 100, 101)]
+    assert idfs == sorted(idfs, reverse=True)
+    assert idfs[1] == pytest.approx(math.log(99.5 / 1.5))
+    assert [tells_apart(idf) for idf in idfs] == [True, True, True, True, False, False, False]
+
+
+def test_a_lexical_score_is_the_share_of_what_the_terms_can_attain() -> None:
+    attainable = attainable_bm25([2.0, 3.0])
+    assert attainable == pytest.approx(2.2 * 5)
+    assert lexical_score(5.5, attainable, has_name=False) == pytest.approx(0.5)
+    assert lexical_score(5.5, attainable, has_name=True) == pytest.approx(0.75)
+    assert lexical_score(99.0, attainable, has_name=False) == 1.0
+
+
+# --- what explain shows ---
+
+
+@given(COSINE, COSINE, SHARE, AGES, st.sampled_from(STATUSES), RANKINGS)
+def test_the_components_make_the_score(
+    best: float, whole: float, lexical: float, days: float | None, status: str | None, ranking: Ranking
+) -> None:
+    memory, found = aged(days, status), relevance(best, whole, lexical)
+    scored, parts = factors(memory, found, ranking), components(memory, found, ranking)
+    assert parts.base is not None
+    assert parts.semantic_boost is not None
+    assert 0 <= parts.base <= COMPONENT_WEIGHTS["base"] + 1e-9
+    assert 0 <= parts.semantic_boost <= COMPONENT_WEIGHTS["semantic_boost"] + 1e-9
+    assert parts.base + parts.semantic_boost == pytest.approx(found.semantic_score, abs=1e-9)
+    assert (parts.recency, 1 + parts.kind_bonus) == pytest.approx((scored.recency_multiplier, scored.status_multiplier))
+
+
+def test_without_a_query_only_what_needs_none_is_a_component() -> None:
+    parts = components(aged(7, "Superseded"), None, PRODUCT)
+    assert (parts.base, parts.recency, parts.kind_bonus, parts.semantic_boost) == (None, 0.5, -0.6, None)
+
+
+def test_without_one_half_of_the_index_less_relevance_is_attainable() -> None:
+    assert attainable_relevance(vectors=True, words=True) == pytest.approx(1)
+    assert attainable_relevance(vectors=True, words=False) == VECTOR_WEIGHT
+    assert attainable_relevance(vectors=False, words=True) == LEXICAL_WEIGHT
+    assert attainable_relevance(vectors=False, words=False) == 0

@@ -14,7 +14,8 @@ from jobs import clock, record_cache, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record
-from jobs.record_cache import JobRow, RecordCache
+from jobs.record_cache import RecordCache
+from jobs.schema import JobBrief as JobRow
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

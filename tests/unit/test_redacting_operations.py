@@ -15,14 +15,13 @@ from fake_embedder import FakeEmbedder
 from old_workspace import OldWorkspace
 
 from bridge.forgetting.leftovers import of_earlier
+from bridge.graph.llm_budget import Meter
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
-from bridge.store import extractions
 from bridge.store.extractions import ExtractedNode, Extraction
-from bridge.store.llm_usage import Meter
 from bridge.store.rows import Addition
 from bridge.transfer import export, export_file
 from jobs import clock
@@ -78,12 +77,12 @@ class Place(Stores):
 
     def holding(self) -> list[str]:
         """The files of the store that hold the secret."""
-        self.store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         there = [path for path in self.workspace.memory.rglob("*") if path.is_file()]
         return [path.name for path in there if KEY.encode() in path.read_bytes()]
 
     def memory(self) -> Memory:
-        (memory_id,) = self.store.connection.execute("SELECT id FROM memories WHERE hidden = 0").fetchone()
+        memory_id = self.store.ids()[0]
         memory = self.store.get(memory_id)
         assert memory is not None
         return memory
@@ -187,7 +186,7 @@ def test_a_forgetting_finds_the_old_text_of_a_memory_that_was_redacted(opened: C
     place = opened()
     path = OldWorkspace(place.workspace.root, "0.3.4").add(OLD)
     place.done("migrate", {}, "migrate")
-    (memory_id,) = place.store.connection.execute("SELECT id FROM memories WHERE topic_id = 'keys'").fetchone()
+    memory_id = place.store.ids_about("keys")[0]
     found = of_earlier(place.workspace, [memory_id], [], place.store.workspace_id)
     assert found.files == (path.relative_to(place.workspace.root).as_posix(),)
 
@@ -197,7 +196,8 @@ def test_a_forgetting_finds_the_old_text_of_a_memory_that_was_redacted(opened: C
 
 def exported(place: Place, memories: list[Memory]) -> bytes:
     """The export of a store with these memories, in which nothing was redacted."""
-    place.store.bring([Addition(memory, "job") for memory in memories], AT)
+    with place.store.change(AT) as change:
+        change.add(Addition(memory, "job") for memory in memories)
     found: list[bytes] = []
     export.write(place.workspace, "1.0", AT, found.append)
     return b"".join(found)
@@ -219,7 +219,7 @@ def test_an_export_with_secrets_is_imported_without_them_and_under_its_ids(opene
     result = place.done("import", {"path": "memories.jsonl"}, "import")
     assert result["redactions"] == {"total": 3, "kinds": {"aws-access-key": 3}}
     assert place.holding() == []
-    assert {i for (i,) in place.store.connection.execute("SELECT id FROM memories")} == {m.id for m in of_everything()}
+    assert set(place.store.all_ids()) == {m.id for m in of_everything()}
     again = place.done("import", {"path": "memories.jsonl"}, "again")
     assert (again["unchanged"], again["conflicts"], again["redactions"]["total"]) == (2, 0, 0)
     retried = place.done("import", {"path": "memories.jsonl"}, "import")
@@ -230,8 +230,8 @@ def test_what_was_found_in_a_text_is_imported_without_secrets_and_counted(opened
     there, (memory, _) = opened("there", OFF), of_everything()
     exported(there, [memory])
     found = Extraction((ExtractedNode("0b4f5c1e-5b1c-4d4e-9d4e-000000000003", "Entity", ("name",), {"name": KEY}),))
-    with there.store.changing(AT) as connection:
-        extractions.keep(connection, memory.id, found, "job", AT)
+    with there.store.change(AT) as change:
+        change.keep_extraction(memory.id, found, "job")
     data: list[bytes] = []
     export.write(there.workspace, "1.0", AT, data.append)
     place = opened()

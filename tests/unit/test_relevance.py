@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge.embedding.embedder import Embedder, EmbeddingConfig, create
+from bridge.argument_table import ARGUMENTS
+from bridge.embedding.embedder import Embedder, EmbeddingConfig
+from bridge.embedding.factory import create
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
-from bridge.search.question import RELEVANCE_FLOOR
 from bridge.search.ranking import LEXICAL_WEIGHT, NAME_SHARE
 from bridge.search.reader import Reader
 from bridge.store import database
@@ -31,6 +32,7 @@ from jobs.layout import Workspace
 ROOT = Path(__file__).resolve().parents[2]
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 TODAY = "2026-11-20T12:00:00Z"
+RELEVANCE_FLOOR = ARGUMENTS["relevance_floor"].default
 
 Ask = Callable[..., list[dict[str, Any]]]
 Payload = dict[str, Any]

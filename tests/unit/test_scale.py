@@ -26,8 +26,10 @@ from bridge.search.reader import Reader
 from bridge.search.retrieval import rank, score
 from bridge.search.snapshot import open_snapshot
 from bridge.settings import Settings
-from bridge.store import database, vector_files
+from bridge.store import vector_files
 from bridge.store.memory_store import MemoryStore
+from bridge.store.protocol_reading import STATUSES as STATUS_CODES
+from bridge.store.reading import reader_of
 from bridge.store.rows import dated
 from jobs import clock
 from jobs.layout import Workspace
@@ -171,8 +173,8 @@ def test_a_snapshot_from_before_a_change_keeps_its_own_state_beside_a_newer_one(
     with closing(older), closing(newer):
         assert (len(older.catalogue), len(newer.catalogue)) == (10, 15)
         # A question that began before sees its own state though the cache knows a newer one.
-        assert len(cache.edition(older._connection).catalogue) == 10
-        assert len(cache.edition(newer._connection).catalogue) == 15
+        assert len(cache.edition(older._store).catalogue) == 10
+        assert len(cache.edition(newer._store).catalogue) == 15
 
 
 def test_a_store_that_was_removed_and_begun_anew_is_read_anew(workspace: Workspace) -> None:
@@ -277,16 +279,16 @@ def test_the_time_range_holds_its_start_and_not_its_end(workspace: Workspace) ->
 
 def test_the_numbers_of_a_catalogue_are_found_in_any_order_and_unknown_ones_are_not(workspace: Workspace) -> None:
     add(workspace, *memories(20))
-    connection = database.open_for_reading(workspace)
-    assert connection is not None
-    with closing(connection):
-        found = catalogue.read(connection)
+    store = reader_of(workspace).snapshot()
+    assert store is not None
+    with closing(store):
+        found = catalogue.read(store)
         shuffled = found.take(np.random.default_rng(1).permutation(len(found)))
         wanted = np.array([5, 999, 1, 0, 20])
-        places = shuffled.places(wanted)
-        assert [int(shuffled.number[p]) if p >= 0 else None for p in places] == [5, None, 1, None, 20]
-        empty = found.filtered(Filters(topic_id="nobody"), connection)
-        assert (len(empty), empty.places(wanted).tolist()) == (0, [-1] * 5)
+        indexes = shuffled.indexes(wanted)
+        assert [int(shuffled.number[i]) if i >= 0 else None for i in indexes] == [5, None, 1, None, 20]
+        empty = found.filtered(Filters(topic_id="nobody"), store)
+        assert (len(empty), empty.indexes(wanted).tolist()) == (0, [-1] * 5)
 
 
 def test_very_old_memories_keep_their_order_by_date_though_nothing_of_their_score_is_left(workspace: Workspace) -> None:
@@ -403,7 +405,7 @@ def test_no_estimate_loses_one_of_the_best_however_low_the_scores(
     nothing = np.zeros(len(exact), np.int64)
     candidates = catalogue.Catalogue(
         np.arange(1, len(exact) + 1), nothing, nothing, nothing,
-        np.array([catalogue.STATUSES.index(m.metadata.status) for m, _ in exact], np.int8),
+        np.array([STATUS_CODES.index(m.metadata.status) for m, _ in exact], np.int8),
         nothing.astype(np.bool_), np.array(dates, np.float64),
     )  # fmt: skip
     kept = retrieval._best(candidates, np.array(estimates), question)

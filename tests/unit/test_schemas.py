@@ -8,28 +8,32 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from inspect import signature
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 import pytest
+from contract import fields_of
 from jsonschema import Draft202012Validator, FormatChecker
 from questions import answer_to
 
 from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.interface import answer_shapes, envelope, result_shapes
+from bridge.interface.json_schema import Shape
 from bridge.memory import Memory
-from bridge.operations import Task, ingest, noop, rebuild, set_status
+from bridge.operations import Task, ingest, noop, operation, rebuild, set_status
 from bridge.search import hits, ranking
 from bridge.search.question import parse_question
 from bridge.settings import Settings
 from jobs import client, clock, lifecycle, schema as shapes, spool
 from jobs.check import check
 from jobs.errors import JobError
+from jobs.kinds import KIND_NAMES, Kind
 from jobs.layout import Workspace
 from jobs.lifecycle import Started, Succeeded
-from jobs.model import Kind, Record, canonical_json, encode, job_digest
+from jobs.model import Record, canonical_json, encode, job_digest
 from jobs.parse import parse_job
 from jobs.payloads import PAYLOADS
 from tools import examples, schemas as tool
@@ -47,12 +51,12 @@ def problems(file: str, value: Any) -> list[str]:
     return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(json.loads(json.dumps(value)))]
 
 
-def known(shape: type[shapes.Shape]) -> set[str]:
-    return set(shape.model_fields)
+def known(shape: Shape) -> set[str]:
+    return set(fields_of(shape))
 
 
-def required(shape: type[shapes.Shape]) -> set[str]:
-    return {name for name, field in shape.model_fields.items() if field.is_required()}
+def required(shape: Shape) -> set[str]:
+    return {name for name, is_required in fields_of(shape).items() if is_required}
 
 
 # --- the files ---
@@ -474,8 +478,9 @@ def test_a_rebuild_counts_what_it_made_anew(stores: Stores, what: str, counted: 
 
 
 def test_every_kind_that_runs_has_its_result_described() -> None:
-    source = Path(ingest.__file__).with_name("__init__.py").read_text("utf-8")
-    assert set(re.findall(r'"(\w+)": \w+\.run', source)) == set(result_shapes.RESULTS)
+    assert set(result_shapes.RESULTS) == set(KIND_NAMES)
+    for kind in KIND_NAMES:
+        assert list(signature(operation(kind)).parameters) == ["tasks", "stores", "now", "progress"], kind
 
 
 def test_a_real_answer_is_as_the_schema_says(workspace: Workspace, stores: Stores) -> None:
@@ -510,7 +515,8 @@ def test_a_hit_of_each_kind_has_its_fields(memory: Memory) -> None:
 
 @pytest.mark.parametrize("details", [{}, {"n": 1}])
 def test_a_failure_has_its_fields(details: dict[str, Any]) -> None:
-    failed = envelope.failure(JobError("MODEL_MISSING", details=details), results=[], total_results=0, total_tokens=0)
+    error = JobError("MODEL_MISSING", details=details)
+    failed = {**envelope.failure(error), "results": [], "total_results": 0, "total_tokens": 0}
     assert problems("retrieval-response", failed) == []
     assert set(failed) == required(answer_shapes.RetrievalFailure) | ({"error_details"} if details else set())
     assert known(answer_shapes.RetrievalFailure) == required(answer_shapes.RetrievalFailure) | {"error_details"}

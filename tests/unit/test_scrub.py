@@ -9,14 +9,16 @@ from typing import Any
 import jsonschema
 import pytest
 from hypothesis import given, strategies as st
-from pydantic import BaseModel
 
+from bridge.interface.json_schema import Shape, schema_of
 from bridge.interface.result_shapes import RESULTS
 from jobs import lifecycle
 from jobs.clock import parse
+from jobs.diagnostics import DIAGNOSTICS, FIXES, GROUPS, LEVELS
 from jobs.errors import ERRORS, JobError
+from jobs.kinds import BY_NAME, KIND_NAMES
 from jobs.lifecycle import Failed, Started, Succeeded
-from jobs.model import KINDS, Job, Record
+from jobs.model import Job, Record
 from jobs.scrub import WORDS, is_plain, keeps_copy, without_strings, without_texts
 
 AT = parse("2026-11-20T12:00:00Z")
@@ -61,9 +63,9 @@ def test_of_an_error_the_table_s_words_stay() -> None:
     assert found == JobError("TOPIC_NOT_FOUND").as_dict()
 
 
-def _instance(shape: type[BaseModel]) -> dict[str, Any]:
+def _instance(shape: Shape) -> dict[str, Any]:
     """A value of the shape with a text wherever one may be: made of its JSON Schema."""
-    schema = shape.model_json_schema()
+    schema = schema_of(shape)
 
     def value(part: dict[str, Any]) -> Any:
         if "$ref" in part:
@@ -94,7 +96,7 @@ def _instance(shape: type[BaseModel]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", sorted(RESULTS))
 def test_without_its_texts_a_result_is_still_of_its_kind(kind: Any) -> None:
-    schema = RESULTS[kind].model_json_schema()
+    schema = schema_of(RESULTS[kind])
     result = _instance(RESULTS[kind])
     jsonschema.validate(result, schema)
     found = without_texts(ended(Succeeded(result), kind)).result
@@ -102,7 +104,8 @@ def test_without_its_texts_a_result_is_still_of_its_kind(kind: Any) -> None:
     assert "Words of somebody." not in json.dumps(found)
 
 
-def test_every_word_of_our_own_in_a_result_is_known() -> None:
+@pytest.mark.parametrize("kind", sorted(RESULTS))
+def test_every_word_of_our_own_in_a_result_is_known(kind: str) -> None:
     """Else a record that loses its texts would lose it, and no longer be of its kind's shape."""
 
     def words(part: Any) -> Iterator[str]:
@@ -114,8 +117,10 @@ def test_every_word_of_our_own_in_a_result_is_known() -> None:
             for inner in part:
                 yield from words(inner)
 
-    found = {word for shape in RESULTS.values() for word in words(shape.model_json_schema())}
-    assert found - {*KINDS, *ERRORS} <= WORDS
+    found = set(words(schema_of(RESULTS[kind])))
+    assert found - {*KIND_NAMES, *ERRORS} <= WORDS
+    tables = {*DIAGNOSTICS, *LEVELS, *GROUPS, *FIXES}
+    assert found - tables - {*KIND_NAMES, *ERRORS} <= set(BY_NAME[kind].words), "its row in jobs/kinds.py names them"
 
 
 def test_lists_of_texts_become_empty() -> None:

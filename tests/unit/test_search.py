@@ -21,9 +21,8 @@ from bridge.search.catalogue import Filters
 from bridge.search.question import parse_question
 from bridge.search.reader import Reader
 from bridge.search.retrieval import rank
-from bridge.search.snapshot import Snapshot
+from bridge.search.snapshot import Snapshot, open_snapshot
 from bridge.settings import Settings
-from bridge.store.database import open_for_reading
 from bridge.store.full_text import table_in_force
 from bridge.store.memory_store import MemoryStore
 from jobs.errors import JobError
@@ -81,9 +80,9 @@ class Shelf:
         return [hit["memory_id"] for hit in self.ask(query, config, **arguments)["results"]]
 
     def snapshot(self) -> Snapshot:
-        connection = open_for_reading(self.workspace)
-        assert connection is not None
-        return Snapshot(self.workspace, connection)
+        found = open_snapshot(self.workspace)
+        assert found is not None
+        return found
 
 
 @pytest.fixture

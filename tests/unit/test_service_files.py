@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.child.process import CRITICAL_SECONDS
+from worker.child.protocol import CRITICAL_SECONDS
 from worker.cli import parser
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "service"

@@ -10,7 +10,7 @@ import pytest
 from fake_embedder import FakeEmbedder
 
 from bridge.memory import Content, Memory, Metadata
-from bridge.store import database
+from bridge.store import database, migrations
 from bridge.store.llm_usage import Spent
 from bridge.store.memory_store import MemoryStore
 from bridge.store.sizes import BY_STATUS, Sizes, sizes
@@ -49,13 +49,13 @@ def test_memories_are_counted_by_an_index(workspace: Workspace) -> None:
     assert any("memories_catalogue" in line for line in plan), plan
 
 
-@pytest.mark.parametrize("older", range(1, database.FORMAT))
+@pytest.mark.parametrize("older", range(1, migrations.FORMAT))
 def test_a_store_of_an_older_format_has_sizes_too(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, older: int
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(database, "MIGRATIONS", database.MIGRATIONS[:older])
-        patch.setattr(database, "FORMAT", older)
+        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:older])
+        patch.setattr(migrations, "FORMAT", older)
         with closing(database.open_for_writing(workspace)) as connection:
             connection.execute(
                 "INSERT INTO memories (number, id, kind, stored_at, body, sources, passage_row, passage_count)"

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from jobs import clock, lifecycle, spool
+from jobs.kinds import BATCHED, KIND_NAMES, PREEMPTIBLE, YIELDS
 from jobs.layout import SpoolPaths
-from jobs.model import KINDS, Record, encode
+from jobs.model import Record, encode
 from jobs.parse import parse_job
-from worker.scheduling.tasks import BATCHED, PREEMPTIBLE, Tasks, read_tasks
+from worker.scheduling.tasks import Tasks, read_tasks
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
 
@@ -124,6 +125,8 @@ def test_a_job_of_a_kind_for_tests_that_was_accepted_runs_though_they_are_off_no
 
 
 def test_what_is_batched_and_what_is_sliced_are_kinds() -> None:
-    assert set(KINDS) >= BATCHED
-    assert set(KINDS) >= PREEMPTIBLE
+    assert set(KIND_NAMES) >= BATCHED
+    assert set(KIND_NAMES) >= YIELDS >= PREEMPTIBLE
+    assert {"compact"} == YIELDS - PREEMPTIBLE
+    assert "forget" in PREEMPTIBLE, "in a pause it would change what others have read"
     assert "ingest" in BATCHED - PREEMPTIBLE, "it is what long work lets in between"

@@ -172,7 +172,7 @@ def test_what_was_forgotten_is_told_of_one_as_of_many(capsys: pytest.CaptureFixt
     lists: dict[str, list[str]] = {name: [] for name in names}
     for count, said in ((1, "1 job lost its texts, 1 waiting job ended"), (2, "2 jobs lost their texts, 2 waiting")):
         result = {**lists, "jobs_scrubbed": count, "jobs_ended": count, "files_removed": count}
-        show_result({"kind": "forget", "result": result}, "")
+        show_result({"kind": "forget", "result": result})
         assert said in capsys.readouterr().out
 
 

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 from hypothesis import given, strategies as st
 
-from bridge.store import database
+from bridge.store import migrations
 from bridge.text.terms import MAX_TERMS, STOP_WORDS, index_text, query_terms
 
 
@@ -24,7 +24,7 @@ def names(query: str) -> list[str]:
 @pytest.fixture
 def index() -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.execute(database.WORDS.format(table="words"))
+        connection.execute(migrations.WORDS.format(table="words"))
         yield connection
 
 
@@ -278,7 +278,7 @@ def test_a_pasted_log_asks_for_a_bounded_number_of_terms_and_for_its_identifiers
 def test_no_query_whatever_is_a_syntax_error_for_the_full_text_index(query: str) -> None:
     """Users paste code, quotes, emoji and operators."""
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.execute(database.WORDS.format(table="words"))
+        connection.execute(migrations.WORDS.format(table="words"))
         for term in query_terms(query):
             connection.execute("SELECT count(*) FROM words WHERE words MATCH ?", (term.match,)).fetchone()
 
@@ -286,7 +286,7 @@ def test_no_query_whatever_is_a_syntax_error_for_the_full_text_index(query: str)
 @given(st.from_regex(r"[a-z]{2,8}([A-Z][a-z]{2,8}){1,3}", fullmatch=True))
 def test_each_part_of_a_camel_case_name_finds_the_text_that_holds_it(name: str) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.execute(database.WORDS.format(table="words"))
+        connection.execute(migrations.WORDS.format(table="words"))
         connection.execute("INSERT INTO words (body) VALUES (?)", (index_text(f"see {name} there"),))
         for term in query_terms(name):
             count = connection.execute("SELECT count(*) FROM words WHERE words MATCH ?", (term.match,)).fetchone()
@@ -296,6 +296,6 @@ def test_each_part_of_a_camel_case_name_finds_the_text_that_holds_it(name: str) 
 @given(st.text(alphabet="ab1_-./#状态äß ", min_size=1))
 def test_a_text_is_found_by_itself(text: str) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.execute(database.WORDS.format(table="words"))
+        connection.execute(migrations.WORDS.format(table="words"))
         if query_terms(text):
             assert found(connection, text, text)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bridge.embedding.embedder import Vectors
 from bridge.store import vector_files
 
 
-def rows(*values: float) -> vector_files.Vectors:
+def rows(*values: float) -> Vectors:
     return np.array([[value] * 3 for value in values], np.float32)
 
 

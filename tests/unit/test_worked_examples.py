@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from shelf import STORED, Shelf
 
-from bridge.embedding.embedder import Embedder, EmbeddingConfig, create
+from bridge.embedding.embedder import Embedder, EmbeddingConfig
+from bridge.embedding.factory import create
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.settings import Settings

@@ -3,71 +3,75 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bridge.search import listing
 from bridge.settings import Settings
 from jobs import clock, record_cache
 from jobs.layout import Workspace
-from jobs.record_cache import JobRow, RecordCache
+from jobs.record_cache import RecordCache
 
-from ..terminal.output import counted, size, span
 from ..version import VERSION
+from ..wording import counted, size, span
 from .requests import LIVE, rejections, waiting, worker_of
+
+if TYPE_CHECKING:
+    from jobs.schema import JobBrief as JobRow
+
+    from .shapes import Overview, Standing, WorkerState
 
 _SILENT_SECONDS = 30.0  # without a heartbeat, of a worker that lives
 
 
-def overview(workspace: Workspace, settings: Settings) -> dict[str, Any]:
+def overview(workspace: Workspace, settings: Settings) -> Overview:
     """What ``cognee-memory status`` tells; read from files, whether a worker runs or not."""
     now = clock.now()
     paths = workspace.spool
     jobs = RecordCache(paths)
     jobs.refresh()
-    found = jobs.rows()
-    whole: dict[str, Any] = {
+    rows = jobs.rows()
+    standing: Standing = {
         "workspace": str(workspace.root),
         "version": VERSION,
         "now": clock.iso(now),
         "worker": worker_of(workspace),
         "paused": paths.paused.exists(),
         "jobs": {
-            "counts": record_cache.counts(found),
-            "causes": record_cache.causes(found),
-            "oldest_waiting_seconds": oldest_waiting(found, now),
+            "counts": record_cache.counts(rows),
+            "causes": record_cache.causes(rows),
+            "oldest_waiting_seconds": oldest_waiting(rows, now),
         },
         "waiting_in_inbox": len(waiting(paths)),
         "rejected_files": rejections(paths, 0)[1],
         **listing.counts_or_error(workspace),
         "disk": {"free_bytes": shutil.disk_usage(workspace.root).free, "min_free_bytes": settings.min_free_bytes},
     }
-    return whole | {"advice": advice(whole, now)}
+    return {**standing, "advice": advice(standing, now)}
 
 
-def oldest_waiting(found: list[JobRow], now: datetime) -> float | None:
+def oldest_waiting(rows: list[JobRow], now: datetime) -> float | None:
     """For how many seconds the job has waited that came first of those that wait; None where none does.
 
     Jobs that are to run again are left out.
     """
-    waits = (b for b in found if b["state"] in ("queued", "retrying") and not record_cache.is_waiting_replay(b))
+    waits = (b for b in rows if b["state"] in ("queued", "retrying") and not record_cache.is_waiting_replay(b))
     times = [clock.parse(b["accepted_at"]) for b in waits if b["accepted_at"]]
     return round((now - min(times)).total_seconds(), 1) if times else None
 
 
-def advice(found: Mapping[str, Any], now: datetime) -> list[str]:
+def advice(standing: Standing, now: datetime) -> list[str]:
     """What to do next, the most urgent first; nothing where all is well."""
-    worker, jobs, disk = found["worker"], found["jobs"], found["disk"]
+    worker, jobs, disk = standing["worker"], standing["jobs"], standing["disk"]
     live = sum(jobs["counts"].get(state, 0) for state in LIVE)
-    waits = live + found["waiting_in_inbox"]
+    waits = live + standing["waiting_in_inbox"]
     lines = []
     if disk["free_bytes"] < disk["min_free_bytes"]:
         lines.append(f"free some disk space: below {size(disk['min_free_bytes'])} new jobs are rejected")
     if not worker["alive"] and waits:
         wait = "waits" if waits == 1 else "wait"
         lines.append(f"cognee-memory worker start: {counted(waits, 'job')} {wait}, and no worker runs")
-    if found["paused"]:
+    if standing["paused"]:
         lines.append("cognee-memory jobs resume: the worker is paused, nothing begins")
     if silent := _silent_seconds(worker, now):
         lines.append(f"cognee-memory doctor: the worker lives, and has said nothing for {span(silent)}")
@@ -75,17 +79,18 @@ def advice(found: Mapping[str, Any], now: datetime) -> list[str]:
     if sum(wrong.values()):
         said = ", ".join(f"{count:,} {name}" for name, count in wrong.items() if count)
         lines.append(f"cognee-memory jobs causes: {said}; each cause with its remedy")
-    if found["rejected_files"]:
-        files = counted(found["rejected_files"], "file")
+    if standing["rejected_files"]:
+        files = counted(standing["rejected_files"], "file")
         lines.append(f"cognee-memory jobs list --state rejected: {files} could not become jobs")
-    if found["memory_error"] is not None:
-        lines.append(f"cognee-memory doctor: {found['memory_error']['message']}")
-    elif not any(jobs["counts"].values()) and not waits and not found["memory"]["memories"]:
+    memory, error = standing["memory"], standing["memory_error"]
+    if error is not None:
+        lines.append(f"cognee-memory doctor: {error['message']}")
+    elif not any(jobs["counts"].values()) and not waits and memory is not None and not memory["memories"]:
         lines.append('cognee-memory ingest "question" "answer": there is nothing here yet')
     return lines
 
 
-def _silent_seconds(worker: Mapping[str, Any], now: datetime) -> float:
+def _silent_seconds(worker: WorkerState, now: datetime) -> float:
     """How long a worker that lives has not been heard of, where that is too long; else 0."""
     if not worker["alive"] or worker["heartbeat"] is None:
         return 0.0

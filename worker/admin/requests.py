@@ -13,15 +13,20 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from jobs import client, clock, files, launch, record_cache, spool
 from jobs.errors import ERRORS, JobError
 from jobs.ids import is_job_id
+from jobs.kinds import KIND_NAMES
 from jobs.layout import SpoolPaths, Workspace
-from jobs.model import KINDS, Record, State
-from jobs.record_cache import JobRow
+from jobs.model import Record, State
 from jobs.rejected_files import drop_again, kept_file, rejections as rejections
+
+if TYPE_CHECKING:
+    from jobs.schema import Heartbeat, JobBrief as JobRow
+
+    from .shapes import AskedJob, AskedWorker, InboxFile, Skipped, WorkerState
 
 CANCEL_SECONDS = 15.0  # a running job stops within 2 s, or 10 in a critical section
 REQUEST_SECONDS = 5.0
@@ -42,7 +47,7 @@ class Refusal:
     job_id: str
     error: JobError
 
-    def as_dict(self) -> dict[str, str]:
+    def as_dict(self) -> Skipped:
         return {
             "job_id": self.job_id,
             "error_code": self.error.code,
@@ -63,7 +68,7 @@ class Asked:
     obeyed: bool
     requested: bool = True
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> AskedJob:
         return {"job_id": self.job_id, "requested": self.requested, "obeyed": self.obeyed, "state": self.state}
 
 
@@ -87,7 +92,7 @@ def states_of(text: str | None) -> tuple[str, ...]:
 
 def kind_of(text: str | None) -> str | None:
     """Raises ARGUMENT_INVALID for what is no kind of job."""
-    return None if text is None else _known("kind", text, KINDS)
+    return None if text is None else _known("kind", text, KIND_NAMES)
 
 
 def error_of(text: str | None) -> str | None:
@@ -338,7 +343,7 @@ def _await(spool_paths: SpoolPaths, paths: Iterable[Path], seconds: float) -> se
     return {path for path in left if path.exists()}
 
 
-def ask_worker(workspace: Workspace, verb: client.Verb, seconds: float = REQUEST_SECONDS) -> dict[str, Any]:
+def ask_worker(workspace: Workspace, verb: client.Verb, seconds: float = REQUEST_SECONDS) -> AskedWorker:
     """Ask for what is about no single job. ``obeyed`` is false where no worker has read it yet: the next one will."""
     spool_paths = workspace.spool
     client.request(spool_paths, verb)
@@ -346,24 +351,24 @@ def ask_worker(workspace: Workspace, verb: client.Verb, seconds: float = REQUEST
     return {"request": verb, "obeyed": obeyed, "worker": worker_of(workspace)}
 
 
-def worker_of(workspace: Workspace) -> dict[str, Any]:
+def worker_of(workspace: Workspace) -> WorkerState:
     """Whether a worker lives, and what it, or the last one, said of itself."""
     alive = launch.is_alive(workspace)
     try:
-        heartbeat = json.loads(files.read_plain(workspace.spool.heartbeat, spool.RECORD_LIMIT)[0])
+        heartbeat: Any = json.loads(files.read_plain(workspace.spool.heartbeat, spool.RECORD_LIMIT)[0])
     except (OSError, ValueError, JobError):
         heartbeat = None
-    return {"alive": alive, "heartbeat": heartbeat}
+    return {"alive": alive, "heartbeat": cast("Heartbeat", heartbeat) if isinstance(heartbeat, dict) else None}
 
 
 # --- what waits to become a job ---
 
 
-def waiting(spool_paths: SpoolPaths) -> list[dict[str, Any]]:
+def waiting(spool_paths: SpoolPaths) -> list[InboxFile]:
     """What lies in the inbox, the oldest first: ``file``, and ``at``, its time of change in seconds since the epoch."""
     if not spool_paths.root.is_dir():
         return []
-    found = []
+    found: list[InboxFile] = []
     for entry in spool.inbox(spool_paths):
         try:
             found.append({"file": entry.path.name, "at": entry.path.lstat().st_mtime})

@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,24 +21,19 @@ from bridge import critical
 from bridge.graph.open_stores import Stores
 from bridge.operations import Outcomes, Progress, Task, run
 from bridge.privacy import log_lines
-from bridge.privacy.masking import masked_value
-from bridge.privacy.traces import trace
+from bridge.privacy.masking import trace
 from bridge.settings import load
 from bridge.store.database import failing_clearly
 from bridge.store.outbox import forgive_opening
 from jobs import clock, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.lifecycle import Failed, Succeeded
+from jobs.lifecycle import Failed
 
 from .parent_death import ParentDeathGuard, lower_priority
+from .protocol import CRITICAL_SECONDS, DELIVER, MAINTAIN, Answer, encode
 
 log = logging.getLogger("child")
-
-_CRITICAL_SECONDS = 10.0
-# Requests that are no jobs:
-DELIVER = "@pay"  # bring the graph up to date
-MAINTAIN = "@maintain"  # compact what only grows
 
 
 class Pipes:
@@ -56,13 +51,13 @@ class Pipes:
         self._busy = threading.Event()
         threading.Thread(target=self._read, daemon=True).start()
 
-    def send(self, message: dict[str, Any]) -> None:
+    def send(self, message: Mapping[str, Any]) -> None:
         rest = memoryview(json.dumps(message, ensure_ascii=False).encode() + b"\n")
         with self._sending:
             while rest:
                 rest = rest[self._answers.write(rest) or 0 :]
 
-    def answer(self, message: dict[str, Any], *, last: bool) -> None:
+    def answer(self, message: Answer, *, last: bool) -> None:
         """The outcome of a request; after the last one nothing runs that the parent's end would cut off."""
         if last:
             self._busy.clear()
@@ -90,7 +85,7 @@ class Pipes:
                 self.send({"critical": True})
             except OSError:
                 pass  # the parent is gone
-            critical.wait(_CRITICAL_SECONDS)
+            critical.wait(CRITICAL_SECONDS)
         self._leaving()
         os._exit(1)
 
@@ -113,7 +108,7 @@ class Server:
             tasks = [Task(**task) for task in request["jobs"]]
         outcomes = self._outcomes(request["kind"], tasks, self._progress(request["slice_seconds"]))
         self._depth -= 1
-        answer = {
+        answer: Answer = {
             "outcomes": {job_id: encode(outcome) for job_id, outcome in outcomes.items()},
             "graph_lag": self._stores.graph_lag(),
         }
@@ -191,24 +186,6 @@ def main() -> int:
         loading(False)
         Server(pipes, stores).serve()
     return 0
-
-
-def encode(outcome: Succeeded | Failed) -> dict[str, Any]:
-    """An outcome for the pipe. What a provider answered may quote the key that it was sent."""
-    match outcome:
-        case Succeeded(result):
-            return {"result": masked_value(result)}
-        case Failed(error):
-            found = {"message": error.message, "remediation": error.remediation, "details": error.details}
-            return {"error": {"code": error.code, **masked_value(found)}}
-
-
-def decode(value: dict[str, Any]) -> Succeeded | Failed:
-    """An outcome from the pipe."""
-    if "result" in value:
-        return Succeeded(value["result"])
-    error = dict(value["error"])
-    return Failed(JobError(error.pop("code"), error.pop("message"), **error))
 
 
 if __name__ == "__main__":

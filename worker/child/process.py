@@ -23,6 +23,7 @@ from bridge.settings import Settings, inherited_environment
 from jobs.layout import Workspace
 
 from ..log import pump
+from .protocol import CRITICAL_SECONDS
 
 log = logging.getLogger(__name__)
 child_log = logging.getLogger("child")
@@ -30,7 +31,6 @@ child_log = logging.getLogger("child")
 Why = Literal["died", "cancelled", "timeout", "memory", "stopped"]
 
 MIB = 1024 * 1024
-CRITICAL_SECONDS = 10.0  # a critical section is waited for, but no longer
 _SOFT_SECONDS = 1.5  # for the child to leave by itself; with the kill, a cancelled job stops within 2 s
 _LOADING_SECONDS = 120.0  # of starting, which do not count towards a job's timeout
 _WATCH_SECONDS = 0.5

@@ -7,14 +7,18 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from bridge.settings import Settings
 from jobs import steps
 from jobs.layout import Workspace
 
 from ..monitoring.counters import Counters
-from .process import CRITICAL_SECONDS, MIB, ChildProcess, Why
+from .process import MIB, ChildProcess, Why
+from .protocol import CRITICAL_SECONDS, Answer, Request
+
+if TYPE_CHECKING:
+    from jobs.schema import Progress
 
 log = logging.getLogger(__name__)
 
@@ -58,13 +62,13 @@ class Child:
 
     def ask(
         self,
-        request: dict[str, Any],
-        progress: Callable[[dict[str, Any]], None] = lambda _: None,
+        request: Request,
+        progress: Callable[[Progress], None] = lambda _: None,
         *,
         timeout_seconds: float | None = None,
         between: Callable[[], object] | None = None,
         unwanted: Callable[[], bool] = lambda: False,
-    ) -> dict[str, Any]:
+    ) -> Answer:
         """Send a request and wait for its answer; messages of progress are passed on meanwhile.
 
         The timeout counts from when the child is ready. With ``between`` the child stops now and then at a safe
@@ -88,7 +92,7 @@ class Child:
                     elif "give_way" in message:
                         self._yield_control(process, between)
                     else:
-                        return message
+                        return cast(Answer, message)
             except (OSError, ValueError) as error:
                 if process.why is None:
                     log.error("the child's pipe broke: %s", error)

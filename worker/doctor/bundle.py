@@ -9,20 +9,18 @@ import io
 import json
 import os
 import platform
-import sqlite3
 import stat
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bridge.settings import Settings, table
-from bridge.store.database import open_for_reading
+from bridge.store.database_summary import database_summary
 from jobs import clock, files, spool
 from jobs.diagnostics import DIAGNOSTICS
 from jobs.errors import JobError
@@ -37,6 +35,9 @@ from . import (
     worker as doctor_worker,
 )
 from .examination import Report, surroundings
+
+if TYPE_CHECKING:
+    from .examination import DoctorReport
 
 _LOG_BYTES = 512 * 1024
 _MOST_RECORDS = 20_000
@@ -120,16 +121,16 @@ class _Bundle:
             yield Part("store.json", "memory.db: its tables, and how much is in each", self._store)
             yield Part("folders.txt", "what lies in our folders: modes, sizes, ages", lambda: self._folders(now))
 
-    def _report(self, report: Report) -> dict[str, Any]:
-        found = report.as_dict()
-        for finding in found["findings"]:
+    def _report(self, report: Report) -> DoctorReport:
+        cleaned = report.as_dict()
+        for finding in cleaned["findings"]:
             if finding["group"] == "workspace":
                 finding["subject"] = self._names.listed(finding["subject"])
             trouble = DIAGNOSTICS[finding["code"]]
             is_of_jobs = finding["group"] == "queue"  # whose errors may quote what somebody wrote
             finding["message"] = trouble.cause if is_of_jobs else doctor_cleaning.without_quotes(finding["message"])
             finding["remedy"] = trouble.remedy
-        return found
+        return cleaned
 
     def _report_text(self, report: Report) -> str:
         lines = []
@@ -152,7 +153,7 @@ class _Bundle:
                 "machine": platform.machine(),
                 "processors": os.cpu_count(),
                 "python": f"{platform.python_implementation()} {platform.python_version()}",
-                "sqlite": sqlite3.sqlite_version,
+                "sqlite": ".".join(map(str, installation.sqlite)),
                 "sqlite_lacks": installation.sqlite_lacks,
                 "clock": clock.iso(now),
                 "free_bytes": machine.free,
@@ -203,28 +204,20 @@ class _Bundle:
         return "\n".join([*filter(None, kept), ""])
 
     def _store(self) -> str:
-        connection = open_for_reading(self._workspace)
-        if connection is None:
+        summary = database_summary(self._workspace)
+        if summary is None:
             return _json({"there": False})
-        with closing(connection):
-            tables = connection.execute(
-                "SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY 1"
-            ).fetchall()
-            meta = dict(connection.execute("SELECT key, value FROM meta"))
-            kinds = connection.execute(
-                "SELECT kind, status, hidden, count(*) FROM memories GROUP BY 1, 2, 3"
-            ).fetchall()
-            found = {
-                "format": connection.execute("PRAGMA user_version").fetchone()[0],
-                "pages": connection.execute("PRAGMA page_count").fetchone()[0],
-                "rows": {name: _count(connection, name) for name, _ in tables},
-                "memories": [
-                    without_strings(dict(zip(("kind", "status", "hidden", "count"), row, strict=True))) for row in kinds
-                ],
-                "meta": {**without_strings(meta), "embedder": meta.get("embedder")},
-                "schema": [sql for _, sql in tables],
+        names = ("kind", "status", "hidden", "count")
+        return _json(
+            {
+                "format": summary.format,
+                "pages": summary.pages,
+                "rows": summary.rows,
+                "memories": [without_strings(dict(zip(names, row, strict=True))) for row in summary.memories],
+                "meta": {**without_strings(summary.meta), "embedder": summary.meta.get("embedder")},
+                "schema": summary.schema,
             }
-        return _json(found)
+        )
 
     def _folders(self, now: datetime) -> str:
         lines: list[str] = []
@@ -245,13 +238,6 @@ def _json(value: Any) -> str:
 def _versions() -> str:
     named = {each.metadata["Name"]: each.version for each in metadata.distributions() if each.metadata["Name"]}
     return _json({"cognee-memory": VERSION, "python": sys.version, "packages": dict(sorted(named.items()))})
-
-
-def _count(connection: sqlite3.Connection, name: str) -> int | str:
-    try:
-        return int(connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0])  # noqa: S608 - as the file has it
-    except sqlite3.Error as error:
-        return type(error).__name__
 
 
 def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:

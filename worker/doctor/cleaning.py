@@ -114,9 +114,8 @@ def record(found: Record) -> dict[str, Any]:
     plain = without_texts(found).as_dict()
     if plain["correlation_id"] is not None:
         plain["correlation_id"] = name_digest(plain["correlation_id"])[:16]
-    if plain["error"] is not None:
-        plain["error"] = {"code": plain["error"]["code"]}
-    return plain
+    error = plain["error"]
+    return {**plain, "error": None if error is None else {"code": error["code"]}}
 
 
 # --- the log ---

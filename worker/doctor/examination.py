@@ -11,15 +11,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from bridge import trust
-from bridge.privacy.masking import masked
-from bridge.privacy.traces import trace
+from bridge.privacy.masking import masked, trace
 from bridge.settings import Settings, load
 from bridge.trust import TrustState
-from jobs.diagnostics import GROUPS, LEVELS, Finding, finding
+from jobs.diagnostics import GROUPS, LEVELS, Group, Level
 from jobs.errors import JobError
+from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
 from . import (
@@ -32,6 +32,9 @@ from . import (
     workspace as doctor_workspace,
 )
 
+if TYPE_CHECKING:
+    from jobs.schema import FoundTrouble, JobBrief as JobRow
+
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -40,6 +43,15 @@ Check = Callable[[T], Iterator[Finding]]
 _READING_SECONDS = 0.7  # of memory.db; the rest takes about as long
 # What is looked at even where the workspace is somebody else's, or missing.
 _ANYWHERE = ("machine", "installation", "settings", "workspace")
+
+
+class DoctorReport(TypedDict):
+    """A report as JSON."""
+
+    ok: bool
+    counts: dict[Level, int]
+    findings: list[FoundTrouble]
+    took_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +67,8 @@ class Report:
         return not any(finding.level == "error" for finding in self.findings)
 
     @property
-    def counts(self) -> dict[str, int]:
-        counted = Counter[str](finding.level for finding in self.findings)
+    def counts(self) -> dict[Level, int]:
+        counted = Counter[Level](finding.level for finding in self.findings)
         return {level: counted[level] for level in LEVELS if counted[level]}
 
     def with_more(self, others: Iterable[Finding], took_ms: int = 0) -> Report:
@@ -67,7 +79,7 @@ class Report:
         looked_at = {finding.group for finding in self.findings}
         return Report(tuple(_ordered(list(known.values()), looked_at)), self.took_ms + took_ms)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> DoctorReport:
         return {
             "ok": self.ok,
             "counts": self.counts,
@@ -144,14 +156,14 @@ def _what_can_be_read() -> Settings:
     return Settings(config_dir=Path(config) if config else None, cache_dir=Path(cache) if cache else None)
 
 
-def _records(workspace: Workspace) -> list[dict[str, Any]]:
+def _records(workspace: Workspace) -> list[JobRow]:
     try:
         return doctor_queue.known(workspace)
     except OSError:
         return []  # the folder is closed, which is a finding of its own
 
 
-def _checked(group: str, checks: Sequence[Check[T]], gather: Callable[..., T], *arguments: Any) -> Iterator[Finding]:
+def _checked(group: Group, checks: Sequence[Check[T]], gather: Callable[..., T], *arguments: Any) -> Iterator[Finding]:
     """What the checks find; one that fails is a finding, and keeps no other from being made."""
     try:
         facts = gather(*arguments)
@@ -165,7 +177,7 @@ def _checked(group: str, checks: Sequence[Check[T]], gather: Callable[..., T], *
             yield _not_made(group, error)
 
 
-def _not_made(group: str, error: Exception) -> Finding:
+def _not_made(group: Group, error: Exception) -> Finding:
     log.debug("a check of the group %s was not made: %s", group, trace(error))
     why = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
     return finding("CHECK_NOT_MADE", group, f"It is one of the {group}: {why}.", group=group)

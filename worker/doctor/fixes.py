@@ -18,13 +18,14 @@ import psutil
 from bridge import trust
 from bridge.settings import Settings, user_file
 from jobs import clock, files, launch
-from jobs.diagnostics import Finding, Fix
+from jobs.diagnostics import Fix
 from jobs.errors import JobError
+from jobs.finding import Finding
 from jobs.layout import Workspace
 from jobs.lock import Lock
 
-from ..child.process import CRITICAL_SECONDS
-from ..terminal.output import counted
+from ..child.protocol import CRITICAL_SECONDS
+from ..wording import counted
 from . import worker as doctor_worker, workspace as doctor_workspace
 
 _PATIENCE_SECONDS = CRITICAL_SECONDS + 1.0  # a child of ours ends by itself, but not in the middle of a commit

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import jobs
 from bridge.settings import Settings, user_file
-from jobs.diagnostics import Finding, finding
+from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
 NAME = "cognee-memory"

@@ -15,7 +15,7 @@ import psutil
 from bridge.settings import Settings
 from bridge.store import mounts
 from jobs import clock
-from jobs.diagnostics import Finding, finding
+from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
 MIB = 1024 * 1024

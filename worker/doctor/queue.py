@@ -9,18 +9,20 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bridge.settings import Settings
 from jobs import clock, record_cache, spool
-from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
+from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 from jobs.lock import is_held
-from jobs.record_cache import JobRow, RecordCache
+from jobs.record_cache import RecordCache
 
-from ..terminal.causes_view import of_all
-from ..terminal.output import counted
+from ..wording import counted, of_all
+
+if TYPE_CHECKING:
+    from jobs.schema import JobBrief as JobRow
 
 _STUCK = timedelta(minutes=5)
 _LONG_RETRYING = timedelta(hours=1)
@@ -53,8 +55,8 @@ class Queue:
 
 def latest(known: list[JobRow]) -> str | None:
     """The latest time in the records."""
-    names = ("accepted_at", "finished_at")
-    return max((brief[name] for brief in known for name in names if brief[name]), default=None)
+    times = (at for brief in known for at in (brief["accepted_at"], brief["finished_at"]))
+    return max((at for at in times if at), default=None)
 
 
 def known(workspace: Workspace) -> list[JobRow]:
@@ -147,7 +149,7 @@ def _queue_problem(path: Path) -> str | None:
 def waiting(it: Queue) -> Iterator[Finding]:
     queued = [b for b in it.briefs if b["state"] == "queued" and not record_cache.is_waiting_replay(b)]
     live = [brief for brief in it.briefs if not _has_ended(brief)]
-    ages = [it.now - clock.parse(brief["accepted_at"]) for brief in queued if _is_due(brief, it.now)]
+    ages = [_age_of(brief, it.now) for brief in queued if _is_due(brief, it.now)]
     waits = len(live) + len(it.inbox)
     if not it.worker:
         if waits:
@@ -182,12 +184,12 @@ def troubled(it: Queue) -> Iterator[Finding]:
             yield finding("JOBS_FAILED", cause["code"], said, remedy=remedy, count=cause["count"])
         elif cause["state"] == "rejected":
             yield finding("JOBS_REJECTED", cause["code"], said, remedy=remedy, count=cause["count"])
-    retrying = [brief for brief in it.briefs if brief["state"] == "retrying" and brief["error"] is not None]
-    for code in sorted({brief["error"]["code"] for brief in retrying}):
-        old = [b for b in retrying if b["error"]["code"] == code and _age_of(b, it.now) > _LONG_RETRYING]
+    retrying = [(b["error"], _age_of(b, it.now)) for b in it.briefs if b["state"] == "retrying" and b["error"]]
+    for code in sorted({error["code"] for error, _ in retrying}):
+        old = [(error, age) for error, age in retrying if error["code"] == code and age > _LONG_RETRYING]
         if old:
-            error = old[0]["error"]
-            said = f"{len(old)} with {code}, one for {_shown(max(_age_of(b, it.now) for b in old))}: {error['message']}"
+            error = old[0][0]
+            said = f"{len(old)} with {code}, one for {_shown(max(age for _, age in old))}: {error['message']}"
             yield finding("JOBS_RETRYING", code, said, remedy=error["remediation"], count=len(old))
     unnamed = it.rejected - sum(1 for brief in it.briefs if brief["state"] == "rejected")
     if unnamed > 0:
@@ -196,7 +198,7 @@ def troubled(it: Queue) -> Iterator[Finding]:
 
 
 def _age_of(brief: JobRow, now: datetime) -> timedelta:
-    return now - clock.parse(brief["accepted_at"])
+    return now - clock.parse(brief["accepted_at"]) if brief["accepted_at"] else timedelta()
 
 
 def room(it: Queue) -> Iterator[Finding]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from bridge.embedding.model_files import DIMENSIONS
 from bridge.graph import llm
 from bridge.settings import Settings, inherited_environment, table
-from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
+from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
-from ..terminal.output import counted
+from ..wording import counted
 from . import setting_sources
 from .setting_sources import Said
 

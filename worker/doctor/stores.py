@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from bridge.embedding import model_files
+from bridge.graph import graph_files
 from bridge.settings import Settings
-from bridge.store import database, inspection
+from bridge.store import inspection, migrations
+from bridge.store.inspection import size_of
 from jobs import clock
-from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
+from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
-from ..terminal.output import counted
+from ..wording import counted
 
 MIB = 1024 * 1024
 _LARGE_LOG = 256 * MIB
 _BEHIND = timedelta(minutes=15)
 _UNFINISHED = timedelta(minutes=15)
+
+
+@dataclass(slots=True)
+class FileStatus:
+    """What is stored beside memory.db. Sizes in bytes."""
+
+    cognee: bool = False
+    graph: bool = False
+    vectors: bool = False
+    cut_off: list[str] = field(default_factory=list)
+    quarantined: int = 0
+    quarantined_size: int = 0
+    earlier: int = 0
+    backups: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +46,7 @@ class Stores:
 
     now: datetime
     store: inspection.StoreStatus
-    files: inspection.FileStatus
+    files: FileStatus
     embedder: str
     model: JobError | None
 
@@ -44,10 +62,35 @@ def gather(workspace: Workspace, settings: Settings, now: datetime, seconds: flo
     return Stores(
         now,
         inspection.store_status(workspace, seconds),
-        inspection.file_status(workspace),
+        file_status(workspace),
         settings.embedder_identity,
         problem,
     )
+
+
+def file_status(workspace: Workspace) -> FileStatus:
+    """Inspect the graph's files, and what was put away; nothing of cognee's is opened. Raises OSError."""
+    aside = _entries(workspace.quarantine)
+    return FileStatus(
+        cognee=graph_files.is_there(workspace),
+        graph=graph_files.has_graph(workspace),
+        vectors=graph_files.vectors_of(workspace).is_dir(),
+        cut_off=graph_files.leftovers(workspace),
+        quarantined=len(aside),
+        quarantined_size=sum(map(_size_below, aside)),
+        earlier=len(_entries(workspace.earlier_stores)),
+        backups=[path.name for path in sorted(workspace.memory.glob("memory.format-*.db"))],
+    )
+
+
+def _entries(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _size_below(path: Path) -> int:
+    if not path.is_dir():
+        return size_of(path)
+    return sum(size_of(Path(place, name)) for place, _, names in os.walk(path) for name in names)
 
 
 def database_file(it: Stores) -> Iterator[Finding]:
@@ -63,8 +106,10 @@ def database_file(it: Stores) -> Iterator[Finding]:
         yield finding("STORE_NOT_READ_WHOLE", "store", f"It has {store.size / MIB:,.0f} MiB.")
     elif store.whole:
         yield finding("STORE_DAMAGED", "store", f"SQLite says: {store.whole[0]}.")
-    if store.format < database.FORMAT:
-        yield finding("STORE_OF_OLDER_FORMAT", "store", f"It is {store.format}; {database.FORMAT} is the present one.")
+    if store.format < migrations.FORMAT:
+        yield finding(
+            "STORE_OF_OLDER_FORMAT", "store", f"It is {store.format}; {migrations.FORMAT} is the present one."
+        )
     if store.log_size > _LARGE_LOG:
         yield finding("LOG_OF_STORE_LARGE", "store", f"It has {store.log_size / MIB:,.0f} MiB.")
     if it.files.backups:

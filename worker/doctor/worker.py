@@ -18,8 +18,8 @@ import psutil
 from bridge.graph import llm
 from bridge.settings import Settings
 from jobs import clock, files
-from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
+from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 from jobs.lock import NOTE_LIMIT, is_held
 

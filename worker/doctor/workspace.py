@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bridge.trust import TrustState
 from jobs import files
-from jobs.diagnostics import Finding, finding
+from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
 _MOST_ENTRIES = 100_000

@@ -7,11 +7,11 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bridge import trust
 from bridge.interface import envelope
@@ -25,6 +25,9 @@ from jobs.layout import Workspace
 
 from ..monitoring import readiness
 from ..monitoring.counters import COUNTS, Counters
+
+if TYPE_CHECKING:
+    from bridge.interface.answer_shapes import Response
 
 log = logging.getLogger("server")
 
@@ -60,10 +63,12 @@ class Answers:
 
     def warm(self) -> None:
         """Load what answering needs, by a question of our own. What is missing is each question's error, not ours."""
-        found, _ = self._answer("retrieve", {"query": "warm"})
-        why = None if found["success"] else f"The model is not loaded ({found['error_code']}): {found['error']}"
-        if why not in (None, self._why_not_warm):
-            log.warning("not warm", extra=fields(code=found["error_code"]))
+        answer, _ = self._answer("retrieve", {"query": "warm"})
+        why = None
+        if not answer["success"]:
+            why = f"The model is not loaded ({answer['error_code']}): {answer['error']}"
+            if why != self._why_not_warm:
+                log.warning("not warm", extra=fields(code=answer["error_code"]))
         self._why_not_warm = why
 
     def require_ready(self) -> None:
@@ -80,7 +85,7 @@ class Answers:
             self._is_ready.set()
             self._ready()
 
-    async def ask(self, verb: Verb, arguments: dict[str, Any], *, whole: bool = False) -> tuple[dict[str, Any], bytes]:
+    async def ask(self, verb: Verb, arguments: dict[str, Any], *, whole: bool = False) -> tuple[Response, bytes]:
         """The answer, and the bytes that the command line would print. Of a ``whole`` question nothing comes from the
         settings. Raises HTTP_BUSY."""
         return await self.run(lambda: self._measured(verb, arguments, whole))
@@ -101,27 +106,28 @@ class Answers:
             self.in_flight -= 1
             self.asked_at = time.monotonic()
 
-    def _measured(self, verb: Verb, arguments: dict[str, Any], whole: bool) -> tuple[dict[str, Any], bytes]:
+    def _measured(self, verb: Verb, arguments: dict[str, Any], whole: bool) -> tuple[Response, bytes]:
         began = time.perf_counter()
-        found, data = self._answer(verb, arguments, whole)
+        answer, data = self._answer(verb, arguments, whole)
         self.figures.observe("question_seconds", time.perf_counter() - began, verb)
-        if not found["success"]:
-            self.figures.count("question_errors", verb, found["error_code"])
-        elif (considered := found.get("considered", found.get("total_results"))) is not None:
+        if not answer["success"]:
+            self.figures.count("question_errors", verb, answer["error_code"])
+        elif (considered := _considered(answer)) is not None:
             self.figures.observe("question_candidates", considered, verb, bounds=COUNTS)
-        return found, data
+        return answer, data
 
-    def _answer(self, verb: Verb, arguments: dict[str, Any], whole: bool = False) -> tuple[dict[str, Any], bytes]:
+    def _answer(self, verb: Verb, arguments: dict[str, Any], whole: bool = False) -> tuple[Response, bytes]:
+        answer: Response
         try:
             now = self._now_in_use()
             asked = with_settings(arguments, None if whole else now.settings)
         except JobError as error:
-            found = failure(verb, error, arguments, self.workspace)
+            answer = failure(verb, error, arguments, self.workspace)
         else:
-            found = now.reader.answer(verb, asked, clock.now())
-        if found["success"]:
+            answer = now.reader.answer(verb, asked, clock.now())
+        if answer["success"]:
             self._set_ready()
-        return found, envelope.encoded(found)
+        return answer, envelope.encoded(answer)
 
     def _now_in_use(self) -> _InUse:
         """The settings as the files say now; another embedder needs another Reader.
@@ -138,6 +144,12 @@ class Answers:
                 reader = found.reader if found and same else Reader(self.workspace, settings.embedding)
                 found = self._in_use = _InUse(settings, stamp, reader)
             return found
+
+
+def _considered(answer: Mapping[str, Any]) -> int | None:
+    """How many memories were relevant enough; None where an answer does not say."""
+    considered: int | None = answer.get("considered", answer.get("total_results"))
+    return considered
 
 
 _Stamp = tuple[bool, list[tuple[int, int] | None]]

@@ -6,24 +6,31 @@ import re
 import shutil
 from collections.abc import Callable, Sequence
 from hashlib import sha256
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from bridge.interface.envelope import SUCCESS
 from bridge.settings import Settings
 from jobs import client, launch, record_cache, spool
 from jobs.errors import ERRORS, JobError
 from jobs.ids import is_job_id, new_job_id
+from jobs.kinds import KIND_NAMES
 from jobs.layout import SpoolPaths, Workspace
-from jobs.model import ENDS, KINDS, SCHEMA_VERSION, State, encode
+from jobs.model import ENDS, SCHEMA_VERSION, State, encode
 from jobs.record_cache import RecordCache
 
 from ..admin import requests
 from .answers import Answers
 from .bodies import Query, bytes_of, object_of, only
 from .replies import refusal, route, unless_known, worked
+
+if TYPE_CHECKING:
+    from jobs.schema import JobBrief as JobRow
+
+    from .schema import Asked, JobsPage, ManyAsked, Submitted, WholeJob
 
 CANCEL_SECONDS = 5.0
 MOST_IDS = 1000
@@ -41,15 +48,21 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
         query = Query(request, "state", "kind", "error", "contains", "limit", "after")
         wanted: dict[str, Any] = {
             "states": query.words("state", get_args(State)),
-            "kind": query.word("kind", KINDS),
+            "kind": query.word("kind", KIND_NAMES),
             "error": query.word("error", tuple(ERRORS)),
             "contains": query.text("contains", 256),
         }
         limit, after = query.whole("limit", 50), query.text("after")
 
-        def find() -> dict[str, Any]:
-            found = record_cache.page(record_cache.matching(known.rows(), **wanted), limit, after)
-            return {"jobs": found.jobs, "total": found.total, "next": found.next, "version": known.refresh()}
+        def find() -> JobsPage:
+            page = record_cache.page(record_cache.matching(known.rows(), **wanted), limit, after)
+            return {
+                **SUCCESS,
+                "jobs": page.jobs,
+                "total": page.total,
+                "next": page.next,
+                "version": known.refresh(),
+            }
 
         asked = sha256(query.canonical.encode()).hexdigest()[:16]
         return await unless_known(answers, request, lambda: f"{known.refresh()}-{asked}", find)
@@ -89,7 +102,7 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
             Query(request)
             choose = _chosen(await object_of(request), states, default)
 
-            def do(_: Settings) -> dict[str, Any]:
+            def do(_: Settings) -> ManyAsked:
                 known.refresh()
                 return _together(ask(workspace, choose(known.rows()), CANCEL_SECONDS))
 
@@ -120,17 +133,19 @@ def _job_id(request: Request) -> str:
 # --- one job ---
 
 
-def _whole(workspace: Workspace, job_id: str) -> dict[str, Any]:
+def _whole(workspace: Workspace, job_id: str) -> WholeJob:
     paths = workspace.spool
     try:
         record = client.status(paths, job_id)
     except ValueError as error:
         raise JobError("JOB_NOT_FOUND", f"The record of job {job_id!r} cannot be read.") from error
     if record is None:
-        return {"job": {"job_id": job_id, "state": "in the inbox"}, "asked": None, "in_flight": None}
+        return {**SUCCESS, "job": {"job_id": job_id, "state": "in the inbox"}, "asked": None, "in_flight": None}
     heartbeat = requests.worker_of(workspace)["heartbeat"] if record.state == "running" else None
-    running = [each for each in (heartbeat or {}).get("in_flight", []) if each["job_id"] == job_id]
+    in_flight = heartbeat.get("in_flight", []) if heartbeat else []
+    running = [each for each in in_flight if each["job_id"] == job_id]
     return {
+        **SUCCESS,
         "job": record.as_dict(),
         "asked": requests.kept_copy(paths, record.job_id),
         "in_flight": running[0] if running else None,
@@ -142,7 +157,7 @@ def _whole(workspace: Workspace, job_id: str) -> dict[str, Any]:
 
 def _drop(
     workspace: Workspace, settings: Settings, known: RecordCache, body: bytes, correlation_id: str | None
-) -> dict[str, Any]:
+) -> Submitted:
     """Check a job as the worker will, so that whoever sent it is told at once, and drop it. Raises what intake does."""
     from jobs.check import check  # pydantic: only who submits pays for it
     from jobs.parse import parse_job, read_json
@@ -168,7 +183,7 @@ def _drop(
     )
     dropped = client.submit(workspace.spool, job.kind, job.sent, job_id=name, **{"submitted_by": "http", **fields})
     launch.start(workspace, leave_when_idle=True)  # the one beside us may just be leaving
-    return {"job_id": dropped.job_id, "job_sha256": dropped.sha256, "kind": job.kind}
+    return {**SUCCESS, "job_id": dropped.job_id, "job_sha256": dropped.sha256, "kind": job.kind}
 
 
 def _check_room(spool_paths: SpoolPaths, settings: Settings, known: RecordCache, job: Any) -> None:
@@ -194,16 +209,17 @@ def _check_room(spool_paths: SpoolPaths, settings: Settings, known: RecordCache,
 # --- ending, and running again ---
 
 
-def _alone(outcome: requests.Outcome) -> dict[str, Any]:
+def _alone(outcome: requests.Outcome) -> Asked:
     """Raises why the one job was passed over."""
     for refused in outcome.skipped:
         raise refused.error
-    return outcome.asked[0].as_dict()
+    return {**SUCCESS, **outcome.asked[0].as_dict()}
 
 
-def _together(outcome: requests.Outcome) -> dict[str, Any]:
+def _together(outcome: requests.Outcome) -> ManyAsked:
     asked = [each for each in outcome.asked if each.requested]
     return {
+        **SUCCESS,
         "job_ids": [each.job_id for each in asked],
         "requested": len(asked),
         "obeyed": sum(1 for each in asked if each.obeyed),
@@ -213,7 +229,7 @@ def _together(outcome: requests.Outcome) -> dict[str, Any]:
 
 def _chosen(
     given: dict[str, Any], states: tuple[State, ...], default: Sequence[str]
-) -> Callable[[list[record_cache.JobRow]], Sequence[str]]:
+) -> Callable[[list[JobRow]], Sequence[str]]:
     """Which jobs are meant: by their ids, or by what they have in common. Raises ARGUMENT_INVALID."""
     only(given, "job_ids", "state", "kind", "error")
     if "job_ids" in given:
@@ -225,7 +241,7 @@ def _chosen(
         return lambda _: ids
     if not given:
         raise JobError("ARGUMENT_INVALID", "Name the jobs: by job_ids, or by state, kind or error.")
-    for name, words in (("state", states), ("kind", KINDS), ("error", tuple(ERRORS))):
+    for name, words in (("state", states), ("kind", KIND_NAMES), ("error", tuple(ERRORS))):
         if name in given and given[name] not in words:
             raise JobError("ARGUMENT_INVALID", f"{name} is one of {', '.join(words)}.")
     wanted = (given["state"],) if "state" in given else ()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from bridge.interface.envelope import SUCCESS
 from bridge.memory import MemoryKind, Status
 from bridge.search import listing
 from bridge.store import compaction_history
@@ -15,6 +16,9 @@ from bridge.store import compaction_history
 from .answers import Answers
 from .bodies import Query
 from .replies import route, worked
+
+if TYPE_CHECKING:
+    from .schema import History, MemoriesPage, Topics, WholeMemory
 
 
 def routes(answers: Answers) -> list[Route]:
@@ -30,27 +34,39 @@ def routes(answers: Answers) -> list[Route]:
         }
         limit = query.whole("limit", 50)
 
-        def find(_: object) -> dict[str, Any]:
-            found, total = listing.page(workspace, limit, **wanted)
-            more = len(found) > limit
-            shown = found[:limit]
-            return {"memories": shown, "total": total, "next": str(shown[-1]["memory_number"]) if more else None}
+        def find(_: object) -> MemoriesPage:
+            lines, total = listing.page(workspace, limit, **wanted)
+            shown = lines[:limit]
+            following = str(shown[-1]["memory_number"]) if len(lines) > limit else None
+            return {**SUCCESS, "memories": shown, "total": total, "next": following}
 
         return await worked(answers, find)
 
     async def shown(request: Request) -> Response:
         Query(request)
         wanted = str(request.path_params["memory"])
-        return await worked(answers, lambda _: {"memory": listing.memory(workspace, wanted)})
+
+        def find(_: object) -> WholeMemory:
+            return {**SUCCESS, "memory": listing.memory(workspace, wanted)}
+
+        return await worked(answers, find)
 
     async def topics(request: Request) -> Response:
         Query(request)
-        return await worked(answers, lambda _: {"topics": listing.topics(workspace)})
+
+        def find(_: object) -> Topics:
+            return {**SUCCESS, "topics": listing.topics(workspace)}
+
+        return await worked(answers, find)
 
     async def history(request: Request) -> Response:
         query = Query(request, "topic_id", "limit")
         topic_id, limit = query.text("topic_id"), query.whole("limit", 50)
-        return await worked(answers, lambda _: {"compactions": compaction_history.history(workspace, limit, topic_id)})
+
+        def find(_: object) -> History:
+            return {**SUCCESS, "compactions": compaction_history.history(workspace, limit, topic_id)}
+
+        return await worked(answers, find)
 
     return [
         route("/v1/memories", get=listed),

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from bridge.interface.envelope import SUCCESS
 from bridge.settings import Settings
 from jobs.errors import JobError
 
 from .answers import Answers
 from .bodies import Query, object_of, only
-from .replies import envelope, knows, route
+from .replies import knows, route, worked
 from .tickets import Tickets
+
+if TYPE_CHECKING:
+    from .schema import Session
 
 _FOLDER = Path(__file__).parent.with_name("page")
 _INDEX = "index.html"
@@ -55,10 +60,10 @@ def routes(answers: Answers, token: str) -> list[Route]:
         ticket = only(await object_of(request, _TICKET_BYTES), "ticket").get("ticket")
         tickets.redeem(ticket if isinstance(ticket, str) else "")
 
-        def workspace(_: Settings) -> str:
-            return str(answers.workspace.root)
+        def signed_in(_: Settings) -> Session:
+            return {**SUCCESS, "token": token, "workspace": str(answers.workspace.root)}
 
-        return envelope(token=token, workspace=await answers.work(workspace))
+        return await worked(answers, signed_in)
 
     return [route("/", get=index), route("/assets/{name}", get=asset), route("/v1/session", post=session)]
 

@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bridge.interface.question_arguments import ARGUMENTS, snake_case
-from bridge.search import explain_request
+from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS
+from bridge.interface.question_arguments import snake_case
 from bridge.search.reader import Verb, failure
 from jobs.errors import JobError
 
@@ -27,17 +27,17 @@ def _question(answers: Answers, verb: Verb) -> Route:
         try:
             whole = Query(request, "settings").word("settings", ["none"]) == "none"
             arguments = checked(verb, await object_of(request))
-            found, data = await answers.ask(verb, arguments, whole=whole)
+            answer, data = await answers.ask(verb, arguments, whole=whole)
         except JobError as error:
             return refusal(error, failure(verb, error))
-        return reply(data, 200 if found["success"] else status_of(found))
+        return reply(data, 200 if answer["success"] else status_of(answer))
 
     return route(f"/v1/{verb}", post=ask)
 
 
 def checked(verb: Verb, arguments: dict[str, Any]) -> dict[str, Any]:
     """The arguments, if there are such; what they may be is checked where they are used. Raises ARGUMENT_INVALID."""
-    known = (*ARGUMENTS, *explain_request.ARGUMENTS) if verb == "explain" else ARGUMENTS
+    known = list(EXPLAIN_ARGUMENTS if verb == "explain" else ARGUMENTS)
     for name in arguments:
         if snake_case(name) not in known:
             require_known(name, known)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from bridge.interface.envelope import SUCCESS
 from bridge.search import listing
 from jobs import client, clock, record_cache, spool
 from jobs.errors import JobError
+from jobs.kinds import KIND_NAMES
 from jobs.layout import Workspace
 from jobs.record_cache import RecordCache
 
@@ -22,6 +24,11 @@ from ..version import VERSION
 from .answers import Answers
 from .bodies import Query, object_of, only
 from .replies import route, unless_known, worked
+
+if TYPE_CHECKING:
+    from bridge.interface.memory_shapes import CountsOrError
+
+    from .schema import Activity, Controlled, JobsState, QueueStatus, RejectedFiles
 
 MOST_HOURS = 24 * 366
 
@@ -42,9 +49,9 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
     async def rejected(request: Request) -> Response:
         limit = Query(request, "limit").whole("limit", 50)
 
-        def find(_: object) -> dict[str, Any]:
-            found, total = requests.rejections(workspace.spool, limit)
-            return {"files": found, "total": total}
+        def find(_: object) -> RejectedFiles:
+            rejected, total = requests.rejections(workspace.spool, limit)
+            return {**SUCCESS, "files": rejected, "total": total}
 
         return await worked(answers, find)
 
@@ -54,7 +61,11 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
         verb = next((each for each in get_args(client.Verb) if each == asked), None)
         if verb is None:
             raise JobError("ARGUMENT_INVALID", f"request is one of {', '.join(get_args(client.Verb))}.")
-        return await worked(answers, lambda _: requests.ask_worker(workspace, verb), waits=True)
+
+        def ask(_: object) -> Controlled:
+            return {**SUCCESS, **requests.ask_worker(workspace, verb)}
+
+        return await worked(answers, ask, waits=True)
 
     return [
         route("/v1/status", get=queue_status),
@@ -64,12 +75,12 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
     ]
 
 
-def _activity(known: RecordCache, hours: float, buckets: int) -> dict[str, Any]:
+def _activity(known: RecordCache, hours: float, buckets: int) -> Activity:
     known.refresh()
     now = clock.now()
-    found = record_cache.activity(known.rows(), now, hours, buckets)
+    spans = record_cache.activity(known.rows(), now, hours, buckets)
     width = hours * 3600 / buckets
-    return {"from": found[0]["at"], "to": clock.iso(now), "bucket_seconds": width, "buckets": found}
+    return {**SUCCESS, "from": spans[0]["at"], "to": clock.iso(now), "bucket_seconds": width, "buckets": spans}
 
 
 _Stamp = tuple[int, int] | None
@@ -81,8 +92,8 @@ class _Status:
     def __init__(self, workspace: Workspace, known: RecordCache) -> None:
         self._workspace = workspace
         self._known = known
-        self._jobs: tuple[int, dict[str, Any]] | None = None
-        self._memory: tuple[tuple[_Stamp, ...], dict[str, Any]] | None = None
+        self._jobs: tuple[int, JobsState] | None = None
+        self._memory: tuple[tuple[_Stamp, ...], CountsOrError] | None = None
 
     def version(self) -> str:
         """Another one once anything of it has changed."""
@@ -93,27 +104,33 @@ class _Status:
         found = (beat, silent, _stamp(paths.inbox), *self._stores())
         return f"{self._known.refresh()}-{hash(found) & 0xFFFFFFFFFFFFFFFF:x}"
 
-    def now(self) -> dict[str, Any]:
+    def now(self) -> QueueStatus:
         spool_paths = self._workspace.spool
         return {
+            **SUCCESS,
             "workspace": str(self._workspace.root),
             "version": VERSION,
             "now": clock.iso(clock.now()),
             "worker": requests.worker_of(self._workspace),
             "jobs": self._of_jobs(),
             "waiting_in_inbox": len(spool.inbox(spool_paths)) if spool_paths.root.is_dir() else 0,
+            "kinds": [*KIND_NAMES],
             **self._of_memory(),
         }
 
-    def _of_jobs(self) -> dict[str, Any]:
+    def _of_jobs(self) -> JobsState:
         version = self._known.refresh()
         if self._jobs is None or self._jobs[0] != version:
-            found = self._known.rows()
-            values = {"counts": record_cache.counts(found), "causes": record_cache.causes(found), "version": version}
-            self._jobs = version, values
+            rows = self._known.rows()
+            jobs: JobsState = {
+                "counts": record_cache.counts(rows),
+                "causes": record_cache.causes(rows),
+                "version": version,
+            }
+            self._jobs = version, jobs
         return self._jobs[1]
 
-    def _of_memory(self) -> dict[str, Any]:
+    def _of_memory(self) -> CountsOrError:
         stores = self._stores()
         if self._memory is None or self._memory[0] != stores:
             self._memory = stores, listing.counts_or_error(self._workspace)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -13,11 +13,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bridge.interface import envelope as answer
-from bridge.privacy.traces import trace
+from bridge.privacy.masking import trace
 from bridge.settings import Settings
 from jobs.errors import JobError, Reaction
 
 from .answers import Answers
+
+if TYPE_CHECKING:
+    from bridge.interface.answer_shapes import Refusal, Success
 
 log = logging.getLogger("server")
 
@@ -46,16 +49,16 @@ _STATUS_BY_REACTION = {Reaction.REJECT: 422, Reaction.RETRY: 500, Reaction.WAIT:
 _HERE = secrets.token_hex(6)
 
 
-def status_of(found: dict[str, Any]) -> int:
+def status_of(refusal: Refusal) -> int:
     """The status of an answer that is an error."""
-    code = found["error_code"]
+    code = refusal["error_code"]
     return _STATUS.get(code) or _STATUS_BY_REACTION[JobError(code).reaction]
 
 
-def refusal(error: JobError, envelope: dict[str, Any] | None = None) -> Response:
+def refusal(error: JobError, envelope: Refusal | None = None) -> Response:
     """The error as an answer, of a question in its verb's shape, with what HTTP wants beside it."""
-    found = envelope or answer.failure(error)
-    response = reply(answer.encoded(found), status_of(found))
+    body = envelope or answer.failure(error)
+    response = reply(answer.encoded(body), status_of(body))
     if response.status_code == 401:
         response.headers["www-authenticate"] = 'Bearer realm="cognee-memory"'
     if response.status_code == 503:
@@ -69,27 +72,27 @@ def reply(data: bytes, status: int = 200) -> Response:
     return Response(data, status, media_type="application/json")
 
 
-def envelope(**values: Any) -> Response:
+def envelope(success: Success) -> Response:
     """A success that is at hand."""
-    return reply(answer.encoded(answer.success(**values)))
+    return reply(answer.encoded(success))
 
 
 async def worked(
-    answers: Answers, find: Callable[[Settings], dict[str, Any]], *, status: int = 200, waits: bool = False
+    answers: Answers, find: Callable[[Settings], Success], *, status: int = 200, waits: bool = False
 ) -> Response:
-    """The values that are found in a thread, as a success. Raises what ``find`` raises, and as ``Answers.work``."""
-    data = await answers.work(lambda settings: answer.encoded(answer.success(**find(settings))), waits=waits)
+    """The answer that is found in a thread. Raises what ``find`` raises, and as ``Answers.work``."""
+    data = await answers.work(lambda settings: answer.encoded(find(settings)), waits=waits)
     return reply(data, status)
 
 
 async def unless_known(
-    answers: Answers, request: Request, version: Callable[[], str], find: Callable[[], dict[str, Any]]
+    answers: Answers, request: Request, version: Callable[[], str], find: Callable[[], Success]
 ) -> Response:
     """As ``worked``; or 304, without finding anything, for who has the answer of this version already."""
 
     def look(_: Settings) -> tuple[str, bytes | None]:
         tag = f'W/"{_HERE}-{version()}"'  # before the answer, which may be newer and is then given once more
-        return tag, None if knows(request, tag) else answer.encoded(answer.success(**find()))
+        return tag, None if knows(request, tag) else answer.encoded(find())
 
     tag, data = await answers.work(look)
     response = Response(status_code=304) if data is None else reply(data)

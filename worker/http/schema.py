@@ -1,7 +1,7 @@
-"""The shapes of what is answered over HTTP beside the answers to questions, to make the OpenAPI document of.
+"""The types of the answers over HTTP beside those to questions: mypy checks the routes that build them, and the
+OpenAPI document is made of them.
 
-Nothing at run time imports this. What is answered comes from the modules of the routes; a test compares it with what
-stands here.
+Import it under TYPE_CHECKING, as ``bridge.interface.answer_shapes``.
 """
 
 from __future__ import annotations
@@ -9,35 +9,33 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
-from bridge.interface.answer_shapes import Number, Share
-from bridge.memory import MemoryKind, Status
-from jobs.model import Kind, State
-from jobs.schema import Count, Digest, ErrorCode, Heartbeat, InFlight, JobError, JobId, JobRecord, Moment, Shape
+from bridge.interface.answer_shapes import Success
+from bridge.interface.memory_shapes import MemoryCounts, MemoryLine, MemoryText, PastCompaction, Topic
+from jobs.kinds import Kind
+from jobs.schema import (
+    Bucket,
+    Cause,
+    Count,
+    Digest,
+    InFlight,
+    JobBrief,
+    JobError,
+    JobId,
+    JobRecord,
+    Moment,
+    RejectedFile,
+)
 
-
-class Success(Shape):
-    """What every answer begins with that is no error."""
-
-    success: Literal[True]
-
-
-class Refusal(Shape):
-    """Why nothing was done."""
-
-    success: Literal[False]
-    error: str
-    error_code: ErrorCode
-    remediation: str
-    error_details: dict[str, object] = {}
-    """Values for programs. Absent where there are none."""
+from ..admin.shapes import AskedJob, AskedWorker, Skipped, WorkerState
 
 
 class Health(Success):
     status: Literal["alive", "ready"]
 
 
-class Finding(Shape):
+class Finding(TypedDict):
     """Something that was looked at."""
 
     code: str
@@ -65,7 +63,7 @@ class Session(Success):
     workspace: str
 
 
-class SettingRow(Shape):
+class SettingRow(TypedDict):
     """A setting as it stands. A secret's value is never in it."""
 
     name: str
@@ -82,45 +80,13 @@ class SettingsTable(Success):
 # --- the queue ---
 
 
-class WorkerState(Shape):
-    alive: bool
-    """Whether a worker holds the lock of the workspace."""
-    heartbeat: Heartbeat | None
-    """What it, or the last one, said of itself."""
-
-
-class Cause(Shape):
-    """Why jobs failed, were rejected, expired, or wait for another attempt."""
-
-    state: State
-    code: ErrorCode
-    count: Number
-    kinds: dict[str, Count]
-    message: str
-    """Of the newest of these jobs, like what follows."""
-    messages: dict[str, Count]
-    """What was said of how many of them, the most frequent first; a few at most."""
-    remediation: str
-    newest: Moment | None
-    newest_job_id: JobId
-
-
-class JobsState(Shape):
+class JobsState(TypedDict):
     counts: dict[str, Count]
     """Jobs by state. States without any are absent."""
     causes: list[Cause]
     """The most frequent first."""
     version: Count
     """Another one once any job has changed."""
-
-
-class MemoryCounts(Shape):
-    memories: Count
-    summary: Count = 0
-    decision_record: Count = 0
-    legacy: Count = 0
-    graph_lag: Count
-    """How many changes the knowledge graph has not been told yet."""
 
 
 class QueueStatus(Success):
@@ -133,30 +99,11 @@ class QueueStatus(Success):
     worker: WorkerState
     jobs: JobsState
     waiting_in_inbox: Count
+    kinds: list[Kind]
+    """All kinds of jobs."""
     memory: MemoryCounts | None
     """Null where the store cannot be read: ``memory_error`` says why."""
     memory_error: JobError | None
-
-
-class JobBrief(Shape):
-    """A job in a list: some of the fields of its record."""
-
-    job_id: JobId
-    kind: Kind | None
-    state: State
-    success: bool | None
-    generation: Number
-    attempt: Count
-    max_attempts: Number
-    priority: int
-    submitted_at: Moment | None
-    accepted_at: Moment | None
-    started_at: Moment | None
-    finished_at: Moment | None
-    next_attempt_at: Moment | None
-    elapsed_ms: Count | None
-    correlation_id: str | None
-    error: JobError | None
 
 
 class JobsPage(Success):
@@ -170,7 +117,7 @@ class JobsPage(Success):
     version: Count
 
 
-class WaitingJob(Shape):
+class WaitingJob(TypedDict):
     """A job that no worker has seen yet."""
 
     job_id: JobId
@@ -193,23 +140,8 @@ class Submitted(Success):
     kind: Kind
 
 
-class Asked(Success):
+class Asked(Success, AskedJob):
     """What became of a request about a job."""
-
-    job_id: JobId
-    requested: bool
-    """False where there was no need: it had ended."""
-    obeyed: bool
-    """Whether the worker has read the request. If not, it stays and is obeyed later."""
-    state: str
-    """The job's now; ``dismissed`` for one that was taken off the list."""
-
-
-class Skipped(Shape):
-    job_id: str
-    error_code: ErrorCode
-    error: str
-    remediation: str
 
 
 class ManyAsked(Success):
@@ -222,18 +154,6 @@ class ManyAsked(Success):
     skipped: list[Skipped]
 
 
-class RejectedFile(Shape):
-    """A file that could not become a job."""
-
-    file: str
-    """Its name in the inbox."""
-    kept_as: str
-    """Its name in ``rejected/``."""
-    rejected_at: Moment
-    error: JobError
-    size: Count
-
-
 class RejectedFiles(Success):
     """The newest first."""
 
@@ -241,33 +161,14 @@ class RejectedFiles(Success):
     total: Count
 
 
-class Controlled(Success):
-    request: Literal["pause", "resume", "drain", "prune"]
-    obeyed: bool
-    worker: WorkerState
+class Controlled(Success, AskedWorker):
+    pass
 
 
-class Spread(Shape):
-    """Half of the jobs took no longer than ``p50``, 95 of 100 no longer than ``p95``; in milliseconds."""
-
-    p50: int
-    p95: int
+_Since = TypedDict("_Since", {"from": Moment})  # a word of Python's own
 
 
-class Bucket(Shape):
-    """What ended in a span of time."""
-
-    at: Moment
-    """Its start."""
-    ended: dict[str, Count]
-    """By state."""
-    waited_ms: Spread | None
-    """From being accepted to the first start, without jobs that were run again; null where there is none."""
-    took_ms: Spread | None
-
-
-class Activity(Success):
-    from_: Annotated[Moment, Field(alias="from")]
+class Activity(Success, _Since):
     to: Moment
     bucket_seconds: Annotated[float, Field(gt=0)]
     buckets: list[Bucket]
@@ -275,24 +176,6 @@ class Activity(Success):
 
 
 # --- memories ---
-
-
-class MemoryLine(Shape):
-    """A memory in a list."""
-
-    memory_id: str
-    memory_number: Number
-    memory_type: MemoryKind
-    title: str
-    topic_id: str | None
-    session_id: str | None
-    plan_id: str | None
-    status: Status | None
-    created_at: Moment | None
-    updated_at: Moment | None
-    source_created_at: Moment | None
-    importance: Share | None
-    stored_at: Moment
 
 
 class MemoriesPage(Success):
@@ -304,51 +187,12 @@ class MemoriesPage(Success):
     """What ``after`` has to be for the next page; null on the last."""
 
 
-class MemoryText(MemoryLine):
-    summary_text: str
-    sources: list[str]
-    """The ids of the memories that a decision record merged."""
-    hidden: bool
-    """Whether it is kept as the original of a converted one, and not found."""
-    migrated_from: str | None
-    migrated_to: list[str]
-
-
 class WholeMemory(Success):
     memory: MemoryText
 
 
-class Topic(Shape):
-    topic_id: str
-    memories: Count
-    active: Count
-    decision_records: Count
-    drafts: Count
-    superseded: Count
-    characters: Count
-    """Of what a compaction would merge, like the two times."""
-    oldest: Moment | None
-    newest: Moment | None
-    worth_compacting: bool
-
-
 class Topics(Success):
     topics: list[Topic]
-
-
-class PastCompaction(Shape):
-    decision_record_id: str
-    memory_number: Number | None
-    topic_id: str
-    applied_at: Moment
-    job_id: str
-    preview_digest: str
-    superseded: list[str]
-    conflicts: list[dict[str, object]]
-    narrative_source: str
-    restored_at: Moment | None
-    restored: list[str]
-    skipped: list[dict[str, object]]
 
 
 class History(Success):

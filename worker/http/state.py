@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Literal, cast
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bridge.settings import table
+from bridge.interface.envelope import SUCCESS
+from bridge.settings import Settings, table
 from jobs import clock
 
 from .answers import Answers
 from .bodies import Query
 from .replies import envelope, reply, route, worked
+
+if TYPE_CHECKING:
+    from .schema import Findings, Health, SettingsTable
 
 DESCRIPTION = Path(__file__).parent.with_name("data") / "openapi.json"
 
@@ -22,20 +26,20 @@ DESCRIPTION = Path(__file__).parent.with_name("data") / "openapi.json"
 def routes(answers: Answers) -> list[Route]:
     async def health(request: Request) -> Response:
         Query(request)
-        return envelope(status="alive")
+        return envelope(_health("alive"))
 
     async def readiness(request: Request) -> Response:
         Query(request)
         await answers.run(answers.require_ready)
-        return envelope(status="ready")
+        return envelope(_health("ready"))
 
     async def settings(request: Request) -> Response:
         Query(request)
-        return await worked(answers, lambda found: {"settings": [row.__dict__ for row in table(found)]})
+        return await worked(answers, _settings)
 
     async def findings(request: Request) -> Response:
         Query(request)
-        return envelope(**await answers.run(lambda: _findings(answers), waits=True))
+        return envelope(await answers.run(lambda: _findings(answers), waits=True))
 
     async def description(request: Request) -> Response:
         Query(request)
@@ -50,10 +54,24 @@ def routes(answers: Answers) -> list[Route]:
     ]
 
 
-def _findings(answers: Answers) -> dict[str, Any]:
+def _health(status: Literal["alive", "ready"]) -> Health:
+    return {**SUCCESS, "status": status}
+
+
+def _settings(settings: Settings) -> SettingsTable:
+    return {
+        **SUCCESS,
+        "settings": [
+            {"name": row.name, "variable": row.variable, "value": row.value, "source": row.source, "help": row.help}
+            for row in table(settings)
+        ],
+    }
+
+
+def _findings(answers: Answers) -> Findings:
     """It looks at a workspace that is not trusted as well, and says so."""
     from ..doctor.examination import examine
 
     # Whether we answer is known to whoever has asked us.
-    found: dict[str, Any] = examine(answers.workspace, clock.now(), probe_http=False).as_dict()
-    return found
+    report = examine(answers.workspace, clock.now(), probe_http=False).as_dict()
+    return cast("Findings", {**SUCCESS, **report})  # a finding has more fields than are published

@@ -61,8 +61,7 @@ def _rewritten(path: Path) -> spool.Replacement | None:
     data, counts = redaction.redact_bytes(_whole(data[:MOST_BYTES]) if is_cut else data)
     if not counts and not is_cut:
         return None
-    told = {"redactions": redaction.total(counts), **({"cut_from": status.st_size} if is_cut else {})}
-    return spool.Replacement(data, told, status)
+    return spool.Replacement(data, redaction.total(counts), status.st_size if is_cut else None, status)
 
 
 def _whole(data: bytes) -> bytes:

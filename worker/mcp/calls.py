@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bridge import trust
 from bridge.interface.submission import submit
@@ -22,6 +23,7 @@ from jobs.model import Record, job_digest
 from .schemas import INBOX, LONGEST_WAIT_SECONDS, PREVIEW_WAIT_SECONDS
 
 if TYPE_CHECKING:
+    from bridge.interface.answer_shapes import ContextResponse, ExplainResponse, Refusal, RetrievalResponse
     from bridge.search.reader import Verb
 
 
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 class Answer:
     """``value`` fits the tool's output schema; ``text`` is what a client that shows text gets."""
 
-    value: dict[str, Any]
+    value: Mapping[str, Any]
     text: str
     is_error: bool = False
 
@@ -37,51 +39,53 @@ class Answer:
 # --- asking ---
 
 
-def _ask(verb: Verb, workspace: Workspace, arguments: dict[str, Any]) -> dict[str, Any]:
+def _ask(verb: Verb, workspace: Workspace, arguments: dict[str, Any]) -> Any:
     """The envelope, of a failure too."""
     from bridge.search.query_client import ask_for
 
-    found: dict[str, Any] = json.loads(ask_for(verb, str(workspace.root), arguments))
-    return found
+    return json.loads(ask_for(verb, str(workspace.root), arguments))
 
 
-def _answered(verb: Verb, workspace: Workspace, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The envelope of an answer. Raises what a failure says."""
-    return _succeeded(_ask(verb, workspace, arguments))
+# What a client that shows text gets of a hit.
+_SHOWN_OF_HIT: Final = (
+    "memory_number", "memory_id", "memory_type", "topic", "topic_id", "status", "source_created_at", "created_at",
+    "score", "summary_text",
+)  # fmt: skip
 
 
-def _succeeded(found: dict[str, Any]) -> dict[str, Any]:
-    if found["success"]:
-        return found
-    details = found.get("error_details")
-    raise JobError(found["error_code"], found["error"], remediation=found["remediation"], details=details)
+def _error(refusal: Refusal) -> JobError:
+    """What a failure says."""
+    details = refusal.get("error_details")
+    return JobError(refusal["error_code"], refusal["error"], remediation=refusal["remediation"], details=details)
 
 
 def retrieve(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
-    found = _answered("retrieve", workspace, arguments)
-    brief = ("memory_number", "memory_id", "memory_type", "topic", "topic_id", "status", "source_created_at",
-             "created_at", "score", "summary_text")  # fmt: skip
+    answer: RetrievalResponse = _ask("retrieve", workspace, arguments)
+    if not answer["success"]:
+        raise _error(answer)
     shown = {
-        "results": [{name: hit[name] for name in brief} for hit in found["results"]],
-        "total_results": found["total_results"],
-        "warnings": found["warnings"],
+        "results": [{name: hit[name] for name in _SHOWN_OF_HIT} for hit in answer["results"]],
+        "total_results": answer["total_results"],
+        "warnings": answer["warnings"],
     }
-    return Answer(found, _json(shown))
+    return Answer(answer, _json(shown))
 
 
 def explain(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     """The contract's envelope, also of a request that it says is wrong: that is a mistake to correct."""
-    found = _ask("explain", workspace, arguments)
-    if not found["errors"]:
-        _succeeded(found)
-    shown = {name: found[name] for name in ("items", "missing_ids", "errors", "metadata")}
-    wrong = not found["items"] and any(error["code"] != "NOT_FOUND" for error in found["errors"])
+    answer: ExplainResponse = _ask("explain", workspace, arguments)
+    if not answer["success"] and not answer["errors"]:
+        raise _error(answer)
+    shown = {name: answer[name] for name in ("items", "missing_ids", "errors", "metadata")}
+    wrong = not answer["items"] and any(error["code"] != "NOT_FOUND" for error in answer["errors"])
     return Answer(shown, _json(shown), is_error=wrong)
 
 
 def context(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
-    found = _answered("context", workspace, arguments)
-    return Answer(found, found["context"] or "No memory of this workspace fits the question.")
+    answer: ContextResponse = _ask("context", workspace, arguments)
+    if not answer["success"]:
+        raise _error(answer)
+    return Answer(answer, answer["context"] or "No memory of this workspace fits the question.")
 
 
 # --- jobs ---
@@ -106,12 +110,12 @@ def ingest(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         job_id = job_id or new_job_id()
         waits = client.dropped_digest(workspace.spool, job_id) is not None
         try:
-            found = submit(workspace, settings, "ingest", arguments, job_id=job_id, submitted_by="mcp")
+            submission = submit(workspace, settings, "ingest", arguments, job_id=job_id, submitted_by="mcp")
         except JobError as error:
             raise _with_job(error, job_id) from None
-    del found["success"]
-    found["duplicate"] = waits or (former is not None and former.job_sha256 is not None)
-    return Answer(found, _json(found))
+    duplicate = waits or (former is not None and former.job_sha256 is not None)
+    shown = {**{name: value for name, value in submission.items() if name != "success"}, "duplicate": duplicate}
+    return Answer(shown, _json(shown))
 
 
 def _with_job(error: JobError, job_id: str) -> JobError:
@@ -135,10 +139,9 @@ def job_status(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         if error.code not in ("WAIT_TIMEOUT", "WORKER_NOT_RUNNING"):
             raise
         record = client.status(workspace.spool, job_id)
-    waiting = Record(job_id, None, None, "queued").as_dict() | {"state": INBOX}
-    found = record.as_dict() if record is not None else waiting
-    found["worker_alive"] = launch.is_alive(workspace)
-    return Answer(found, _json(found))
+    waiting = {**Record(job_id, None, None, "queued").as_dict(), "state": INBOX}
+    shown = {**(record.as_dict() if record is not None else waiting), "worker_alive": launch.is_alive(workspace)}
+    return Answer(shown, _json(shown))
 
 
 def compact_preview(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
@@ -146,19 +149,19 @@ def compact_preview(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     settings = trust.settings_of(workspace)
     seconds, job_id = _seconds(arguments, default=PREVIEW_WAIT_SECONDS), new_job_id()
     payload = {"topic_id": arguments["topic_id"], "preview": True}
-    found: dict[str, Any]
+    shown: dict[str, Any]
     try:
-        done = submit(
+        done: Mapping[str, Any] = submit(
             workspace, settings, "compact", payload,
             job_id=job_id, wait=True, wait_seconds=seconds, submitted_by="mcp",
         )  # fmt: skip
-        found = {"job_id": job_id, "state": done["state"], "preview": done["result"]}
+        shown = {"job_id": job_id, "state": done["state"], "preview": done["result"]}
     except JobError as error:
         if error.code != "WAIT_TIMEOUT":
             raise _with_job(error, job_id) from None
         record = client.status(workspace.spool, job_id)
-        found = {"job_id": job_id, "state": record.state if record else INBOX, "preview": None}
-    return Answer(found, _json(found))
+        shown = {"job_id": job_id, "state": record.state if record else INBOX, "preview": None}
+    return Answer(shown, _json(shown))
 
 
 def _record(workspace: Workspace, job_id: str) -> Record | None:
@@ -180,5 +183,5 @@ def _seconds(arguments: dict[str, Any], default: float) -> float:
     return float(value)
 
 
-def _json(value: dict[str, Any]) -> str:
+def _json(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

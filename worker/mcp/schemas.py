@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from bridge.settings import default_of
+from bridge.argument_table import EXPLAIN_ARGUMENTS, MOST_IDS
 from jobs.model import State
 
 Schema = dict[str, Any]
 
 LONGEST_WAIT_SECONDS = 50  # clients give a call up after 60
 PREVIEW_WAIT_SECONDS = 20
-MAX_IDS = 200
-LIMIT_RANGE = (1, 50)
 INBOX = "in the inbox"  # the state of a job that no worker has seen yet
 
 
@@ -37,6 +35,15 @@ def _texts(description: str) -> Schema:
 
 def _number(kind: str, description: str, least: float, most: float, **more: Any) -> Schema:
     return {"type": kind, "minimum": least, "maximum": most, "description": description, **more}
+
+
+def _argument(name: str, description: str) -> Schema:
+    """A number or a choice with the range, the words and the default of the table."""
+    argument = EXPLAIN_ARGUMENTS[name]
+    if argument.choices:
+        return _text(description, enum=list(argument.choices))
+    default = {} if argument.default is None else {"default": argument.default}
+    return _number("integer" if argument.kind == "whole" else "number", description, *argument.range, **default)
 
 
 def _or_null(schema: Schema) -> Schema:
@@ -61,10 +68,10 @@ _TIME_AND_PLACE = {
         "description": "Also what has been replaced by something newer. For questions about history.",
         "default": False,
     },
-    "preset": _text(
+    "preset": _argument(
+        "preset",
         "How age counts: contract halves a score every 7 days, long-lived lets decisions of last year compete."
         " Default: the workspace's setting.",
-        enum=["contract", "long-lived"],
     ),
 }
 
@@ -73,16 +80,11 @@ def retrieve_input() -> Schema:
     return closed(
         ["query"],
         query=_QUERY,
-        max_results=_number("integer", "Most memories to return.", 1, 1000, default=default_of("max_results")),
-        max_tokens=_number(
-            "integer", "Most tokens of memory text to return.", 1, 1_000_000, default=default_of("max_tokens")
-        ),
+        max_results=_argument("max_results", "Most memories to return."),
+        max_tokens=_argument("max_tokens", "Most tokens of memory text to return."),
         **_TIME_AND_PLACE,
-        status=_text(
-            "Only memories of this status; Draft ones are found in no other way.",
-            enum=["Active", "DecisionRecord", "Superseded", "Draft"],
-        ),
-        half_life_days=_number("number", "Days after which age has halved a score. Wins over preset.", 0.5, 90),
+        status=_argument("status", "Only memories of this status; Draft ones are found in no other way."),
+        half_life_days=_argument("half_life_days", "Days after which age has halved a score. Wins over preset."),
         as_of=_text("Compute ages at this time instead of now. ISO 8601."),
         project=PROJECT,
     )
@@ -92,10 +94,8 @@ def context_input() -> Schema:
     return closed(
         ["query"],
         query=_QUERY,
-        max_results=_number("integer", "Most notes in the block.", 1, 1000, default=default_of("max_results")),
-        max_tokens=_number(
-            "integer", "The block has at most this many tokens.", 1, 1_000_000, default=default_of("max_tokens")
-        ),
+        max_results=_argument("max_results", "Most notes in the block."),
+        max_tokens=_argument("max_tokens", "The block has at most this many tokens."),
         **_TIME_AND_PLACE,
         project=PROJECT,
     )
@@ -105,7 +105,7 @@ def explain_input() -> Schema:
     ids: Schema = {
         "type": "array",
         "items": {"type": "integer"},
-        "maxItems": MAX_IDS,
+        "maxItems": MOST_IDS,
         "description": "The memory_number of memories to explain, whether or not the query finds them.",
     }
     return closed(
@@ -118,9 +118,7 @@ def explain_input() -> Schema:
             "description": "Also whether each memory would be in memory_context's block for the query, and where.",
             "default": False,
         },
-        limit=_number(
-            "integer", "Most memories that come from the query; ids are not limited.", *LIMIT_RANGE, default=10
-        ),
+        limit=_argument("limit", "Most memories that come from the query; ids are not limited."),
     )
 
 
@@ -268,9 +266,11 @@ def _open(**properties: Schema) -> Schema:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-def _schema_of(model: Any) -> Schema:
-    """Without the titles and defaults that pydantic adds, which say nothing to a model and cost its attention."""
-    found: Schema = _tidy(model.model_json_schema())
+def _schema_of(shape: Any) -> Schema:
+    """Without the titles that pydantic adds, which say nothing to a model and cost its attention."""
+    from bridge.interface.json_schema import schema_of
+
+    found: Schema = _tidy(schema_of(shape))
     return found
 
 

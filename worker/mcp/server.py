@@ -30,14 +30,14 @@ from mcp.types import (
     ToolAnnotations,
 )
 
-from bridge.privacy.masking import masked
-from bridge.privacy.traces import LOG_FORMAT, trace
+from bridge.privacy.masking import masked, trace
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from .calls import Answer
 from .tools import INSTRUCTIONS, TOOLS, Tool, call
 
+_LOG_FORMAT = "%(levelname)s %(name)s %(message)s"  # stderr is the client's to keep
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
@@ -54,7 +54,7 @@ class _WithoutTexts(logging.Formatter):
 def serve(workspace: Workspace, version: str) -> NoReturn:
     """Serve until the client goes; then this process ends."""
     lines = logging.StreamHandler(sys.stderr)
-    lines.setFormatter(_WithoutTexts(LOG_FORMAT))
+    lines.setFormatter(_WithoutTexts(_LOG_FORMAT))
     logging.basicConfig(handlers=[lines], level=logging.WARNING)
     # A thread that waits in a read of stdin would hold Python's own Ctrl-C back until the next message.
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from bridge.interface import envelope
+from bridge.privacy.masking import trace
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -55,8 +56,6 @@ def call(tool: Tool, workspace: Workspace, arguments: dict[str, Any]) -> Answer 
     except JobError as error:
         return error
     except Exception as error:
-        from bridge.privacy.traces import trace
-
         print(f"{tool.name}: {trace(error)}", file=sys.stderr)  # noqa: T201 - for whoever reports it
         return envelope.unexpected(error)
 

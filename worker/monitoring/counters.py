@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict, cast
 
 from jobs import clock, files
 from jobs.errors import JobError
@@ -44,6 +44,13 @@ class Histogram:
     def add(self, value: float) -> None:
         self.counts[bisect_left(self.bounds, value)] += 1
         self.sum += value
+
+
+class Counted(TypedDict, total=False):
+    """What was counted, as JSON: of each name rows of the labels' values, then a count or a histogram."""
+
+    counters: dict[str, list[list[Any]]]
+    histograms: dict[str, list[list[Any]]]
 
 
 class Counters:
@@ -88,7 +95,7 @@ class Counters:
         if after.ended:
             self.count("jobs_ended", kind, after.state)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Counted:
         """``{"counters": {name: [[label, …, count], …]}, "histograms": {name: [[label, …, histogram], …]}}``."""
         with self._lock:
             counters = {name: [[*labels, n] for labels, n in found.items()] for name, found in self._counters.items()}
@@ -139,12 +146,12 @@ class CountersFile:
         self._written, self._next = version, self._monotonic() + _WRITE_SECONDS
 
 
-def read(paths: SpoolPaths) -> dict[str, Any] | None:
+def read(paths: SpoolPaths) -> Counted | None:
     """What the worker has counted; empty where it has written nothing yet, None where that cannot be read."""
     try:
-        found = json.loads(files.read_own(paths.counters, 4 * 1024 * 1024))
+        counted: Any = json.loads(files.read_own(paths.counters, 4 * 1024 * 1024))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, JobError):
         return None
-    return found if isinstance(found, dict) else None
+    return cast("Counted", counted) if isinstance(counted, dict) else None

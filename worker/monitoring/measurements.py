@@ -10,7 +10,7 @@ import platform
 import shutil
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
 
@@ -18,12 +18,16 @@ from bridge.settings import Settings
 from bridge.store.sizes import sizes
 from jobs import clock, spool
 from jobs.errors import JobError
+from jobs.kinds import KINDS
 from jobs.layout import Workspace
-from jobs.model import ENDS, KINDS
+from jobs.model import ENDS
 
 from ..version import VERSION
 from . import counters as figures, readiness
 from .metrics import BY_NAME, Samples
+
+if TYPE_CHECKING:
+    from jobs.schema import Heartbeat
 
 Found = dict[str, Samples]
 
@@ -31,9 +35,9 @@ _EXPECTED: list[tuple[str, tuple[str, ...]]] = [
     *((name, ()) for name in ("child_starts", "server_starts", "server_deaths")),
     *(("child_ends", (reason,)) for reason in ("died", "memory", "timeout", "cancelled", "stopped", "worn", "idle")),
     *(
-        ("jobs_ended", (kind, state))
+        ("jobs_ended", (kind.name, state))
         for kind in KINDS
-        if kind not in ("check", "noop")
+        if kind.zero_counters
         for state in sorted(ENDS - {"rejected"})
     ),
 ]
@@ -53,51 +57,52 @@ def measure(workspace: Workspace, settings: Settings, own: figures.Counters, now
     }
 
 
-def _with_zeros(found: dict[str, Any] | None) -> dict[str, Any]:
+def _with_zeros(counted: figures.Counted | None) -> figures.Counted:
     """What was counted, and what did not happen yet: a counter that begins at 1 hides its first step from alerts.
 
     What cannot be read has no zeros: they would look like a new start, and the next scrape like a burst of jobs.
     """
-    if found is None:
+    if counted is None:
         return {}
     known = {
-        name: {tuple(labels): value for *labels, value in rows} for name, rows in found.get("counters", {}).items()
+        name: {tuple(labels): value for *labels, value in rows} for name, rows in counted.get("counters", {}).items()
     }
     for name, labels in _EXPECTED:
         known.setdefault(name, {}).setdefault(labels, 0)
     counters = {name: [[*labels, value] for labels, value in rows.items()] for name, rows in known.items()}
-    return found | {"counters": counters}
+    return {**counted, "counters": counters}
 
 
 def _one(value: float) -> Samples:
     return [((), value)]
 
 
-def _counted(found: Mapping[str, Any]) -> Found:
+def _counted(counted: figures.Counted) -> Found:
     """Counters and histograms as they were counted; a name that this version does not know is left out."""
-    both = {**found.get("counters", {}), **found.get("histograms", {})}
+    both = {**counted.get("counters", {}), **counted.get("histograms", {})}
     return {name: [(tuple(labels), value) for *labels, value in rows] for name, rows in both.items() if name in BY_NAME}
 
 
-def _worker(workspace: Workspace, heartbeat: Mapping[str, Any] | None, now: datetime) -> Found:
-    told = dict(heartbeat or {})
+def _worker(workspace: Workspace, heartbeat: Heartbeat | None, now: datetime) -> Found:
     found: Found = {
-        "worker_up": _one(readiness.is_at_work(workspace, told, now)),
+        "worker_up": _one(readiness.is_at_work(workspace, heartbeat, now)),
         "worker_paused": _one(workspace.spool.paused.exists()),
     }
     try:
         found["inbox_files"] = _one(len(spool.inbox(workspace.spool)))
     except OSError:
         pass
-    age = readiness.age_seconds(told, now)
+    if heartbeat is None:
+        return found
+    age = readiness.age_seconds(heartbeat, now)
     try:
         return found | {
             "worker_heartbeat_age_seconds": [] if age is None else _one(age),
-            "worker_start_time_seconds": _one(clock.parse(told["started_at"]).timestamp()),
-            "jobs": [((state,), told["counts"].get(state, 0)) for state in ("queued", "running", "retrying")],
-            "jobs_oldest_waiting_seconds": _one(told["oldest_waiting_seconds"] or 0),
+            "worker_start_time_seconds": _one(clock.parse(heartbeat["started_at"]).timestamp()),
+            "jobs": [((state,), heartbeat["counts"].get(state, 0)) for state in ("queued", "running", "retrying")],
+            "jobs_oldest_waiting_seconds": _one(heartbeat["oldest_waiting_seconds"] or 0),
         }
-    except (KeyError, TypeError, ValueError, AttributeError):  # none was written, or another version's
+    except (KeyError, TypeError, ValueError, AttributeError):  # another version's
         return found
 
 

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from bridge.store.database import reading
+from bridge.store.reading import reader_of
 from jobs import clock, files, launch
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 
+if TYPE_CHECKING:
+    from jobs.schema import Heartbeat
+
 STALE_SECONDS = 30.0  # of a heartbeat; it is written every two
 
 
-def heartbeat_of(paths: SpoolPaths) -> dict[str, Any] | None:
+def heartbeat_of(paths: SpoolPaths) -> Heartbeat | None:
     """What the worker last said of itself; None where that cannot be read."""
     try:
-        found = json.loads(files.read_own(paths.heartbeat, 1024 * 1024))
+        heartbeat: Any = json.loads(files.read_own(paths.heartbeat, 1024 * 1024))
     except (OSError, ValueError, JobError):
         return None
-    return found if isinstance(found, dict) else None
+    return cast("Heartbeat", heartbeat) if isinstance(heartbeat, dict) else None
 
 
-def age_seconds(heartbeat: dict[str, Any] | None, now: datetime) -> float | None:
+def age_seconds(heartbeat: Heartbeat | None, now: datetime) -> float | None:
     """How old a heartbeat is, never below 0; None where it does not say."""
     try:
         return max(0.0, (now - clock.parse(heartbeat["heartbeat_at"])).total_seconds()) if heartbeat else None
@@ -31,7 +34,7 @@ def age_seconds(heartbeat: dict[str, Any] | None, now: datetime) -> float | None
         return None
 
 
-def is_at_work(workspace: Workspace, heartbeat: dict[str, Any] | None, now: datetime) -> bool:
+def is_at_work(workspace: Workspace, heartbeat: Heartbeat | None, now: datetime) -> bool:
     """Whether a worker holds the lock and has shown lately that it goes on."""
     age = age_seconds(heartbeat, now)
     return launch.is_alive(workspace) and age is not None and age < STALE_SECONDS
@@ -47,9 +50,7 @@ def require(workspace: Workspace, now: datetime) -> None:
         since = "has said nothing yet" if age is None else f"has said nothing for {age:.0f} s"
         raise JobError("NOT_READY", f"The worker lives, but {since}.", details={"reason": "heartbeat"})
     try:
-        with reading(workspace) as connection:
-            if connection is not None:
-                connection.execute("SELECT 1 FROM memories LIMIT 1").fetchone()
+        reader_of(workspace).require_readable()
     except JobError as error:
         message = f"The memory store cannot be read ({error.code}): {error.message}"
         raise JobError("NOT_READY", message, details={"reason": "store"}) from error

@@ -21,14 +21,13 @@ export function Explanation({ hit, query, answer }) {
   if (!found) return html`<div class="why"><${Waiting} what="the explanation" /></div>`;
   const item = found.data.items.find((each) => each.id === hit.memory_number);
   if (!item) return html`<div class="why"><p>It is not there any more.</p></div>`;
-  return html`<${Parts} item=${item} ranking=${found.data.metadata.ranking} />`;
+  return html`<${Parts} hit=${hit} item=${item} ranking=${found.data.metadata.ranking} />`;
 }
 
-function Parts({ item, ranking }) {
+function Parts({ hit, item, ranking }) {
   const { total, components } = item.score;
-  const { base, semantic_boost, recency, kind_bonus } = components;
-  const relevance = base + semantic_boost;
-  const status = 1 + kind_bonus;
+  const { base, semantic_boost, recency } = components;
+  const { semantic_score: relevance, status_multiplier: status } = hit;
   const blend = ranking.mode === "blend";
   return html`<div class="why" aria-label="Explanation">
     <div class="why-parts">
@@ -36,7 +35,7 @@ function Parts({ item, ranking }) {
       <${Meter} label=${`+ meaning (at most ${ranking.weights.semantic_boost})`} value=${semantic_boost} text=${score(semantic_boost)} tone="part" />
       <${Meter} label="= relevance" value=${relevance} text=${score(relevance)} />
       <${Meter} label=${blend ? "and recency" : "× recency"} value=${recency} text=${score(recency)} tone="recency" />
-      <${Meter} label="× status" value=${status / 1.1} text=${score(status)} tone="status" />
+      <${Meter} label="× status" value=${status} text=${score(status)} tone="status" />
       <${Meter} label="= score" value=${total} text=${score(total)} tone="total" />
     </div>
     <p class="formula"><code>${blend

@@ -9,18 +9,35 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
+import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from huey import Huey
-from huey.consumer import Consumer
-from huey.registry import Message
-from huey.serializer import Serializer
-from huey.storage import SqliteStorage
-
 from jobs import files, steps
+
+
+@contextmanager
+def _hidden(package: str) -> Iterator[None]:
+    """Make an optional package of a library look as if it were not installed (an import of a name whose entry is
+    None raises ImportError), unless it is imported already."""
+    is_ours = sys.modules.setdefault(package, None) is None  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        if is_ours:
+            del sys.modules[package]
+
+
+# Huey imports redis where it is installed, and cognee brings it. It would be a fifth of the idle worker's memory.
+with _hidden("redis"):
+    from huey import Huey
+    from huey.consumer import Consumer
+    from huey.registry import Message
+    from huey.serializer import Serializer
+    from huey.storage import SqliteStorage
 
 log = logging.getLogger(__name__)
 

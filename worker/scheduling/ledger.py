@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from bridge.privacy.log_lines import fields
 from jobs import clock, files, lifecycle, spool, steps
@@ -27,6 +27,9 @@ from jobs.scrub import keeps_copy
 
 from ..log import of_job
 from .waiting import Waiting
+
+if TYPE_CHECKING:
+    from jobs.schema import Counts
 
 log = logging.getLogger(__name__)
 
@@ -86,10 +89,11 @@ class Ledger:
         with self._lock:
             return len(self._live)
 
-    def counts(self) -> dict[str, int]:
+    def counts(self) -> Counts:
         """Jobs by state: the live ones now, the ended ones since this worker's start."""
         with self._lock:
-            return {**dict.fromkeys(("queued", "running", "retrying"), 0), **self._counts, **self._ended}
+            counts = {**dict.fromkeys(("queued", "running", "retrying"), 0), **self._counts, **self._ended}
+        return cast("Counts", counts)
 
     def oldest_waiting(self) -> str | None:
         """When the job was accepted that has waited longest."""

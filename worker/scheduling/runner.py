@@ -9,20 +9,24 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jobs import clock, lifecycle
 from jobs.errors import JobError
+from jobs.kinds import BATCHED, PREEMPTIBLE, YIELDS
 from jobs.layout import SpoolPaths
 from jobs.lifecycle import Event
 from jobs.model import Record
 
-from ..child.main import DELIVER, MAINTAIN, decode
+from ..child.protocol import DELIVER, MAINTAIN, decode
 from ..child.supervisor import Child, ChildEnded
 from ..log import about, of_job
 from . import forget_job_files
 from .ledger import Cancellation, Ledger
-from .tasks import BATCHED, PREEMPTIBLE, YIELDS, Tasks, read_tasks
+from .tasks import Tasks, read_tasks
+
+if TYPE_CHECKING:
+    from jobs.schema import Progress
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +44,7 @@ class Running:
     job_ids: tuple[str, ...]
     kind: str
     started_at: datetime
-    progress: dict[str, Any] | None = None
+    progress: Progress | None = None
 
 
 class Runner:
@@ -254,7 +258,7 @@ class Runner:
                 if self.stopping.wait(_WRITE_AGAIN_SECONDS):
                     raise
 
-    def _progress(self, progress: dict[str, Any]) -> None:
+    def _progress(self, progress: Progress) -> None:
         if self._running:
             now = self._running[-1]
             self._running[-1] = Running(now.job_ids, now.kind, now.started_at, progress)

@@ -17,12 +17,6 @@ from ..log import of_job
 
 log = logging.getLogger(__name__)
 
-BATCHED = frozenset({"ingest", "noop"})  # kinds of which many cost little more than one
-# Long work, which lets shorter in between. A forgetting is never between: what others have read would be written.
-PREEMPTIBLE = frozenset({"check", "cognify", "forget", "graph", "import", "migrate", "rebuild", "noop"})
-
-YIELDS = PREEMPTIBLE | {"compact"}  # mostly short: it lets others in between, and is let in itself
-
 
 @dataclass(frozen=True, slots=True)
 class Tasks:

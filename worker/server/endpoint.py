@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bridge.settings import Settings
 from jobs import files
@@ -22,6 +22,9 @@ from jobs.layout import Workspace
 
 from ..monitoring.counters import Counters
 from .process import ServerProcess
+
+if TYPE_CHECKING:
+    from jobs.schema import Http
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +92,7 @@ class Endpoint:
         """Whether somebody asked not long ago."""
         return self._server is not None
 
-    def describe(self) -> dict[str, Any] | None:
+    def describe(self) -> Http | None:
         """What the heartbeat says of it; None where it is switched off."""
         if not self._wanted:
             return None

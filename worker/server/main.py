@@ -23,7 +23,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bridge import trust
 from bridge.privacy import log_lines
-from bridge.privacy.traces import trace
+from bridge.privacy.masking import trace
 from bridge.settings import Settings
 from jobs.errors import JobError
 from jobs.layout import Workspace

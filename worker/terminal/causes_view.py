@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from .output import Part, age, counted, facts, say
+from ..wording import age, counted, of_all
+from .output import Part, facts, say
 
 FOR_WANT_OF_ROOM = ("BACKLOG_FULL", "DISK_FULL")  # what was rejected was good
 
@@ -49,13 +50,6 @@ def summary(cause: Mapping[str, Any]) -> list[list[Part]]:
 
 def _ago(cause: Mapping[str, Any], now: datetime) -> str:
     return f"{age(cause['newest'], now)} ago" if cause["newest"] else "-"
-
-
-def of_all(remedy: str, cause: Mapping[str, Any]) -> str:
-    """A remedy that speaks of one job, for all of a cause."""
-    return remedy.replace("jobs retry <job_id>", f"jobs retry --error {cause['code']}").replace(
-        "<job_id>", str(cause["newest_job_id"])
-    )
 
 
 def again(cause: Mapping[str, Any]) -> str | None:

@@ -1,9 +1,8 @@
-"""What each command does: from parsed arguments to an envelope. Nothing is printed here."""
+"""The commands about the memory and the program: from parsed arguments to an envelope. Nothing is printed here."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
@@ -16,15 +15,8 @@ from bridge.store import compaction_history
 from jobs import clock, files
 from jobs.errors import JobError
 
-from . import job_commands, process_commands, questions, queue_commands
-from .process_commands import Envelope, opened, target, workspace_of
-
-
-def run(given: argparse.Namespace) -> Envelope:
-    """Carry a command out. Raises JobError."""
-    verb = getattr(given, "verb", None)
-    return _COMMANDS[given.command if verb is None else f"{given.command} {verb}"](given)
-
+from .output import Envelope
+from .process_commands import opened, target, workspace_of
 
 # --- start and see ---
 
@@ -63,18 +55,6 @@ def completion(given: argparse.Namespace) -> Envelope:
     from .completion import script
 
     return envelope.success(shell=given.shell, script=script(given.shell))
-
-
-def doctor(given: argparse.Namespace) -> Envelope:
-    from .doctor_command import doctor as examine
-
-    return examine(given)
-
-
-def open_page(given: argparse.Namespace) -> Envelope:
-    from .open_page import open_page as show
-
-    return show(given)
 
 
 # --- memories ---
@@ -144,25 +124,3 @@ def export(given: argparse.Namespace) -> Envelope:
     except OSError as error:
         raise JobError("ARGUMENT_INVALID", f"{out} cannot be written: {error.strerror}.") from error
     return envelope.success(out=str(out), counts=counts, bytes=size)
-
-
-_COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
-    "demo": demo,
-    "setup": setup,
-    "open": open_page,
-    "doctor": doctor,
-    "settings": settings,
-    "trust": trust_workspace,
-    "status": status,
-    "completion": completion,
-    **process_commands.COMMANDS,
-    **job_commands.COMMANDS,
-    **queue_commands.COMMANDS,
-    **questions.COMMANDS,
-    "mcp": mcp,
-    "memories list": memories_list,
-    "memories show": memories_show,
-    "topics": topics,
-    "export": export,
-    "history": history,
-}

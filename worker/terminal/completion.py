@@ -14,16 +14,18 @@ import argcomplete
 from argcomplete.shell_integration import shellcode
 
 from bridge import trust
-from bridge.memory import Status
+from bridge.argument_table import ARGUMENTS
 from bridge.search import listing
 from jobs import clock, record_cache
 from jobs.errors import ERRORS, JobError
+from jobs.kinds import KIND_NAMES
 from jobs.layout import Workspace, find_workspace
-from jobs.model import KINDS, State
+from jobs.model import State
 from jobs.record_cache import RecordCache
 
 from ..admin.requests import LIVE, REPLAYABLE, rejections
-from .output import age, clean, counted
+from ..wording import age, counted
+from .output import clean
 
 _MOST = 200  # of what grows without end
 _OF_VERB: dict[str, tuple[str, ...]] = {"cancel": LIVE, "wait": LIVE, "retry": (*REPLAYABLE, "rejected")}
@@ -124,7 +126,7 @@ _BY_OPTION: dict[str, Completer] = {
     "job_id": job_ids,
     "job_ids": job_ids,
     "state": states,
-    "kind": _words(*KINDS),
+    "kind": _words(*KIND_NAMES),
     "error": _words(*ERRORS),
     "topic_id": topics,
     "named_topic": topics,
@@ -133,9 +135,5 @@ _BY_OPTION: dict[str, Completer] = {
     "memory_ids": memories,
     "ids": memories,
     "decision_record_id": records,
-    "status": _words(*get_args(Status)),
-    "preset": _words("contract", "long-lived"),
-    "ranking_mode": _words("product", "blend"),
-    "legacy": _words("mixed", "append"),
-    "include_superseded": _words("true", "false"),
+    **{name: _words(*argument.choices) for name, argument in ARGUMENTS.items() if argument.choices},
 }

@@ -9,10 +9,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -27,8 +28,12 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.model import Record
 
+from .. import wording
 from . import display
 from .setup_view import provision_with_bar
+
+if TYPE_CHECKING:
+    from bridge.interface.answer_shapes import RetrievalHit, RetrievalSuccess
 
 _PATIENCE_SECONDS = 120.0
 _LOOK_SECONDS = 0.05
@@ -149,23 +154,23 @@ def _ask_all(
 
 def _ask(
     reader: Reader, settings: Settings, text: str, console: Console, why: str, preset: str | None = None
-) -> dict[str, Any]:
+) -> RetrievalSuccess:
     console.print(f"[bold]{text}[/bold]\n[dim]{why}[/dim]")
     began = time.monotonic()
-    found = reader.answer("retrieve", with_settings({"query": text, "preset": preset}, settings), clock.now())
-    if not found["success"]:
-        raise JobError(found["error_code"], found["error"])
+    answer = reader.answer("retrieve", with_settings({"query": text, "preset": preset}, settings), clock.now())
+    if not answer["success"]:
+        raise JobError(answer["error_code"], answer["error"])
     if not console.quiet:
-        display.hits(found, clock.parse(found["as_of"]))
+        display.hits(answer, clock.parse(answer["as_of"]))
         took = (time.monotonic() - began) * 1000
-        console.print(f"[dim]{len(found['results'])} of {found['total_results']} shown, {took:.0f} ms[/dim]\n")
-    return found
+        console.print(f"[dim]{len(answer['results'])} of {answer['total_results']} shown, {took:.0f} ms[/dim]\n")
+    return answer
 
 
 def _compact(workspace: Workspace, settings: Settings, wanted: dict[str, Any], console: Console) -> dict[str, Any]:
     """Have a topic's summaries merged, as it was shown before, and ask once more."""
 
-    def run(**payload: Any) -> dict[str, Any]:
+    def run(**payload: Any) -> Mapping[str, Any]:
         job = client.submit(
             workspace.spool, "compact", {"topic_id": wanted["topic_id"], **payload}, submitted_by="demo"
         )
@@ -183,7 +188,7 @@ def _compact(workspace: Workspace, settings: Settings, wanted: dict[str, Any], c
     )
     for conflict in conflicts:
         for side in ("earlier", "later"):
-            age = display.age(conflict[side]["date"], clock.now())
+            age = wording.age(conflict[side]["date"], clock.now())
             console.print(f"  {side}, {age}: {conflict[side]['text']}", markup=False)
     done = run(preview_digest=seen["preview_digest"])
     console.print(f"Applied what was shown: memory #{done['memory_number']} supersedes {len(done['superseded'])}.\n")
@@ -192,7 +197,7 @@ def _compact(workspace: Workspace, settings: Settings, wanted: dict[str, Any], c
     return {"question": wanted["ask"], "preset": "contract", **found}
 
 
-def _what_changed(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> str:
+def _what_changed(before: list[RetrievalHit], after: list[RetrievalHit]) -> str:
     """One sentence on what the other preset brought up."""
     places = {hit["memory_id"]: place for place, hit in enumerate(before, 1)}
     risen = [(places.get(hit["memory_id"], len(before) + 1) - place, place, hit) for place, hit in enumerate(after, 1)]

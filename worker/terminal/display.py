@@ -1,54 +1,34 @@
-"""Answers for people, by command: tables and lines. Those about the queue are in ``queue_views``, those of jobs that
-have ended in ``job_views``."""
+"""Answers for people: what is printed of every answer, and the views of the commands about the memory and the settings.
+Those about the queue are in ``queue_views``, those of jobs that have ended in ``job_views``."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
 from jobs import clock
 
-from .job_views import notes, show_result, sides
-from .output import age as age, counted, facts, say as say, shortened, table, warn
-
-Envelope = dict[str, Any]
-
-_OF_THE_QUEUE = ("jobs", "worker", "status")
+from ..wording import age, counted, shortened
+from .command_table import view_of
+from .output import Envelope, facts, notes, say, table, warn
 
 
 def show(given: argparse.Namespace, found: Envelope) -> None:
     """Print an answer; an error goes to stderr with what to do next."""
-    verb = getattr(given, "verb", None)
-    name = str(given.command) if verb is None else f"{given.command} {verb}"
-    if "findings" in found:
-        from .doctor_view import show as show_findings
-
-        show_findings(found)  # an error among them is told of below
+    view = plain if given.command is None else view_of(given)
+    if found["success"] or "findings" in found:  # the error below sums the findings up
+        view(found)
     if not found["success"]:
-        _failed(name, found)
-    elif "findings" in found:
-        return
-    elif given.command in _OF_THE_QUEUE:
-        from .queue_views import VIEWS
-
-        VIEWS.get(name, _plain)(found)
-    elif found.get("result") is not None:
-        show_result(found, name)
-    else:
-        _VIEWS.get(name, _plain)(found)
+        _failed(found)
+    if not found["success"] and ("skipped" in found or "ended" in found):  # it was done in part
+        view(found)
 
 
-def _failed(name: str, found: Envelope) -> None:
+def _failed(found: Envelope) -> None:
     warn(f"{found['error_code']}: {found['error']}")
     if found["remediation"]:
         job_id = found.get("error_details", {}).get("job_id", "<job_id>")
         warn(f"What to do: {found['remediation'].replace('<job_id>', job_id)}")
-    if "skipped" in found or "ended" in found:  # it was done in part
-        from .queue_views import VIEWS
-
-        VIEWS[name](found)
 
 
 def hits(found: Envelope, now: datetime) -> None:
@@ -70,7 +50,7 @@ def hits(found: Envelope, now: datetime) -> None:
     table(columns, rows, right=(*columns[:5], "age"), wraps=("topic",), spare=(*columns[2:5], "age"))
 
 
-def _retrieve(found: Envelope) -> None:
+def retrieve(found: Envelope) -> None:
     if not found["results"]:
         say("No memory fits the question.")
     else:
@@ -78,7 +58,7 @@ def _retrieve(found: Envelope) -> None:
     notes(found["warnings"])
 
 
-def _explain(found: Envelope) -> None:
+def explain(found: Envelope) -> None:
     """The parts of each score: relevance is of words (base) and of meaning (semantic boost)."""
     rows = []
     for item in found["items"]:
@@ -106,7 +86,7 @@ def _explain(found: Envelope) -> None:
     notes(found["metadata"]["warnings"])
 
 
-def _context(found: Envelope) -> None:
+def context(found: Envelope) -> None:
     """The block alone, to be pasted; what is to be said of it must not get into it."""
     if found["context"]:
         say(found["context"].rstrip("\n"))
@@ -114,7 +94,7 @@ def _context(found: Envelope) -> None:
         warn(f"Note: {warning.rstrip('.')}.")
 
 
-def _memories(found: Envelope) -> None:
+def memories(found: Envelope) -> None:
     if not found["memories"]:
         say("No memories." if not found["total"] else "No more memories.")
         return
@@ -130,7 +110,7 @@ def _memories(found: Envelope) -> None:
         say(f"{counted(found['total'], 'memory')} in all; older ones: --after {found['next']}")
 
 
-def _memory(found: Envelope) -> None:
+def memory(found: Envelope) -> None:
     memory = found["memory"]
     facts(
         [
@@ -148,7 +128,7 @@ def _memory(found: Envelope) -> None:
     say(memory["summary_text"])
 
 
-def _topics(found: Envelope) -> None:
+def topics(found: Envelope) -> None:
     if not found["topics"]:
         say("No topics.")
         return
@@ -166,7 +146,7 @@ def _topics(found: Envelope) -> None:
         say(f"{counted(len(full), 'topic')} worth compacting: cognee-memory compact {full[0]} --preview")
 
 
-def _history(found: Envelope) -> None:
+def history(found: Envelope) -> None:
     if not found["compactions"]:
         say("Nothing was compacted yet.")
         return
@@ -189,21 +169,16 @@ def _history(found: Envelope) -> None:
     table(columns, rows, right=right, wraps=("topic", ""), spare=("id", "narrative", "age"))
     for made in found["compactions"]:
         for conflict in made["conflicts"]:
-            earlier, later = (side["memory_id"] for side in sides(conflict))
+            earlier, later = (conflict[side]["memory_id"] for side in ("earlier", "later"))
             say(f"{conflict['kind']} {conflict['confidence']:.2f} by {conflict['judged_by']}: {earlier} and {later}")
 
 
-def _settings(found: Envelope) -> None:
+def settings(found: Envelope) -> None:
     rows = [(row["variable"], row["value"], row["source"], row["help"]) for row in found["settings"]]
     table(("variable", "value", "from", "meaning"), rows, wraps=("value", "meaning"), spare=("meaning",))
 
 
-def _submitted(found: Envelope) -> None:
-    """A job that nobody waited for."""
-    say(f"submitted {found['job_id']}")
-
-
-def _export(found: Envelope) -> None:
+def export(found: Envelope) -> None:
     counts = found["counts"]
     if counts is not None:
         where = f" in {found['out']}" if found["out"] else ""
@@ -211,42 +186,19 @@ def _export(found: Envelope) -> None:
         say(f"{', '.join(counted(counts[name], noun) for name, noun in parts)}{where}")
 
 
-def _plain(found: Envelope) -> None:
+def plain(found: Envelope) -> None:
     for name, value in found.items():
         if name != "success":
             say(f"{name}: {value}")
 
 
-def _page(found: Envelope) -> None:
-    from .open_page import tell
-
-    tell(found)
+def setup(found: Envelope) -> None:
+    say(f"The embedding model lies in {found['model_folder']}.")
 
 
-_VIEWS: dict[str, Callable[[Envelope], None]] = {
-    "demo": lambda found: None,
-    "completion": lambda found: say(found["script"].rstrip("\n")),
-    "open": _page,
-    "setup": lambda found: say(f"The embedding model lies in {found['model_folder']}."),
-    "retrieve": _retrieve,
-    "explain": _explain,
-    "context": _context,
-    "memories list": _memories,
-    "memories show": _memory,
-    "memories set-status": _submitted,
-    "topics": _topics,
-    "export": _export,
-    "import": _submitted,
-    "migrate": _submitted,
-    "compact": _submitted,
-    "restore": _submitted,
-    "history": _history,
-    "settings": _settings,
-    "ingest": _submitted,
-    "submit": _submitted,
-    "rebuild": _submitted,
-    "forget": _submitted,
-    "cognify": _submitted,
-    "ask": _submitted,
-    "graph": _submitted,
-}
+def script(found: Envelope) -> None:
+    say(found["script"].rstrip("\n"))
+
+
+def nothing(found: Envelope) -> None:
+    """The command has printed all itself."""

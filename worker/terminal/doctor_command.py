@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from bridge.interface import envelope, submission
 from jobs import clock, launch
-from jobs.diagnostics import Finding, finding
 from jobs.errors import JobError
+from jobs.finding import Finding, finding
 from jobs.ids import new_job_id
 from jobs.layout import Workspace, expand_home, find_workspace
 
 from ..doctor import fixes as doctor_fixes
 from ..doctor.examination import examine, surroundings
+from .output import Envelope
 from .process_commands import target
 from .progress import Progress
-
-Envelope = dict[str, Any]
 
 
 def doctor(given: argparse.Namespace) -> Envelope:
@@ -27,7 +27,7 @@ def doctor(given: argparse.Namespace) -> Envelope:
     workspace = _workspace(given)
     bundle = None if given.bundle is None else target(workspace, given.bundle)
     report = examine(workspace, clock.now())
-    more: Envelope = {"workspace": str(workspace.root)}
+    more: dict[str, Any] = {"workspace": str(workspace.root)}
     if given.fix:
         settings = surroundings(workspace)[0]
         done = doctor_fixes.apply_fixes(workspace, report.findings, settings, start=not given.no_start)
@@ -42,12 +42,11 @@ def doctor(given: argparse.Namespace) -> Envelope:
         from ..doctor import bundle as doctor_bundle
 
         more["bundle"] = doctor_bundle.write(workspace, bundle, report, clock.now())
-    found_here = {**report.as_dict(), **more}
     if report.ok:
-        return envelope.success(**found_here)
+        return {**envelope.SUCCESS, **report.as_dict(), **more}
     count = report.counts["error"]
     error = JobError("PROBLEMS_FOUND", f"{count} error{'s' if count > 1 else ''} found.")
-    return envelope.failure(error, **found_here)
+    return {**envelope.failure(error), **report.as_dict(), **more}
 
 
 def _workspace(given: argparse.Namespace) -> Workspace:
@@ -74,7 +73,7 @@ def _deep(workspace: Workspace, *, start: bool) -> list[Finding]:
     try:
         job_id = new_job_id()
         with Progress(workspace.spool, job_id) as seen:
-            ended = submission.submit(
+            ended: Mapping[str, Any] = submission.submit(
                 workspace, settings, "check", {}, start=start, wait=True, seen=seen, job_id=job_id, submitted_by="cli"
             )
     except JobError as error:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from .output import Part, columns, counted, say, size
-
-Envelope = dict[str, Any]
+from ..wording import counted, size
+from .output import Envelope, Part, columns, say
 
 _MARKS: dict[str, Part] = {
     "error": ("✗", "bold red"),

@@ -9,11 +9,10 @@ from typing import Any
 
 from jobs import clock
 
+from ..wording import age, counted, local, shortened, span
 from .causes_view import FOR_WANT_OF_ROOM
 from .job_views import show_result
-from .output import Part, age, counted, facts, local, say, shortened, span, state
-
-Envelope = dict[str, Any]
+from .output import Envelope, Part, facts, say, state
 
 
 def show(found: Envelope) -> None:
@@ -40,7 +39,7 @@ def show(found: Envelope) -> None:
     )
     if job["result"]:
         say()
-        show_result({"job_id": job["job_id"], "kind": job["kind"], "state": job["state"], "result": job["result"]}, "")
+        show_result({"job_id": job["job_id"], "kind": job["kind"], "state": job["state"], "result": job["result"]})
     if "log" in found:
         say()
         say("Of the worker's log:" if found["log"] else "The worker's log says nothing of it.")

@@ -14,6 +14,7 @@ import time
 import webbrowser
 from collections.abc import Mapping
 from html import escape
+from typing import Any
 
 from bridge.interface import envelope
 from bridge.search.query_client import port_of
@@ -24,7 +25,7 @@ from jobs.layout import Workspace
 
 from ..admin.requests import worker_of
 from ..http import tickets
-from .display import Envelope, say
+from .output import say
 from .process_commands import opened
 
 _LISTENING_SECONDS = 10.0
@@ -41,7 +42,7 @@ _LEADING_THERE = """\
 """
 
 
-def open_page(given: argparse.Namespace) -> Envelope:
+def open_page(given: argparse.Namespace) -> dict[str, Any]:
     """Raises WORKER_NOT_RUNNING with ``--no-start``, WORKER_START_FAILED, HTTP_OFF."""
     workspace, settings = opened(given)
     if not settings.http:
@@ -62,9 +63,10 @@ def _port(workspace: Workspace) -> int:
     """Where the worker listens, as soon as it does. Raises HTTP_OFF."""
     deadline = time.monotonic() + _LISTENING_SECONDS
     while True:
-        found = worker_of(workspace)
-        said = found["heartbeat"] if found["alive"] and isinstance(found["heartbeat"], dict) else {"http": {}}
-        http = said.get("http")
+        worker = worker_of(workspace)
+        http: Mapping[str, Any] | None = {}
+        if worker["alive"] and worker["heartbeat"] is not None:
+            http = worker["heartbeat"].get("http")
         if http is None:
             raise JobError("HTTP_OFF", "The running worker was started with COGNEE_MEMORY_HTTP off.")
         if http.get("url"):
@@ -121,7 +123,7 @@ def _show(workspace: Workspace, url: str) -> bool:
         return False
 
 
-def tell(found: Envelope) -> None:
+def tell(found: dict[str, Any]) -> None:
     """What a person is told."""
     if found["opened"]:
         say("The page opens in your browser. If it does not: cognee-memory open --print")

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from jobs import clock
+from ..wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,6 +41,7 @@ _COLOURED = ("state", "outcome")
 _MOST_SHOWN = 20  # lines
 _COMFORT = 30  # columns that a cell of several lines should have
 
+Envelope = Mapping[str, Any]  # what a command answers: a Success with its own fields, or a Refusal
 Part = str | tuple[str, str]  # a text, or a text and its style
 
 
@@ -191,13 +191,6 @@ def facts(pairs: Sequence[tuple[str, Value]], indent: int = 0) -> None:
     console().print(Padding(made, (0, 0, 0, indent)))
 
 
-def counted(count: int, noun: str) -> str:
-    """``1 memory``, ``2 memories``, ``12,000 jobs``."""
-    if count != 1:
-        noun = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
-    return f"{count:,} {noun}"
-
-
 def agrees(lines: Sequence[str], noun: str, question: str) -> bool:
     """Ask a person, who sees what it is about; beside the answer, which goes to stdout."""
     shown = [*lines[:_MOST_SHOWN], *([f"… and {len(lines) - _MOST_SHOWN} more"] if len(lines) > _MOST_SHOWN else [])]
@@ -213,40 +206,7 @@ def can_ask(as_json: bool) -> bool:
     return not as_json and sys.stdin.isatty() and sys.stderr.isatty()
 
 
-# --- times and sizes ---
-
-
-def age(text: str | None, now: datetime) -> str:
-    """How long ago a time was, in the largest unit that gives at least one."""
-    return "-" if text is None else span(max(0.0, (now - clock.parse(text)).total_seconds()))
-
-
-def span(seconds: float) -> str:
-    """A length of time in the largest unit that gives at least one."""
-    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= length:
-            return f"{seconds / length:.0f} {unit}"
-    return f"{seconds:.0f} s"
-
-
-def local(text: str, now: datetime) -> str:
-    """A time as the clock on the wall has it, and how long ago that was."""
-    moment = clock.parse(text)
-    ahead = (moment - now).total_seconds()
-    when = f"in {span(ahead)}" if ahead > 0 else f"{span(-ahead)} ago"
-    return f"{moment.astimezone():%Y-%m-%d %H:%M:%S} ({when})"
-
-
-def size(count: float) -> str:
-    """A number of bytes in the largest unit that gives at least one."""
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if count < 1024:
-            return f"{count:.0f} {unit}"
-        count /= 1024
-    return f"{count:.1f} TiB"
-
-
-def shortened(value: Any, length: int) -> str:
-    """A value in a line, cut where it is too long."""
-    text = " ".join(str(value).split())
-    return text if len(text) <= length else f"{text[: length - 1]}…"
+def notes(warnings: Sequence[str]) -> None:
+    """Say the warnings of an answer, a line each."""
+    for warning in warnings:
+        say(f"Note: {warning.rstrip('.')}.")

@@ -8,9 +8,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from bridge import trust
 from bridge.interface import envelope
@@ -20,9 +18,8 @@ from jobs.errors import JobError
 from jobs.layout import Workspace, expand_home, find_workspace
 
 from ..admin.requests import worker_of
+from .output import Envelope
 from .progress import saying_what_is_waited_for
-
-Envelope = dict[str, Any]
 
 
 def workspace_of(given: argparse.Namespace) -> Workspace:
@@ -128,14 +125,3 @@ def _follow(path: Path, given: argparse.Namespace) -> Envelope:
             time.sleep(0.2)
     except KeyboardInterrupt:
         return envelope.success(log=str(path), lines=[])
-
-
-COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
-    "worker": run,
-    "worker run": run,
-    "worker start": start,
-    "worker stop": stop,
-    "worker restart": restart,
-    "worker status": status,
-    "worker logs": logs,
-}

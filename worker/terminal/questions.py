@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bridge.interface.arguments import explain_values, question_values
 from bridge.search.query_client import ask_for
 
-Envelope = dict[str, Any]
+if TYPE_CHECKING:
+    from .output import Envelope
 
 
 def retrieve(given: argparse.Namespace) -> Envelope:
@@ -26,12 +26,5 @@ def context(given: argparse.Namespace) -> Envelope:
 
 
 def _parsed(data: bytes) -> Envelope:
-    found: Envelope = json.loads(data)
-    return found
-
-
-COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
-    "retrieve": retrieve,
-    "explain": explain,
-    "context": context,
-}
+    answer: Envelope = json.loads(data)
+    return answer

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bridge.interface import envelope
 from bridge.interface.submission import require_success
@@ -15,13 +15,18 @@ from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.lock import Lock
 from jobs.model import ENDS
-from jobs.record_cache import JobRow, RecordCache
+from jobs.record_cache import RecordCache
 
 from ..admin import requests
 from ..admin.requests import GONE_WRONG, LIVE, REPLAYABLE, worker_of
+from ..wording import counted
 from . import output as terminal
-from .process_commands import Envelope, opened
+from .output import Envelope
+from .process_commands import opened
 from .progress import Progress, saying_what_is_waited_for
+
+if TYPE_CHECKING:
+    from jobs.schema import JobBrief as JobRow, RejectedFile
 
 _MOST_REJECTED = 5  # shown where nobody asked for them
 _LOG_FILES = 9  # more than are kept
@@ -38,7 +43,7 @@ def list_jobs(given: argparse.Namespace) -> Envelope:
     found = matching(place, filters)
     page = record_cache.page(found, given.limit, given.after)
     wants_rejected = "rejected" in filters["states"]
-    rejected: list[dict[str, Any]] = []
+    rejected: list[RejectedFile] = []
     total = 0
     if wants_rejected or not any(filters.values()):
         rejected, total = requests.rejections(place, given.limit if wants_rejected else _MOST_REJECTED)
@@ -90,7 +95,8 @@ def show(given: argparse.Namespace) -> Envelope:
     if record is None:
         return envelope.success(job={"job_id": job_id, "state": "in the inbox"}, asked=None, in_flight=None)
     worker = worker_of(workspace)
-    running = (worker["heartbeat"] or {}).get("in_flight", ()) if worker["alive"] else ()
+    heartbeat = worker["heartbeat"] if worker["alive"] else None
+    running = heartbeat.get("in_flight", []) if heartbeat else []
     return envelope.success(
         job=record.as_dict(),
         asked=requests.kept_copy(paths, job_id),
@@ -188,7 +194,7 @@ def _line(brief: JobRow) -> str:
 
 def _ask_back(given: argparse.Namespace, lines: list[str], question: str) -> None:
     if not (terminal.can_ask(given.json) and terminal.agrees(lines, "job", question)):
-        jobs = terminal.counted(len(lines), "job")
+        jobs = counted(len(lines), "job")
         raise JobError("NOT_CONFIRMED", f"{jobs} would be meant, and nobody has said yes.")
 
 
@@ -198,17 +204,17 @@ def _told(given: argparse.Namespace, outcome: requests.Outcome, **more: bool) ->
         if outcome.skipped:
             raise outcome.skipped[0].error
         return envelope.success(**outcome.asked[0].as_dict(), **more)
-    found: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "jobs": [asked.as_dict() for asked in outcome.asked],
         "requested": sum(asked.requested for asked in outcome.asked),
         "skipped": [refused.as_dict() for refused in outcome.skipped],
         **more,
     }
     if outcome.skipped:
-        many = terminal.counted(len(outcome.skipped), "job")
+        many = counted(len(outcome.skipped), "job")
         of = len(outcome.asked) + len(outcome.skipped)
-        return envelope.failure(JobError("PARTLY_REFUSED", f"{many} of {of} refused."), **found)
-    return envelope.success(**found)
+        return {**envelope.failure(JobError("PARTLY_REFUSED", f"{many} of {of} refused.")), **answer}
+    return envelope.success(**answer)
 
 
 def pause(given: argparse.Namespace) -> Envelope:
@@ -255,19 +261,3 @@ def prune(given: argparse.Namespace) -> Envelope:
         while gone := retention.prune(workspace, keep, lambda job_id: job_id in live, time.time()):
             count += gone
     return envelope.success(pruned=count)
-
-
-COMMANDS: dict[str, Callable[[argparse.Namespace], Envelope]] = {
-    "jobs list": list_jobs,
-    "jobs causes": causes,
-    "jobs show": show,
-    "jobs watch": watch,
-    "jobs wait": wait,
-    "jobs cancel": cancel,
-    "jobs retry": retry,
-    "jobs dismiss": dismiss,
-    "jobs pause": pause,
-    "jobs resume": resume,
-    "jobs drain": drain,
-    "jobs prune": prune,
-}

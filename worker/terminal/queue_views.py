@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from jobs import clock
 
+from ..wording import age, counted, local, shortened, size, span
 from .causes_view import causes
-from .life_view import progress, show
-from .output import Part, Value, age, columns, counted, facts, local, say, shortened, size, span, state, table
-
-Envelope = dict[str, Any]
+from .life_view import progress
+from .output import Envelope, Part, Value, columns, facts, say, state, table
 
 _MOST_CAUSES = 5
 _MOST_NAMED = 5
@@ -25,7 +24,7 @@ _ORDER = ("in the inbox", "queued", "running", "retrying", "succeeded", "failed"
 # --- several jobs ---
 
 
-def _list(found: Envelope) -> None:
+def job_list(found: Envelope) -> None:
     now = clock.now()
     if found["jobs"]:
         jobs(found["jobs"], now)
@@ -102,7 +101,7 @@ def _rejected(found: Mapping[str, Any], now: datetime) -> None:
         say(f"{found['total'] - len(rows):,} more: cognee-memory jobs list --state rejected --limit {found['total']}")
 
 
-def _causes(found: Envelope) -> None:
+def all_causes(found: Envelope) -> None:
     if found["causes"]:
         causes(found["causes"], clock.now(), len(found["causes"]))
     else:
@@ -112,17 +111,17 @@ def _causes(found: Envelope) -> None:
 # --- what was asked for ---
 
 
-def _cancelled(found: Envelope) -> None:
+def cancelled(found: Envelope) -> None:
     _each(found, "is cancelled")
     _skipped(found, "cancelled")
 
 
-def _retried(found: Envelope) -> None:
+def retried(found: Envelope) -> None:
     _each(found, "runs again")
     _skipped(found, "run again")
 
 
-def _dismissed(found: Envelope) -> None:
+def dismissed(found: Envelope) -> None:
     _each(found, "goes")
     _skipped(found, "taken off the list")
 
@@ -149,21 +148,21 @@ def _skipped(found: Envelope, done: str) -> None:
     say(f"{counted(len(found['jobs']), 'job')} {done}{left}." if found["jobs"] or left else "No job fits.")
 
 
-def _requested(found: Envelope) -> None:
+def requested(found: Envelope) -> None:
     if found["obeyed"]:
         say(f"{found['request']}: done; the worker is ", state(found["worker"]["heartbeat"]["state"]))
     else:
         say(f"{found['request']}: asked for; it takes effect as soon as a worker reads the request")
 
 
-def _pruned(found: Envelope) -> None:
+def pruned(found: Envelope) -> None:
     if "pruned" in found:
         say(f"{counted(found['pruned'], 'thing')} removed whose time was over: records, rejected files, old copies.")
     else:
-        _requested(found)
+        requested(found)
 
 
-def _watched(found: Envelope) -> None:
+def watched(found: Envelope) -> None:
     many = counted(sum(found["ended"].values()), "job")
     states = by_state(found["ended"])
     say(f"{many} ended in {span(found['seconds'])}{': ' if states else '.'}", *states)
@@ -177,7 +176,7 @@ def _remembered(memory: Envelope) -> str:
     return counted(memory["memories"], "memory") + (f"; the graph lacks {lag:,}" if lag else "")
 
 
-def _status(found: Envelope) -> None:
+def overview(found: Envelope) -> None:
     counts, memory, disk = found["jobs"]["counts"], found["memory"], found["disk"]
     waits = found["jobs"]["oldest_waiting_seconds"]
     beat = (found["worker"]["heartbeat"] if found["worker"]["alive"] else None) or {}
@@ -214,11 +213,19 @@ def by_state(counts: Mapping[str, int]) -> list[Part]:
     return parts
 
 
-def _worker(found: Envelope) -> None:
+def worker(found: Envelope) -> None:
     worker = found["worker"]
     beat = (worker["heartbeat"] if worker["alive"] else None) or {}
     queue = ("queue", by_state(beat.get("counts", {})) or "empty") if beat else ("", "")
     facts([*_worker_facts(worker), queue, *[("running", line) for line in _in_flight(beat)], *_http(beat)])
+
+
+def stopped(found: Envelope) -> None:
+    say("The worker has gone; what waits stays queued.")
+
+
+def drained(found: Envelope) -> None:
+    say("drained: what was due is done, and the worker has left")
 
 
 def _worker_facts(worker: Mapping[str, Any]) -> list[tuple[str, Value]]:
@@ -253,30 +260,6 @@ def _http(beat: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [] if http is None else [("http", http["url"] or http["problem"])]
 
 
-def _logs(found: Envelope) -> None:
+def logs(found: Envelope) -> None:
     for line in found["lines"]:
         say(line)
-
-
-VIEWS: dict[str, Callable[[Envelope], None]] = {
-    "jobs list": _list,
-    "jobs causes": _causes,
-    "jobs show": show,
-    "jobs wait": show,
-    "jobs watch": _watched,
-    "jobs cancel": _cancelled,
-    "jobs retry": _retried,
-    "jobs dismiss": _dismissed,
-    "jobs pause": _requested,
-    "jobs resume": _requested,
-    "jobs drain": lambda found: say("drained: what was due is done, and the worker has left"),
-    "jobs prune": _pruned,
-    "status": _status,
-    "worker start": _worker,
-    "worker restart": _worker,
-    "worker status": _worker,
-    "worker stop": lambda found: say("The worker has gone; what waits stays queued."),
-    "worker logs": _logs,
-    "worker": lambda found: None,
-    "worker run": lambda found: None,
-}

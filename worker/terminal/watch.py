@@ -13,17 +13,23 @@ from bridge.interface import envelope
 from jobs import clock, record_cache
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
-from jobs.model import ENDS
-from jobs.record_cache import JobRow, RecordCache
+from jobs.model import ENDS, State
+from jobs.record_cache import RecordCache
 
 from ..admin.requests import GONE_WRONG, LIVE, fitting, waiting, worker_of
+from ..wording import counted
 from . import output as terminal
 from .causes_view import summary
 from .life_view import progress
+from .output import Envelope
 from .queue_views import JOB_COLUMNS, by_state, rows_of, shown_ids
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
+
+    from jobs.schema import JobBrief as JobRow
+
+    from ..admin.shapes import WorkerState
 
 _SHORTEST_PAUSE_SECONDS = 0.1
 _NOBODY_SECONDS = 10.0  # a worker that is being started needs some
@@ -31,8 +37,7 @@ _MOST_CAUSES = 3
 _SHORT_ID = 13
 _TOLD = ("retrying", *sorted(ENDS))
 
-Envelope = dict[str, Any]
-_Point = tuple[int, str, int]  # generation, state, attempt: what of a job is worth a line
+_Point = tuple[int, State, int]  # generation, state, attempt: what of a job is worth a line
 
 
 def watch(
@@ -62,11 +67,12 @@ def watch(
                 time.sleep(max(_SHORTEST_PAUSE_SECONDS, interval))
     except KeyboardInterrupt:
         until_idle = False
-    told: Envelope = {"ended": dict(ended), "seconds": round(time.monotonic() - began, 1)}
+    watched = {"ended": dict(ended), "seconds": round(time.monotonic() - began, 1)}
     wrong = sum(ended[state] for state in GONE_WRONG)
     if until_idle and wrong:
-        return envelope.failure(JobError("JOBS_FAILED", f"{terminal.counted(wrong, 'job')} failed meanwhile."), **told)
-    return envelope.success(**told)
+        error = JobError("JOBS_FAILED", f"{counted(wrong, 'job')} failed meanwhile.")
+        return {**envelope.failure(error), **watched}
+    return envelope.success(**watched)
 
 
 class Look:
@@ -80,7 +86,7 @@ class Look:
         self._version: int | None = None
         self._points: dict[str, _Point] | None = None
         self.jobs: list[JobRow] = []
-        self.worker: dict[str, Any] = {"alive": False, "heartbeat": None}
+        self.worker: WorkerState = {"alive": False, "heartbeat": None}
 
     def again(self) -> list[JobRow]:
         """Look. Returns the jobs whose state is another one than at the last look, in the order of their changes; at
@@ -196,13 +202,13 @@ def picture(look: Look, screen: Console) -> Group:
     from rich.console import Group
 
     now = clock.now()
-    beat = (look.worker["heartbeat"] if look.worker["alive"] else None) or {}
-    inbox = f", {terminal.counted(look.in_inbox, 'file')} in the inbox" if look.in_inbox else ""
+    heartbeat = look.worker["heartbeat"] if look.worker["alive"] else None
+    inbox = f", {counted(look.in_inbox, 'file')} in the inbox" if look.in_inbox else ""
     parts: list[Any] = [
         terminal.styled("worker  ", terminal.state(worker_state(look.worker)), "   Ctrl-C ends this, nothing else"),
         terminal.styled("queue   ", *(by_state(record_cache.counts(look.jobs)) or ["empty"]), inbox),
     ]
-    running = list(beat.get("in_flight", ()))
+    running = heartbeat.get("in_flight", []) if heartbeat else []
     if running:
         parts += ["", _running(running)]
     causes = [line for cause in record_cache.causes(look.jobs)[:_MOST_CAUSES] for line in summary(cause)]

@@ -175,7 +175,7 @@ def _check_memories(store: MemoryStore, workspace: Workspace, found: Expected) -
             metadata = replace(given.metadata, status=status)  # type: ignore[arg-type]
             assert store.get(name) == replace(given, number=number, metadata=metadata)
             vectors = FakeEmbedder().embed([passage.text for passage in passages(given)])
-            place = candidates.take(candidates.places(np.array([number])))
+            place = candidates.take(candidates.indexes(np.array([number])))
             assert place.passage_count.tolist() == [len(vectors)]
             for offset, vector in enumerate(vectors):
                 passage = replace(place, passage_row=place.passage_row + offset, passage_count=np.array([1]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from worker.flood import _BURST, _PER_SECOND, RateLimiter
+from worker.log import _BURST, _PER_SECOND, RateLimiter
 
 
 def passing(flood: RateLimiter, lines: int, now: float) -> int:

@@ -10,8 +10,7 @@ from hypothesis import given, settings, strategies as st
 from tokenizers import Tokenizer
 
 from bridge.embedding import model_files
-from bridge.embedding.plain_words import PlainWords
-from bridge.embedding.tokens import WordPieces
+from bridge.embedding.tokens import PlainWords, WordPieces
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 

@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from bridge.graph import lance_sync
-from bridge.graph.lance_sync import LanceSync
+from bridge.graph import lance
+from bridge.graph.lance import LanceSync
 
 
 @pytest.fixture
 def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
-    real = lance_sync._sync
+    real = lance._sync
 
     def sync(path: str) -> bool:
         found.append(Path(path).name)
         return real(path)
 
-    monkeypatch.setattr(lance_sync, "_sync", sync)
+    monkeypatch.setattr(lance, "_sync", sync)
     return found
 
 
@@ -54,12 +54,12 @@ def test_later_only_what_is_new_or_changed(tmp_path: Path, table: Path, synced: 
 
 
 def test_what_is_removed_meanwhile_is_no_trouble(tmp_path: Path, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = lance_sync._sync
+    real = lance._sync
 
     def sync(path: str) -> bool:
         (table / "data" / "one").unlink(missing_ok=True)
         return real(path)
 
-    monkeypatch.setattr(lance_sync, "_sync", sync)
+    monkeypatch.setattr(lance, "_sync", sync)
     assert LanceSync(tmp_path).sync() == 4
     assert LanceSync(tmp_path / "nowhere").sync() == 0

@@ -1,0 +1,109 @@
+"""The arguments of ``retrieve``, ``explain`` and ``context``: kind, range, default, setting and help of each.
+
+This table feeds the terminal's options, the inputs of the MCP tools, the OpenAPI document, shell completion, the
+defaults and ranges of the settings, and the checks of a question. It is light to import.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, get_args
+
+Preset = Literal["contract", "long-lived"]
+RankingMode = Literal["product", "blend"]
+Legacy = Literal["mixed", "append"]
+Kind = Literal["text", "choice", "status", "topic", "time", "flag", "number", "whole", "ids"]
+
+PRESETS: dict[Preset, tuple[float, float]] = {"contract": (7.0, 0.0), "long-lived": (90.0, 0.85)}
+"""The half-life in days and the recency floor that a preset stands for."""
+BLEND_HALF_LIFE = 30.0
+"""The half-life in days of the preset ``contract`` in the blend mode."""
+MOST_IDS = 200
+"""The most ids that ``explain`` takes."""
+
+_ANY = (float("-inf"), float("inf"))
+_CONTRACT_HALF_LIFE, _CONTRACT_FLOOR = PRESETS["contract"]
+
+
+class Argument(NamedTuple):
+    """An argument, without its name. ``help`` may hold ``{default}``, ``{range}`` and ``{choices}``."""
+
+    kind: Kind
+    metavar: str
+    help: str
+    range: tuple[float, float] = _ANY
+    """The least and the most of a number; of ``ids``, of each number."""
+    choices: tuple[str, ...] = ()
+    default: Any = None
+    """None if there is none, or if it depends on other arguments."""
+    setting: str | None = None
+    """The setting that replaces the default."""
+
+    @property
+    def shown_range(self) -> str:
+        """``0.5 to 90``."""
+        least, most = self.range
+        return f"{least:.10g} to {most:.10g}"
+
+    @property
+    def shown_help(self) -> str:
+        default = self.default if isinstance(self.default, str | None) else f"{self.default:.10g}"
+        return self.help.format(default=default, range=self.shown_range, choices=", ".join(self.choices))
+
+
+def _choice(words: Any, help: str, default: str, setting: str | None = None) -> Argument:
+    choices: tuple[str, ...] = get_args(words)
+    return Argument("choice", "|".join(choices), help, choices=choices, default=default, setting=setting)
+
+
+ARGUMENTS = {
+    "query": Argument("text", "TEXT", "the query"),
+    "max_results": Argument(
+        "whole", "N", "maximum number of hits (default {default}, {range})",
+        (1, 1000), default=5, setting="max_results",
+    ),
+    "max_tokens": Argument(
+        "whole", "N", "token budget of the answer (default {default})",
+        (1, 1_000_000), default=2000, setting="max_tokens",
+    ),
+    "half_life_days": Argument(
+        "number", "DAYS", f"half-life of recency (default {_CONTRACT_HALF_LIFE:g}, {{range}})",
+        (0.5, 90), setting="half_life_days",
+    ),
+    "include_superseded": Argument("flag", "true|false", "also show superseded memories", choices=("true", "false")),
+    "status": Argument(
+        "status", "WORD", "only memories with this status: {choices}",
+        choices=("Active", "DecisionRecord", "Superseded", "Draft"),
+    ),
+    "topic_id": Argument("topic", "ID", "only this topic"),
+    "plan_id": Argument("text", "ID", "only this plan; 014, plan-014 and 014-some-title are the same"),
+    "since": Argument("time", "TIME", "only memories from this time on"),
+    "until": Argument("time", "TIME", "only memories from before this time"),
+    "recency_floor": Argument(
+        "number", "SHARE", f"minimum recency_multiplier, {{range}} (default {_CONTRACT_FLOOR:g})",
+        (0, 1), setting="recency_floor",
+    ),
+    "alpha": Argument(
+        "number", "WEIGHT", "weight of relevance in the blend mode (default {default}, {range})",
+        (0.6, 0.95), default=0.8, setting="alpha",
+    ),
+    "as_of": Argument("time", "TIME", "compute ages at this time instead of now"),
+    "preset": _choice(Preset, "a named half-life and recency floor", "contract", "ranking_preset"),
+    "ranking_mode": _choice(RankingMode, "how the factors are combined", "product", "ranking_mode"),
+    "legacy": _choice(Legacy, "rank legacy memories among the others, or append them", "mixed"),
+    "relevance_floor": Argument(
+        "number", "SHARE", "minimum semantic_score of a hit, {range} (default {default})",
+        (0, 1), default=0.2, setting="relevance_floor",
+    ),
+}  # fmt: skip
+"""The arguments of a question, by name. A number out of its range is clamped, with a warning."""
+
+EXPLAIN_ARGUMENTS = ARGUMENTS | {
+    "ids": Argument("ids", "N", "numbers of memories", (1, 2**63 - 1)),
+    "project": Argument("text", "PATH|NAME", "the expected workspace; any other one is refused"),
+    "include_pack_context": Argument("flag", "", "show the part of each memory that goes into a prompt"),
+    "limit": Argument(
+        "whole", "N", "maximum number of memories that the query finds (default {default}, {range})",
+        (1, 50), default=10,
+    ),
+}  # fmt: skip
+"""The arguments of ``explain``. A ``limit`` out of its range is refused."""

@@ -1,0 +1,88 @@
+"""The types of lists of what is remembered: mypy checks what builds them, the OpenAPI document is made of them.
+
+Import it under TYPE_CHECKING, as ``answer_shapes``.
+"""
+
+from __future__ import annotations
+
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from jobs.schema import Count, JobError, Moment
+
+from ..memory import MemoryKind, Status
+from .answer_shapes import Number, Share
+
+
+class MemoryCounts(TypedDict):
+    memories: Count
+    summary: NotRequired[Count]
+    decision_record: NotRequired[Count]
+    legacy: NotRequired[Count]
+    graph_lag: Count
+    """How many changes the knowledge graph has not been told yet."""
+
+
+class MemoryLine(TypedDict):
+    """A memory in a list."""
+
+    memory_id: str
+    memory_number: Number
+    memory_type: MemoryKind
+    title: str
+    topic_id: str | None
+    session_id: str | None
+    plan_id: str | None
+    status: Status | None
+    created_at: Moment | None
+    updated_at: Moment | None
+    source_created_at: Moment | None
+    importance: Share | None
+    stored_at: Moment
+
+
+class MemoryText(MemoryLine):
+    summary_text: str
+    sources: list[str]
+    """The ids of the memories that a decision record merged."""
+    hidden: bool
+    """Whether it is kept as the original of a converted one, and not found."""
+    migrated_from: str | None
+    migrated_to: list[str]
+
+
+class Topic(TypedDict):
+    topic_id: str
+    memories: Count
+    active: Count
+    decision_records: Count
+    drafts: Count
+    superseded: Count
+    characters: Count
+    """Of what a compaction would merge, like the two times."""
+    oldest: Moment | None
+    newest: Moment | None
+    worth_compacting: bool
+
+
+class PastCompaction(TypedDict):
+    decision_record_id: str
+    memory_number: Number | None
+    topic_id: str
+    applied_at: Moment
+    job_id: str
+    preview_digest: str
+    superseded: list[str]
+    conflicts: list[dict[str, object]]
+    narrative_source: str
+    restored_at: Moment | None
+    restored: list[str]
+    skipped: list[dict[str, object]]
+
+
+class CountsOrError(TypedDict):
+    """How much is remembered, or why that cannot be read."""
+
+    memory: MemoryCounts | None
+    memory_error: JobError | None

@@ -1,0 +1,121 @@
+"""Writing a change into memory.db: each verb of ``Change`` has its SQL here, and nowhere else."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from ..memory import Memory
+from . import compaction_history, extractions, forgettings, numbering, rows
+from .change import Change, StatusChange
+from .outbox import Outbox
+from .rows import Addition
+from .vector_index import Extents
+from .word_index import WordIndex
+
+
+class ChangeWriter:
+    """Over the one writer's connection. Everything here runs inside the change's transaction."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        words: WordIndex,
+        outbox: Outbox,
+        forget_embeddings: Callable[[Iterable[str]], None],
+    ) -> None:
+        self._connection = connection
+        self._words = words
+        self._outbox = outbox
+        self._forget_embeddings = forget_embeddings
+
+    def write(self, change: Change) -> None:
+        """Everything of a change but its additions, which have to know their vectors."""
+        self._memories(change)
+        self._history(change)
+        self._extractions(change)
+
+    def _memories(self, change: Change) -> None:
+        at = change.at
+        if change.tombstones:
+            graves = [(memory_id, at) for memory_id in change.tombstones]
+            self._connection.executemany("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", graves)
+        self._set_statuses(change.statuses, at)
+        for memory_id, original in change.originals:
+            link = "UPDATE memories SET migrated_from = ? WHERE id = ? AND migrated_from IS NULL"
+            self._connection.execute(link, (original, memory_id))
+        for memory_id in change.dropped:
+            self._take_out(memory_id, at)
+            self._connection.execute("DELETE FROM memories WHERE id = ?", (memory_id,))
+        for memory_id in change.hidden:
+            self._connection.execute("UPDATE memories SET hidden = 1 WHERE id = ?", (memory_id,))
+            self._take_out(memory_id, at)
+        if change.undelivered:
+            self._outbox.discard(change.undelivered)
+        if change.texts_to_forget:
+            self._forget_embeddings(change.texts_to_forget)
+
+    def _set_statuses(self, statuses: Sequence[StatusChange], at: str) -> None:
+        for new in statuses:
+            self._connection.execute(
+                "UPDATE memories SET status = ?, updated_at = ?, status_set_at = ? WHERE id = ?",
+                (new.status, at, new.set_at, new.memory_id),
+            )
+            self._outbox.enqueue(new.memory_id, "status", at)
+
+    def _take_out(self, memory_id: str, at: str) -> None:
+        """Take a memory out of the index; the graph is to delete it, whatever else was pending for it."""
+        for (number,) in self._connection.execute("SELECT number FROM memories WHERE id = ?", (memory_id,)).fetchall():
+            self._words.remove(number)
+        self._outbox.discard([memory_id])
+        self._outbox.enqueue(memory_id, "delete", at)
+
+    def _history(self, change: Change) -> None:
+        for made in change.compactions:
+            compaction_history.record(self._connection, made)
+        for restored, job_id in change.restorations:
+            assert restored.restored is not None
+            seq = restored.seq or compaction_history.record(self._connection, restored)
+            compaction_history.note_restored(self._connection, seq, job_id, restored.restored)
+        if change.topics_to_clear:
+            compaction_history.clear_topics(self._connection, change.topics_to_clear)
+        for row in change.imported_compactions:
+            rows.insert_exported(self._connection, "compactions", row)
+        for begun in change.forgettings:
+            forgettings.begin(self._connection, begun.job, begun.accepted_at, begun.plan, change.at)
+        if change.finishes_forgettings:
+            forgettings.finish_all(self._connection, change.at)
+
+    def _extractions(self, change: Change) -> None:
+        if change.extractions_to_drop:
+            extractions.drop(self._connection, change.extractions_to_drop)
+        for kept in change.extractions:
+            extractions.keep(self._connection, kept.memory_id, kept.found, kept.job_id, change.at)
+        for row in change.imported_extractions:
+            rows.insert_exported(self._connection, "cognified", row)
+            self._outbox.enqueue(row["memory_id"], "write", change.at)
+
+    def add(self, additions: Sequence[Addition], sizes: Sequence[int], before: Extents, at: str) -> list[Memory]:
+        """Add memories whose vectors lie behind ``before``; ``sizes`` are their passages. Returns them numbered."""
+        row, whole_row = before["passages"].rows, before["wholes"].rows
+        added = []
+        for addition, size in zip(additions, sizes, strict=True):
+            former = self._make_room(addition.memory.id)
+            number = former or numbering.take(self._connection, addition.memory.number)
+            numbered = replace(addition.memory, number=number)
+            rows.insert(self._connection, replace(addition, memory=numbered), rows.Place(row, size, whole_row))
+            if not addition.hidden:
+                self._words.add(numbered)
+                self._outbox.enqueue(numbered.id, "write", at)
+                whole_row += 1
+            row += size
+            added.append(numbered)
+        return added
+
+    def _make_room(self, memory_id: str) -> int | None:
+        """Remove a memory that is there and hidden: it comes back under its number, which is returned."""
+        (row,) = self._connection.execute(
+            "DELETE FROM memories WHERE id = ? AND hidden = 1 RETURNING number", (memory_id,)
+        ).fetchall() or [None]
+        return None if row is None else int(row[0])

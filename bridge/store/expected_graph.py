@@ -1,0 +1,63 @@
+"""What the knowledge graph has to hold, by memory.db: to compare the graph with it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+from ..memory import Memory
+from . import database, rows
+from .extractions import ExtractionReader
+
+_TOGETHER = 500  # memories
+
+
+class ExpectedGraph:
+    """Over a connection that only reads. Ids of memories unless something else is named. Raises sqlite3.Error."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    @property
+    def embedder(self) -> str | None:
+        """The identity of the model that the graph was made with; None if there never was a graph."""
+        return database.meta(self._connection, "graph_embedder")
+
+    def memories(self) -> Iterator[list[Memory]]:
+        """The visible memories by number, some hundred at a time; those that cannot be read are left out."""
+        query = f"SELECT {rows.COLUMNS} FROM memories WHERE number > ? AND hidden = 0 ORDER BY number LIMIT ?"  # noqa: S608 - a constant
+        last = 0
+        while part := self._connection.execute(query, (last, _TOGETHER)).fetchall():
+            yield [memory for row in part if (memory := rows.readable(row)) is not None]
+            last = part[-1][0]
+
+    def superseded(self) -> list[tuple[str, str]]:
+        """Pairs of a visible decision record and one of its visible sources."""
+        query = (
+            "SELECT record.id, source.id FROM memories AS record, json_each(record.sources) AS listed"
+            " JOIN memories AS source ON source.id = listed.value"
+            " WHERE record.kind = 'decision_record' AND record.hidden = 0 AND source.hidden = 0"
+        )
+        return self._connection.execute(query).fetchall()
+
+    def gone(self) -> list[str]:
+        """The memories that the graph must not hold: forgotten ones, and hidden ones."""
+        hidden = self._column("SELECT id FROM memories WHERE hidden = 1")
+        forgotten = self._column("SELECT id FROM tombstones") - self._column("SELECT id FROM memories")
+        return [*forgotten, *hidden]
+
+    def pending(self) -> set[str]:
+        """The memories with a change that is still to be delivered to the graph."""
+        return self._column("SELECT memory_id FROM outbox")
+
+    def extracted(self) -> dict[str, list[str]]:
+        """The nodes that cognee found in texts of visible memories, each with these memories."""
+        node_ids = self._column("SELECT DISTINCT node_id FROM found_nodes")
+        return ExtractionReader(self._connection).memories_with([*node_ids])
+
+    def documents(self) -> set[str]:
+        """The ids under which our memories' texts are among cognee's documents."""
+        return self._column("SELECT data_id FROM cognified")
+
+    def _column(self, query: str) -> set[str]:
+        return {value for (value,) in self._connection.execute(query)}

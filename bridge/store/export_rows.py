@@ -1,0 +1,60 @@
+"""The rows of an export: every memory of memory.db, and the other tables that go along."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from . import database, rows
+from .rows import Addition
+
+# The other tables that go along: in which order, and which of their columns hold JSON.
+TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "compaction": ("compactions ORDER BY seq", ("sources", "conflicts", "restored")),
+    "cognified": ("cognified ORDER BY memory_id", ("found",)),
+}
+_OWN = ("seq",)  # columns that mean nothing elsewhere
+
+
+class SqliteExportRows:
+    """Over a read transaction. See ``protocol_reading.ExportRows``."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        names = {name for (name,) in tables}  # no child has opened the store since an update: some may be missing
+        self._queries = {kind: query for kind, (query, _) in TABLES.items() if query.split()[0] in names}
+
+    @property
+    def workspace_id(self) -> str | None:
+        return database.meta(self._connection, "workspace_id")
+
+    def counts(self) -> dict[str, int]:
+        def count(query: str) -> int:
+            return int(self._connection.execute(f"SELECT count(*) FROM {query}").fetchone()[0])  # noqa: S608 - constants
+
+        others = {kind: count(self._queries[kind]) if kind in self._queries else 0 for kind in TABLES}
+        return {"memory": count("memories"), **others}
+
+    def additions(self) -> Iterator[Addition]:
+        columns = {row[1] for row in self._connection.execute("PRAGMA table_info(memories)")}
+        linked = "migrated_from" if "migrated_from" in columns else "NULL"
+        query = f"SELECT hidden, {linked}, status_set_at, {rows.COLUMNS} FROM memories ORDER BY number"  # noqa: S608
+        for hidden, migrated_from, status_set_at, *row in self._connection.execute(query):
+            memory = rows.memory_of(tuple(row))
+            yield Addition(memory, hidden=bool(hidden), migrated_from=migrated_from, status_set_at=status_set_at)
+
+    def rows(self, kind: str) -> Iterator[dict[str, Any]]:
+        if kind not in self._queries:
+            return
+        found = self._connection.execute(f"SELECT * FROM {self._queries[kind]}")  # noqa: S608 - a constant
+        names = [column[0] for column in found.description]
+        as_json = TABLES[kind][1]
+        for row in found:
+            yield {
+                name: json.loads(value) if name in as_json and value is not None else value
+                for name, value in zip(names, row, strict=True)
+                if name not in _OWN
+            }

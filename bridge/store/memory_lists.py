@@ -1,0 +1,90 @@
+"""Lists of memories and topics from memory.db, for people to look at."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+
+from ..memory import Memory
+from . import rows
+from .protocol_reading import Entry, TopicRow
+
+_HIGHEST = 2**63 - 1
+
+
+class SqliteLists:
+    """Over a read transaction. See ``protocol_reading.MemoryLists``."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def page(
+        self,
+        limit: int,
+        *,
+        before: int | None = None,
+        topic_id: str | None = None,
+        status: str | None = None,
+        kind: str | None = None,
+    ) -> list[Memory]:
+        where, given = _where(topic_id=topic_id, status=status, kind=kind)
+        query = f"SELECT {rows.COLUMNS} FROM memories WHERE {where} AND number < ? ORDER BY number DESC LIMIT ?"  # noqa: S608 - constants
+        return self._memories(query, *given, _HIGHEST if before is None else before, limit)
+
+    def count(self, *, topic_id: str | None = None, status: str | None = None, kind: str | None = None) -> int:
+        where, given = _where(topic_id=topic_id, status=status, kind=kind)
+        return int(self._connection.execute(f"SELECT count(*) FROM memories WHERE {where}", given).fetchone()[0])  # noqa: S608 - constants
+
+    def entry(self, wanted: str | int) -> Entry | None:
+        column = "number" if isinstance(wanted, int) else "id"
+        query = f"SELECT hidden, migrated_from, {rows.COLUMNS} FROM memories WHERE {column} = ?"  # noqa: S608 - constants
+        found = self._connection.execute(query, (wanted,)).fetchone()
+        if found is None:
+            return None
+        hidden, migrated_from, *row = found
+        memory = rows.memory_of(tuple(row))
+        made = self._connection.execute("SELECT id FROM memories WHERE migrated_from = ? ORDER BY number", (memory.id,))
+        return Entry(memory, bool(hidden), migrated_from, tuple(str(each) for (each,) in made))
+
+    def related(self, memory_ids: Sequence[str], topic_id: str | None) -> list[Memory]:
+        named = (
+            "WITH RECURSIVE named(id) AS ("
+            " SELECT id FROM memories WHERE topic_id = ? OR id IN (SELECT value FROM json_each(?))"
+            " UNION SELECT linked.id FROM named JOIN memories AS linked ON linked.migrated_from = named.id"
+            " OR linked.id = (SELECT migrated_from FROM memories WHERE id = named.id))"
+        )
+        query = f"{named} SELECT {rows.COLUMNS} FROM memories WHERE id IN named ORDER BY number"  # noqa: S608 - constants
+        return self._memories(query, topic_id, json.dumps(list(memory_ids)))
+
+    def topics(self) -> list[TopicRow]:
+        query = (
+            "SELECT topic_id, count(*), total(kind = 'summary' AND status = 'Active'),"
+            " total(status = 'DecisionRecord'), total(status = 'Draft'), total(status = 'Superseded'),"
+            " total(length(body)) FILTER (WHERE is_source),"
+            " min(at) FILTER (WHERE is_source), max(at) FILTER (WHERE is_source)"
+            " FROM (SELECT *, coalesce(source_created_at, created_at) AS at,"
+            " status IN ('Active', 'DecisionRecord') AS is_source"
+            " FROM memories WHERE topic_id IS NOT NULL AND hidden = 0)"
+            " GROUP BY topic_id ORDER BY 3 DESC, 1"
+        )
+        return [
+            TopicRow(topic_id, count, int(active), int(records), int(drafts), int(superseded), int(size), *times)
+            for topic_id, count, active, records, drafts, superseded, size, *times in self._connection.execute(query)
+        ]
+
+    def kinds(self) -> dict[str, int]:
+        query = "SELECT kind, count(*) FROM memories WHERE hidden = 0 GROUP BY kind"
+        return dict(self._connection.execute(query).fetchall())
+
+    def outbox_entries(self) -> int:
+        return int(self._connection.execute("SELECT count(*) FROM outbox").fetchone()[0])
+
+    def _memories(self, query: str, *arguments: object) -> list[Memory]:
+        return [rows.memory_of(row) for row in self._connection.execute(query, arguments)]
+
+
+def _where(**wanted: str | None) -> tuple[str, Sequence[str]]:
+    """The condition for visible memories with these columns, and its arguments."""
+    given = {column: value for column, value in wanted.items() if value is not None}
+    return " AND ".join(["hidden = 0", *(f"{column} = ?" for column in given)]), [*given.values()]

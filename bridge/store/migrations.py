@@ -1,0 +1,279 @@
+"""The tables of memory.db, and the migrations that bring a database of an older format to the present one."""
+
+from __future__ import annotations
+
+import sqlite3
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+from jobs import files
+from jobs.errors import JobError
+
+from .rows import dated
+
+_FIRST_FORMAT = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+-- number is never reused; a passage of the memory is a row of the vector file in force
+CREATE TABLE memories (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    status TEXT,
+    topic_id TEXT,
+    session_id TEXT,
+    plan_id TEXT,
+    plan_key TEXT,
+    created_at TEXT,
+    updated_at TEXT,
+    source_created_at TEXT,
+    importance REAL,
+    status_set_at TEXT,
+    stored_at TEXT NOT NULL,
+    origin_job TEXT,
+    hidden INTEGER NOT NULL DEFAULT 0,
+    body TEXT NOT NULL,
+    sources TEXT NOT NULL DEFAULT '[]',
+    passage_row INTEGER NOT NULL,
+    passage_count INTEGER NOT NULL
+);
+CREATE INDEX memories_topic ON memories (topic_id);
+
+-- what must not come back: ids only
+CREATE TABLE tombstones (id TEXT PRIMARY KEY, forgotten_at TEXT NOT NULL) WITHOUT ROWID;
+
+-- what is owed to the knowledge graph
+CREATE TABLE outbox (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    memory_id TEXT NOT NULL,
+    action TEXT NOT NULL,
+    added_at TEXT NOT NULL,
+    tries INTEGER NOT NULL DEFAULT 0,
+    last_error TEXT
+);
+
+-- each text is embedded once, whoever asks
+CREATE TABLE embeddings (
+    model TEXT NOT NULL,
+    text_sha256 BLOB NOT NULL,
+    vector BLOB NOT NULL,
+    PRIMARY KEY (model, text_sha256)
+) WITHOUT ROWID;
+"""
+
+WORDS = 'CREATE VIRTUAL TABLE {table} USING fts5 (topic, body, tokenize = "porter unicode61 remove_diacritics 2")'
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    connection.executescript("BEGIN IMMEDIATE;" + _FIRST_FORMAT + WORDS.format(table="words"))
+    connection.execute("INSERT INTO meta VALUES ('workspace_id', ?)", (str(uuid.uuid4()),))
+
+
+_EFFECTS = """
+-- which jobs have had their effect: written in the effect's own transaction
+CREATE TABLE effects (
+    job_id TEXT NOT NULL,
+    job_sha256 TEXT NOT NULL,
+    at TEXT NOT NULL,
+    PRIMARY KEY (job_id, job_sha256)
+) WITHOUT ROWID;
+CREATE INDEX effects_at ON effects (at);
+"""
+
+
+def _note_effects(connection: sqlite3.Connection) -> None:
+    connection.executescript("BEGIN IMMEDIATE;" + _EFFECTS)
+
+
+_CATALOGUE = """
+-- the whole text's row in the file of wholes; when the age begins, in seconds since 1970
+ALTER TABLE memories ADD COLUMN whole_row INTEGER;
+ALTER TABLE memories ADD COLUMN dated REAL;
+
+-- A row of its own instead of a place in an index: there, a vector takes a page of its own besides.
+CREATE TABLE kept_embeddings (
+    model TEXT NOT NULL,
+    text_sha256 BLOB NOT NULL,
+    vector BLOB NOT NULL,
+    UNIQUE (model, text_sha256)
+);
+INSERT INTO kept_embeddings SELECT model, text_sha256, vector FROM embeddings;
+DROP TABLE embeddings;
+ALTER TABLE kept_embeddings RENAME TO embeddings;
+
+-- what a search looks at of every memory, without its words
+CREATE INDEX memories_catalogue ON memories
+    (passage_row, number, passage_count, whole_row, status, kind, dated) WHERE hidden = 0;
+
+-- another, never to come again even in a restored backup, with every change but the addition of a memory with a new
+-- highest number: readers keep the rest
+INSERT INTO meta VALUES ('catalogue_version', '1');
+CREATE TRIGGER memories_changed
+    AFTER UPDATE OF passage_row, passage_count, whole_row, status, kind, hidden, dated ON memories
+    BEGIN UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'catalogue_version'; END;
+CREATE TRIGGER memories_removed AFTER DELETE ON memories
+    BEGIN UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'catalogue_version'; END;
+CREATE TRIGGER memories_squeezed_in AFTER INSERT ON memories
+    WHEN NEW.number < (SELECT max(number) FROM memories)
+    BEGIN UPDATE meta SET value = hex(randomblob(8)) WHERE key = 'catalogue_version'; END;
+"""
+
+
+def _make_catalogue(connection: sqlite3.Connection) -> None:
+    """The rows of wholes are made with the next generation of the vector files."""
+    connection.executescript("BEGIN IMMEDIATE;" + _CATALOGUE)
+    query = "SELECT number, kind, created_at, source_created_at, stored_at FROM memories"
+    for number, *dates in connection.execute(query).fetchall():
+        connection.execute("UPDATE memories SET dated = ? WHERE number = ?", (dated(*dates), number))
+
+
+_LINEAGE = """
+-- A converted original is hidden and linked from what it became. What is hidden is neither found nor in the graph.
+ALTER TABLE memories ADD COLUMN migrated_from TEXT;
+-- numbers that no memory ever had, below the highest: first and last of each run
+CREATE TABLE numbers_skipped (first INTEGER PRIMARY KEY, last INTEGER NOT NULL);
+CREATE INDEX memories_migrated ON memories (migrated_from) WHERE migrated_from IS NOT NULL;
+-- to find a memory by its words, whatever its id
+CREATE INDEX memories_words ON memories (kind, topic_id, length(body)) WHERE hidden = 0;
+
+-- what was merged into what, and what was taken back: ids, digests and counts, never texts
+CREATE TABLE compactions (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    record_id TEXT NOT NULL,
+    topic_id TEXT NOT NULL,
+    applied_at TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    job_sha256 TEXT NOT NULL,
+    preview_digest TEXT NOT NULL,
+    sources TEXT NOT NULL,
+    conflicts TEXT NOT NULL,
+    narrative_source TEXT NOT NULL,
+    restored_at TEXT,
+    restored_by TEXT,
+    restored TEXT
+);
+CREATE INDEX compactions_record ON compactions (record_id);
+
+-- what cognee found in raw texts, for which a language model was paid: so that a lost graph is written anew without
+CREATE TABLE cognified (
+    memory_id TEXT PRIMARY KEY,
+    data_id TEXT NOT NULL,
+    at TEXT NOT NULL,
+    found TEXT NOT NULL
+);
+CREATE INDEX cognified_job ON cognified (json_extract(found, '$.job_id'));
+
+-- in which memories' texts a node was found: what several share stays until the last of them goes
+CREATE TABLE found_nodes (
+    node_id TEXT NOT NULL,
+    memory_id TEXT NOT NULL,
+    PRIMARY KEY (node_id, memory_id)
+) WITHOUT ROWID;
+CREATE INDEX found_nodes_memory ON found_nodes (memory_id);
+CREATE TRIGGER cognified_kept AFTER INSERT ON cognified BEGIN
+    INSERT OR IGNORE INTO found_nodes
+        SELECT json_extract(value, '$.id'), NEW.memory_id FROM json_each(NEW.found, '$.nodes');
+END;
+CREATE TRIGGER cognified_dropped AFTER DELETE ON cognified BEGIN
+    DELETE FROM found_nodes WHERE memory_id = OLD.memory_id;
+END;
+
+-- what was asked of the language model, by UTC day and job
+CREATE TABLE llm_usage (
+    day TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    calls INTEGER NOT NULL DEFAULT 0,
+    prompt_tokens INTEGER NOT NULL DEFAULT 0,
+    completion_tokens INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (day, job_id)
+) WITHOUT ROWID;
+
+-- a forgetting that has begun: which memories, and what still tells of them; ids, digests and names of ours only
+CREATE TABLE forgettings (
+    job_id TEXT NOT NULL,
+    job_sha256 TEXT NOT NULL,
+    accepted_at TEXT NOT NULL,
+    begun_at TEXT NOT NULL,
+    done_at TEXT,
+    plan TEXT NOT NULL,
+    UNIQUE (job_id, job_sha256, accepted_at)
+);
+"""
+
+
+def _link_lineage(connection: sqlite3.Connection) -> None:
+    connection.executescript("BEGIN IMMEDIATE;" + _LINEAGE)
+
+
+_COSTS = """
+-- of the calls whose price is known; NULL where none is
+ALTER TABLE llm_usage ADD COLUMN cost_usd REAL;
+"""
+
+
+def _note_costs(connection: sqlite3.Connection) -> None:
+    connection.executescript("BEGIN IMMEDIATE;" + _COSTS)
+
+
+# A migration takes the database from the format of its place in the list to the next one.
+MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
+    _create,
+    _note_effects,
+    _make_catalogue,
+    _link_lineage,
+    _note_costs,
+]
+FORMAT = len(MIGRATIONS)
+
+_WITH_LINEAGE = MIGRATIONS.index(_link_lineage) + 1
+_WITHOUT_LINEAGE = """
+CREATE TEMP VIEW memories AS SELECT *, NULL AS migrated_from FROM main.memories;
+CREATE TEMP TABLE cognified (memory_id TEXT, data_id TEXT);
+CREATE TEMP TABLE llm_usage (day, job_id, calls, prompt_tokens, completion_tokens, cost_usd);
+"""
+_WITH_COSTS = MIGRATIONS.index(_note_costs) + 1
+_WITHOUT_COSTS = "CREATE TEMP VIEW llm_usage AS SELECT *, NULL AS cost_usd FROM main.llm_usage"
+
+
+def bring_up(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring the database to the present format, step by step; what is older is backed up beside it first."""
+    found = format_of(connection, path)
+    if 0 < found < FORMAT:
+        _back_up(connection, path, found)
+    for number in range(found, FORMAT):
+        MIGRATIONS[number](connection)
+        connection.execute(f"PRAGMA user_version = {number + 1}")
+        connection.execute("COMMIT")
+
+
+def format_of(connection: sqlite3.Connection, path: Path) -> int:
+    """The database's format; 0 where it has no tables yet. Raises STORE_NEWER."""
+    found: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    if found > FORMAT:
+        raise JobError("STORE_NEWER", f"{path} has format {found}; this program reads up to {FORMAT}.")
+    return found
+
+
+def show_as_present(connection: sqlite3.Connection, found: int) -> None:
+    """Give a reader of an older format the tables and columns that it lacks, empty, for this connection alone."""
+    if found < _WITH_LINEAGE:
+        connection.executescript(_WITHOUT_LINEAGE)
+    elif found < _WITH_COSTS:
+        connection.executescript(_WITHOUT_COSTS)
+
+
+def _back_up(connection: sqlite3.Connection, path: Path, number: int) -> None:
+    """Keep a whole copy, or none: SQLite leaves a part of one where it is cut off, and syncs nothing."""
+    copy = path.with_name(f"memory.format-{number}.db")
+    if not copy.exists():
+        part = path.with_name(f".{copy.name}.tmp")
+        files.replace(part, b"")  # created 0600 whatever the umask; an empty file may be filled
+        try:
+            connection.execute("VACUUM INTO ?", (str(part),))
+            files.sync_file(part)
+            files.rename(part, copy)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+        files.sync_folder(path.parent)

@@ -1,0 +1,197 @@
+"""Reading memory.db: the reader of a workspace, and a snapshot of it, which is one read transaction."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from jobs.layout import Workspace
+
+from ..memory import Memory, plan_key
+from . import database, full_text, rows
+from .database import failing_clearly
+from .protocol_reading import (
+    STATUSES,
+    AddedAbove,
+    CatalogueRow,
+    Changes,
+    FullTextDamaged,
+    Position,
+    VectorState,
+)
+
+if TYPE_CHECKING:
+    from ..text.terms import Term
+    from .protocol_reading import ExportRows, MemoryLists, StoreReader, StoreSnapshot
+
+_T = TypeVar("_T")
+
+_CODES = " ".join(f"WHEN '{status}' THEN {code}" for code, status in enumerate(STATUSES) if status)
+_STATUS_CODE = f"CASE status {_CODES} ELSE {STATUSES.index(None)} END"
+_CATALOGUE = f"number, passage_row, passage_count, coalesce(whole_row, -1), {_STATUS_CODE}, kind = 'legacy', dated"
+# A reader may open the database before the writer has brought it to the format that has the last columns.
+_OLDER_CATALOGUE = (
+    f"number, passage_row, passage_count, -1, {_STATUS_CODE}, kind = 'legacy', kind, created_at, source_created_at,"
+    " stored_at"
+)
+_FIRST_FORMAT_WITH_CATALOGUE = 3
+_ADDED = "SELECT number, id, stored_at, passage_row FROM memories"
+_AT_ONCE = 500  # numbers in one query
+
+
+def reader_of(workspace: Workspace) -> StoreReader:
+    """The reader of the workspace's store: the only place that chooses which store that is."""
+    return SqliteReader(workspace)
+
+
+class SqliteReader:
+    """Opens a connection for each thing that is read. See ``protocol_reading.StoreReader``."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def snapshot(self) -> StoreSnapshot | None:
+        connection = database.open_for_reading(self._workspace)
+        if connection is None:
+            return None
+        try:
+            return SqliteSnapshot(connection)
+        except BaseException:
+            connection.close()
+            raise
+
+    def lists(self) -> AbstractContextManager[MemoryLists | None]:
+        from .memory_lists import SqliteLists  # not at the top: a query does not need it
+
+        return self._reading(SqliteLists)
+
+    def export(self) -> AbstractContextManager[ExportRows | None]:
+        from .export_rows import SqliteExportRows
+
+        return self._reading(SqliteExportRows)
+
+    def require_readable(self) -> None:
+        with database.reading(self._workspace) as connection:
+            if connection is not None:
+                connection.execute("SELECT 1 FROM memories LIMIT 1").fetchone()
+
+    @contextmanager
+    def _reading(self, make: Callable[[sqlite3.Connection], _T]) -> Iterator[_T | None]:
+        with database.reading(self._workspace) as connection:
+            if connection is None:
+                yield None
+            else:
+                connection.execute("BEGIN")  # one state, whatever the writer does meanwhile
+                yield make(connection)
+
+
+class SqliteSnapshot:
+    """A read transaction over a connection of its own. See ``protocol_reading.StoreSnapshot``."""
+
+    @failing_clearly()
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        connection.execute("BEGIN")
+        meta: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+        # A database of an older format does not count its changes: then no position equals another.
+        version = meta.get("catalogue_version") or os.urandom(8).hex()
+        last = connection.execute(f"{_ADDED} ORDER BY number DESC LIMIT 1").fetchone()
+        self.position = _position(meta.get("workspace_id"), version, last)
+        self.vectors = VectorState(
+            embedder=meta.get("embedder"),
+            generation=int(meta.get("vector_generation", 0)),
+            dimensions=int(meta.get("dimensions", 0)),
+            passage_rows=int(meta.get("vector_rows", 0)),
+            whole_rows=int(meta.get("whole_rows", 0)),
+        )
+        self._words = full_text.table_in_force(connection)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @failing_clearly()
+    def changes_since(self, position: Position) -> Changes:
+        if position == self.position:
+            return "nothing"
+        now = json.loads(self.position)
+        try:
+            workspace_id, version, last = json.loads(position)
+        except (ValueError, TypeError):  # another kind of store gave it
+            return "everything"
+        if [workspace_id, version] != now[:2] or last is None:
+            return "everything"
+        # The last memory of then is still there, unless an older backup was restored.
+        row = self._connection.execute(f"{_ADDED} WHERE number = ?", last[:1]).fetchone()
+        return AddedAbove(last[0]) if row is not None and list(row) == last else "everything"
+
+    @failing_clearly()
+    def catalogue(self, after: int = 0) -> Sequence[CatalogueRow]:
+        (found_format,) = self._connection.execute("PRAGMA user_version").fetchone()
+        is_older = found_format < _FIRST_FORMAT_WITH_CATALOGUE
+        above, arguments = (" AND number > ?", (after,)) if after else ("", ())
+        query = (
+            f"SELECT {_OLDER_CATALOGUE if is_older else _CATALOGUE} FROM memories"  # noqa: S608 - constants
+            f" WHERE hidden = 0{above} ORDER BY passage_row"
+        )
+        found = self._connection.execute(query, arguments).fetchall()
+        return [(*row[:6], rows.dated(*row[6:])) for row in found] if is_older else found
+
+    @failing_clearly()
+    def numbers(self, topic_id: str | None = None, plan_id: str | None = None) -> list[int]:
+        wanted = {"topic_id": topic_id, "plan_key": plan_key(plan_id)}
+        given = {column: value for column, value in wanted.items() if value is not None}
+        where = " AND ".join(f"{column} = ?" for column in given) or "1"
+        query = f"SELECT number FROM memories WHERE {where}"  # noqa: S608 - our own columns
+        return [number for (number,) in self._connection.execute(query, [*given.values()])]
+
+    @failing_clearly()
+    def memories(self, numbers: Sequence[int]) -> list[Memory]:
+        found: list[Memory] = []
+        for start in range(0, len(numbers), _AT_ONCE):
+            part = [int(number) for number in numbers[start : start + _AT_ONCE]]
+            query = f"SELECT {rows.COLUMNS} FROM memories WHERE number IN ({_marks(part)})"  # noqa: S608 - marks only
+            found += [rows.memory_of(row) for row in self._connection.execute(query, part)]
+        return found
+
+    # --- full text ---
+
+    def count_having(self, term: Term) -> int:
+        ((count,),) = self._matches("count(*)", [], term.match)
+        return int(count)
+
+    def bm25(self, terms: Sequence[Term], weights: tuple[float, float]) -> list[tuple[int, float]]:
+        return self._matches(f"rowid, -bm25({self._words}, ?, ?)", weights, _any_of(terms), " ORDER BY rowid")
+
+    def having(self, terms: Sequence[Term], among: Sequence[int] | None = None) -> list[int]:
+        end = "" if among is None else f" AND rowid IN ({_marks(among)})"
+        return [number for (number,) in self._matches("rowid", [], _any_of(terms), end, among or ())]
+
+    @failing_clearly()
+    def _matches(
+        self, columns: str, before: Sequence[float], match: str, end: str = "", behind: Sequence[int] = ()
+    ) -> list[Any]:
+        query = f"SELECT {columns} FROM {self._words} WHERE {self._words} MATCH ?{end}"  # noqa: S608 - one of our names
+        try:
+            return self._connection.execute(query, (*before, match, *behind)).fetchall()
+        except sqlite3.Error as error:
+            if full_text.is_damage(error):
+                raise FullTextDamaged(str(error)) from error
+            raise
+
+
+def _position(workspace_id: str | None, version: str, last: tuple[Any, ...] | None) -> Position:
+    """From what changes with everything but the addition of memories with higher numbers, and the last memory."""
+    return Position(json.dumps([workspace_id, version, last]))
+
+
+def _any_of(terms: Sequence[Term]) -> str:
+    """In FTS5's query language."""
+    return " OR ".join(term.match for term in terms)
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))

@@ -1,0 +1,93 @@
+"""The kinds of jobs: one row of ``KINDS`` each. All other code derives what it knows about kinds from these rows.
+
+The payload models are in ``payloads``, the operations in ``bridge/operations``, one module for each kind. How to add a
+kind: docs/contributing.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from keyword import iskeyword
+from typing import TYPE_CHECKING, Literal
+
+_SOON, _SLOW = 20, -10  # priorities: a person waits for the answer; work on the whole store waits for all other jobs
+_STATUSES = ("Draft", "Active", "Superseded", "DecisionRecord")
+_MEMORY_TYPES = ("legacy", "summary", "decision_record")
+
+
+@dataclass(frozen=True, slots=True)
+class KindSpec:
+    """A kind of job. ``payload`` is the name of its model in ``payloads``, which is imported only where it is used."""
+
+    name: str
+    payload: str
+    priority: int = _SLOW
+    """The default, -100 to 100. Higher runs first."""
+    preview_priority: int | None = None
+    """The default of a job whose payload asks for a preview; None for the same."""
+    batched: bool = False
+    """Whether many jobs cost little more than one, so that they run together."""
+    length: Literal["short", "mixed", "long"] = "short"
+    """Long jobs pause at safe points and let short jobs run. Mixed jobs are mostly short: they pause too, and may run
+    in the pause of a long job. A job that must not run in a pause, since it changes what others have read, is long."""
+    holds_text: bool = False
+    """Whether the payload holds texts, from which secrets are removed once more before the operation runs."""
+    words: tuple[str, ...] = ()
+    """Fixed words that the result may hold. They are kept when the texts of a result are removed."""
+    zero_counters: bool = True
+    """Whether the counters of ended jobs start at 0 in the metrics, before the first job has ended."""
+    test_only: bool = False
+    """Whether jobs are accepted only where the setting for test jobs is on."""
+
+    @property
+    def module(self) -> str:
+        """The name of the modules of this kind; a keyword gets an underscore, as in ``import_``."""
+        return f"{self.name}_" if iskeyword(self.name) else self.name
+
+    @property
+    def title(self) -> str:
+        """The name in CamelCase, as the types of this kind have it: ``SetStatus``."""
+        return "".join(part.capitalize() for part in self.name.split("_"))
+
+
+KINDS: tuple[KindSpec, ...] = (
+    KindSpec(
+        "ingest", "Ingest", priority=0, batched=True, holds_text=True,
+        words=(*_STATUSES, *_MEMORY_TYPES),
+    ),
+    KindSpec("cognify", "Cognify", length="long", holds_text=True),
+    KindSpec(
+        "migrate", "Migrate", length="long",
+        words=(*_STATUSES, *_MEMORY_TYPES,
+               "migrated", "already_migrated", "forgotten", "failed", "skipped", "remaining"),
+    ),
+    KindSpec(
+        "compact", "Compact", preview_priority=_SOON, length="mixed",
+        words=(*_STATUSES, *_MEMORY_TYPES, "template", "llm", "rules",
+               "negation", "choice", "value", "toggle", "reversal"),
+    ),
+    KindSpec("restore", "Restore", priority=10, words=("forgotten", "status_changed", "merged")),
+    KindSpec("forget", "Forget", priority=10, length="long"),
+    KindSpec("set_status", "SetStatus", priority=10, words=_STATUSES),
+    KindSpec("ask", "Ask", priority=_SOON, holds_text=True, words=(*_STATUSES, *_MEMORY_TYPES)),
+    KindSpec(
+        "import", "Import", length="long",
+        words=("renumbered", "kept", "duplicate", "conflict", "forgotten", "failed"),
+    ),
+    KindSpec("rebuild", "Rebuild", length="long", words=("index", "graph", "both")),
+    KindSpec("graph", "Nothing", length="long"),
+    KindSpec("check", "Nothing", length="long", zero_counters=False),
+    KindSpec("noop", "Noop", priority=0, batched=True, length="long", zero_counters=False, test_only=True),
+)  # fmt: skip
+
+BY_NAME = {kind.name: kind for kind in KINDS}
+KIND_NAMES: tuple[str, ...] = tuple(BY_NAME)
+BATCHED = frozenset(kind.name for kind in KINDS if kind.batched)
+PREEMPTIBLE = frozenset(kind.name for kind in KINDS if kind.length == "long")
+YIELDS = frozenset(kind.name for kind in KINDS if kind.length != "short")
+TEST_ONLY = frozenset(kind.name for kind in KINDS if kind.test_only)
+
+if TYPE_CHECKING:
+    Kind = str
+else:
+    Kind = Literal[KIND_NAMES]  # the JSON Schemas list the names

@@ -1,0 +1,450 @@
+"""What every memory store promises its readers, as tests. A store's own test file subclasses ``ReadingConformance``.
+
+The subclass gives a fixture ``written``: a workspace without a store, and how to write to it (``Written``).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any, Protocol, assert_never
+
+import pytest
+
+from bridge.memory import Content, Memory, Metadata, Status
+from bridge.store.protocol_reading import (
+    STATUSES,
+    AddedAbove,
+    CatalogueRow,
+    Changes,
+    FullTextDamaged,
+    StoreReader,
+    StoreSnapshot,
+)
+from bridge.text.terms import query_terms
+from jobs import clock
+from jobs.errors import JobError
+
+STORED = "2026-11-19T12:00:00Z"
+CREATED = "2026-11-18T12:00:00Z"
+SECONDS = {text: clock.parse(text).timestamp() for text in (STORED, CREATED)}
+
+
+class Written(Protocol):
+    """The store of one workspace, from its writer's side. A method has committed when it returns."""
+
+    def reader(self) -> StoreReader: ...
+
+    def add(self, *memories: Memory) -> None: ...
+
+    def add_at(self, number: int, memory: Memory) -> None:
+        """Add a memory under a number that none ever had, as an import does."""
+
+    def set_status(self, memory_id: str, status: Status) -> None: ...
+
+    def hide(self, memory_id: str) -> None: ...
+
+    def link(self, memory_id: str, original_id: str) -> None:
+        """Note that the memory was made of the original."""
+
+    def forget(self, memory_id: str) -> None: ...
+
+    def rebuild_vectors(self) -> None: ...
+
+    def back_up(self) -> None: ...
+
+    def restore_backup(self) -> None: ...
+
+    def start_over(self) -> None:
+        """Remove the store; the next addition creates one of another identity in its place."""
+
+    def damage_full_text(self) -> None: ...
+
+    def write_by_later_program(self) -> None:
+        """Leave the store in a format that this program does not know."""
+
+
+def summary(memory_id: str, context: str = "quokka", status: Status = "Active", **metadata: Any) -> Memory:
+    known = Metadata(**{"topic_id": "birds", "status": status, "created_at": CREATED, **metadata})
+    return Memory(memory_id, 0, "summary", known, STORED, Content(f"Topic of {memory_id}", context))
+
+
+def legacy(memory_id: str, text: str) -> Memory:
+    return Memory(memory_id, 0, "legacy", Metadata(), STORED, text=text)
+
+
+@contextmanager
+def snapshot_of(written: Written) -> Iterator[StoreSnapshot]:
+    found = written.reader().snapshot()
+    assert found is not None
+    with closing(found):
+        yield found
+
+
+def changes(written: Written, change: Callable[[], object]) -> Changes:
+    """What a snapshot after the change says of a position before it."""
+    with snapshot_of(written) as before:
+        position = before.position
+    change()
+    with snapshot_of(written) as after:
+        return after.changes_since(position)
+
+
+def numbers(rows: list[CatalogueRow]) -> list[int]:
+    return [row[0] for row in rows]
+
+
+class LocalIndex:
+    """Keeps the catalogue as a reader's index does: by changes alone."""
+
+    def __init__(self, written: Written) -> None:
+        self._written = written
+        with snapshot_of(written) as snapshot:
+            self._position, self.rows = snapshot.position, list(snapshot.catalogue())
+
+    def follow(self) -> list[CatalogueRow]:
+        """Bring the index up to date; returns the catalogue read whole from the same snapshot."""
+        with snapshot_of(self._written) as snapshot:
+            found = snapshot.changes_since(self._position)
+            match found:
+                case "nothing":
+                    pass
+                case AddedAbove(number):
+                    self.rows += snapshot.catalogue(number)
+                case "everything":
+                    self.rows = list(snapshot.catalogue())
+                case _:
+                    assert_never(found)
+            self._position = snapshot.position
+            return list(snapshot.catalogue())
+
+
+class ReadingConformance:
+    # --- no store, another format ---
+
+    def test_an_absent_store_reads_as_empty(self, written: Written) -> None:
+        reader = written.reader()
+        reader.require_readable()
+        assert reader.snapshot() is None
+        with reader.lists() as lists, reader.export() as export:
+            assert lists is None
+            assert export is None
+
+    def test_a_store_of_a_later_program_is_refused(self, written: Written) -> None:
+        written.add(summary("a"))
+        written.write_by_later_program()
+        reader = written.reader()
+
+        def enter(opened: Any) -> None:
+            with opened:
+                pass
+
+        for read in (
+            reader.require_readable, reader.snapshot, lambda: enter(reader.lists()), lambda: enter(reader.export()),
+        ):  # fmt: skip
+            with pytest.raises(JobError, match="STORE_NEWER"):
+                read()
+
+    # --- one state ---
+
+    def test_a_snapshot_sees_one_state_whatever_is_written_meanwhile(self, written: Written) -> None:
+        written.add(*(summary(name) for name in "abcd"))
+
+        def all_of(snapshot: StoreSnapshot) -> list[Any]:
+            terms = query_terms("quokka")
+            return [
+                snapshot.position, snapshot.vectors, snapshot.catalogue(), sorted(snapshot.numbers(topic_id="birds")),
+                sorted(memory.id for memory in snapshot.memories(range(1, 9))), snapshot.count_having(terms[0]),
+                snapshot.bm25(terms, (1.0, 1.0)), sorted(snapshot.having(terms)),
+            ]  # fmt: skip
+
+        with snapshot_of(written) as snapshot:
+            before = all_of(snapshot)
+            written.add(summary("e"))
+            written.set_status("a", "Superseded")
+            written.hide("b")
+            written.forget("c")
+            written.rebuild_vectors()
+            assert all_of(snapshot) == before
+        with snapshot_of(written) as snapshot:
+            assert [now == then for now, then in zip(all_of(snapshot), before, strict=True)] == [False] * len(before)
+
+    def test_lists_and_an_export_see_one_state_whatever_is_written_meanwhile(self, written: Written) -> None:
+        written.add(summary("a"), summary("b"))
+        with written.reader().lists() as lists, written.reader().export() as export:
+            assert lists is not None
+            assert export is not None
+            assert (lists.count(), export.counts()["memory"]) == (2, 2)
+            written.add(summary("c"))
+            written.set_status("a", "Superseded")
+            written.forget("b")
+            assert [(m.id, m.metadata.status) for m in lists.page(9)] == [("b", "Active"), ("a", "Active")]
+            assert [addition.memory.id for addition in export.additions()] == ["a", "b"]
+
+    # --- positions and changes ---
+
+    def test_two_snapshots_of_one_state_have_the_same_position(self, written: Written) -> None:
+        written.add(summary("a"))
+        with snapshot_of(written) as one, snapshot_of(written) as other:
+            assert one.position == other.position
+            assert other.changes_since(one.position) == "nothing"
+        assert changes(written, lambda: None) == "nothing"
+
+    def test_an_addition_names_just_what_was_added(self, written: Written) -> None:
+        written.add(summary("a"), summary("b"))
+        with snapshot_of(written) as before:
+            position, last = before.position, max(numbers(list(before.catalogue())))
+        written.add(summary("c"))
+        written.add(summary("d"), legacy("e", "later"))
+        with snapshot_of(written) as after:
+            assert after.position != position
+            assert after.changes_since(position) == AddedAbove(last)
+            added = after.memories(numbers(list(after.catalogue(last))))
+            assert sorted(memory.id for memory in added) == ["c", "d", "e"]
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda written: written.set_status("a", "Superseded"),
+            lambda written: written.hide("a"),
+            lambda written: written.hide("c"),
+            lambda written: written.forget("a"),
+            lambda written: written.forget("c"),
+            lambda written: written.rebuild_vectors(),
+            lambda written: (written.forget("c"), written.add(summary("d"))),
+        ],
+        ids=["status", "hide", "hide the last", "forget", "forget the last", "rebuild", "forget and add"],
+    )
+    def test_any_other_change_is_everything(self, written: Written, change: Callable[[Written], object]) -> None:
+        written.add(*(summary(name) for name in "abc"))
+        assert changes(written, lambda: change(written)) == "everything"
+
+    def test_a_memory_under_a_free_number_below_the_highest_is_everything(self, written: Written) -> None:
+        written.add(summary("a"))
+        assert changes(written, lambda: written.add_at(3, summary("c"))) == AddedAbove(1)
+        assert changes(written, lambda: written.add_at(2, summary("b"))) == "everything"
+
+    def test_a_restored_backup_is_everything_even_if_it_grows_again(self, written: Written) -> None:
+        written.add(summary("a"))
+        written.back_up()
+        written.add(summary("b"))
+        assert changes(written, written.restore_backup) == "everything"
+        written.add(summary("c"))
+        assert changes(written, lambda: (written.restore_backup(), written.add(summary("d")))) == "everything"
+        written.set_status("a", "Superseded")
+
+        def other_status() -> None:
+            written.restore_backup()
+            written.set_status("a", "Draft")
+
+        assert changes(written, other_status) == "everything"
+
+    def test_an_earlier_snapshot_knows_nothing_of_a_later_position(self, written: Written) -> None:
+        written.add(summary("a"))
+        with snapshot_of(written) as earlier:
+            written.add(summary("b"))
+            with snapshot_of(written) as later:
+                assert earlier.changes_since(later.position) == "everything"
+                assert later.changes_since(earlier.position) == AddedAbove(1)
+
+    def test_a_position_of_another_store_is_everything(self, written: Written) -> None:
+        written.add(summary("a"))
+        with snapshot_of(written) as before:
+            position = before.position
+        written.start_over()
+        written.add(summary("a"))
+        with snapshot_of(written) as after:
+            for of_another in (position, "", "17", "none", '["x"]'):
+                assert after.changes_since(of_another) == "everything"  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_an_index_that_follows_is_the_catalogue_read_whole(self, written: Written, seed: int) -> None:
+        dice = random.Random(seed)
+        written.add(*(summary(f"first{n}") for n in range(4)))
+        index = LocalIndex(written)
+        written.back_up()
+        alive = [f"first{n}" for n in range(4)]
+        for step in range(14):
+            name = dice.choice(alive)
+            match dice.choice(["add", "add", "add", "status", "hide", "forget", "rebuild", "restore", "nothing"]):
+                case "add":
+                    alive.append(f"m{step}")
+                    written.add(summary(alive[-1], status=dice.choice(["Active", "Draft"])))
+                case "status":
+                    written.set_status(name, dice.choice(["Active", "Draft", "Superseded"]))
+                case "hide" | "forget" as verb if len(alive) > 2:
+                    alive.remove(name)
+                    getattr(written, verb)(name)
+                case "rebuild":
+                    written.rebuild_vectors()
+                case "restore":
+                    written.restore_backup()
+                    alive = [f"first{n}" for n in range(4)]
+            if dice.random() < 0.7:
+                assert index.follow() == index.rows
+        assert index.follow() == index.rows
+
+    # --- what a snapshot holds ---
+
+    def test_the_catalogue_has_the_visible_memories_by_rising_passage_row(self, written: Written) -> None:
+        statuses: tuple[Status, ...] = ("Active", "Superseded", "Draft")
+        written.add(*(summary(status, "One. Two. Three.", status) for status in statuses))
+        record = Metadata("birds", status="DecisionRecord")
+        written.add(Memory("record", 0, "decision_record", record, STORED, Content("Record", "Said."), sources=("x",)))
+        written.add(legacy("old", "Text"), summary("hidden"))
+        written.hide("hidden")
+        with snapshot_of(written) as snapshot:
+            rows = snapshot.catalogue()
+            assert numbers(list(rows)) == [1, 2, 3, 4, 5]
+            assert [STATUSES[row[4]] for row in rows] == [*statuses, "DecisionRecord", None]
+            assert [bool(row[5]) for row in rows] == [False] * 4 + [True]
+            assert [row[6] for row in rows] == [*[SECONDS[CREATED]] * 3, None, SECONDS[STORED]]
+            ends = [row[1] + row[2] for row in rows]
+            assert [row[1] for row in rows] == [0, *ends[:-1]]
+            assert ends[-1] <= snapshot.vectors.passage_rows
+            assert sorted(row[3] for row in rows) == list(range(5))
+            assert snapshot.catalogue(3) == rows[3:]
+            assert snapshot.vectors.embedder is not None
+            assert snapshot.vectors.dimensions > 0
+
+    def test_memories_come_by_number_and_unknown_numbers_are_left_out(self, written: Written) -> None:
+        written.add(summary("a"), legacy("b", "Text"), summary("c"))
+        written.hide("c")
+        with snapshot_of(written) as snapshot:
+            found = {memory.number: memory for memory in snapshot.memories([3, 99, 1, *range(100, 1500), 2])}
+            assert {number: memory.id for number, memory in found.items()} == {1: "a", 2: "b", 3: "c"}
+            assert found[1].content == summary("a").content
+            assert found[2].text == "Text"
+            assert snapshot.memories([]) == []
+
+    def test_numbers_are_those_of_a_topic_and_of_a_plan_however_it_is_written(self, written: Written) -> None:
+        written.add(
+            summary("a", topic_id="birds", plan_id="plan-014"), summary("b", topic_id="birds", plan_id="015"),
+            summary("c", topic_id="trees", plan_id="014-some-title"), legacy("d", "Text"),
+        )  # fmt: skip
+        with snapshot_of(written) as snapshot:
+            assert sorted(snapshot.numbers()) == [1, 2, 3, 4]
+            assert sorted(snapshot.numbers(topic_id="birds")) == [1, 2]
+            assert sorted(snapshot.numbers(plan_id="Plan 014")) == [1, 3]
+            assert snapshot.numbers(topic_id="trees", plan_id="014") == [3]
+            assert snapshot.numbers(topic_id="nobody") == []
+
+    # --- full text ---
+
+    def test_words_are_found_counted_and_weighed(self, written: Written) -> None:
+        written.add(
+            summary("a", "quokka quokka"), summary("b", "quokka and numbat"), summary("c", "numbat"),
+            *(summary(f"x{n}", "grass") for n in range(8)),
+        )  # fmt: skip
+        (quokka,), (numbat,), (wombat,) = map(query_terms, ("quokka", "numbat", "wombat"))
+        with snapshot_of(written) as snapshot:
+            assert [snapshot.count_having(term) for term in (quokka, numbat, wombat)] == [2, 2, 0]
+            assert sorted(snapshot.having([quokka, numbat])) == [1, 2, 3]
+            assert sorted(snapshot.having([quokka, numbat], among=[3, 2, 9])) == [2, 3]
+            assert snapshot.having([wombat]) == snapshot.having([quokka], among=[]) == []
+            found = snapshot.bm25([quokka, numbat], (1.0, 1.0))
+            scores = dict(found)
+            assert [number for number, _ in found] == [1, 2, 3], "by rising number"
+            assert scores[2] > scores[1] > 0, "two terms, and more of one"
+            assert snapshot.bm25([wombat], (1.0, 1.0)) == []
+
+    def test_topic_and_body_have_weights_of_their_own(self, written: Written) -> None:
+        written.add(summary("quokka", "grass"), *(summary(f"x{n}", "grass") for n in range(4)))
+        terms = query_terms("quokka")
+        with snapshot_of(written) as snapshot:
+            ((_, little),), ((_, much),) = (snapshot.bm25(terms, (weight, 1.0)) for weight in (0.5, 2.0))
+            assert little < much
+
+    def test_a_hidden_or_forgotten_memory_has_no_words(self, written: Written) -> None:
+        written.add(*(summary(name) for name in "abc"))
+        written.hide("a")
+        written.forget("b")
+        with snapshot_of(written) as snapshot:
+            assert snapshot.having(query_terms("quokka")) == [3]
+
+    def test_damage_of_the_full_text_is_told_and_leaves_the_memories_readable(self, written: Written) -> None:
+        written.add(summary("a"))
+        written.damage_full_text()
+        terms = query_terms("quokka")
+        with snapshot_of(written) as snapshot:
+            for ask in (
+                lambda: snapshot.count_having(terms[0]), lambda: snapshot.bm25(terms, (1.0, 1.0)),
+                lambda: snapshot.having(terms),
+            ):  # fmt: skip
+                with pytest.raises(FullTextDamaged):
+                    ask()
+            assert [memory.id for memory in snapshot.memories([1])] == ["a"]
+
+    # --- lists ---
+
+    def test_pages_have_the_newest_first_and_what_was_asked_for(self, written: Written) -> None:
+        written.add(
+            summary("a"), summary("b", topic_id="trees"), legacy("c", "Text"), summary("d", status="Draft"),
+            summary("e"),
+        )  # fmt: skip
+        written.hide("e")
+        with written.reader().lists() as lists:
+            assert lists is not None
+            assert [memory.id for memory in lists.page(3)] == ["d", "c", "b"]
+            assert [memory.id for memory in lists.page(3, before=2)] == ["a"]
+            for wanted, ids in (
+                ({}, ["d", "c", "b", "a"]), ({"topic_id": "birds"}, ["d", "a"]), ({"status": "Draft"}, ["d"]),
+                ({"kind": "legacy"}, ["c"]), ({"topic_id": "trees", "status": "Draft"}, []),
+            ):  # fmt: skip
+                assert [memory.id for memory in lists.page(9, **wanted)] == ids
+                assert lists.count(**wanted) == len(ids)
+            assert lists.kinds() == {"summary": 3, "legacy": 1}
+            assert lists.outbox_entries() > 0
+
+    def test_an_entry_comes_by_id_or_by_number_with_its_lineage(self, written: Written) -> None:
+        written.add(legacy("original", "Text"), summary("one"), summary("two"), summary("9"))
+        written.hide("original")
+        written.link("one", "original")
+        written.link("two", "original")
+        with written.reader().lists() as lists:
+            assert lists is not None
+            original, one = lists.entry("original"), lists.entry(2)
+            assert original is not None
+            assert one is not None
+            assert (original.hidden, original.migrated_from, original.migrated_to) == (True, None, ("one", "two"))
+            assert (one.memory.id, one.hidden, one.migrated_from, one.migrated_to) == ("one", False, "original", ())
+            assert lists.entry("one") == one
+            assert lists.entry(9) is None, "an id is no number"
+            assert lists.entry("nobody") is None
+            for asked in (["two"], ["original", "nobody"]):
+                assert [memory.id for memory in lists.related(asked, None)] == ["original", "one", "two"]
+            assert [memory.id for memory in lists.related([], "birds")] == ["original", "one", "two", "9"]
+            assert lists.related(["nobody"], None) == []
+
+    def test_topics_count_what_they_hold_and_measure_what_a_compaction_would_merge(self, written: Written) -> None:
+        later = "2026-11-18T13:00:00Z"
+        written.add(
+            summary("a"), summary("b", source_created_at=later), summary("c", status="Superseded"),
+            summary("d", topic_id="trees", status="Draft"), summary("e"),
+        )  # fmt: skip
+        written.hide("e")
+        with written.reader().lists() as lists:
+            assert lists is not None
+            birds, trees = lists.topics()
+        assert (birds.topic_id, birds.memories, birds.active, birds.superseded) == ("birds", 3, 2, 1)
+        assert (birds.decision_records, birds.drafts) == (0, 0)
+        assert (birds.oldest, birds.newest) == (CREATED, later)
+        assert birds.characters > 0
+        assert (trees.topic_id, trees.memories, trees.drafts) == ("trees", 1, 1)
+        assert (trees.characters, trees.oldest, trees.newest) == (0, None, None)
+
+    # --- an export ---
+
+    def test_an_export_has_every_memory_by_number_and_counts_what_it_gives(self, written: Written) -> None:
+        written.add(legacy("a", "Text"), summary("b"), summary("c"))
+        written.hide("a")
+        written.link("b", "a")
+        with written.reader().export() as export:
+            assert export is not None
+            assert export.workspace_id
+            found = [(each.memory.id, each.hidden, each.migrated_from) for each in export.additions()]
+            assert found == [("a", True, None), ("b", False, "a"), ("c", False, None)]
+            counts = export.counts()
+            assert counts.pop("memory") == 3
+            assert counts == {kind: len(list(export.rows(kind))) for kind in counts}

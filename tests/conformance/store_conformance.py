@@ -1,0 +1,446 @@
+"""What every store of memories has to do: the promises of ``bridge.store.protocol``, each as a test.
+
+A store is held to them by a subclass of ``StoreConformance`` that gives ``open_store``. A promise takes a ``Place``
+alone, so that ``test_the_suite_bites`` can hold broken stores to it as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_embedder import FakeEmbedder
+
+from bridge.memory import Content, Memory, Metadata, References
+from bridge.store.applied_jobs import AppliedJob
+from bridge.store.change import StatusChange
+from bridge.store.compaction_history import Compaction, Restored, Source
+from bridge.store.extractions import ExtractedEdge, ExtractedNode, Extraction, data_id_of
+from bridge.store.forgettings import Plan
+from bridge.store.protocol import Store
+from bridge.store.rows import Addition
+from jobs.errors import JobError
+
+EARLY, NOW, LATER = "2026-11-20T11:00:00Z", "2026-11-20T12:00:00Z", "2026-11-20T13:00:00Z"
+JOB, OTHER_JOB = AppliedJob("job", "a" * 64), AppliedJob("other", "b" * 64)
+A, B, C, D = (f"00000000-0000-0000-0000-00000000000{digit}" for digit in "abcd")
+
+
+def summary(memory_id: str, words: str = "", topic_id: str = "topic", number: int = 0) -> Memory:
+    content = Content("Topic", words or f"About {memory_id}.", ("Use it.",), references=References(files=("a.py",)))
+    known = Metadata(topic_id, "session", "plan-1", "Active", EARLY, EARLY, None, 0.5)
+    return Memory(memory_id, number, "summary", known, EARLY, content)
+
+
+def legacy(memory_id: str, text: str = "") -> Memory:
+    return Memory(memory_id, 0, "legacy", Metadata(), EARLY, text=text or f"Text {memory_id}.")
+
+
+def record(memory_id: str, *sources: str) -> Memory:
+    known = Metadata("topic", status="DecisionRecord", created_at=NOW, updated_at=NOW)
+    return Memory(memory_id, 0, "decision_record", known, NOW, Content("Topic", "Merged."), "", sources)
+
+
+@dataclass
+class Place:
+    """A folder with one store, and the embedder that it is opened with."""
+
+    folder: Path
+    open_store: Callable[[Path, FakeEmbedder], Store]
+    embedder: FakeEmbedder = field(default_factory=FakeEmbedder)
+
+    def __post_init__(self) -> None:
+        self.store = self.open_store(self.folder, self.embedder)
+
+    def reopen(self) -> Store:
+        self.store.close()
+        self.store = self.open_store(self.folder, self.embedder)
+        return self.store
+
+    def put(self, *memories: Memory, **about: Any) -> list[Memory]:
+        with self.store.change(NOW) as change:
+            change.add(Addition(memory, "job", **about) for memory in memories)
+        return change.added
+
+    def pending(self) -> list[tuple[str, str]]:
+        return [(entry.memory_id, entry.action) for entry in self.store.outbox.pending(100)]
+
+    def deliver(self) -> None:
+        self.store.outbox.paid(self.store.outbox.pending(100))
+
+
+class StoreConformance:
+    """The promises. A subclass gives the store."""
+
+    def open_store(self, folder: Path, embedder: FakeEmbedder) -> Store:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def place(self, tmp_path: Path) -> Iterator[Place]:
+        place = Place(tmp_path, self.open_store)
+        yield place
+        place.store.close()
+
+    # --- a change ---
+
+    def test_a_memory_comes_back_as_it_was_given(self, place: Place) -> None:
+        given = [summary(A), legacy(B), record(C, A)]
+        added = place.put(*given)
+        assert [replace(memory, number=0) for memory in added] == given
+        assert [place.reopen().get(memory.id) for memory in given] == added
+        assert list(place.store.select([A, B, D]).values()) == added[:2]
+        assert place.store.get(D) is None
+
+    def test_a_change_that_fails_changes_nothing(self, place: Place) -> None:
+        place.put(summary(A))
+        place.deliver()
+        before = place.store.get(A), place.store.last_number()
+        with pytest.raises(Exception, match=r"(?s).*"), place.store.change(LATER, [JOB]) as change:  # noqa: PT012
+            change.set_statuses([StatusChange(A, "Superseded", LATER)])
+            change.leave_tombstones([D])
+            change.add([Addition(summary(B)), Addition(summary(A, "Another of the same id."))])
+        for reopened in (False, True):
+            store = place.reopen() if reopened else place.store
+            assert (store.get(A), store.last_number()) == before
+            assert (store.get(B), store.forgotten_at(D), store.outbox.count()) == (None, None, 0)
+            assert not store.is_applied(JOB)
+
+    def test_an_exception_while_it_is_gathered_discards_a_change(self, place: Place) -> None:
+        with pytest.raises(ZeroDivisionError), place.store.change(NOW, [JOB]) as change:  # noqa: PT012
+            change.add([Addition(summary(A))])
+            raise ZeroDivisionError
+        assert (place.store.count(), place.store.outbox.count(), place.store.is_applied(JOB)) == (0, 0, False)
+
+    def test_a_change_is_not_there_before_it_is_complete(self, place: Place) -> None:
+        with place.store.change(NOW) as change:
+            change.add([Addition(summary(A))])
+            assert (place.store.get(A), place.store.count()) == (None, 0)
+        assert place.store.count() == 1
+
+    def test_a_job_is_applied_with_its_change_and_stays_so(self, place: Place) -> None:
+        assert not place.store.is_applied(JOB)
+        with place.store.change(NOW, [JOB]) as change:
+            change.add([Addition(summary(A), JOB.job_id)])
+        assert place.reopen().is_applied(JOB)
+        assert not place.store.is_applied(AppliedJob(JOB.job_id, "c" * 64)), "the id may be used again"
+        with place.store.change(NOW, [OTHER_JOB]):
+            pass
+        assert place.store.is_applied(OTHER_JOB), "of a change of nothing else as well"
+
+    def test_what_a_store_knows_of_a_memory_beside_its_words(self, place: Place) -> None:
+        place.put(legacy(A), hidden=True)
+        place.put(summary(B), migrated_from=A, status_set_at=EARLY)
+        known = place.store.known(B)
+        assert known is not None
+        assert (known.number, known.origin_job, known.hidden) == (2, "job", False)
+        assert (known.status, known.status_set_at, known.migrated_from) == ("Active", EARLY, A)
+        assert place.store.known(C) is None
+
+    def test_a_workspace_keeps_its_id(self, place: Place) -> None:
+        before = place.store.workspace_id
+        assert place.reopen().workspace_id == before
+
+    def test_two_writers_exclude_each_other(self, place: Place) -> None:
+        with pytest.raises(JobError) as caught:
+            place.open_store(place.folder, place.embedder).close()
+        assert caught.value.code == "STORE_BUSY"
+
+    # --- numbers ---
+
+    def test_numbers_are_given_without_a_gap(self, place: Place) -> None:
+        assert [memory.number for memory in place.put(summary(A), summary(B))] == [1, 2]
+        place.reopen()
+        assert [memory.number for memory in place.put(summary(C))] == [3]
+        assert [memory.id for memory in place.store.after(1, 10)] == [B, C]
+        assert (place.store.ids(), place.store.newest(2)) == ([A, B, C], [C, B])
+
+    def test_a_number_is_never_given_twice(self, place: Place) -> None:
+        place.put(summary(A), summary(B))
+        with place.store.change(NOW) as change:
+            change.drop([B])
+        place.reopen()
+        assert not place.store.is_free(2)
+        assert [memory.number for memory in place.put(summary(C), summary(D, number=2))] == [3, 4]
+
+    def test_a_wanted_number_is_given_where_it_is_free(self, place: Place) -> None:
+        assert place.put(summary(A, number=5))[0].number == 5
+        assert [place.store.is_free(number) for number in (3, 5, 6)] == [True, False, True]
+        assert place.put(summary(B))[0].number == 6
+        assert place.put(summary(C, number=3))[0].number == 3, "what was left out can be wanted later"
+        assert not place.store.is_free(3)
+        assert place.store.last_number() == 6
+
+    # --- statuses ---
+
+    def test_a_changed_status_is_pending_for_the_graph(self, place: Place) -> None:
+        place.put(summary(A))
+        place.deliver()
+        after = place.store.set_status(A, "Superseded", NOW, LATER, JOB)
+        assert (after.metadata.status, after.metadata.updated_at) == ("Superseded", LATER)
+        assert place.pending() == [(A, "status")]
+        assert place.reopen().is_applied(JOB)
+
+    def test_a_status_loses_against_one_that_was_asked_for_later(self, place: Place) -> None:
+        place.put(summary(A))
+        place.store.set_status(A, "Superseded", LATER, LATER, OTHER_JOB)
+        place.deliver()
+        assert place.store.set_status(A, "Draft", NOW, LATER, JOB).metadata.status == "Superseded"
+        assert place.pending() == []
+
+    def test_of_the_same_moment_a_job_sets_a_status_once(self, place: Place) -> None:
+        place.put(summary(A))
+        place.store.set_status(A, "Draft", NOW, NOW, JOB)
+        place.store.set_status(A, "Superseded", NOW, NOW, OTHER_JOB)
+        assert place.store.set_status(A, "Draft", NOW, LATER, JOB).metadata.status == "Superseded"
+
+    def test_only_a_summary_that_is_there_gets_a_status(self, place: Place) -> None:
+        place.put(legacy(A), record(B, A))
+        with place.store.change(NOW) as change:
+            change.leave_tombstones([C])
+        for memory_id, code in (
+            (A, "ARGUMENT_INVALID"), (B, "ARGUMENT_INVALID"), (C, "MEMORY_FORGOTTEN"), (D, "MEMORY_NOT_FOUND"),
+        ):  # fmt: skip
+            with pytest.raises(JobError) as caught:
+                place.store.set_status(memory_id, "Draft", EARLY, NOW)
+            assert caught.value.code == code
+
+    # --- what leaves ---
+
+    def test_a_hidden_memory_is_kept_and_not_found(self, place: Place) -> None:
+        place.put(summary(A), summary(B))
+        place.deliver()
+        with place.store.change(NOW) as change:
+            change.hide(A)
+        store = place.reopen()
+        assert store.is_hidden(A)
+        assert (store.get(A) is not None, store.all_ids()) == (True, [A, B])
+        assert (store.ids(), store.count(), store.newest(5), store.topic_ids()) == ([B], 1, [B], ["topic"])
+        assert [memory.id for memory in (*store.after(0, 5), *store.about("topic"))] == [B, B]
+        assert (store.ids_about("topic"), store.same_as(summary(C, f"About {A}."))) == ([A, B], None)
+        assert place.pending() == [(A, "delete")]
+
+    def test_a_hidden_memory_comes_back_under_its_number(self, place: Place) -> None:
+        place.put(summary(A), summary(B))
+        with place.store.change(NOW) as change:
+            change.hide(A)
+        place.deliver()
+        assert place.put(summary(A))[0].number == 1
+        assert (place.store.ids(), place.store.is_hidden(A)) == ([A, B], False)
+        assert place.pending() == [(A, "write")]
+
+    def test_of_a_dropped_memory_nothing_is_there_and_the_graph_deletes_it(self, place: Place) -> None:
+        place.put(summary(A), summary(B))
+        with place.store.change(NOW) as change:
+            change.drop([A, C])
+        assert (place.store.get(A), place.store.known(A), place.store.all_ids()) == (None, None, [B])
+        assert place.pending() == [(B, "write"), (A, "delete"), (C, "delete")], "and nothing else of it"
+
+    def test_a_forgotten_id_comes_back_by_a_later_job_alone(self, place: Place) -> None:
+        place.put(summary(A))
+        with place.store.change(NOW) as change:
+            change.drop([A])
+            change.leave_tombstones([A])
+        store = place.reopen()
+        assert (store.forgotten_at(A), store.unknown([A, B])) == (NOW, [B])
+        assert [store.was_forgotten_since(A, at) for at in (EARLY, NOW, LATER)] == [True, True, False]
+        place.put(summary(A))
+        assert place.store.get(A) is not None
+
+    def test_an_original_is_linked_once(self, place: Place) -> None:
+        place.put(legacy(A), legacy(B), hidden=True)
+        place.put(summary(C))
+        for original in (A, B):
+            with place.store.change(NOW) as change:
+                change.link_original(C, original)
+        assert (place.store.conversions_of(A), place.store.conversions_of(B)) == ([C], [])
+
+    # --- the outbox ---
+
+    def test_what_is_pending_for_the_graph_survives_reopening_in_its_order(self, place: Place) -> None:
+        place.put(summary(A), legacy(B))
+        place.put(summary(C), hidden=True)
+        place.store.set_status(A, "Draft", NOW, NOW)
+        before = place.pending()
+        assert before == [(A, "write"), (B, "write"), (A, "status")], "nothing of what is hidden"
+        place.reopen()
+        assert place.pending() == before
+        assert [entry.memory_id for entry in place.store.outbox.pending(5, [B])] == [B]
+        assert place.store.outbox.untold() == {A, B}
+
+    def test_what_was_delivered_is_gone_and_what_was_refused_waits(self, place: Place) -> None:
+        place.put(summary(A), summary(B))
+        first, second = place.store.outbox.pending(2)
+        place.store.outbox.paid([first])
+        place.store.outbox.not_paid(second, "GRAPH_WRITE_FAILED")
+        outbox = place.reopen().outbox
+        assert (outbox.count(), outbox.count(untried=True)) == (1, 0)
+        assert [(entry.memory_id, entry.tries) for entry in outbox.pending(5)] == [(B, 1)]
+        outbox.note_opened("model")
+        assert outbox.count(untried=True) == 1, "a new opening tries again"
+
+    def test_a_graph_is_written_from_scratch_with_what_is_found(self, place: Place) -> None:
+        place.put(summary(A), summary(B))
+        place.put(legacy(C), hidden=True)
+        place.deliver()
+        assert place.store.outbox.enqueue_all(LATER) == 2
+        assert place.pending() == [(A, "write"), (B, "write")]
+        place.deliver()
+        place.store.outbox.enqueue_missing([B], LATER)
+        assert (place.pending(), place.store.outbox.lacked()) == ([(B, "write")], B)
+
+    def test_deliveries_to_a_graph_that_never_was_are_discarded(self, place: Place) -> None:
+        place.put(summary(A), summary(B))
+        with place.store.change(NOW) as change:
+            change.drop([A])
+            change.discard_deliveries([A])
+        assert place.pending() == [(B, "write")]
+
+    def test_how_the_graph_was_left_is_known(self, place: Place) -> None:
+        assert not place.store.outbox.stores_are_ours()
+        assert [place.store.outbox.note_opening() for _ in range(2)] == [0, 1]
+        place.store.outbox.note_opened("model")
+        outbox = place.reopen().outbox
+        assert (outbox.graph_model(), outbox.stores_are_ours(), outbox.graph_was_closed()) == ("model", True, False)
+        outbox.note_closed()
+        assert place.reopen().outbox.graph_was_closed()
+        assert place.store.outbox.note_opening() == 0
+
+    # --- words and topics ---
+
+    def test_the_same_words_are_found_under_another_id(self, place: Place) -> None:
+        place.put(summary(A, "The same."), legacy(B, "The same."))
+        assert place.store.same_as(summary(C, "The same.")) == A
+        assert place.store.same_as(summary(C, "The same.", "other")) is None
+        assert place.store.same_as(legacy(C, "The same.")) == B
+
+    def test_a_topics_memories_are_told_by_number(self, place: Place) -> None:
+        place.put(summary(A), summary(B, topic_id="other"), summary(C), legacy(D))
+        store = place.store
+        assert [memory.id for memory in store.about("topic")] == store.ids_about("topic") == [A, C]
+        newest = store.newest_about("topic")
+        assert newest is not None
+        assert (newest.id, store.newest_about("none"), store.topic_ids()) == (C, None, ["other", "topic"])
+
+    def test_the_words_of_the_others_are_all_there(self, place: Place) -> None:
+        place.put(legacy(A, "red"), legacy(B, "green"))
+        place.put(legacy(C, "blue"), hidden=True)
+        words = "".join(place.store.words_without({A}))
+        assert ["red" in words, "green" in words, "blue" in words] == [False, True, True]
+
+    def test_each_text_is_embedded_once(self, place: Place) -> None:
+        first = place.store.embed(["one", "two"])
+        place.reopen()
+        assert (place.store.embed(["one", "two"]) == first).all()
+        assert sorted(place.embedder.seen) == ["one", "two"]
+        with place.store.change(NOW) as change:
+            change.forget_embeddings(["one"])
+        place.store.embed(["one", "two"])
+        assert sorted(place.embedder.seen) == ["one", "one", "two"]
+
+    # --- what was merged ---
+
+    def test_a_compaction_is_found_by_its_record_its_preview_and_its_job(self, place: Place) -> None:
+        made = Compaction(C, "topic", NOW, JOB, "digest", (Source(A, "0" * 64, "Active", NOW),), (), "template")
+        with place.store.change(NOW, [JOB]) as change:
+            change.record_compaction(made)
+            change.add([Addition(record(C, A))])
+        history = place.reopen().compactions
+        found = history.latest(C)
+        assert found is not None
+        assert replace(found, seq=0) == made
+        assert found == history.compaction_of_preview("digest") == history.of_job(JOB, EARLY)
+        assert (history.of_job(JOB, LATER), history.latest(A)) == (None, None), "a job of before was another"
+        assert (history.merged_into(A), history.records(), history.records("other")) == ([(C, 1)], [C], [])
+        assert (history.merged_by_others(C), history.merged_by_others(D)) == (set(), {A})
+        assert [history.has(C, at) for at in (NOW, LATER)] == [True, False]
+
+    def test_a_compaction_that_was_taken_back_says_so(self, place: Place) -> None:
+        made = Compaction(C, "topic", NOW, JOB, "digest", (Source(A, "0" * 64, "Active", NOW),), (), "template")
+        with place.store.change(NOW) as change:
+            change.record_compaction(made)
+        found = place.store.compactions.latest(C)
+        assert found is not None
+        with place.store.change(LATER) as change:
+            change.record_restoration(replace(found, restored=Restored(LATER, (A,), ())), "back")
+        history = place.reopen().compactions
+        found = history.restored_by("back", C, NOW)
+        assert found is not None
+        assert (found.seq, found.restored) == (1, Restored(LATER, (A,), ()))
+        assert history.compaction_of_preview("digest") is None
+        with place.store.change(LATER) as change:
+            change.record_restoration(replace(made, record_id=D, restored=Restored(LATER, (), ())), "back")
+        assert place.store.compactions.restored_by("back", D, NOW) is not None, "also one that was not recorded before"
+
+    def test_records_are_told_with_whether_they_are_withdrawn(self, place: Place) -> None:
+        place.put(record(A, C), record(B, D))
+        with place.store.change(NOW) as change:
+            change.hide(A)
+        assert [(memory.id, hidden) for memory, hidden in place.store.records()] == [(A, True), (B, False)]
+        assert place.store.compactions.records() == [B]
+
+    # --- what was forgotten ---
+
+    def test_a_forgetting_is_unfinished_until_all_are_finished(self, place: Place) -> None:
+        plan = Plan((A,), (("old", "new"),), jobs=("j",), jobs_to_cancel=("waiting",), files=("a.json",))
+        with place.store.change(NOW, [JOB]) as change:
+            change.begin_forgetting(JOB, EARLY, plan)
+        forgettings = place.reopen().forgettings
+        begun = forgettings.begun(JOB, EARLY)
+        assert begun is not None
+        assert (begun.plan, begun.is_done, forgettings.unfinished()) == (plan, False, [plan])
+        assert forgettings.begun(JOB, NOW) is None, "a later job of the same id is another"
+        with place.store.change(LATER) as change:
+            change.finish_forgettings()
+        begun = place.reopen().forgettings.begun(JOB, EARLY)
+        assert begun is not None
+        assert (begun.is_done, begun.plan, place.store.forgettings.unfinished()) == (True, replace(plan, files=()), [])
+
+    # --- what cognee found ---
+
+    def test_what_was_found_in_a_text_is_kept_and_shared_things_are_not_alone(self, place: Place) -> None:
+        place.put(legacy(A), legacy(B))
+        mine, shared = (ExtractedNode(each, "Entity", ("name",), {"name": each}) for each in (C, D))
+        edge = ExtractedEdge(C, D, "knows", {})
+        assert place.store.extractions.unread() == [A, B]
+        with place.store.change(NOW) as change:
+            change.keep_extraction(A, Extraction((mine, shared), (edge,)), "look")
+            change.keep_extraction(B, Extraction((shared,)), "look")
+        kept = place.reopen().extractions
+        assert (kept.unread(), kept.known([A, B, C]), kept.by_job("look")) == ([], {A, B}, [A, B])
+        assert kept.of([A]) == {A: Extraction((mine, shared), (edge,))}
+        assert kept.alone(kept.of([A])[A], [A]) == Extraction((mine,), (edge,))
+        assert {node: sorted(ids) for node, ids in kept.memories_with([C, D]).items()} == {C: [A], D: [A, B]}
+        with place.store.change(NOW) as change:
+            change.drop_extractions([A])
+        assert (place.store.extractions.known([A, B]), place.store.extractions.data_ids()) == ({B}, [data_id_of(B)])
+
+    def test_an_imported_extraction_is_written_into_the_graph(self, place: Place) -> None:
+        place.put(legacy(A))
+        place.deliver()
+        row = {"memory_id": A, "data_id": "d", "at": NOW, "found": {"job_id": "j", "nodes": [], "edges": []}}
+        with place.store.change(NOW) as change:
+            change.import_extraction(row)
+        assert place.store.extractions.stored(A) == [row["found"]]
+        assert place.pending() == [(A, "write")]
+
+    # --- what a language model was asked ---
+
+    def test_a_call_counts_from_before_it_is_sent_unless_it_is_refused_or_taken_back(self, place: Place) -> None:
+        at, usage = datetime(2026, 11, 20, 12, tzinfo=UTC), place.store.llm_usage
+
+        def refuse(*_: object) -> None:
+            raise JobError("LLM_BUDGET_SPENT")
+
+        seen: list[tuple[int, int]] = []
+        call = usage.begin("job", 50, at, lambda job, day: seen.append((job.calls, day.calls)))
+        usage.take_back(usage.begin("other", 50, at, lambda job, day: seen.append((job.calls, day.calls))))
+        with pytest.raises(JobError):
+            usage.begin("job", 50, at, refuse)
+        usage = place.reopen().llm_usage
+        assert (seen, usage.of_job("job").calls, usage.of_job("job").tokens) == ([(0, 0), (0, 1)], 1, 50)
+        usage.end(call, 70, 30)
+        assert (usage.of_day("2026-11-20").calls, usage.of_day("2026-11-20").tokens) == (1, 100)

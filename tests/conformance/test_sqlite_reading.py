@@ -1,0 +1,179 @@
+"""memory.db keeps what a store promises its readers; and the suite notices readers that do not."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fake_embedder import FakeEmbedder
+from reading_conformance import STORED, ReadingConformance, Written
+
+from bridge.memory import Memory, Status
+from bridge.store import database, migrations
+from bridge.store.full_text import table_in_force
+from bridge.store.memory_store import MemoryStore
+from bridge.store.protocol_reading import AddedAbove, Changes, Position, StoreReader, StoreSnapshot
+from bridge.store.reading import SqliteReader, SqliteSnapshot, reader_of
+from bridge.store.rows import Addition
+from jobs.layout import Workspace
+
+
+class WrittenSqlite:
+    """See ``reading_conformance.Written``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.workspace = Workspace(folder / "workspace")
+        self._backup = folder / "backup"
+
+    def reader(self) -> StoreReader:
+        return reader_of(self.workspace)
+
+    @contextmanager
+    def _store(self) -> Iterator[MemoryStore]:
+        self.workspace.memory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with closing(MemoryStore(self.workspace, FakeEmbedder())) as store:
+            yield store
+
+    def _sql(self, *statements: str) -> None:
+        with closing(sqlite3.connect(self.workspace.memory_db)) as connection, connection:
+            for statement in statements:
+                connection.execute(statement.format(words=table_in_force(connection)))
+
+    def add(self, *memories: Memory) -> None:
+        with self._store() as store:
+            store.add([(memory, None) for memory in memories], STORED)
+
+    def add_at(self, number: int, memory: Memory) -> None:
+        with self._store() as store, store.change(STORED) as change:
+            change.add([Addition(replace(memory, number=number))])
+
+    def set_status(self, memory_id: str, status: Status) -> None:
+        with self._store() as store:
+            store.set_status(memory_id, status, STORED, STORED)
+
+    def hide(self, memory_id: str) -> None:
+        with self._store() as store, store.change(STORED) as change:
+            change.hide(memory_id)
+
+    def link(self, memory_id: str, original_id: str) -> None:
+        with self._store() as store, store.change(STORED) as change:
+            change.link_original(memory_id, original_id)
+
+    def forget(self, memory_id: str) -> None:
+        with self._store() as store, store.change(STORED) as change:
+            change.drop([memory_id])
+
+    def rebuild_vectors(self) -> None:
+        with self._store() as store:
+            store.rebuild_vectors()
+
+    def back_up(self) -> None:
+        self._sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        shutil.copytree(self.workspace.memory, self._backup, dirs_exist_ok=True)
+
+    def restore_backup(self) -> None:
+        shutil.rmtree(self.workspace.memory)
+        shutil.copytree(self._backup, self.workspace.memory)
+
+    def start_over(self) -> None:
+        shutil.rmtree(self.workspace.memory)
+
+    def damage_full_text(self) -> None:
+        self._sql("DROP TABLE {words}")
+
+    def write_by_later_program(self) -> None:
+        self._sql("PRAGMA user_version = 99")
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Written:
+    return WrittenSqlite(tmp_path)
+
+
+class TestSqliteReading(ReadingConformance):
+    pass
+
+
+def test_a_database_of_an_older_format_is_read_whole_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does not count its changes, so no position of it may pass for the present."""
+    written = WrittenSqlite(tmp_path)
+    written.workspace.memory.mkdir(mode=0o700, parents=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:2])
+        patch.setattr(migrations, "FORMAT", 2)
+        with closing(database.open_for_writing(written.workspace)) as connection:
+            connection.execute(
+                "INSERT INTO memories (number, id, kind, stored_at, body, passage_row, passage_count)"
+                " VALUES (1, 'a', 'legacy', ?, '{\"text\": \"Of old.\"}', 0, 1)", (STORED,)
+            )  # fmt: skip
+    first, second = (reader_of(written.workspace).snapshot() for _ in range(2))
+    assert first is not None
+    assert second is not None
+    with closing(first), closing(second):
+        assert first.catalogue() == second.catalogue() == [(1, 0, 1, -1, 4, 1, 1795089600.0)]
+        assert second.changes_since(first.position) != "nothing"
+        assert second.changes_since(second.position) == "nothing"
+
+
+# --- readers that break a promise ---
+
+
+class _ByLastNumberAlone(SqliteSnapshot):
+    """Takes whatever happened for an addition, as a counter of rows would."""
+
+    def changes_since(self, position: Position) -> Changes:
+        last = int(position.split("[")[-1].split(",")[0])
+        return "nothing" if position == self.position else AddedAbove(last)
+
+
+class _WithoutTransaction(SqliteSnapshot):
+    """Reads what is there at each moment."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__(connection)
+        connection.execute("COMMIT")
+
+
+class _Broken(WrittenSqlite):
+    def __init__(self, folder: Path, snapshot: type[SqliteSnapshot]) -> None:
+        super().__init__(folder)
+        self._snapshot = snapshot
+
+    def reader(self) -> StoreReader:
+        return _BrokenReader(self.workspace, self._snapshot)
+
+
+class _BrokenReader(SqliteReader):
+    def __init__(self, workspace: Workspace, snapshot: type[SqliteSnapshot]) -> None:
+        super().__init__(workspace)
+        self._of = workspace
+        self._broken = snapshot
+
+    def snapshot(self) -> StoreSnapshot | None:
+        connection = database.open_for_reading(self._of)
+        return None if connection is None else self._broken(connection)
+
+
+def test_the_suite_notices_a_reader_that_takes_every_change_for_an_addition(tmp_path: Path) -> None:
+    suite = ReadingConformance()
+    for number, fails in enumerate(
+        (
+            suite.test_a_restored_backup_is_everything_even_if_it_grows_again,
+            suite.test_a_memory_under_a_free_number_below_the_highest_is_everything,
+            lambda written: suite.test_an_index_that_follows_is_the_catalogue_read_whole(written, 1),
+        )
+    ):
+        with pytest.raises(AssertionError):
+            fails(_Broken(tmp_path / str(number), _ByLastNumberAlone))
+
+
+def test_the_suite_notices_a_reader_without_a_transaction(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError):
+        ReadingConformance().test_a_snapshot_sees_one_state_whatever_is_written_meanwhile(
+            _Broken(tmp_path, _WithoutTransaction)
+        )

@@ -1,0 +1,189 @@
+"""The store over memory.db keeps every promise, and stores with one fault each do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from fake_embedder import FakeEmbedder
+from store_conformance import Place, StoreConformance
+
+from bridge.memory import Memory
+from bridge.store.applied_jobs import AppliedJob
+from bridge.store.change import Change
+from bridge.store.memory_store import MemoryStore
+from jobs.layout import Workspace
+
+
+def place_of(folder: Path) -> Workspace:
+    workspace = Workspace(folder)
+    workspace.memory.mkdir(mode=0o700, exist_ok=True)
+    return workspace
+
+
+class TestSqliteStore(StoreConformance):
+    def open_store(self, folder: Path, embedder: FakeEmbedder) -> MemoryStore:
+        return MemoryStore(place_of(folder), embedder)
+
+
+# --- the suite bites ---
+
+
+class RecordsNoJob(MemoryStore):
+    @contextmanager
+    def change(self, now: str, applied: Sequence[AppliedJob] = ()) -> Iterator[Change]:
+        with super().change(now) as change:
+            yield change
+
+
+class CommitsInTwoHalves(MemoryStore):
+    def _commit(self, change: Change) -> None:
+        super()._commit(replace(change, additions=[]))
+        only_additions = Change(change.at, additions=change.additions)
+        super()._commit(only_additions)
+        change.added = only_additions.added
+
+
+class CommitsWhateverHappens(MemoryStore):
+    @contextmanager
+    def change(self, now: str, applied: Sequence[AppliedJob] = ()) -> Iterator[Change]:
+        change = Change(now, tuple(applied))
+        try:
+            yield change
+        finally:
+            self._commit(change)
+
+
+class GivesNumbersAgain(MemoryStore):
+    def _commit(self, change: Change) -> None:
+        super()._commit(change)
+        highest = "coalesce((SELECT max(number) FROM memories), 0)"
+        self._connection.execute(f"UPDATE sqlite_sequence SET seq = {highest} WHERE name = 'memories'")
+
+
+class LeavesGaps(MemoryStore):
+    def _commit(self, change: Change) -> None:
+        super()._commit(change)
+        self._connection.execute("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'memories'")
+
+
+class TellsTheGraphNoStatus(MemoryStore):
+    def _commit(self, change: Change) -> None:
+        super()._commit(change)
+        self._connection.execute("DELETE FROM outbox WHERE action = 'status'")
+
+
+class LastWriterWins(MemoryStore):
+    def _is_past(self, last: str, asked_at: str, applied: AppliedJob | None) -> bool:
+        return False
+
+
+class ForgetsWhichJobSetAStatus(MemoryStore):
+    def _is_past(self, last: str, asked_at: str, applied: AppliedJob | None) -> bool:
+        return super()._is_past(last, asked_at, applied) and last != asked_at
+
+
+class FindsWhatIsHidden(MemoryStore):
+    def ids(self) -> list[str]:
+        return self.all_ids()
+
+
+class GivesAReturningMemoryANewNumber(MemoryStore):
+    def _commit(self, change: Change) -> None:
+        for addition in change.additions:
+            self._connection.execute("DELETE FROM memories WHERE id = ? AND hidden", (addition.memory.id,))
+        super()._commit(change)
+
+
+class LeavesNoTombstone(MemoryStore):
+    def _commit(self, change: Change) -> None:
+        change.tombstones.clear()
+        super()._commit(change)
+
+
+class LosesTheOutboxWhenClosed(MemoryStore):
+    def close(self) -> None:
+        self._connection.execute("DELETE FROM outbox")
+        super().close()
+
+
+class DeliversInReverse(MemoryStore):
+    def __init__(self, workspace: Workspace, embedder: FakeEmbedder) -> None:
+        super().__init__(workspace, embedder)
+        pending = self.outbox.pending
+        self.outbox.pending = lambda *args, **more: pending(*args, **more)[::-1]  # type: ignore[method-assign]
+
+
+class LetsASecondWriterIn(MemoryStore):
+    def __init__(self, workspace: Workspace, embedder: FakeEmbedder) -> None:
+        super().__init__(workspace, embedder)
+        self._lock.release()
+
+
+class ChangesItsId(MemoryStore):
+    @property
+    def workspace_id(self) -> str:
+        return str(uuid4())
+
+
+class DropsTheRecordAlone(MemoryStore):
+    """A compaction is committed without its history."""
+
+    def _commit(self, change: Change) -> None:
+        change.compactions.clear()
+        super()._commit(change)
+
+
+class NeverFinishesAForgetting(MemoryStore):
+    def _commit(self, change: Change) -> None:
+        change.finishes_forgettings = False
+        super()._commit(change)
+
+
+class EmbedsAgain(MemoryStore):
+    def embed(self, texts: Sequence[str]):  # type: ignore[no-untyped-def]
+        return self._embedder.embed(texts)
+
+
+class LosesALabel(MemoryStore):
+    def get(self, memory_id: str) -> Memory | None:
+        found = super().get(memory_id)
+        return None if found is None else replace(found, metadata=replace(found.metadata, importance=None))
+
+
+FAULTS = {
+    RecordsNoJob: "a_job_is_applied_with_its_change_and_stays_so",
+    CommitsInTwoHalves: "a_change_that_fails_changes_nothing",
+    CommitsWhateverHappens: "an_exception_while_it_is_gathered_discards_a_change",
+    GivesNumbersAgain: "a_number_is_never_given_twice",
+    LeavesGaps: "numbers_are_given_without_a_gap",
+    TellsTheGraphNoStatus: "a_changed_status_is_pending_for_the_graph",
+    LastWriterWins: "a_status_loses_against_one_that_was_asked_for_later",
+    ForgetsWhichJobSetAStatus: "of_the_same_moment_a_job_sets_a_status_once",
+    FindsWhatIsHidden: "a_hidden_memory_is_kept_and_not_found",
+    GivesAReturningMemoryANewNumber: "a_hidden_memory_comes_back_under_its_number",
+    LeavesNoTombstone: "a_forgotten_id_comes_back_by_a_later_job_alone",
+    LosesTheOutboxWhenClosed: "what_is_pending_for_the_graph_survives_reopening_in_its_order",
+    DeliversInReverse: "what_is_pending_for_the_graph_survives_reopening_in_its_order",
+    LetsASecondWriterIn: "two_writers_exclude_each_other",
+    ChangesItsId: "a_workspace_keeps_its_id",
+    DropsTheRecordAlone: "a_compaction_is_found_by_its_record_its_preview_and_its_job",
+    NeverFinishesAForgetting: "a_forgetting_is_unfinished_until_all_are_finished",
+    EmbedsAgain: "each_text_is_embedded_once",
+    LosesALabel: "a_memory_comes_back_as_it_was_given",
+}
+
+
+@pytest.mark.parametrize("broken", FAULTS, ids=lambda broken: broken.__name__)
+def test_the_suite_finds_the_fault_of_a_broken_store(tmp_path: Path, broken: type[MemoryStore]) -> None:
+    place = Place(tmp_path, lambda folder, embedder: broken(place_of(folder), embedder))
+    promise = getattr(StoreConformance(), f"test_{FAULTS[broken]}")
+    try:
+        with pytest.raises((AssertionError, pytest.fail.Exception)):
+            promise(place)
+    finally:
+        place.store.close()

@@ -1,0 +1,94 @@
+"""Each command with the function that carries it out and the view that prints its answer: one row of ``COMMANDS``.
+
+The parser of a command is in ``memory_parsers`` or ``queue_parsers``. Both functions are named here as
+``module.function`` below ``worker.terminal`` and imported when the command runs, so that ``retrieve`` starts fast.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .output import Envelope
+
+_OF_A_JOB = "job_views.show"
+
+# By the words of the command: what makes the envelope of the parsed arguments or raises JobError, and what prints it.
+# A command that has the name of a kind of job needs no row: it is ``run`` of the kind's module in ``kinds``.
+COMMANDS: dict[str, tuple[str, str]] = {
+    # --- start and see ---
+    "demo": ("commands.demo", "display.nothing"),
+    "setup": ("commands.setup", "display.setup"),
+    "status": ("commands.status", "queue_views.overview"),
+    "open": ("open_page.open_page", "open_page.tell"),
+    "doctor": ("doctor_command.doctor", "doctor_view.show"),
+    "settings": ("commands.settings", "display.settings"),
+    "trust": ("commands.trust_workspace", "display.plain"),
+    "worker": ("process_commands.run", "display.nothing"),
+    "worker run": ("process_commands.run", "display.nothing"),
+    "worker start": ("process_commands.start", "queue_views.worker"),
+    "worker stop": ("process_commands.stop", "queue_views.stopped"),
+    "worker restart": ("process_commands.restart", "queue_views.worker"),
+    "worker status": ("process_commands.status", "queue_views.worker"),
+    "worker logs": ("process_commands.logs", "queue_views.logs"),
+    "completion": ("commands.completion", "display.script"),
+    # --- recall and look ---
+    "retrieve": ("questions.retrieve", "display.retrieve"),
+    "explain": ("questions.explain", "display.explain"),
+    "context": ("questions.context", "display.context"),
+    "mcp": ("commands.mcp", "display.nothing"),
+    "memories list": ("commands.memories_list", "display.memories"),
+    "memories show": ("commands.memories_show", "display.memory"),
+    "memories set-status": ("kinds.set_status.run", _OF_A_JOB),
+    "topics": ("commands.topics", "display.topics"),
+    "history": ("commands.history", "display.history"),
+    "export": ("commands.export", "display.export"),
+    # --- the queue ---
+    "submit": ("job_commands.submit_file", _OF_A_JOB),
+    "jobs list": ("queue_commands.list_jobs", "queue_views.job_list"),
+    "jobs causes": ("queue_commands.causes", "queue_views.all_causes"),
+    "jobs show": ("queue_commands.show", "life_view.show"),
+    "jobs watch": ("queue_commands.watch", "queue_views.watched"),
+    "jobs wait": ("queue_commands.wait", "life_view.show"),
+    "jobs cancel": ("queue_commands.cancel", "queue_views.cancelled"),
+    "jobs retry": ("queue_commands.retry", "queue_views.retried"),
+    "jobs dismiss": ("queue_commands.dismiss", "queue_views.dismissed"),
+    "jobs pause": ("queue_commands.pause", "queue_views.requested"),
+    "jobs resume": ("queue_commands.resume", "queue_views.requested"),
+    "jobs drain": ("queue_commands.drain", "queue_views.drained"),
+    "jobs prune": ("queue_commands.prune", "queue_views.pruned"),
+}
+
+
+def functions_of(given: argparse.Namespace) -> tuple[str, str]:
+    """The names of the two functions of the command that was parsed."""
+    verb = getattr(given, "verb", None)
+    name = str(given.command) if verb is None else f"{given.command} {verb}"
+    return COMMANDS.get(name) or _of_kind(name)
+
+
+def _of_kind(name: str) -> tuple[str, str]:
+    from jobs.kinds import BY_NAME
+
+    return f"kinds.{BY_NAME[name].module}.run", _OF_A_JOB
+
+
+def run(given: argparse.Namespace) -> Envelope:
+    """Carry a command out. Raises JobError."""
+    found: Envelope = imported(functions_of(given)[0])(given)
+    return found
+
+
+def view_of(given: argparse.Namespace) -> Callable[[Envelope], None]:
+    """What prints the answer of a command."""
+    return imported(functions_of(given)[1])
+
+
+def imported(name: str) -> Callable[..., Any]:
+    """A function by its name in the table."""
+    module, _, function = name.rpartition(".")
+    found: Callable[..., Any] = getattr(import_module(f"{__package__}.{module}"), function)
+    return found

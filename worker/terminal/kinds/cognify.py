@@ -1,0 +1,57 @@
+"""The command ``cognify``, and what it prints of the result."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from bridge.search import listing
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from ...wording import counted
+from ..job_commands import given_of, submit_job
+from ..output import Envelope, say
+from ..process_commands import opened
+
+
+def run(given: argparse.Namespace) -> Envelope:
+    workspace, found = opened(given)
+    payload: dict[str, Any] = {"texts": given.texts or None}
+    if given.paths:
+        payload["paths"] = [_inside(workspace, path) for path in given.paths]
+    if given.memory_ids:
+        payload["memory_ids"] = [listing.id_of(workspace, wanted) for wanted in given.memory_ids]
+    if sum(value is not None for value in payload.values()) > 1:
+        raise JobError("ARGUMENT_INVALID", "Give texts, or --path, or --memory; not several of them.")
+    return submit_job(given, workspace, found, "cognify", given_of(payload))
+
+
+def _inside(workspace: Workspace, path: str) -> str:
+    """A path that a person gives from where they stand, as the workspace has it."""
+    root, meant = Path(os.path.realpath(workspace.root)), Path.cwd() / path
+    there = meant.parent.resolve() / meant.name  # a link itself stays one, and is refused by the job
+    return str(there.relative_to(root)) if there.is_relative_to(root) else path
+
+
+def _cost(dollars: float | None) -> str:
+    return "" if dollars is None else f" (${dollars:.4f})"
+
+
+def show(found: Envelope) -> None:
+    result = found["result"]
+    say(
+        f"cognee has looked into {counted(result['looked_into'], 'text')}: {counted(result['nodes'], 'node')} and"
+        f" {counted(result['edges'], 'edge')}, for {counted(result['calls'], 'call')} and"
+        f" {counted(result['tokens'], 'token')} of the language model{_cost(result.get('cost_usd'))}"
+    )
+    if result["before"]:
+        say(f"{result['before']} had been looked into before")
+    for memory in result["memories"]:
+        source = f"  {memory['source']}" if memory["source"] else ""
+        nodes, edges = counted(memory["nodes"], "node"), counted(memory["edges"], "edge")
+        say(f"  #{memory['memory_number']}  {nodes}, {edges}{source}")
+    for failure in result["failures"]:
+        say(f"  left out: {failure['source'] or failure['memory_id']}: {failure['message']}")

@@ -1,0 +1,92 @@
+"""The command ``compact``: a preview to decide on, or the record that was made."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from jobs.errors import JobError
+
+from ...wording import counted
+from ..job_commands import given_of, submit_job
+from ..output import Envelope, notes, say, table
+from ..process_commands import opened
+
+_MOST_IDS = 5  # in one line
+_RECORD_LISTS = {
+    "consolidated_decisions": "Decisions",
+    "consolidated_rationale": "Rationale",
+    "key_open_questions": "Open questions",
+    "next_steps": "Next steps",
+}
+
+
+def run(given: argparse.Namespace) -> Envelope:
+    workspace, found = opened(given)
+    topic_id = given.named_topic or given.topic_id
+    if given.named_topic and given.topic_id:
+        raise JobError("ARGUMENT_INVALID", "Name one topic: by itself, or with --topic-id.")
+    if topic_id is None:
+        raise JobError("ARGUMENT_INVALID", "Name the topic.", remediation="List them: cognee-memory topics.")
+    payload = {"topic_id": topic_id, "preview": given.preview, "preview_digest": given.preview_digest}
+    return submit_job(given, workspace, found, "compact", given_of(payload))
+
+
+def show(found: Envelope) -> None:
+    """A preview to decide on, or what was done."""
+    result = found["result"]
+    if "decision_record" in result:
+        _preview(result)
+    else:
+        count = len(result["superseded"])
+        what = f"{counted(count, 'memory')} of {result['topic_id']}"
+        say(f"Compacted {what} into the record #{result['memory_number']}.")
+        say(f"  record      {result['decision_record_id']}")
+        more = f" and {count - _MOST_IDS} more" if count > _MOST_IDS else ""
+        say(f"  superseded  {', '.join(result['superseded'][:_MOST_IDS])}{more}")
+        say(f"  conflicts   {len(result['conflicts'])}")
+        _conflicts(result["conflicts"])
+        notes(result["warnings"])
+        say(f"Undo: cognee-memory restore {result['decision_record_id']}")
+
+
+def _preview(result: dict[str, Any]) -> None:
+    record = result["decision_record"]
+    rows = [
+        (f"#{m['memory_number']}", (m["source_created_at"] or m["created_at"] or "-")[:10],
+         "record" if m["memory_type"] == "decision_record" else "summary", m["topic"][:60], str(len(m["decisions"])))
+        for m in result["summaries"]
+    ]  # fmt: skip
+    columns = ("memory", "of", "kind", "topic", "decisions")
+    table(columns, rows, right=("memory", "decisions"), wraps=("topic",), spare=("kind",))
+    say()
+    say(f"would become one record of {record['topic_id']}, {record['topic']}:")
+    for name, title in _RECORD_LISTS.items():
+        if record[name]:
+            say(f"{title}:")
+            for text in record[name]:
+                say(f"  - {text}")
+    say("Narrative:" if record["narrative_source"] == "template" else "Narrative, by the language model:")
+    for line in record["summary_text"].splitlines():
+        say(f"  {line}")
+    _conflicts(result["conflicts"])
+    notes(result["warnings"])
+    digest = result["preview_digest"]
+    say(f"Nothing was changed. Apply it: cognee-memory compact {record['topic_id']} --preview-digest {digest}")
+
+
+def _conflicts(found: Sequence[dict[str, Any]]) -> None:
+    if not found:
+        return
+    say()
+    say("These conflict; the later one holds:")
+    rows = [
+        (conflict["kind"], f"{conflict['confidence']:.2f}", _side(conflict["earlier"]), _side(conflict["later"]))
+        for conflict in found
+    ]
+    table(("kind", "sure", "earlier", "later"), rows, right=("sure",), wraps=("earlier", "later"))
+
+
+def _side(side: dict[str, Any]) -> str:
+    return f"#{side['memory_number']} {side['date'][:10]} {side['text']}"

@@ -1,0 +1,49 @@
+"""The command ``forget``. A person confirms it first: what is forgotten cannot be brought back."""
+
+from __future__ import annotations
+
+import argparse
+
+from bridge.search import listing
+from jobs.errors import JobError
+
+from ...wording import counted
+from .. import output as terminal
+from ..job_commands import given_of, submit_job
+from ..output import Envelope, notes, say
+from ..process_commands import opened
+
+
+def run(given: argparse.Namespace) -> Envelope:
+    workspace, found = opened(given)
+    if bool(given.memory_ids) == (given.topic_id is not None):
+        raise JobError("ARGUMENT_INVALID", "Name the memories, or with --topic-id a topic; not both.")
+    ids = [listing.id_of(workspace, wanted) for wanted in given.memory_ids]
+    if not given.yes:
+        _ask_back(given, listing.titles(workspace, ids, given.topic_id))
+    payload = {"memory_ids": ids or None, "topic_id": given.topic_id}
+    return submit_job(given, workspace, found, "forget", given_of(payload))
+
+
+def _ask_back(given: argparse.Namespace, titles: list[str]) -> None:
+    """What is forgotten cannot be brought back, so a person is asked. Raises NOT_CONFIRMED."""
+    question = "Forget for good, wherever they lie?"
+    if not (terminal.can_ask(given.json) and terminal.agrees(titles, "memory", question)):
+        raise JobError("NOT_CONFIRMED", "What is forgotten cannot be brought back, and nobody has said yes.")
+
+
+def show(found: Envelope) -> None:
+    result = found["result"]
+    say(f"{counted(len(result['forgotten']), 'memory')} forgotten")
+    for name, noun, what in (
+        ("records_rebuilt", "decision record", "made anew from what remains"),
+        ("records_removed", "decision record", "removed, of which too little remained"),
+        ("revived", "memory", "given the former status again"),
+    ):
+        if result[name]:
+            say(f"{counted(len(result[name]), noun)} {what}")
+    its = "its" if result["jobs_scrubbed"] == 1 else "their"
+    say(f"{counted(result['jobs_scrubbed'], 'job')} lost {its} texts,"
+        f" {counted(result['jobs_ended'], 'waiting job')} ended,"
+        f" {counted(result['files_removed'], 'file')} removed")  # fmt: skip
+    notes(result["warnings"])

@@ -1,0 +1,44 @@
+"""The command ``import``. A file from outside the workspace is copied in first."""
+
+from __future__ import annotations
+
+import argparse
+
+from bridge import trust
+from jobs.errors import JobError
+from jobs.ids import new_job_id
+
+from ...wording import counted
+from .. import import_copy
+from ..job_commands import submit_job
+from ..output import Envelope, notes, say
+from ..process_commands import opened
+
+
+def run(given: argparse.Namespace) -> Envelope:
+    workspace, found = opened(given)
+    trust.adopt(workspace, found.config_folder)  # a copy needs a folder to lie in
+    job_id = new_job_id()
+    path = import_copy.reachable(workspace, given.path, job_id)
+    try:
+        answer = submit_job(given, workspace, found, "import", {"path": path}, job_id=job_id)
+    except JobError as error:
+        if error.code == "IMPORT_INVALID":  # no further try of this copy can help
+            import_copy.discard(workspace, job_id)
+        raise
+    if answer.get("state") == "succeeded":
+        import_copy.discard(workspace, job_id)
+    return answer
+
+
+def show(found: Envelope) -> None:
+    result = found["result"]
+    names = ("added", "unchanged", "duplicates", "conflicts", "forgotten", "failed")
+    parts = [f"{result[name]} {name}" for name in names if result[name] or name == "added"]
+    say(f"{counted(result['memories'], 'memory')} in the file: {', '.join(parts)}.")
+    more = [f"{result[name]} {name}" for name in ("renumbered", "kept", "compactions", "findings") if result[name]]
+    if more:
+        say(f"Besides: {', '.join(more)}.")
+    for detail in result["details"]:
+        say(f"  line {detail['line']}: {detail['what']}: {detail['note']}")
+    notes(result["warnings"])

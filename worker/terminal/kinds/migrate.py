@@ -1,0 +1,53 @@
+"""The command ``migrate``: taking over the memories of earlier versions, or taking that back."""
+
+from __future__ import annotations
+
+import argparse
+
+from ...wording import counted
+from ..job_commands import given_of, submit_job
+from ..output import Envelope, notes, say, table
+from ..process_commands import opened
+
+
+def run(given: argparse.Namespace) -> Envelope:
+    workspace, found = opened(given)
+    payload = {"dry_run": given.dry_run, "limit": given.limit, "undo": given.undo}
+    return submit_job(given, workspace, found, "migrate", given_of(payload))
+
+
+def show(found: Envelope) -> None:
+    """What became of each text, what failed first; or what was taken back."""
+    result = found["result"]
+    if "undone" in result:
+        say(f"{counted(result['undone'], 'memory')} taken back.")
+        for kept in result["kept"]:
+            say(f"  left  {kept['memory_id']}: {kept['reason']}")
+        return
+    rows = [
+        (item["outcome"].replace("_", " "), f"#{item['memory_number']}" if item["memory_number"] else "",
+         item["memory_type"] or "", (item["created_at"] or "")[:10], item["topic_id"] or "",
+         (item["title"] or item["source"]["file"])[:48], item["reason"] or "")
+        for item in result["items"]
+        if item["outcome"] != "skipped"
+    ]  # fmt: skip
+    if rows:
+        columns = ("", "memory", "kind", "of", "topic", "title", "why")
+        table(columns, rows, right=("memory",), wraps=("topic", "title", "why"), spare=("kind", "of"))
+    if result["items_omitted"]:
+        say(f"… and {result['items_omitted']} more")
+    names = ("migrated", "already_migrated", "forgotten", "failed", "remaining")
+    parts = [f"{result[name]} {name.replace('_', ' ')}" for name in names if result[name] or name == "migrated"]
+    would_be = " would be" if result["dry_run"] else ""
+    if result["found"]:
+        say(f"{counted(result['found'], 'memory')} of earlier versions:{would_be} {', '.join(parts)}.")
+    else:
+        say("There are no memories of earlier versions.")
+    if result["skipped"]:
+        say(f"{counted(result['skipped'], 'other text')} of cognee's left alone.")
+    notes(result["warnings"])
+    if result["dry_run"]:
+        more = " Take them over: cognee-memory migrate" if result["migrated"] else ""
+        say(f"Nothing was changed.{more}")
+    elif result["migrated"]:
+        say(f"Undo: cognee-memory migrate --undo {result['receipt']}")

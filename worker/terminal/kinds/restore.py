@@ -1,0 +1,39 @@
+"""The command ``restore``: taking a compaction back."""
+
+from __future__ import annotations
+
+import argparse
+
+from bridge.search import listing
+
+from ...wording import counted
+from ..job_commands import submit_job
+from ..output import Envelope, say
+from ..process_commands import opened
+
+_WHY_LEFT = {
+    "forgotten": "it was forgotten",
+    "status_changed": "its status was changed since",
+    "merged": "another record in force has merged it as well",
+}
+
+
+def run(given: argparse.Namespace) -> Envelope:
+    workspace, found = opened(given)
+    payload = {"decision_record_id": listing.id_of(workspace, given.decision_record_id)}
+    return submit_job(given, workspace, found, "restore", payload)
+
+
+def show(found: Envelope) -> None:
+    result = found["result"]
+    number = f" #{result['memory_number']}" if result["memory_number"] else ""
+    back = counted(len(result["restored"]), "memory")
+    say(f"The record{number} of {result['topic_id']} is withdrawn; {back} {_are(len(result['restored']))} back.")
+    for memory_id in result["restored"]:
+        say(f"  back  {memory_id}")
+    for skipped in result["skipped"]:
+        say(f"  left  {skipped['memory_id']}: {_WHY_LEFT[skipped['reason']]}")
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
