@@ -22,7 +22,7 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
 from bridge.search import listing
 from bridge.search.snapshot import open_snapshot
-from bridge.slices import Progress, quietly
+from bridge.slices import Progress, ignore_progress
 from bridge.store import compaction_history, full_text, vector_files, vector_index, word_index
 from bridge.text.passages import passages
 from jobs import clock
@@ -50,8 +50,8 @@ def two(stores: Stores) -> list[str]:
 
 
 def outcome(
-    stores: Stores, kind: str, job_id: str = "job", at: str = "2026-11-20T11:59:00Z", progress: Progress = quietly,
-    **payload: Any,
+    stores: Stores, kind: str, job_id: str = "job", at: str = "2026-11-20T11:59:00Z",
+    progress: Progress = ignore_progress, **payload: Any,
 ) -> Succeeded | Failed:  # fmt: skip
     if kind == "compact":
         payload = {"topic_id": "uploads", "preview": False, **payload}

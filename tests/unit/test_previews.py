@@ -23,7 +23,7 @@ from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, compact, run
 from bridge.settings import Settings
-from bridge.slices import quietly
+from bridge.slices import ignore_progress
 from bridge.store.topics import nearest
 from jobs import clock
 from jobs.errors import JobError
@@ -49,7 +49,7 @@ def add(stores: Stores, *decisions: str, topic_id: str = "uploads", **other: Any
 def outcome(stores: Stores, topic_id: str = "uploads", **payload: Any) -> Succeeded | Failed:
     payload = {"topic_id": topic_id, "preview": True, **payload}
     at = clock.iso(NOW)
-    return run("compact", [Task("job", "digest", payload, at, at)], stores, NOW, quietly)["job"]
+    return run("compact", [Task("job", "digest", payload, at, at)], stores, NOW, ignore_progress)["job"]
 
 
 def shown(stores: Stores, topic_id: str = "uploads") -> dict[str, Any]:
@@ -292,7 +292,7 @@ def test_a_link_in_place_of_the_folder_is_not_followed(workspace: Workspace, tmp
 def test_old_previews_go_and_so_do_the_oldest_of_too_many(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(previews, "MOST_KEPT", 3)
+    monkeypatch.setattr(previews, "MAX_KEPT", 3)
     day = 86_400.0
 
     def kept(topic_id: str, age_days: float) -> Path:
