@@ -13,7 +13,7 @@ from ..store.reading import reader_of
 from .hits import summary_text
 
 if TYPE_CHECKING:
-    from ..interface.memory_shapes import CountsOrError, MemoryCounts, MemoryLine, MemoryText, Topic
+    from ..memory_shapes import CountsOrError, MemoryCounts, MemoryLine, MemoryText, Topic
 
 TOPIC_WORTH_COMPACTING = 5
 

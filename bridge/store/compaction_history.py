@@ -21,7 +21,7 @@ from .applied_jobs import AppliedJob
 from .database import reading
 
 if TYPE_CHECKING:
-    from ..interface.memory_shapes import PastCompaction
+    from ..memory_shapes import PastCompaction
 
 KeptBecause = Literal["forgotten", "status_changed", "merged"]
 

@@ -20,8 +20,9 @@ from jobs.errors import ERRORS, JobError
 from jobs.ids import is_job_id
 from jobs.kinds import KIND_NAMES
 from jobs.layout import SpoolPaths, Workspace
-from jobs.model import Record, State
+from jobs.model import Record
 from jobs.rejected_files import drop_again, kept_file, rejections as rejections
+from jobs.states import State
 
 if TYPE_CHECKING:
     from jobs.schema import Heartbeat, JobBrief as JobRow

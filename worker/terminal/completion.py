@@ -20,8 +20,8 @@ from jobs import clock, record_cache
 from jobs.errors import ERRORS, JobError
 from jobs.kinds import KIND_NAMES
 from jobs.layout import Workspace, find_workspace
-from jobs.model import State
 from jobs.record_cache import RecordCache
+from jobs.states import State
 
 from ..admin.requests import LIVE, REPLAYABLE, rejections
 from ..wording import age, counted

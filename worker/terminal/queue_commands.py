@@ -14,8 +14,8 @@ from jobs import client, clock, files, launch, record_cache, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.lock import Lock
-from jobs.model import ENDS
 from jobs.record_cache import RecordCache
+from jobs.states import ENDS
 
 from ..admin import requests
 from ..admin.requests import GONE_WRONG, LIVE, REPLAYABLE, worker_of

@@ -13,8 +13,8 @@ from bridge.interface import envelope
 from jobs import clock, record_cache
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
-from jobs.model import ENDS, State
 from jobs.record_cache import RecordCache
+from jobs.states import ENDS, State
 
 from ..admin.requests import GONE_WRONG, LIVE, fitting, waiting, worker_of
 from ..wording import counted

@@ -1,6 +1,6 @@
 """The types of lists of what is remembered: mypy checks what builds them, the OpenAPI document is made of them.
 
-Import it under TYPE_CHECKING, as ``answer_shapes``.
+Import it under TYPE_CHECKING, as ``interface/answer_shapes``.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from jobs.schema import Count, JobError, Moment
+from jobs.schema import Count, JobError, Moment, Number, Share
 
-from ..memory import MemoryKind, Status
-from .answer_shapes import Number, Share
+from .memory import MemoryKind, Status
 
 
 class MemoryCounts(TypedDict):
