@@ -23,6 +23,19 @@ class MemoryCounts(TypedDict):
     """How many changes the knowledge graph has not been told yet."""
 
 
+class Labels(TypedDict):
+    """What is known about a memory beside its words. Null means not known."""
+
+    topic_id: str | None
+    session_id: str | None
+    plan_id: str | None
+    status: Status | None
+    created_at: Moment | None
+    updated_at: Moment | None
+    source_created_at: Moment | None
+    importance: Share | None
+
+
 class MemoryLine(TypedDict):
     """A memory in a list."""
 
