@@ -19,8 +19,8 @@ from bridge.memory import MemoryKind, Status
 from bridge.transfer import export_file
 from jobs import schema as shapes
 from jobs.kinds import KIND_NAMES
-from jobs.model import ENDS, AttemptOutcome, State
 from jobs.payloads import PAYLOADS, JobFile
+from jobs.states import ENDS, AttemptOutcome, State
 
 from . import examples, openapi
 from .json_schema import definition, payload_name

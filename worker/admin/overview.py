@@ -10,9 +10,9 @@ from bridge.search import listing
 from bridge.settings import Settings
 from jobs import clock, heartbeat, record_cache
 from jobs.layout import Workspace
-from jobs.model import LIVE
 from jobs.record_cache import RecordCache
 from jobs.rejected_files import rejections
+from jobs.states import LIVE
 
 from ..version import VERSION
 from ..wording import counted, size, span

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from jobs import client, files, heartbeat, launch, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
-from jobs.model import LIVE, Record
+from jobs.model import Record
 from jobs.rejected_files import drop_again, kept_file
+from jobs.states import LIVE
 
 from .selection import REPLAYABLE
 

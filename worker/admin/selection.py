@@ -12,8 +12,8 @@ from jobs.errors import ERRORS, JobError
 from jobs.ids import is_job_id
 from jobs.kinds import KIND_NAMES
 from jobs.layout import SpoolPaths
-from jobs.model import State
 from jobs.spelling import did_you_mean, nearest
+from jobs.states import State
 
 if TYPE_CHECKING:
     from jobs.schema import JobBrief as JobRow

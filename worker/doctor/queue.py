@@ -17,8 +17,8 @@ from jobs.errors import JobError
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 from jobs.lock import is_held
-from jobs.model import LIVE
 from jobs.record_cache import RecordCache
+from jobs.states import LIVE
 
 from ..wording import counted, of_all
 

@@ -19,8 +19,9 @@ from jobs.errors import ERRORS, JobError
 from jobs.ids import is_job_id, new_job_id
 from jobs.kinds import KIND_NAMES
 from jobs.layout import SpoolPaths, Workspace
-from jobs.model import ENDS, LIVE, SCHEMA_VERSION, State, encode
+from jobs.model import SCHEMA_VERSION, encode
 from jobs.record_cache import RecordCache
+from jobs.states import ENDS, LIVE, State
 
 from ..admin import requests, selection
 from .answers import Answers

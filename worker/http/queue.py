@@ -27,7 +27,7 @@ from .bodies import Query, object_of, only
 from .replies import route, unless_known, worked
 
 if TYPE_CHECKING:
-    from bridge.interface.memory_shapes import CountsOrError
+    from bridge.memory_shapes import CountsOrError
 
     from .schema import Activity, Controlled, JobsState, QueueStatus, RejectedFiles
 

@@ -20,7 +20,7 @@ from jobs import clock, heartbeat, spool
 from jobs.errors import JobError
 from jobs.kinds import KINDS
 from jobs.layout import Workspace
-from jobs.model import ENDS, LIVE
+from jobs.states import ENDS, LIVE
 
 from ..version import VERSION
 from . import counters as figures, readiness

@@ -21,9 +21,10 @@ from jobs import clock, files, lifecycle, spool, steps
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.lifecycle import CAPS, Caps, Event
-from jobs.model import LIVE, Job, Record
+from jobs.model import Job, Record
 from jobs.rejected_files import files_of
 from jobs.scrub import keeps_copy
+from jobs.states import LIVE
 
 from ..log import of_job
 from .waiting import Waiting

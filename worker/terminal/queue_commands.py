@@ -14,9 +14,9 @@ from jobs import client, clock, files, launch, record_cache, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.lock import Lock
-from jobs.model import ENDS, LIVE
 from jobs.record_cache import RecordCache
 from jobs.rejected_files import rejections
+from jobs.states import ENDS, LIVE
 
 from ..admin import requests, selection
 from ..admin.requests import worker_of

@@ -13,8 +13,8 @@ from bridge.interface import envelope
 from jobs import clock, record_cache
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
-from jobs.model import ENDS, LIVE, State
 from jobs.record_cache import RecordCache
+from jobs.states import ENDS, LIVE, State
 
 from ..admin.requests import worker_of
 from ..admin.selection import GONE_WRONG, fitting, waiting
