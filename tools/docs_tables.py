@@ -23,6 +23,7 @@ from bridge.settings import Settings, default_of, may_stand_in_workspace, table
 from jobs import clock
 from jobs.diagnostics import DIAGNOSTICS, GROUPS, LEVELS, Diagnostic
 from jobs.errors import ERRORS, JobError, Reaction
+from jobs.kinds import KINDS
 from jobs.steps import STEPS
 from worker import cli
 from worker.monitoring.metrics import METRICS
@@ -141,6 +142,18 @@ def debts() -> str:
     return _table(("record", "outbox entry", "repair"), rows)
 
 
+def kinds() -> str:
+    """Each kind of job: its priority, and how it shares the child process with others."""
+    waits = {"short": "–", "mixed": "yes; also runs in such a pause", "long": "yes"}
+    rows = []
+    for kind in KINDS:
+        if not kind.test_only:
+            preview = "" if kind.preview_priority is None else f"; a preview {kind.preview_priority}"
+            together = "yes" if kind.batched else "–"
+            rows.append((f"`{kind.name}`", f"{kind.priority}{preview}", together, waits[kind.length]))
+    return _table(("kind", "default priority", "jobs run together", "pauses for short jobs"), rows)
+
+
 def scores() -> str:
     """What each knob makes of one memory: always the same relevance, 14 days old where nothing else is said."""
     as_of = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -197,6 +210,7 @@ def _troubles(found: Iterable[Diagnostic]) -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
+    "kinds": kinds,
     "settings": settings,
     "scores": scores,
     "errors": errors,
@@ -209,6 +223,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "deep_troubles": deep_troubles,
 }
 _PAGES = {
+    "kinds": "job-protocol",
     "commands": "cli",
     "metrics": "monitoring",
     "scores": "memory-model",

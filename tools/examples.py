@@ -208,8 +208,10 @@ def _heartbeat(place: SpoolPaths, running: Record) -> dict[str, Any]:
     busy = Running((running.job_id,), str(running.kind), NOON, progress)
     runner = cast(Runner, SimpleNamespace(running=(busy,), graph_lag=0))
     child = cast(Child, SimpleNamespace(pid=4720, memory_bytes=384_811_008))
-    look = partial(describe, Ledger(place, [running]), runner, child, "events", http)
-    heartbeat = Heartbeat(place, facts, 2.0, look, Counters(), Event())
+    ledger = Ledger(place, [running])
+    heartbeat = Heartbeat(
+        place, facts, 2.0, partial(describe, ledger, runner, child, "events", http), Counters(), Event()
+    )
     heartbeat.state("ready")
     found: dict[str, Any] = _read(place.heartbeat)
     fixed = {

@@ -20,12 +20,12 @@ from jobs.lifecycle import Failed, Succeeded
 
 from ..embedding.embedder import refuses_a_text
 from ..graph import earlier_stores
-from ..graph.earlier_stores import NotReadable, Text
+from ..graph.earlier_stores import Text, UnreadableText
 from ..graph.open_stores import Stores
 from ..memory import Content, Memory
 from ..privacy import redaction
 from ..search import listing
-from ..slices import Portion, Slices
+from ..slices import AdaptiveBatch, Slices
 from ..store import extractions
 from ..store.applied_jobs import AppliedJob
 from ..store.protocol import Memories
@@ -98,7 +98,7 @@ class Course:
         except Skipped as why:
             item.outcome, item.reason = "skipped", str(why)
             return None
-        except NotReadable as why:
+        except UnreadableText as why:
             item.outcome, item.reason = "failed", str(why)
             return None
         except JobError as error:
@@ -182,7 +182,7 @@ def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> Migrat
     receipt = {"receipt": task.job_id, "job_sha256": task.sha256, "begun_at": task.accepted_at}
     receipts.write(stores.workspace, receipt | {"finished_at": None, "items": [], "undone": None})
     slices = Slices(progress, "taking over the memories of earlier versions", len(items))
-    portion, done = Portion(_FIRST, _MOST), 0
+    portion, done = AdaptiveBatch(_FIRST, _MOST), 0
     while part := items[done : done + max(portion.size, _FIRST)]:
         with portion:
             _bring_all(part, course, stores)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..embedding.embedder import Vectors
 from ..store import vector_files
-from ..store.protocol_reading import AddedAbove, EverythingChanged, Unchanged
+from ..store.protocol_reading import AddedAbove
 from . import catalogue
 from .catalogue import Catalogue
 
@@ -83,11 +83,11 @@ def _followed(kept: Edition, store: StoreSnapshot) -> Edition:
     """The edition of the snapshot, read as far as it differs from the kept one."""
     changes = store.changes_since(kept.position)
     match changes:
-        case Unchanged():
+        case "nothing":
             return kept
         case AddedAbove(number):
             return Edition(store.position, kept.catalogue.and_then(catalogue.read(store, number)))
-        case EverythingChanged():
+        case "everything":
             return _read(store)
         case _:
             assert_never(changes)

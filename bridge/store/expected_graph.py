@@ -52,9 +52,8 @@ class ExpectedGraph:
 
     def extracted(self) -> dict[str, list[str]]:
         """The nodes that cognee found in texts of visible memories, each with these memories."""
-        return ExtractionReader(self._connection).memories_with(
-            [*self._column("SELECT DISTINCT node_id FROM found_nodes")]
-        )
+        node_ids = self._column("SELECT DISTINCT node_id FROM found_nodes")
+        return ExtractionReader(self._connection).memories_with([*node_ids])
 
     def documents(self) -> set[str]:
         """The ids under which our memories' texts are among cognee's documents."""

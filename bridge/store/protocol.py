@@ -3,10 +3,10 @@
 ``Memories`` reads, ``Store.change`` writes, ``Outbox`` follows what the graph still has to be told. What a local search
 index follows of a store is the readers' side, and not in here.
 
-``tests/conformance`` holds every promise made here against a store; ``memory_store.MemoryStore`` is the one for
-memory.db. A store on a server applies a change in one transaction of its own: the job that is applied, then the
-numbers, the memories, the outbox. Times are ISO 8601 text in UTC. Any method may raise STORE_BUSY, STORE_UNREADABLE
-or DISK_FULL, as a JobError or as the error that ``database.failing_clearly`` translates.
+``tests/conformance`` tests every promise made here; ``memory_store.MemoryStore`` is the store for memory.db. A store on
+a server commits a change in one transaction: the job that is applied, then the numbers, the memories, the outbox.
+Texts are embedded before it, so its lock is held briefly. Times are ISO 8601 text in UTC. Any method may raise
+STORE_BUSY, STORE_UNREADABLE or DISK_FULL, as a JobError or as the error that ``database.failing_clearly`` translates.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from ..embedding.embedder import Vectors
 from ..memory import Memory, Status
-from ..slices import Progress, quietly
+from ..slices import Progress, ignore_progress
 from .applied_jobs import AppliedJob
 from .change import Change
 from .compaction_history import Compaction
@@ -193,7 +193,7 @@ class Memories(Protocol):
 
 
 class Outbox(Protocol):
-    """What the knowledge graph has not been told yet, by falling age, and how the graph was left."""
+    """What the knowledge graph has not been told yet, and how the graph was left."""
 
     def pending(
         self, limit: int, memory_ids: Sequence[str] | None = None, *, untried: bool = False
@@ -301,15 +301,15 @@ class Store(Memories, Protocol):
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of the texts, each embedded once. Shape (n, dimensions)."""
 
-    def rebuild_vectors(self, progress: Progress = quietly) -> int:
+    def rebuild_vectors(self, progress: Progress = ignore_progress) -> int:
         """Make the vectors again, and switch to them. Returns how many. Raises STORE_BUSY while one is under way."""
 
-    def rebuild_words(self, progress: Progress = quietly) -> int:
+    def rebuild_words(self, progress: Progress = ignore_progress) -> int:
         """Make the full-text index again, and switch to it. Returns how many memories it holds."""
 
     # --- upkeep ---
 
-    def scrub(self, progress: Progress = quietly) -> None:
+    def scrub(self, progress: Progress = ignore_progress) -> None:
         """Rewrite whatever may still hold bytes of what was deleted. Raises STORE_BUSY."""
 
     def checkpoint(self) -> None: ...

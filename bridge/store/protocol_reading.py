@@ -1,5 +1,7 @@
 """What readers ask of the memory store: the Protocols that another store has to meet, and the values that they give.
 
+Named tuples, because every cold query loads this module and a dataclass takes five times as long to make.
+
 ``tests/conformance/reading_conformance.py`` checks every promise made here; ``reading.reader_of`` chooses the store.
 Any method may raise STORE_BUSY or STORE_UNREADABLE, as a JobError. Times are ISO 8601 text in UTC unless a unit is
 named.
@@ -9,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NewType, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NewType, Protocol
 
 from ..memory import Memory, Status
 
@@ -24,24 +25,14 @@ Position = NewType("Position", str)
 """Opaque text that identifies one state of the catalogue. Equal positions: equal catalogues. It may be kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unchanged:
-    """The catalogue is the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class AddedAbove:
+class AddedAbove(NamedTuple):
     """Memories were added, all with numbers above this one; no other row of the catalogue changed."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class EverythingChanged:
-    """Any row may differ: read the whole catalogue again."""
-
-
-Changes = Unchanged | AddedAbove | EverythingChanged
+Changes = AddedAbove | Literal["nothing", "everything"]
+"""``nothing``: the catalogue is the same. ``everything``: any row may differ, so read the whole catalogue again."""
 
 # --- one state of the store ---
 
@@ -57,8 +48,7 @@ class FullTextDamaged(Exception):
     """The full-text index is damaged or missing; the memories are not."""
 
 
-@dataclass(frozen=True, slots=True)
-class VectorState:
+class VectorState(NamedTuple):
     """Which vector files belong to the state: their generation, their rows and the length of a row.
 
     ``embedder`` is the identity of the model; None until a writer has opened the store.
@@ -83,7 +73,7 @@ class StoreSnapshot(Protocol):
     def changes_since(self, position: Position) -> Changes:
         """What happened to the catalogue between that position and this snapshot.
 
-        A position of another store, or of a later state than this one, gives EverythingChanged.
+        A position of another store, or of a later state than this one, gives ``everything``.
         """
 
     def catalogue(self, after: int = 0) -> Sequence[CatalogueRow]:
@@ -118,8 +108,7 @@ class StoreSnapshot(Protocol):
 # --- lists ---
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A memory, whether it is hidden, the id of its original, and the ids of what was made of it, by number."""
 
     memory: Memory
@@ -128,8 +117,7 @@ class Entry:
     migrated_to: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TopicRow:
+class TopicRow(NamedTuple):
     """A topic's counts. ``memories`` counts all that are not hidden.
 
     ``characters`` (of JSON text) and the times cover only what a compaction would merge: active summaries and the

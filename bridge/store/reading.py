@@ -19,10 +19,8 @@ from .protocol_reading import (
     AddedAbove,
     CatalogueRow,
     Changes,
-    EverythingChanged,
     FullTextDamaged,
     Position,
-    Unchanged,
     VectorState,
 )
 
@@ -118,17 +116,17 @@ class SqliteSnapshot:
     @failing_clearly()
     def changes_since(self, position: Position) -> Changes:
         if position == self.position:
-            return Unchanged()
+            return "nothing"
         now = json.loads(self.position)
         try:
             workspace_id, version, last = json.loads(position)
         except (ValueError, TypeError):  # another kind of store gave it
-            return EverythingChanged()
+            return "everything"
         if [workspace_id, version] != now[:2] or last is None:
-            return EverythingChanged()
+            return "everything"
         # The last memory of then is still there, unless an older backup was restored.
         row = self._connection.execute(f"{_ADDED} WHERE number = ?", last[:1]).fetchone()
-        return AddedAbove(last[0]) if row is not None and list(row) == last else EverythingChanged()
+        return AddedAbove(last[0]) if row is not None and list(row) == last else "everything"
 
     @failing_clearly()
     def catalogue(self, after: int = 0) -> Sequence[CatalogueRow]:

@@ -1,4 +1,4 @@
-"""The export form of a memory: its text, its metadata by name, and the names of the indexed fields."""
+"""The export form of a memory as a JSON object. Export files themselves are written by ``bridge/transfer``."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ INDEX_FIELDS = ("topic", "topic_id", "plan_id", "status", "created_at")
 
 
 def as_payload(memory: Memory) -> dict[str, Any]:
-    """A memory in the schema's form for exports: ``text``, ``metadata`` by name, ``index_fields``.
+    """A memory in the export schema's form: ``text``, ``metadata`` and ``index_fields`` (the indexed fields' names).
 
-    ``metadata.type`` is ``conversation_summary``, ``decision_record`` or ``legacy``. Absent values are null.
+    ``metadata.type`` is ``conversation_summary``, ``decision_record`` or ``legacy``. Unknown values are null.
     """
     m = memory.metadata
     metadata: dict[str, Any] = {
@@ -72,6 +72,6 @@ def labels_of(metadata: Metadata) -> Labels:
 
 
 def bounds_of(scope: TimeScope) -> dict[str, Any] | None:
-    """The bounds of a time scope by name; None if none is known."""
+    """The bounds of a time scope: ``start``, ``end``, ``turn_count``; None if all are unknown."""
     bounds = {"start": scope.start, "end": scope.end, "turn_count": scope.turn_count}
     return None if set(bounds.values()) == {None} else bounds

@@ -60,7 +60,7 @@ def test_the_sweep_covers_the_whole_table() -> None:
 def let_die(worker: RealWorker) -> None:
     """The end of a worker that runs into its fault."""
     try:
-        assert worker.app.wait(60) == -signal.SIGKILL, worker.place.log_end()
+        assert worker.process.wait(60) == -signal.SIGKILL, worker.place.log_end()
     finally:
         worker.kill()
 
@@ -74,9 +74,9 @@ def test_an_asker_that_is_killed_while_it_drops_may_drop_again(
 
 def kill_the_asker(place: Place, point: str) -> None:
     drop = (
-        "import sys; from pathlib import Path; from jobs import client, steps; from jobs.layout import Spool;"
+        "import sys; from pathlib import Path; from jobs import client, steps; from jobs.layout import SpoolPaths;"
         "steps.arm(sys.argv[2] or None);"
-        "client.submit(Spool(Path(sys.argv[1])), 'noop', {}, job_id='dropped')"
+        "client.submit(SpoolPaths(Path(sys.argv[1])), 'noop', {}, job_id='dropped')"
     )
     assert place.python("-c", drop, str(place.spool.root), f"kill@{point}").returncode == -signal.SIGKILL
     was_handed_over = point == "after:drop.rename"

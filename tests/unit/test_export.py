@@ -29,7 +29,7 @@ from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.operations import Task, run
 from bridge.settings import Settings
-from bridge.slices import quietly
+from bridge.slices import ignore_progress
 from bridge.store import compaction_history, extractions, numbering
 from bridge.store.applied_jobs import AppliedJob
 from bridge.store.export_rows import TABLES
@@ -170,7 +170,7 @@ def edited(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any] | bytes]:
 
 def importing(stores: Stores, *, job_id: str = "import", accepted_at: str = LATER, path: str = FILE) -> Any:
     task = Task(job_id, f"digest of {job_id}", {"path": path}, None, accepted_at)
-    return run("import", [task], stores, NOW, quietly)[job_id]
+    return run("import", [task], stores, NOW, ignore_progress)[job_id]
 
 
 def imported(stores: Stores, lines: Sequence[dict[str, Any] | bytes], **how: Any) -> dict[str, Any]:
@@ -444,7 +444,7 @@ def test_what_was_imported_and_is_ingested_again_is_a_duplicate(here: WithoutCog
         tasks = [
             Task(f"{n}", "x", payload, EARLIER, EARLIER) for n, payload in enumerate(({"summary": words}, conversation))
         ]
-        found = run("ingest", tasks, stores, NOW, quietly)
+        found = run("ingest", tasks, stores, NOW, ignore_progress)
         results = [outcome.result for outcome in found.values() if not isinstance(outcome, Failed)]
         assert [result["duplicate"] for result in results] == [stores is there] * 2
         if stores is here:

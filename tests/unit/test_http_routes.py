@@ -16,6 +16,7 @@ from bridge import trust
 from bridge.settings import load
 from jobs import clock, spool
 from jobs.errors import JobError
+from jobs.kinds import KIND_NAMES
 from jobs.layout import Workspace
 from jobs.model import Attempt, Record, encode
 from worker.http import page as http_page, queue as http_queue, tickets
@@ -391,6 +392,7 @@ def test_the_status_says_what_there_is_and_why_jobs_failed(place: Operated) -> N
         ("TOPIC_NOT_FOUND", 7), ("LLM_NOT_CONFIGURED", 1),
     ]  # fmt: skip
     assert (found["memory"]["memories"], found["memory_error"]) == (12, None)
+    assert found["kinds"] == list(KIND_NAMES)
 
 
 def test_a_store_that_cannot_be_read_hides_no_job(own: Operated) -> None:

@@ -99,6 +99,8 @@ class QueueStatus(Success):
     worker: WorkerState
     jobs: JobsState
     waiting_in_inbox: Count
+    kinds: list[Kind]
+    """All kinds of jobs."""
     memory: MemoryCounts | None
     """Null where the store cannot be read: ``memory_error`` says why."""
     memory_error: JobError | None

@@ -11,8 +11,9 @@ import { go, to } from "./route.js";
 import { count, many } from "./words.js";
 import { Running, WorkerLine } from "./worker.js";
 
-const STATES = ["queued", "running", "retrying", "failed", "succeeded", "cancelled", "expired", "rejected"];
-const ALWAYS = new Set(["queued", "running", "retrying", "failed", "succeeded"]);
+const LIVE = ["queued", "running", "retrying"];
+const STATES = [...LIVE, "failed", "succeeded", "cancelled", "expired", "rejected"];
+const ALWAYS = new Set([...LIVE, "failed", "succeeded"]);
 const EVERY_SECONDS = 1;
 
 export function Queue({ query }) {
@@ -21,13 +22,13 @@ export function Queue({ query }) {
   const [notice, tell] = useState(null);
   useFailuresSaid(status.data);
   if (!status.data) return html`<${Heading}>Queue<//><${Waiting} error=${status.error} what="the queue" />`;
-  const { jobs, worker, waiting_in_inbox, now } = status.data;
+  const { jobs, worker, waiting_in_inbox, kinds, now } = status.data;
   return html`
     <${Heading} title="Queue" extra=${html`<${WorkerLine} worker=${worker} now=${now} again=${status.again} />`}>Queue<//>
     <${Running} heartbeat=${worker.alive ? worker.heartbeat : null} waiting=${waiting_in_inbox} />
     <${Causes} causes=${jobs.causes} tell=${tell} />
     <${Rejected} version=${jobs.version} />
-    <${Filters} query=${query} counts=${jobs.counts} causes=${jobs.causes} />
+    <${Filters} query=${query} counts=${jobs.counts} causes=${jobs.causes} kinds=${kinds} />
     <${Jobs} list=${list} query=${query} tell=${tell} />
     <${Notice} notice=${notice} close=${() => tell(null)} />
   `;
@@ -49,11 +50,7 @@ function useFailuresSaid(data) {
   }, [data && failed]);
 }
 
-const KINDS = [
-  "ingest", "cognify", "migrate", "compact", "restore", "forget", "set_status", "ask", "import", "rebuild", "graph", "check", "noop",
-];
-
-function Filters({ query, counts, causes }) {
+function Filters({ query, counts, causes, kinds }) {
   const total = Object.values(counts).reduce((sum, number) => sum + number, 0);
   const change = (changed, options) => go(to(["queue"], { ...pick(query), after: "", ...changed }), options);
   const codes = [...new Set([query.error, ...causes.map((cause) => cause.code)])].filter(Boolean).sort();
@@ -68,7 +65,7 @@ function Filters({ query, counts, causes }) {
       <label class="field inline">Kind
         <select value=${query.kind ?? ""} onChange=${(event) => change({ kind: event.target.value })}>
           <option value="">any</option>
-          ${KINDS.map((kind) => html`<option key=${kind} value=${kind}>${kind}</option>`)}
+          ${kinds.map((kind) => html`<option key=${kind} value=${kind}>${kind}</option>`)}
         </select>
       </label>
       <label class="field inline">Error
