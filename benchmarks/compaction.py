@@ -18,7 +18,7 @@ from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
 from bridge.settings import load
-from bridge.slices import quietly
+from bridge.slices import ignore_progress
 from bridge.store import topics
 from jobs import clock
 from jobs.layout import Workspace
@@ -66,7 +66,7 @@ def done(stores: Stores, kind: str, payloads: dict[str, dict[str, Any]]) -> dict
     """The results of jobs of one kind, run as the child does."""
     now = clock.now()
     tasks = [Task(job_id, "", payload, None, clock.iso(now)) for job_id, payload in payloads.items()]
-    outcomes = run(kind, tasks, stores, now, quietly)
+    outcomes = run(kind, tasks, stores, now, ignore_progress)
     found = {job: outcome.result for job, outcome in outcomes.items() if isinstance(outcome, Succeeded)}
     assert len(found) == len(tasks), outcomes
     return found
@@ -129,7 +129,7 @@ def compared_one_by_one(stores: Stores) -> None:
     decisions = [text for memory in sources for text in (memory.content.decisions if memory.content else ())]
     for place, later in enumerate(decisions):
         for earlier in decisions[:place]:
-            conflicts.between(earlier, later)
+            conflicts.compare_texts(earlier, later)
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -49,7 +49,7 @@ def _report(name: str, pairs: Sequence[Pair]) -> None:
     rows = []
     for part in [*dict.fromkeys(pair["part"] for pair in pairs), "all"]:
         chosen = [pair for pair in pairs if part in (pair["part"], "all")]
-        found = [conflicts.between(p["earlier"], p["later"], p["similarity"]) is not None for p in chosen]
+        found = [conflicts.compare_texts(p["earlier"], p["later"], p["similarity"]) is not None for p in chosen]
         right = sum(f and p["conflict"] for f, p in zip(found, chosen, strict=True))
         there = sum(p["conflict"] for p in chosen)
         kinds = [[f for f, p in zip(found, chosen, strict=True) if p.get("kind") == kind] for kind in _KINDS]
@@ -66,7 +66,7 @@ def _mismatched(pairs: Sequence[Pair]) -> str:
     embed = create(load().embedding).embed
     cosines = embed([pair["earlier"] for pair in pairs]) @ embed([pair["later"] for pair in pairs]).T
     found = sum(
-        conflicts.between(a["earlier"], b["later"], float(cosines[x, y])) is not None
+        conflicts.compare_texts(a["earlier"], b["later"], float(cosines[x, y])) is not None
         for x, a in enumerate(pairs)
         for y, b in enumerate(pairs)
         if x != y
@@ -115,7 +115,7 @@ def _fit() -> None:
 
 
 def _row(a: Reading, b: Reading, similarity: float) -> dict[str, float] | None:
-    found = contrast.contrast(a, b, similarity)
+    found = contrast.compare(a, b, similarity)
     return None if found.difference is None else found.features
 
 
@@ -141,7 +141,7 @@ def _cross_validate(pairs: Sequence[Pair], features: Matrix, right: Matrix, weig
         solved = solve(features[train], right[train], weights[train])
         likely[test] = 1 / (1 + np.exp(-np.c_[features[test], np.ones(len(test))] @ solved))
     of = dict(zip(kept.tolist(), likely.tolist(), strict=True))
-    ruled = [conflicts.between(pair["earlier"], pair["later"]) is not None for pair in pairs]
+    ruled = [conflicts.compare_texts(pair["earlier"], pair["later"]) is not None for pair in pairs]
     foreign = [p for place, p in of.items() if place >= len(pairs)]
     rows = []
     for threshold in (0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7):

@@ -20,7 +20,7 @@ from bridge.graph.open_stores import Stores
 from bridge.operations import Task, migrate
 from bridge.operations.ingest import prepare
 from bridge.settings import load
-from bridge.slices import Progress, quietly
+from bridge.slices import Progress, ignore_progress
 from bridge.text.conversation import Conversation, render_conversation
 from bridge.text.passages import passages
 from bridge.text.template import render, render_plain
@@ -37,7 +37,7 @@ ADDED = "2025-11-17 10:00:00.000000"
 
 
 class WithoutGraph(Stores):
-    def deliver_all(self, progress: Progress = quietly) -> int:
+    def deliver_all(self, progress: Progress = ignore_progress) -> int:
         return 0
 
 
@@ -119,7 +119,7 @@ def seconds(stores: Stores, count: int, **payload: Any) -> float:
     job_id = f"job-{next(_jobs)}"
     task = Task(job_id, "a" * 64, payload, None, clock.iso(clock.now()))
     began = time.perf_counter()
-    outcome = migrate.run([task], stores, clock.now(), quietly)[job_id]
+    outcome = migrate.run([task], stores, clock.now(), ignore_progress)[job_id]
     taken = time.perf_counter() - began
     assert isinstance(outcome, Succeeded), outcome
     assert outcome.result.get("found", outcome.result.get("undone")) == count, outcome.result

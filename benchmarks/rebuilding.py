@@ -63,7 +63,7 @@ async def _cognees_share(adapter: Any, edges: list[Any]) -> float:
     """How much longer cognee takes for some of the edges: both ways with edges that are there no more."""
     sample = edges[:COMPARED]
     seconds = []
-    for way in (cognee_edges.add_edges, cognee_edges._cognees_own):
+    for way in (cognee_edges.add_edges, cognee_edges._cognee_add_edges):
         for source, target, name, _ in sample:
             await adapter.query(
                 "MATCH (n:Node {id: $source})-[e:EDGE {relationship_name: $name}]->(m:Node {id: $target}) DELETE e",

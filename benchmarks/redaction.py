@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from bridge.privacy.redaction import found_in, redact, redact_value
+from bridge.privacy.redaction import count_secrets, redact, redact_value
 
 from . import corpus
 from .table import show
@@ -35,7 +35,7 @@ def _quality() -> None:
         case = json.loads(line)
         text, secret, kind = "".join(case["text"]), "".join(case.get("secret", ())), case["kind"]
         if kind is None:
-            wrong += bool(found_in(text))
+            wrong += bool(count_secrets(text))
             cases["harmless"] += 1
             continue
         clean = redact(text).text

@@ -1,4 +1,4 @@
-"""A value that is made in a thread: for what takes its time outside Python's lock, such as reading a model."""
+"""A value computed in a thread, for slow work that releases Python's global lock, such as reading a model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Background(Generic[T]):
-    """Begins at once. Safe to share among threads."""
+    """Starts ``make`` in a thread at once. Threads may share the object."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
@@ -28,12 +28,14 @@ class Background(Generic[T]):
 
     @property
     def has_failed(self) -> bool:
+        """Whether the computation has failed and its error was not raised yet."""
         return self._error is not None
 
     def result(self) -> T:
-        """The value, waited for.
+        """The value; waits for the thread.
 
-        Who asks first gets the error of a failure, and whoever asks after that tries again: it may have been mended.
+        After a failure, the first call raises its error. Each later call computes the value again, since the cause may
+        be repaired.
         """
         self._thread.join()
         error, self._error = self._error, None

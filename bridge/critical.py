@@ -1,5 +1,7 @@
-"""Sections that a kill must wait for: a graph that is cut off inside its checkpoint does not open again, and who asks
-whether a job was in time must not find its commit half done.
+"""Critical sections: code during which the process must not be killed.
+
+A graph that is killed inside its checkpoint does not open again. And the check whether a job met its timeout must not
+run in the middle of its commit. Who kills the process, and when, is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -8,12 +10,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-_section = threading.RLock()  # the closing of the graph commits that it was closed
+_section = threading.RLock()  # re-entrant: closing the graph commits, inside its section, that it was closed
 _depth = 0
 
 
 def _nothing() -> None:
-    """Without anybody to tell."""
+    """The default callback."""
 
 
 _entered: Callable[[], None] = _nothing
@@ -21,14 +23,14 @@ _left: Callable[[], None] = _nothing
 
 
 def on_change(entered: Callable[[], None], left: Callable[[], None]) -> None:
-    """Have these called right after the outermost section is entered and right before it is left."""
+    """Register the callbacks for entering and leaving the outermost section; they replace earlier ones."""
     global _entered, _left
     _entered, _left = entered, left
 
 
 @contextmanager
 def critical_section() -> Iterator[None]:
-    """Declare that the process must not be ended until this is left."""
+    """A context during which the process must not be killed. It may be nested."""
     global _depth
     with _section:
         _depth += 1
@@ -43,5 +45,8 @@ def critical_section() -> Iterator[None]:
 
 
 def wait(seconds: float) -> bool:
-    """Wait, in another thread, until no section is entered and keep further ones out; False when the time ran out."""
+    """Wait until no thread is in a section, then block all further sections; call it from a thread of its own.
+
+    False when that took longer than ``seconds``.
+    """
     return _section.acquire(timeout=seconds)

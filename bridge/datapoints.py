@@ -1,11 +1,11 @@
-"""The nodes of the knowledge graph: which fields a memory has there, and which of them are searched.
+"""The node models of the knowledge graph: the fields that a memory has there, and which of them are searched.
 
-Pure models: the module that owns cognee derives its classes from them, ``class Topic(datapoints.Topic,
-DataPoint)``, with ``INDEX_FIELDS`` and ``IDENTITY_FIELDS`` as their metadata, and links the nodes. So
-``created_at`` and ``updated_at`` are cognee's: milliseconds since 1970. Other times are ISO 8601 text.
+Pure models without cognee. ``graph/cognee_nodes`` derives cognee's classes from them, ``class Topic(datapoints.Topic,
+DataPoint)``, with ``INDEX_FIELDS`` and ``IDENTITY_FIELDS`` as their metadata, and links the nodes. ``created_at`` and
+``updated_at`` have cognee's form, milliseconds since 1970. Other times are ISO 8601 text.
 
-cognee embeds an index field as one string, and rebuilds its tables when a model changes. So each decision is
-a node of its own, and what has no field goes as JSON text into ``extras``.
+cognee embeds an index field as one string and rebuilds its tables when a model changes. So each decision is a node of
+its own, and values without a field are stored as JSON text in ``extras``.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from jobs import clock
 
 from .memory import Content, Memory, plan_key, slug
 from .text.memory_json import (
-    as_payload as as_payload,  # it lives there, and is part of this module's interface
+    as_payload as as_payload,  # part of this module's public interface
     bounds_of,
 )
 from .text.plain_summary import render_plain
 from .text.sections import scope_text
 
-MOST_DECISIONS = 200  # nodes of one memory; its own node lists them all
+MAX_DECISIONS = 200  # decision nodes per memory; the memory's own node lists all decisions
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -50,7 +50,7 @@ class _Node(BaseModel):
 
 
 class _Structured(_Node):
-    """``name`` and ``description`` are what cognee shows of a node when it answers from the graph."""
+    """The fields of summaries and records. cognee shows ``name`` and ``description`` when it answers from the graph."""
 
     INDEX_FIELDS: ClassVar[tuple[str, ...]] = ("summary_text",)
 
@@ -65,7 +65,7 @@ class _Structured(_Node):
     source_created_at: str | None = None
     importance: float | None = None
     context: str = ""
-    summary_text: str  # the words alone: a change of status embeds nothing anew
+    summary_text: str  # without metadata, so that a change of status needs no new embedding
     next_steps: list[str] = Field(default_factory=list)
     time_scope: str = ""
     extras: str = "{}"
@@ -85,13 +85,13 @@ class ConversationSummary(_Structured):
 
     @property
     def references(self) -> list[str]:
-        """The one list that the split ones make up."""
+        """All references in one list."""
         files, plans = self.references_files, self.references_plans
         return [*files, *plans, *self.references_branches, *self.references_issues]
 
 
 class DecisionRecord(_Structured):
-    """What several summaries of a topic were merged into; ``context`` is the narrative."""
+    """A record into which several summaries of a topic were merged; ``context`` is the narrative."""
 
     status: RecordStatus = "DecisionRecord"
     consolidated_decisions: list[str] = Field(default_factory=list)
@@ -105,7 +105,7 @@ class DecisionRecord(_Structured):
 
 
 class LegacyMemory(_Node):
-    """A raw text from before there were summaries."""
+    """A raw text, from versions before summaries existed."""
 
     INDEX_FIELDS: ClassVar[tuple[str, ...]] = ("text",)
 
@@ -132,6 +132,8 @@ class Decision(_Node):
 
 
 class Topic(_Node):
+    """A topic; memories with the same topic id share it."""
+
     INDEX_FIELDS: ClassVar[tuple[str, ...]] = ("name",)
     IDENTITY_FIELDS: ClassVar[tuple[str, ...]] = ("topic_id",)
 
@@ -140,7 +142,7 @@ class Topic(_Node):
 
 
 class Plan(_Node):
-    """A plan, whichever way its id was written: ``014`` and ``plan-014`` are one."""
+    """A plan. Its key unites spellings of its id: ``014`` and ``plan-014`` are one plan."""
 
     INDEX_FIELDS: ClassVar[tuple[str, ...]] = ("name",)
     IDENTITY_FIELDS: ClassVar[tuple[str, ...]] = ("plan_key",)
@@ -150,6 +152,8 @@ class Plan(_Node):
 
 
 class Session(_Node):
+    """A session of the assistant in which memories were made."""
+
     IDENTITY_FIELDS: ClassVar[tuple[str, ...]] = ("session_id",)
 
     session_id: str
@@ -157,6 +161,7 @@ class Session(_Node):
 
 
 def summary_from(memory: Memory) -> ConversationSummary:
+    """The node of a summary. Raises ValueError for a memory without structured content."""
     content = _content(memory)
     return ConversationSummary(
         **_shared(memory, content),
@@ -168,6 +173,7 @@ def summary_from(memory: Memory) -> ConversationSummary:
 
 
 def record_from(memory: Memory) -> DecisionRecord:
+    """The node of a decision record. Raises ValueError for a memory without structured content."""
     content = _content(memory)
     return DecisionRecord(
         **_shared(memory, content),
@@ -180,6 +186,7 @@ def record_from(memory: Memory) -> DecisionRecord:
 
 
 def legacy_from(memory: Memory) -> LegacyMemory:
+    """The node of a legacy memory."""
     return LegacyMemory(
         **_times(memory),
         memory_id=memory.id,
@@ -190,7 +197,7 @@ def legacy_from(memory: Memory) -> LegacyMemory:
 
 
 def decisions_from(memory: Memory) -> list[Decision]:
-    """The decisions of a summary or record, in order, at most ``MOST_DECISIONS``; a legacy memory has none."""
+    """The decision nodes of a summary or record, in order, at most ``MAX_DECISIONS``; none for a legacy memory."""
     if memory.content is None:
         return []
     return [
@@ -204,23 +211,25 @@ def decisions_from(memory: Memory) -> list[Decision]:
             plan_id=memory.metadata.plan_id,
             session_id=memory.metadata.session_id,
         )
-        for position, text in enumerate(memory.content.decisions[:MOST_DECISIONS])
+        for position, text in enumerate(memory.content.decisions[:MAX_DECISIONS])
     ]
 
 
 def topic_from(memory: Memory) -> Topic | None:
+    """The topic's node; None for a legacy memory."""
     if memory.content is None:
         return None
     return Topic(**_times(memory), topic_id=_topic_id(memory, memory.content), name=memory.content.topic)
 
 
 def plan_from(memory: Memory) -> Plan | None:
-    """The plan's node. Its name comes from its key, so that it does not depend on who wrote last."""
+    """The plan's node, or None without a plan. Its name is made from its key, so all spellings give the same name."""
     key = plan_key(memory.metadata.plan_id)
     return Plan(**_times(memory), plan_key=key, name=f"Plan {key}") if key else None
 
 
 def session_from(memory: Memory) -> Session | None:
+    """The session's node; None without a session id."""
     session_id = memory.metadata.session_id
     return Session(**_times(memory), session_id=session_id, name=f"Session {session_id}") if session_id else None
 
@@ -232,7 +241,7 @@ def _content(memory: Memory) -> Content:
 
 
 def _shared(memory: Memory, content: Content) -> dict[str, Any]:
-    """What summaries and records have in common."""
+    """The fields that summaries and records share."""
     bounds = bounds_of(content.time_scope)
     extras = {} if bounds is None else {"time_scope_bounds": bounds}
     return {
@@ -265,7 +274,7 @@ def _topic_id(memory: Memory, content: Content) -> str:
 
 
 def _times(memory: Memory) -> dict[str, Any]:
-    """cognee's times of a memory; where it has none, when it was stored."""
+    """cognee's times of a memory, in ms since 1970; the time of storing stands in for an unknown one."""
     created = memory.metadata.created_at or memory.stored_at
     updated = memory.metadata.updated_at or created
     return {"created_at": _millis(created), "updated_at": _millis(updated)}

@@ -1,6 +1,6 @@
-"""What a memory is. Plain data, shared by the store, the template, ranking and cognee's graph.
+"""A memory as immutable values, shared by the store, the template, ranking and cognee's graph.
 
-All times are ISO 8601 text in UTC with ``Z``.
+It knows no storage and no text format. All times are ISO 8601 text in UTC with ``Z``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Status = Literal["Draft", "Active", "Superseded", "DecisionRecord"]
 STATUS_WORDS: dict[str, Status] = {
     "Draft": "Draft",
     "Active": "Active",
-    "Final": "Active",  # another word for the same thing on every input
+    "Final": "Active",  # every input accepts this synonym
     "Superseded": "Superseded",
     "DecisionRecord": "DecisionRecord",
 }
@@ -24,7 +24,7 @@ STATUS_WORDS: dict[str, Status] = {
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """What a summary points at, by kind. ``flat`` is the one list that the contract shows."""
+    """The references of a summary, by kind."""
 
     files: tuple[str, ...] = ()
     plans: tuple[str, ...] = ()
@@ -33,12 +33,13 @@ class References:
 
     @property
     def flat(self) -> tuple[str, ...]:
+        """All references in one list, as the contract shows them: files, plans, branches, issues."""
         return self.files + self.plans + self.branches + self.issues
 
 
 @dataclass(frozen=True, slots=True)
 class TimeScope:
-    """The time that a conversation covered: free text, or its bounds and number of turns."""
+    """The period that a conversation covered: free text, or its bounds and number of turns."""
 
     text: str = ""
     start: str | None = None
@@ -48,7 +49,7 @@ class TimeScope:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The words of a structured memory: what was talked about, decided, asked and planned."""
+    """The text of a structured memory, by section."""
 
     topic: str
     context: str
@@ -62,7 +63,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What is known about a memory beside its words. ``None`` means not known."""
+    """The metadata of a memory. ``None`` means unknown. ``importance`` is 0 to 1."""
 
     topic_id: str | None = None
     session_id: str | None = None
@@ -76,7 +77,10 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A stored memory. ``content`` is set for structured kinds, ``text`` for legacy ones."""
+    """A stored memory. ``content`` is set for structured kinds, ``text`` for legacy ones.
+
+    ``sources`` are the ids of the memories that a decision record merged.
+    """
 
     id: str
     number: int
@@ -106,27 +110,27 @@ _PLAN = re.compile(r"(?:plan[\s_-]*)?(\d+)(?![0-9])", re.IGNORECASE)
 
 
 def is_topic_id(text: str) -> bool:
-    """A UUID (which is one as well, in lower case) or a slug of at most 128 characters."""
+    """Whether the text is a topic id: a slug of at most 128 characters. A UUID in lower case is a slug too."""
     return TOPIC_ID.fullmatch(text) is not None
 
 
 def slug(topic: str) -> str:
-    """The topic id of a topic's title: ``Plan 014 – Summaries`` gives ``plan-014-summaries``.
+    """The topic id for a topic's title: ``Plan 014 – Summaries`` gives ``plan-014-summaries``.
 
-    A title without ASCII letters or digits gives ``topic-`` and eight hex digits of its digest.
+    A title without ASCII letters or digits gives ``topic-`` and eight hex digits of its SHA-256.
     """
-    plain = unicodedata.normalize("NFKD", topic).encode("ascii", "ignore").decode().lower()
-    found = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:128].rstrip("-")
-    if not found:
-        from hashlib import sha256  # not at the top: who asks a question pays for each import
+    ascii_title = unicodedata.normalize("NFKD", topic).encode("ascii", "ignore").decode().lower()
+    topic_id = re.sub(r"[^a-z0-9]+", "-", ascii_title).strip("-")[:128].rstrip("-")
+    if not topic_id:
+        from hashlib import sha256  # not at the top: each import slows the query path
 
-        found = f"topic-{sha256(topic.encode()).hexdigest()[:8]}"
-    return found
+        topic_id = f"topic-{sha256(topic.encode()).hexdigest()[:8]}"
+    return topic_id
 
 
 def plan_key(plan_id: str | None) -> str | None:
-    """What makes two plan ids the same plan: ``014``, ``plan-014`` and ``014-some-title`` give ``014``."""
+    """The key by which plan ids are compared: ``014``, ``plan-014`` and ``014-some-title`` give ``014``."""
     if plan_id is None:
         return None
-    found = _PLAN.match(plan_id.strip())
-    return found.group(1) if found else plan_id.strip().lower()
+    match = _PLAN.match(plan_id.strip())
+    return match.group(1) if match else plan_id.strip().lower()

@@ -1,4 +1,7 @@
-"""Long work in slices: between them other jobs may run over the same stores."""
+"""Cooperative preemption of long work: it runs in slices, between which other jobs may use the same stores.
+
+Which jobs run in between is decided by the receiver of the progress calls, not here.
+"""
 
 from __future__ import annotations
 
@@ -8,53 +11,58 @@ from typing import Any
 
 Progress = Callable[[dict[str, Any]], None]
 
-SLICE_SECONDS = 0.5
+SLICE_SECONDS = 0.5  # the target length of a slice
 
 
-def quietly(progress: dict[str, Any]) -> None:
-    """For who has nobody to tell."""
+def ignore_progress(progress: dict[str, Any]) -> None:
+    """A ``Progress`` that does nothing."""
 
 
 class Slices:
-    """Tells ``progress`` when a slice of work is over: at safe points only, never inside a transaction."""
+    """Counts finished items and calls ``progress`` once per slice.
+
+    ``progress`` gets ``done``, ``total`` and ``message``; it may run other jobs before it returns. So call ``done`` at
+    safe points only, never inside a transaction.
+    """
 
     def __init__(self, progress: Progress, message: str, total: int) -> None:
         self._progress = progress
         self._message = message
         self._total = total
         self._done = 0
-        self._since = time.monotonic()
+        self._slice_start = time.monotonic()
 
     def done(self, more: int = 0) -> None:
-        """So much more is done; here the work may be set aside for a while."""
+        """Report ``more`` finished items. If the slice is over, other jobs may run before this returns."""
         self._done += more
-        if time.monotonic() - self._since >= SLICE_SECONDS:
+        if time.monotonic() - self._slice_start >= SLICE_SECONDS:
             total = max(self._total, self._done)
             self._progress({"done": self._done, "total": total, "message": self._message})
-            self._since = time.monotonic()
+            self._slice_start = time.monotonic()
 
 
-class Portion:
-    """How many items to take at once so that they take about a slice, by how long the last ones took."""
+class AdaptiveBatch:
+    """A batch size that adapts so that one batch takes about a slice. Process each batch inside the context."""
 
     def __init__(self, first: int, most: int, least: int = 1) -> None:
         self.size = first
         self._most = most
         self._least = least
-        self._began = 0.0
+        self._start = 0.0
 
-    def __enter__(self) -> Portion:
-        self._began = time.monotonic()
+    def __enter__(self) -> AdaptiveBatch:
+        self._start = time.monotonic()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.size = next_size(self.size, time.monotonic() - self._began, self._most, self._least)
+        self.size = next_batch_size(self.size, time.monotonic() - self._start, self._most, self._least)
 
 
-def next_size(size: int, seconds: float, most: int, least: int = 1) -> int:
-    """What takes about a slice; it at most doubles, since the first one pays for what comes up once.
+def next_batch_size(size: int, seconds: float, most: int, least: int = 1) -> int:
+    """The size of the next batch, after one of ``size`` items took ``seconds``, for it to take about a slice.
 
-    ``least`` is for work of which a portion costs something whatever its size: below, there would be little else.
+    The size at most doubles, since the first batch includes one-time costs. It stays within ``least`` and ``most``;
+    ``least`` is for batches with a fixed cost, which would dominate small ones.
     """
     fitting = int(size * SLICE_SECONDS / max(seconds, 1e-3))
     return max(least, min(fitting, 2 * size, most))

@@ -1,7 +1,8 @@
-"""Whether this user made a workspace's folders: a clone may carry jobs and memories of someone else.
+"""Workspace trust: whether this user created a workspace's folders, since a clone may carry another person's jobs and
+memories.
 
-A random id is written to the user's own configuration folder first, then into the folders. A folder
-with an id that the user's configuration does not know stays closed until ``trust``.
+``adopt`` writes a random id to the user's configuration folder first, then into the workspace's folders. Folders with
+an id that the user's configuration does not list are neither read nor changed until the user runs ``trust``.
 """
 
 from __future__ import annotations
@@ -21,21 +22,25 @@ from jobs.layout import Workspace
 
 from .settings import Settings, load
 
-# What an adoption that was cut off leaves of its writes (``files.replace``).
-_PART = re.compile(r"\.(\.gitignore|\.owner)\.[0-9a-f]+\.tmp")
+# The temporary files that an interrupted adoption leaves (``files.replace``).
+_TEMPORARY_FILE = re.compile(r"\.(\.gitignore|\.owner)\.[0-9a-f]+\.tmp")
 
 
 @dataclass(frozen=True)
 class TrustState:
-    """What is known about a workspace: ``owner`` is its marker's id where the user's own list has it."""
+    """The trust in a workspace.
+
+    ``owner`` is the id in its markers, if the user's list has it. ``trusted`` is whether the list says that the user
+    trusts the workspace's own settings. ``foreign`` is the reason why the workspace must not be opened, or None.
+    """
 
     owner: str | None
     trusted: bool
-    foreign: str | None  # why it stays closed, if it does
+    foreign: str | None
 
 
-def state_of(workspace: Workspace, config_folder: Path) -> TrustState:
-    """Look, change nothing. Raises OSError for what cannot be looked at."""
+def inspect_trust(workspace: Workspace, config_folder: Path) -> TrustState:
+    """The trust state of a workspace; changes nothing. Raises OSError for a folder that cannot be read."""
     known: dict[str, bool] = {}
     for folder in _guarded(workspace):
         unsafe = _unsafe(workspace, folder)
@@ -43,9 +48,9 @@ def state_of(workspace: Workspace, config_folder: Path) -> TrustState:
             return TrustState(None, False, unsafe)
         marker = _read_marker(workspace, folder)
         listed = _listed(config_folder, marker)
-        if listed is None:  # only now are all files looked at, which takes its time
+        if listed is None:  # only now, since this reads the folder's entries, which takes time
             harmless = _is_harmless(workspace, folder)
-            marker = _read_marker(workspace, folder)  # again, behind it: another process may just be adopting it
+            marker = _read_marker(workspace, folder)  # again: another process may have adopted the folder meanwhile
             listed = _listed(config_folder, marker)
             if listed is None and not harmless:
                 return TrustState(None, False, f"{folder.name} was not made by this user on this machine.")
@@ -55,43 +60,48 @@ def state_of(workspace: Workspace, config_folder: Path) -> TrustState:
     return TrustState(owner, all(known.values()) and bool(known), None)
 
 
-def require(workspace: Workspace, config_folder: Path) -> TrustState:
-    """The standing, or WORKSPACE_NOT_TRUSTED with what was found."""
-    found = _seen(workspace, config_folder)
-    if found.foreign is not None:
-        raise JobError("WORKSPACE_NOT_TRUSTED", f"{workspace.root}: {found.foreign} Nothing in it was read or changed.")
-    return found
+def require_trusted(workspace: Workspace, config_folder: Path) -> TrustState:
+    """The trust state of a workspace that may be opened.
+
+    Raises JobError: WORKSPACE_NOT_TRUSTED, with the reason, for any other.
+    """
+    state = _inspect_readable(workspace, config_folder)
+    if state.foreign is not None:
+        raise JobError("WORKSPACE_NOT_TRUSTED", f"{workspace.root}: {state.foreign} Nothing in it was read or changed.")
+    return state
 
 
-def _seen(workspace: Workspace, config_folder: Path) -> TrustState:
+def _inspect_readable(workspace: Workspace, config_folder: Path) -> TrustState:
     try:
-        return state_of(workspace, config_folder)
+        return inspect_trust(workspace, config_folder)
     except OSError as error:
-        said = f"{workspace.root} cannot be looked at: {error.strerror}. Nothing in it was read or changed."
+        message = f"{workspace.root} cannot be looked at: {error.strerror}. Nothing in it was read or changed."
         remedy = "Give it to this user, with the right to read and write."
-        raise JobError("WORKSPACE_NOT_TRUSTED", said, remediation=remedy) from error
+        raise JobError("WORKSPACE_NOT_TRUSTED", message, remediation=remedy) from error
 
 
 def settings_of(workspace: Workspace, overrides: Mapping[str, Any] | None = None) -> Settings:
-    """The settings in force in a workspace, with what its own ``.env`` may say.
+    """The effective settings in a workspace, including those that its own ``.env`` is allowed to set.
 
-    Raises WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
+    Raises JobError: WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
     """
-    found = require(workspace, load(overrides).config_folder)
-    return load(overrides, workspace_env=workspace.env_file, trusted=found.trusted)
+    state = require_trusted(workspace, load(overrides).config_folder)
+    return load(overrides, workspace_env=workspace.env_file, trusted=state.trusted)
 
 
 def adopt(workspace: Workspace, config_folder: Path, *, trusted: bool | None = None) -> None:
-    """Mark the workspace's folders as this user's, creating them. Idempotent.
+    """Create the workspace's folders and mark them as this user's. Idempotent.
 
-    Raises WORKSPACE_NOT_TRUSTED (unless ``trusted`` is given: the user said so) and CONFIG_UNWRITABLE.
+    ``trusted`` is the user's explicit decision; with it, foreign folders are adopted too. Raises JobError:
+    WORKSPACE_NOT_TRUSTED without it, and CONFIG_UNWRITABLE.
     """
-    from jobs import spool  # not at the top: whoever asks a question only looks
+    from jobs import spool  # not at the top: the query path does not need it
 
-    found = _seen(workspace, config_folder) if trusted is not None else require(workspace, config_folder)
-    owner = found.owner or os.urandom(16).hex()
-    if found.owner is None or trusted is not None:
-        _enlist(config_folder, owner, workspace, bool(trusted) if trusted is not None else found.trusted)
+    inspect = require_trusted if trusted is None else _inspect_readable
+    state = inspect(workspace, config_folder)
+    owner = state.owner or os.urandom(16).hex()
+    if state.owner is None or trusted is not None:
+        _write_list_entry(config_folder, owner, workspace, bool(trusted) if trusted is not None else state.trusted)
     spool.prepare(workspace.spool)
     for folder in (workspace.spool.root, workspace.memory, workspace.cognee_system, workspace.cognee_data):
         files.make_folder(folder)
@@ -101,20 +111,22 @@ def adopt(workspace: Workspace, config_folder: Path, *, trusted: bool | None = N
 
 
 def disown(workspace: Workspace, config_folder: Path) -> None:
-    """Take the workspace off the user's list: for one that is about to be removed."""
-    owner = state_of(workspace, config_folder).owner
+    """Remove the workspace from the user's list, before its folders are deleted. Raises OSError."""
+    owner = inspect_trust(workspace, config_folder).owner
     if owner is not None:
         files.remove(_list_entry(config_folder, owner))
 
 
 def _guarded(workspace: Workspace) -> list[Path]:
-    every = (workspace.spool.root, workspace.memory, workspace.cognee_system, workspace.cognee_data)
-    return [folder for folder in every if folder.is_symlink() or folder.exists()]
+    folders = (workspace.spool.root, workspace.memory, workspace.cognee_system, workspace.cognee_data)
+    return [folder for folder in folders if folder.is_symlink() or folder.exists()]
 
 
 def _unsafe(workspace: Workspace, folder: Path) -> str | None:
-    """Why nothing may be written into a folder of ours, whoever marked it: a link could lead our writes, and our
-    clearing away, anywhere, and another user could change what lies in his own folder."""
+    """Why a folder must not be written to, whatever its marker says; None if it is safe.
+
+    A link could redirect our writes and deletions, and another user could change the contents of a folder of theirs.
+    """
     subfolders = workspace.spool.folders[1:] if folder == workspace.spool.root else ()
     for path in (folder, *subfolders):
         with contextlib.suppress(FileNotFoundError):
@@ -123,7 +135,7 @@ def _unsafe(workspace: Workspace, folder: Path) -> str | None:
                 return f"{_shown(workspace, path)} is a link or no folder; what it leads to may be another workspace's."
             if not files.belongs_to_user(status):
                 return f"{_shown(workspace, path)} belongs to another user."
-    # What is written to by its name: the log, the lock, the databases. The files of jobs are opened as what they are.
+    # The log, the lock and the databases are opened by name, which follows links. Job files are opened without links.
     for path in (workspace.memory, workspace.spool.worker):
         if path.is_relative_to(folder):
             with contextlib.suppress(FileNotFoundError), os.scandir(path) as entries:
@@ -138,21 +150,23 @@ def _shown(workspace: Workspace, path: Path) -> str:
 
 
 def _is_harmless(workspace: Workspace, folder: Path) -> bool:
-    """An unmarked spool that holds only waiting jobs, or an empty folder, may be adopted."""
+    """Whether an unmarked folder may be adopted: a spool that holds only waiting jobs, or an empty folder."""
     if folder != workspace.spool.root:
-        return all(entry.name == ".gitignore" or _PART.fullmatch(entry.name) for entry in folder.iterdir())
+        return all(entry.name == ".gitignore" or _TEMPORARY_FILE.fullmatch(entry.name) for entry in folder.iterdir())
     return all(_is_unused(workspace, sub) for sub in workspace.spool.folders[1:] if sub.exists())
 
 
 def _is_unused(workspace: Workspace, sub: Path) -> bool:
-    """Whether a folder of the spool holds no more than asking and starting leave there: requests, locks and logs.
-    A file with a second name is none of these: what we append to it would change a file elsewhere."""
+    """Whether a folder of the spool holds only what clients and a starting worker leave: requests, locks and logs.
+
+    A file with a second hard link is refused, since appending to it would change a file elsewhere.
+    """
     entries = list(sub.iterdir())
     if sub == workspace.spool.control:
         return all(map(_is_own_file, entries))
     if sub == workspace.spool.worker:
-        left = [entry for entry in entries if entry == workspace.spool.lock or entry.suffix in (".lock", ".log")]
-        return left == entries and all(map(_is_own_file, entries))
+        allowed = [entry for entry in entries if entry == workspace.spool.lock or entry.suffix in (".lock", ".log")]
+        return allowed == entries and all(map(_is_own_file, entries))
     return not entries
 
 
@@ -160,7 +174,7 @@ def _is_own_file(path: Path) -> bool:
     try:
         return files.is_own_file(path)
     except FileNotFoundError:
-        return True  # a part of a request that was just put in place
+        return True  # a temporary file of a request that was renamed just now
 
 
 def _read_marker(workspace: Workspace, folder: Path) -> str | None:
@@ -176,7 +190,7 @@ def _list_entry(config_folder: Path, owner: str) -> Path:
 
 
 def _listed(config_folder: Path, owner: str | None) -> bool | None:
-    """Whether the user's list has the id: None if not, else whether it says trusted."""
+    """The ``trusted`` value of the id's entry in the user's list: None without an entry, False for a damaged one."""
     if owner is None:
         return None
     try:
@@ -187,7 +201,7 @@ def _listed(config_folder: Path, owner: str | None) -> bool | None:
         return False
 
 
-def _enlist(config_folder: Path, owner: str, workspace: Workspace, trusted: bool) -> None:
+def _write_list_entry(config_folder: Path, owner: str, workspace: Workspace, trusted: bool) -> None:
     from jobs import clock
 
     entry = {"trusted": trusted, "first_path": str(workspace.root), "written_at": clock.iso(clock.now())}

@@ -17,7 +17,7 @@ from fake_graph import WithFakeGraph
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
 from bridge.search import listing
-from bridge.slices import quietly
+from bridge.slices import ignore_progress
 from bridge.store import compaction_history
 from jobs import clock, steps
 from jobs.layout import Workspace
@@ -31,7 +31,9 @@ OF = {"compact": ("preview.write", "vectors.append", *OF_BOTH), "restore": OF_BO
 def outcome(workspace: Workspace, kind: str, payload: dict[str, Any], fault: str | None = None) -> Any:
     with WithFakeGraph(workspace) as stores:
         steps.arm(fault)
-        found = run(kind, [Task(kind, f"digest of {kind}", payload, AT, AT)], stores, clock.parse(AT), quietly)[kind]
+        found = run(kind, [Task(kind, f"digest of {kind}", payload, AT, AT)], stores, clock.parse(AT), ignore_progress)[
+            kind
+        ]
         owed = stores.store.outbox.count()
     assert owed == 0
     assert isinstance(found, Succeeded), found

@@ -31,8 +31,8 @@ def of_job(record: Record, **more: Any) -> dict[str, Any]:
 def about(records: Collection[Record]) -> AbstractContextManager[None]:
     """Every line that this thread logs inside is about these jobs: of one the ids, of several how many they are."""
     if len(records) == 1:
-        return log_lines.about(**_known(next(iter(records))))
-    return log_lines.about(jobs=len(records))
+        return log_lines.log_context(**_known(next(iter(records))))
+    return log_lines.log_context(jobs=len(records))
 
 
 def _known(record: Record) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def pump(stream: IO[bytes], to: logging.Logger) -> None:
                 to.warning("%d lines of output were left out", missed)
             if not passes:
                 continue
-            said = log_lines.parsed(text)
+            said = log_lines.parse_line(text)
             if said is None:
                 to.info("%s", text[:_TEXT_CHARACTERS])
             elif to.isEnabledFor(said.levelno):

@@ -1,4 +1,16 @@
-"""Compaction: which texts agree, which decisions conflict, and the decision record that several memories become.
+"""Compaction: merges a topic's memories into a draft of one decision record.
 
-Pure but for ``previews``, which keeps what was shown, and ``judgement``, which asks a language model.
+It finds texts that say the same and decisions that conflict. It knows no transactions: storing the record belongs to
+``bridge/operations``. All modules are pure except ``previews``, which writes files, and ``judgement``, which calls a
+language model. In reading order:
+
+``record_draft``: the draft of a decision record, made from memories and embeddings.
+``duplicates``: groups of texts that say the same.
+``conflicts``: pairs of decisions that cannot both hold, found by rules.
+``contrast``: the statistical comparison for pairs about which the rules say nothing.
+``statements``: a decision parsed into clauses, as the rules compare them.
+``lexicon``: the word tables behind ``statements``, ``conflicts`` and ``contrast``.
+``narrative``: the record's narrative from a template.
+``judgement``: the language model's part: doubtful conflicts and the narrative.
+``previews``: previews of compactions, stored under their digest.
 """

@@ -1,9 +1,9 @@
-"""Conflicts between decisions, found without a language model: precise rather than eager.
+"""Detects conflicts between decisions without a language model. A heuristic that prefers precision to recall.
 
-Two decisions conflict when they speak of the same subject and cannot both hold: one denies what the other says, names
-another amount or choice for it, puts it the other way round, or takes it back. A later decision that narrows an earlier
-one (an exception, a condition, a detail) is no conflict. Statements of much the same form are compared by the rules
-here; what these say nothing about, ``contrast`` weighs. How well this does on labelled pairs is in docs/benchmarks.md.
+Two decisions conflict when they have the same subject and cannot both hold: one negates the other, names another amount
+or choice, swaps its order, or reverses it. A later decision that narrows an earlier one (an exception, a condition, a
+detail) is no conflict. The rules here compare statements of similar form; ``contrast`` scores the other pairs. The
+precision and recall on labelled pairs are in docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -20,80 +20,80 @@ from . import contrast, lexicon
 from .statements import NAMED, Clause, clauses
 
 ConflictKind = Literal["negation", "choice", "value", "toggle", "reversal"]
-Standing = Literal["same", "earlier is narrower", "later is narrower", "apart"]
+SubjectRelation = Literal["same", "earlier is narrower", "later is narrower", "apart"]
 
-_IN_COMMON = 0.4  # of the words of the longer clause: with less, the shorter one speaks of something else
+_MIN_SHARED = 0.4  # of the longer clause's words; with less in common, the shorter one has another subject
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What is wrong between two texts; ``confidence`` is how sure that is, 0 to 1."""
+class Finding:
+    """A conflict between two texts; ``confidence`` is 0 to 1."""
 
     kind: ConflictKind
     confidence: float
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """A conflict between two of a list of texts, by their places in it; the earlier one comes first."""
+class FoundConflict:
+    """A conflict between two texts of a list; ``earlier`` and ``later`` are their indexes."""
 
     earlier: int
     later: int
-    found: Found
+    found: Finding
 
 
-def find(
+def find_conflicts(
     texts: Sequence[str], origins: Sequence[str], vectors: Vectors, pulse: Callable[[], None] = lambda: None
-) -> list[Pair]:
-    """The conflicts among texts that are in order of time. Texts of one origin are not compared with each other.
+) -> list[FoundConflict]:
+    """The conflicts among texts in chronological order. Texts with equal ``origins`` are not compared.
 
-    Of several in a row each is held against the one that it replaces, not against what that one had replaced before.
-    ``vectors`` are the texts' embeddings, of length 1, shape (n, d). ``pulse`` is called before each comparison: many
-    texts of one subject take a while.
+    In a chain of replacements, each text conflicts only with the one that it replaces directly. ``vectors`` are the
+    texts' embeddings of length 1, shape (n, d). ``pulse`` is called before each comparison, since many texts about one
+    subject take seconds.
     """
     parsed = [clauses(text) for text in texts]
     readings = [contrast.read(text) for text in texts]
     shared, near = _sharing_words(parsed), contrast.candidates(readings, vectors)
-    found = []
-    replaced: list[int] = []  # by each text, directly or not: a bit for each
+    pairs = []
+    replaced: list[int] = []  # for each text, the set of texts that it replaces, directly or not, as a bit mask
     for later in range(len(texts)):
-        behind = 0
+        replaced_by_later = 0
         for earlier in np.flatnonzero(shared[later, :later] | near[later, :later])[::-1].tolist():
-            if behind >> earlier & 1 or origins[earlier] == origins[later] or readings[earlier].is_open:
+            if replaced_by_later >> earlier & 1 or origins[earlier] == origins[later] or readings[earlier].is_open:
                 continue
             pulse()
-            conflict = between_clauses(parsed[earlier], parsed[later]) if shared[later, earlier] else None
+            conflict = compare_clauses(parsed[earlier], parsed[later]) if shared[later, earlier] else None
             if conflict is None and near[later, earlier]:
                 similarity = float(vectors[earlier] @ vectors[later])
-                conflict = _likely(readings[earlier], readings[later], similarity)
+                conflict = _by_contrast(readings[earlier], readings[later], similarity)
             if conflict is not None:
-                found.append(Pair(earlier, later, conflict))
-                behind |= 1 << earlier | replaced[earlier]
-        replaced.append(behind)
-    return sorted(found, key=lambda pair: (pair.earlier, pair.later))
+                pairs.append(FoundConflict(earlier, later, conflict))
+                replaced_by_later |= 1 << earlier | replaced[earlier]
+        replaced.append(replaced_by_later)
+    return sorted(pairs, key=lambda pair: (pair.earlier, pair.later))
 
 
-def between(earlier: str, later: str, similarity: float | None = None) -> Found | None:
-    """The conflict of a later statement with an earlier one, if there is one.
+def compare_texts(earlier: str, later: str, similarity: float | None = None) -> Finding | None:
+    """The conflict of a later statement with an earlier one, or None.
 
-    ``similarity`` is the cosine of their embeddings; without it the rules alone are asked.
+    ``similarity`` is the cosine of their embeddings; without it only the rules apply.
     """
     reading = contrast.read(earlier)
     if reading.is_open:
         return None
-    found = between_clauses(clauses(earlier), clauses(later))
+    found = compare_clauses(clauses(earlier), clauses(later))
     if found is not None or similarity is None:
         return found
-    return _likely(reading, contrast.read(later), similarity)
+    return _by_contrast(reading, contrast.read(later), similarity)
 
 
-def _likely(earlier: contrast.Reading, later: contrast.Reading, similarity: float) -> Found | None:
-    found = contrast.between(earlier, later, similarity)
-    return None if found is None else Found(*found)
+def _by_contrast(earlier: contrast.Reading, later: contrast.Reading, similarity: float) -> Finding | None:
+    found = contrast.likely_difference(earlier, later, similarity)
+    return None if found is None else Finding(*found)
 
 
 def _sharing_words(parsed: Sequence[tuple[Clause, ...]]) -> NDArray[np.bool_]:
-    """Which have a word in common or a class of things, shape (n, n): the others cannot conflict by the rules."""
+    """Which pairs share a word or a class of things, shape (n, n). The rules find no conflict in other pairs."""
     columns: dict[str, int] = {}
     marks: list[tuple[int, int]] = []
     for row, statement in enumerate(parsed):
@@ -106,31 +106,31 @@ def _sharing_words(parsed: Sequence[tuple[Clause, ...]]) -> NDArray[np.bool_]:
     return has @ has.T > 0
 
 
-def between_clauses(earlier: Sequence[Clause], later: Sequence[Clause]) -> Found | None:
-    """The same of statements that were taken apart already."""
-    found = [conflict for a in earlier for b in later if (conflict := _of_clauses(a, b)) is not None]
-    return max(found, key=lambda conflict: conflict.confidence, default=None)
+def compare_clauses(earlier: Sequence[Clause], later: Sequence[Clause]) -> Finding | None:
+    """The most confident conflict between the clauses of two parsed statements, by the rules; None without one."""
+    findings = [finding for a in earlier for b in later if (finding := _compare_pair(a, b)) is not None]
+    return max(findings, key=lambda finding: finding.confidence, default=None)
 
 
-def _of_clauses(a: Clause, b: Clause) -> Found | None:
-    if (reversal := _taken_back(a, b)) is not None:
+def _compare_pair(a: Clause, b: Clause) -> Finding | None:
+    if (reversal := _reversed(a, b)) is not None:
         return reversal
     only_a = set(a.stems - b.stems | a.repeated - b.repeated)
     only_b = set(b.stems - a.stems | b.repeated - a.repeated)
-    toggled = take_opposites(only_a, only_b, a.heads | b.heads) or _is_turned_round(a, b)
+    toggled = remove_opposites(only_a, only_b, a.heads | b.heads) or _is_order_swapped(a, b)
     denials = [clause.is_negative for clause in (a, b)]
     if not toggled:  # "X is forbidden" denies X
         denials = [c.is_negative != bool(c.stems & lexicon.FORBIDDING) for c in (a, b)]
         only_a, only_b = only_a - lexicon.FORBIDDING, only_b - lexicon.FORBIDDING
-    standing = _standing(a, b, only_a, only_b)
+    relation = _relation(a, b, only_a, only_b)
     if denials[0] != denials[1]:
-        return None if toggled else _denied(b, standing, denials[0])
-    if standing in ("same", "earlier is narrower"):
-        sure = 0.9 if standing == "same" else 0.7
+        return None if toggled else _negated(b, relation, denials[0])
+    if relation in ("same", "earlier is narrower"):
+        sure = 0.9 if relation == "same" else 0.7
         if toggled:
-            return Found("toggle", sure)
+            return Finding("toggle", sure)
         if _has_other_amount(a, b):
-            return Found("value", sure)
+            return Finding("value", sure)
     if a.is_negative or toggled:
         return None
     return _other_choice(a, b, frozenset(only_a), frozenset(only_b))
@@ -139,13 +139,13 @@ def _of_clauses(a: Clause, b: Clause) -> Found | None:
 # --- subjects ---
 
 
-def _standing(a: Clause, b: Clause, only_a: set[str], only_b: set[str]) -> Standing:
-    """How the subjects of two clauses stand to each other, by the words that only one of them has."""
+def _relation(a: Clause, b: Clause, only_a: set[str], only_b: set[str]) -> SubjectRelation:
+    """How the subjects of two clauses relate, judged by the words that only one of them has."""
     more_a, more_b = _narrowing(a, only_a), _narrowing(b, only_b)
     if not a.heads & b.heads or (more_a and more_b):
         return "apart"
     common = a.stems & b.stems
-    if (more_a or more_b) and (len(common) < 2 or len(common) < _IN_COMMON * max(len(a.stems), len(b.stems))):
+    if (more_a or more_b) and (len(common) < 2 or len(common) < _MIN_SHARED * max(len(a.stems), len(b.stems))):
         return "apart"
     if more_a:
         return "earlier is narrower" if _is_head(b.last_head, a) else "apart"
@@ -155,12 +155,12 @@ def _standing(a: Clause, b: Clause, only_a: set[str], only_b: set[str]) -> Stand
 
 
 def _is_head(stem: str | None, clause: Clause) -> bool:
-    """Whether a clause is about the thing too, and not about a part of it: the tokens, not the token's date."""
+    """Whether a clause is about the thing itself, not about a part of it: the tokens, not the token's date."""
     return stem not in clause.stems or stem in clause.heads
 
 
 def _narrowing(clause: Clause, only: set[str]) -> set[str]:
-    """Of the words that one clause has more, those that say of what it holds: neither how, nor that it changes."""
+    """The extra words of one clause that narrow its subject; words of manner and of change do not."""
     more = {word.stem for word in clause.words if word.stem in only and word.preposition not in lexicon.MANNER}
     return more - lexicon.CHANGING
 
@@ -168,22 +168,23 @@ def _narrowing(clause: Clause, only: set[str]) -> set[str]:
 # --- kinds ---
 
 
-def _denied(b: Clause, standing: Standing, is_earlier: bool) -> Found | None:
-    """A denial of a narrower case is an exception; a narrower case of what is denied is a contradiction.
+def _negated(b: Clause, relation: SubjectRelation, is_earlier: bool) -> Finding | None:
+    """The conflict when one clause negates the other; ``is_earlier``: the negation is the earlier one.
 
-    ``is_earlier``: the denial is the earlier one.
+    A negation of a narrower case is an exception, so no conflict. A positive narrower case of what is negated
+    contradicts it.
     """
-    denial_is_narrower = standing == ("earlier is narrower" if is_earlier else "later is narrower")
-    if standing == "apart" or denial_is_narrower:
+    denial_is_narrower = relation == ("earlier is narrower" if is_earlier else "later is narrower")
+    if relation == "apart" or denial_is_narrower:
         return None
     kind: ConflictKind = "reversal" if b.is_reversal else "negation"
-    return Found(kind, 0.9 if standing == "same" else 0.75)
+    return Finding(kind, 0.9 if relation == "same" else 0.75)
 
 
-def take_opposites(only_a: set[str], only_b: set[str], heads: frozenset[str]) -> bool:
-    """Take out the words of each of which the other has the opposite. Whether there were any.
+def remove_opposites(only_a: set[str], only_b: set[str], heads: frozenset[str]) -> bool:
+    """Remove the words from both sets whose opposite is in the other set. Returns whether there were any.
 
-    ``heads`` are the words that say how a thing is, and not which.
+    ``heads`` are the words that describe the state of a thing; only among them do opposite states count.
     """
     pairs = [(one, other) for one in only_a for other in lexicon.opposites_of(one) & only_b]
     states = ((one, other) for one in only_a & heads for other in lexicon.counterparts_of(one) & only_b)
@@ -194,8 +195,8 @@ def take_opposites(only_a: set[str], only_b: set[str], heads: frozenset[str]) ->
     return bool(pairs)
 
 
-def _is_turned_round(a: Clause, b: Clause) -> bool:
-    """``A before B`` and ``B before A``."""
+def _is_order_swapped(a: Clause, b: Clause) -> bool:
+    """Whether the clauses have the form ``A before B`` and ``B before A``."""
     if a.order is None or b.order is None or a.stems != b.stems:
         return False
     behind_a, behind_b = (frozenset(w.stem for w in c.words if w.preposition in ("before", "after")) for c in (a, b))
@@ -203,25 +204,25 @@ def _is_turned_round(a: Clause, b: Clause) -> bool:
 
 
 def _has_other_amount(a: Clause, b: Clause) -> bool:
-    """Another amount of the same; a number right behind a name, and nothing else, makes another name."""
+    """Whether the clauses name different amounts of the same. A number right behind a name, alone, is another name."""
     differing = {kind for kind, amounts in a.quantities.items() if b.quantities.get(kind, amounts) != amounts}
     says_so = len(a.stems & b.stems) > 1 or (a.copula and b.copula)
     return any(says_so or not kind.startswith(NAMED) or "_" in kind for kind in differing)
 
 
-def _taken_back(a: Clause, b: Clause) -> Found | None:
-    """The later one names what it takes the place of, and that is what the earlier one says; or the other way round."""
+def _reversed(a: Clause, b: Clause) -> Finding | None:
+    """The conflict when the later clause names what it replaces and the earlier one says just that, or vice versa."""
     if b.is_negative or a.is_negative:
         return None
     if _speaks_of(a, b.rejected, b) or _is_dropped(a, b):
-        return Found("reversal", 0.85)
+        return Finding("reversal", 0.85)
     if a.chooses and _speaks_of(b, a.rejected, a):
-        return Found("reversal", 0.8)
+        return Finding("reversal", 0.8)
     return None
 
 
 def _speaks_of(clause: Clause, rejected: frozenset[str], other: Clause) -> bool:
-    """Whether a clause says what another one rejects, of the same subject as far as both name one."""
+    """Whether a clause says what another one rejects, about the same subject if both name one."""
     if not rejected or not rejected <= clause.stems or not rejected & clause.heads:
         return False
     behind = clause.prepositions(rejected)
@@ -235,17 +236,17 @@ def _speaks_of(clause: Clause, rejected: frozenset[str], other: Clause) -> bool:
 
 
 def _is_dropped(a: Clause, b: Clause) -> bool:
-    """``Use X for Y``, then ``Drop X``."""
+    """Whether the clauses have the form ``Use X for Y``, then ``Drop X``."""
     if not a.chooses or not b.words or b.words[0].stem not in lexicon.DROPPING:
         return False
     dropped = {word.stem for word in b.words[1:] if word.preposition is None}
     chosen = {word.stem for word in a.words if word.preposition is None}
-    rest = {word.stem for word in b.words[1:]} - dropped
-    return bool(dropped) and dropped <= chosen and rest <= a.stems
+    others = {word.stem for word in b.words[1:]} - dropped
+    return bool(dropped) and dropped <= chosen and others <= a.stems
 
 
-def _other_choice(a: Clause, b: Clause, only_a: frozenset[str], only_b: frozenset[str]) -> Found | None:
-    """Both make a choice for the same subject, and it is not the same one."""
+def _other_choice(a: Clause, b: Clause, only_a: frozenset[str], only_b: frozenset[str]) -> Finding | None:
+    """The conflict when both clauses make a choice for the same subject, but a different one."""
     common = a.stems & b.stems
     if not only_a or not only_b or a.is_addition or b.is_addition or common & lexicon.ADDING:
         return None
@@ -254,21 +255,23 @@ def _other_choice(a: Clause, b: Clause, only_a: frozenset[str], only_b: frozense
     classes = [{lexicon.CLASS_OF[stem] for stem in only if stem in lexicon.CLASS_OF} for only in (only_a, only_b)]
     loose = [sum(stem not in lexicon.CLASS_OF for stem in only) for only in (only_a, only_b)]
     if classes[0] & classes[1] and max(loose) <= (1 if common else 0):
-        return Found("choice", 0.9 if common else 0.7)
+        return Finding("choice", 0.9 if common else 0.7)
     if all(classes) or not common or not (_is_one_group(a, only_a) and _is_one_group(b, only_b)):
         return None
     where = a.prepositions(only_a) | b.prepositions(only_b)
     if a.chooses and b.chooses and where == {None} and not (a.heads & common) <= lexicon.COMPONENTS:
-        return Found("choice", 0.65)
-    is_scope = bool((a.prepositions(common) | b.prepositions(common)) & lexicon.PLACES)  # the place is the same already
+        return Finding("choice", 0.65)
+    is_scope = bool(
+        (a.prepositions(common) | b.prepositions(common)) & lexicon.PLACES
+    )  # both already name the same place
     if where <= lexicon.PLACES and not is_scope and common & lexicon.EXCLUSIVE and common - lexicon.EXCLUSIVE:
-        return Found("choice", 0.75)
+        return Finding("choice", 0.75)
     if a.copula and b.copula and where == {None} and common & lexicon.PROPERTIES and not a.quantities:
-        return Found("choice", 0.75)
+        return Finding("choice", 0.75)
     return None
 
 
 def _is_one_group(clause: Clause, only: frozenset[str]) -> bool:
-    """Whether words stand side by side behind one preposition: in one place of the sentence."""
-    places = [at for at, word in enumerate(clause.words) if word.stem in only]
-    return places[-1] - places[0] == len(places) - 1 and len(clause.prepositions(only)) == 1
+    """Whether the words are adjacent and behind the same preposition."""
+    indexes = [index for index, word in enumerate(clause.words) if word.stem in only]
+    return indexes[-1] - indexes[0] == len(indexes) - 1 and len(clause.prepositions(only)) == 1

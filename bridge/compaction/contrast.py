@@ -1,9 +1,9 @@
-"""How likely it is that two decisions of any wording cannot both hold: what they share and how they differ, weighed.
+"""Estimates the probability that two decisions of any wording conflict, by logistic regression over a few features.
 
-The rules of ``conflicts`` want two statements of much the same form. This does not: it reads of each what it speaks
-of, whether it denies, which amounts and names it has, and whether it turns from something; how two of these readings
-differ, together with how close the texts are in meaning, makes a probability. The weights of that sum are fitted to
-labelled pairs (``python -m benchmarks.conflicts --fit``), not chosen. English alone, as the tables are.
+The rules of ``conflicts`` need two statements of similar form; this does not. It extracts a ``Reading`` of each
+decision: its subject, negation, amounts and names, and whether it reverses something. The differences of two readings
+and the similarity of the embeddings give the probability. The weights are fitted to labelled pairs
+(``python -m benchmarks.conflicts --fit``). English only, like the word tables.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from ..embedding.embedder import Vectors
 from . import lexicon
-from .statements import MOST_CHARACTERS, TOKEN, WITH_UNIT, amounts_in, canonical
+from .statements import MAX_CHARACTERS, TOKEN, WITH_UNIT, amounts_in, canonical
 
 Difference = Literal["toggle", "negation", "value", "choice", "reversal"]
 
-LIKELY = 0.65  # a conflict from here on: chosen on the labelled pairs for precision
+LIKELY = 0.65  # the probability from which a pair is a conflict; chosen on the labelled pairs for precision
 
-# What each feature of a pair adds to the log-odds of a conflict. ``python -m benchmarks.conflicts --fit`` prints them.
+# The weight of each feature in the log-odds of a conflict. ``python -m benchmarks.conflicts --fit`` prints them.
 WEIGHTS: dict[str, float] = {
     "similarity": 3.52,
     "shared": 2.93,
@@ -79,7 +79,7 @@ _PHRASES = tuple(
         (r"[<>=]|->", " "),
     )
 )
-# An introduction, and where the reasons begin: what is decided stands between the two.
+# An introduction, and the start of the reasons; the decision is between the two.
 _LEAD = re.compile(
     r"^(?:(?:after|because|since|due to|following|as|given)\b[^,]{0,80}, |we (?:have )?(?:agreed|decided|settled)\b )"
 )
@@ -87,10 +87,10 @@ _REASON = re.compile(
     r";|\.\s|\s[-–—]+\s|\s\(|\b(?:because|since|so that|so|due to|as (?:it|they|we|this|that|the)|which|until)\b|!|\n"
 )
 _OCCASION = re.compile(r"\bafter the ")
-_SHORTEST = 12  # characters of what is decided
-_FULL = 3  # words that carry meaning: what follows a comma after so many is a reason, not an item of a list
+_SHORTEST = 12  # characters of a decision
+_FULL = 3  # meaningful words; after as many, a part behind a comma is a reason, not an item of a list
 
-_SUFFIX = re.compile(  # of a stem, which has no final "e" any more
+_SUFFIX = re.compile(  # of a stem, which has lost its final "e"
     r"(?:i[sz]ation|ification|ation|ition|tion|sion|ion|ment|ness|anc|enc|ity|abl|ibl|iv|ally|al|at|i[sz]|or|er|ly|y)$"
 )
 _SHORTEST_ROOT = 4
@@ -100,7 +100,7 @@ _LABEL = re.compile(r"[a-z]+-\d+")
 
 @cache
 def root(word: str) -> str:
-    """What nouns and verbs of one family have in common: ``impersonate`` and ``impersonation`` are one."""
+    """The common root of related nouns and verbs: ``impersonate`` and ``impersonation`` have the same."""
     stem = canonical(word)
     bare = _SUFFIX.sub("", stem)
     return bare if len(bare) >= _SHORTEST_ROOT else stem
@@ -116,7 +116,7 @@ _DENYING = _roots(
     " revert rescind discard retire discontinue opt-in optional lose immutable refuse reject prevent"
     " suspend deprecate"
 )
-# A decision with one of these turns from an earlier one, and so do the weaker ones if other things agree.
+# A decision with a word of _TURNING reverses an earlier one. Those of _CHANGING are weaker evidence for that.
 _TURNING = _roots(
     "again back revert undo abandon reconsider cancel withdraw withdrawn mistake instead anymore restore ditch scrap"
     " omit"
@@ -129,9 +129,9 @@ _PURPOSES = frozenset(
     "that for of during while if when where who whose before after outside except unless under between without from"
     " to than".split()
 )
-_OPENING = frozenset((",", "that"))  # what they begin stands as apart as what is behind a preposition
+_OPENING = frozenset((",", "that"))  # these begin a group of words, as a preposition does
 _PLACES = frozenset("in on at inside within onto into".split())
-# What is done with a thing says less about the subject than the thing.
+# Common verbs, which say less about the subject than their objects.
 _DOING = (
     lexicon.EXCLUSIVE
     | (lexicon.ADDING - {"test", "export", "import"})
@@ -161,11 +161,12 @@ def _opposites(of: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a decision says, as far as the comparison needs it. All words are roots.
+    """The features of one decision that the comparison needs. All words are roots.
 
-    ``subject``: what it speaks of. ``heads`` end their group of words, ``purposes`` and ``places`` stand behind such
-    prepositions. ``order`` are the words with their places in the sentence, ``followed`` each with the token behind
-    it.
+    ``subject``: the words that name its subject. ``heads`` end their group of words; ``purposes`` and ``places`` follow
+    a preposition of that kind. ``order``: (word, index in the sentence). ``followed``: (word, next token).
+    ``labels``: kind -> numbered name, such as ``phase`` -> ``phase-2``. ``amounts``: unit -> values. ``denies``: it is
+    a negation. ``turns``: it reverses something. ``is_whole``: it claims to hold without exception.
     """
 
     subject: frozenset[str]
@@ -184,11 +185,11 @@ class Reading:
     is_whole: bool
     is_conditional: bool
     is_addition: bool
-    is_open: bool  # a question left for later: no decision that another one could replace
+    is_open: bool  # an open question, not a decision that another one could replace
 
 
 def read(text: str) -> Reading:
-    """The reading of a statement's decision, without its reasons."""
+    """The reading of a statement, without its introduction and reasons."""
     amounts, tokens = amounts_in(TOKEN.findall(_decision(text)))
     words: list[str] = []
     subject = set()
@@ -196,25 +197,25 @@ def read(text: str) -> Reading:
     heads, purposes, places = set(), set(), set()
     denials, preposition = 0, ""
     forms = [(token, root(token)) for token in tokens]
-    for at, (token, form) in enumerate(forms):
+    for index, (token, form) in enumerate(forms):
         if token in _DENYING or form in _DENYING:
             denials += 1
         elif token in lexicon.PREPOSITIONS or token in _OPENING:
             preposition = token
-        elif _says_of_what(token, form):
+        elif _names_subject(token, form):
             words.append(form)
             if canonical(token) not in _DOING:
                 subject.add(form)
-            order.append((form, at))
+            order.append((form, index))
             if preposition in _PURPOSES:
                 purposes.add(form)
             if preposition in _PLACES:
                 places.add(form)
-            after, after_form = forms[at + 1] if at + 1 < len(forms) else ("", "")
+            after, after_form = forms[index + 1] if index + 1 < len(forms) else ("", "")
             followed.append((form, after_form))
-            if not after or not _says_of_what(after, after_form) or canonical(after) in _DOING:
+            if not after or not _names_subject(after, after_form) or canonical(after) in _DOING:
                 heads.add(form)
-    said = {form for pair in forms for form in pair}
+    all_forms = {form for pair in forms for form in pair}
     return Reading(
         subject=frozenset(subject or words),
         words=frozenset(words),
@@ -227,18 +228,18 @@ def read(text: str) -> Reading:
         labels={word.rpartition("-")[0]: word for word in words if _LABEL.fullmatch(word)},
         amounts=_amounts(amounts),
         denies=denials % 2 == 1,
-        turns=not said.isdisjoint(_TURNING),
-        changes=not said.isdisjoint(_CHANGING),
-        is_whole=not said.isdisjoint(_WHOLE),
-        is_conditional=not said.isdisjoint(_CONDITIONS),
-        is_addition=not said.isdisjoint(_ADDITIONS),
-        is_open="undecided" in said,
+        turns=not all_forms.isdisjoint(_TURNING),
+        changes=not all_forms.isdisjoint(_CHANGING),
+        is_whole=not all_forms.isdisjoint(_WHOLE),
+        is_conditional=not all_forms.isdisjoint(_CONDITIONS),
+        is_addition=not all_forms.isdisjoint(_ADDITIONS),
+        is_open="undecided" in all_forms,
     )
 
 
 def _decision(text: str) -> str:
-    """The text in plain words without its introduction and its reasons."""
-    plain = unicodedata.normalize("NFKC", text[:MOST_CHARACTERS]).lower()
+    """The normalised text without its introduction and its reasons."""
+    plain = unicodedata.normalize("NFKC", text[:MAX_CHARACTERS]).lower()
     for pattern, replacement in _PHRASES:
         plain = pattern.sub(replacement, plain)
     plain = _LEAD.sub("", WITH_UNIT.sub(r"\1 \2", plain))
@@ -259,40 +260,40 @@ def _is_full(text: str) -> bool:
     return sum(not any(token in table for table in tables) for token in TOKEN.findall(text)) >= _FULL
 
 
-def _says_of_what(token: str, form: str) -> bool:
-    """Whether a word says of what something is decided, and not merely that or how."""
+def _names_subject(token: str, form: str) -> bool:
+    """Whether a word can name a subject; grammatical words, negations and common verbs cannot."""
     tables = (_OPENING, lexicon.STOP_WORDS, lexicon.PREPOSITIONS, _ADDITIONS, _DENYING, _TURNING, _LIGHT)
     return not any(token in table or form in table for table in tables)
 
 
 def _names(text: str) -> frozenset[str]:
-    """Names and identifiers: what has a capital within the sentence, two of them, a digit or a sign of code."""
+    """Names and identifiers: words with a capital inside the sentence, two capitals, a digit or a code character."""
     named = (
         word
-        for place, word in enumerate(text[:MOST_CHARACTERS].split())
-        if (place and word[:1].isupper()) or _NAME.search(word)
+        for index, word in enumerate(text[:MAX_CHARACTERS].split())
+        if (index and word[:1].isupper()) or _NAME.search(word)
     )
     return frozenset(root(word.strip(".,;:()`").lower()) for word in named)
 
 
-def _amounts(found: dict[str, tuple[float | str, ...]]) -> dict[str, frozenset[float | str]]:
-    """Amounts by unit; those without one are of one kind, whatever they count."""
+def _amounts(quantities: dict[str, tuple[float | str, ...]]) -> dict[str, frozenset[float | str]]:
+    """Amounts by unit; all amounts without a unit share the key ``""``, whatever they count."""
     kinds: dict[str, set[float | str]] = {}
-    for kind, values in found.items():
+    for kind, values in quantities.items():
         kinds.setdefault("" if kind.startswith(("of ", "named ")) else kind, set()).update(values)
     return {kind: frozenset(values) for kind, values in kinds.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """How a later reading differs from an earlier one. ``features`` are 0 to 1 each, by the names of WEIGHTS."""
+    """How a later reading differs from an earlier one. ``features``: name in WEIGHTS -> value, 0 to 1."""
 
     difference: Difference | None
     features: dict[str, float]
 
 
-def contrast(a: Reading, b: Reading, similarity: float) -> Contrast:
-    """The comparison of an earlier with a later reading; ``similarity`` is the cosine of the texts' embeddings."""
+def compare(a: Reading, b: Reading, similarity: float) -> Contrast:
+    """Compares an earlier reading with a later one; ``similarity`` is the cosine of the texts' embeddings."""
     common = a.subject & b.words | b.subject & a.words
     only_a, only_b = a.subject - common, b.subject - common
     opposed = {(x, y) for x in a.words - b.words for y in _opposites(x) & (b.words - a.words)}
@@ -302,7 +303,7 @@ def contrast(a: Reading, b: Reading, similarity: float) -> Contrast:
     named = bool(a.names & only_a) and bool(b.names & only_b)
     other = bool(only_a and only_b)
     is_other = any(b.labels.get(kind, label) != label for kind, label in a.labels.items())
-    plain = denied or amount  # beside such a difference every other one speaks for another subject
+    plain = denied or amount  # beside such a clear difference, every other one suggests another subject
     turns = b.turns and not a.turns and (plain or bool(only_a))
     unlike = min(_groups(a, only_a), _groups(b, only_b)) - (0 if plain else 1)
     heads_a, heads_b = a.heads & common, b.heads & common
@@ -337,37 +338,38 @@ def contrast(a: Reading, b: Reading, similarity: float) -> Contrast:
 
 
 def _is_exception(a: Reading, b: Reading, only_a: frozenset[str], only_b: frozenset[str]) -> bool:
-    """Whether the later one holds in a narrower case alone. To allow a case of what was denied is no exception."""
+    """Whether the later decision only adds an exception: it holds in a narrower case. Allowing a case of what was
+    denied is no exception."""
     is_narrower = not only_a and bool(only_b & (b.purposes | b.places))
     return is_narrower and not (b.changes or b.is_whole or (a.denies and not b.denies))
 
 
 def _groups(reading: Reading, only: frozenset[str]) -> int:
-    """In how many places of the sentence the words stand."""
-    places = [at for word, at in reading.order if word in only]
-    return sum(at - 1 != before for before, at in zip([-2, *places], places, strict=False))
+    """The number of groups of adjacent words that the given words form in the sentence."""
+    indexes = [index for word, index in reading.order if word in only]
+    return sum(index - 1 != before for before, index in zip([-2, *indexes], indexes, strict=False))
 
 
 def _before(reading: Reading, only: frozenset[str], common: frozenset[str]) -> set[str]:
-    """What the words stand directly before: ``refresh tokens`` are in the place of ``access tokens``."""
+    """The common words that directly follow the given ones, as ``tokens`` in ``refresh tokens``."""
     return {after for word, after in reading.followed if word in only and after in common}
 
 
 def likelihood(features: dict[str, float]) -> float:
-    """How likely a conflict is, 0 to 1."""
+    """The probability of a conflict, 0 to 1: the logistic function of the weighted features."""
     return 1 / (1 + math.exp(-WEIGHTS["bias"] - sum(WEIGHTS[name] * value for name, value in features.items())))
 
 
-def between(a: Reading, b: Reading, similarity: float) -> tuple[Difference, float] | None:
-    """What sets a later reading against an earlier one and how likely it is, where it is likely enough."""
-    found = contrast(a, b, similarity)
-    if found.difference is None or (likely := likelihood(found.features)) < LIKELY:
+def likely_difference(a: Reading, b: Reading, similarity: float) -> tuple[Difference, float] | None:
+    """The kind of conflict between an earlier and a later reading, and its probability; None below ``LIKELY``."""
+    contrast = compare(a, b, similarity)
+    if contrast.difference is None or (probability := likelihood(contrast.features)) < LIKELY:
         return None
-    return found.difference, round(likely, 2)
+    return contrast.difference, round(probability, 2)
 
 
 def candidates(readings: Sequence[Reading], vectors: Vectors) -> NDArray[np.bool_]:
-    """Which pairs may be likely enough, shape (n, n), a row for each later one: by a bound that looks at no order."""
+    """Which pairs may reach ``LIKELY``, shape (n, n), one row per later reading. A cheap upper bound of the score."""
     columns: dict[str, int] = {}
     for reading in readings:
         for word in reading.words:

@@ -1,8 +1,8 @@
-"""Which of several texts say the same, so that one of them will do.
+"""Groups texts that say the same, so that one of them can represent the group.
 
-The same words (but for case, spacing and punctuation) are the same. So are texts that an embedding finds close and that
-say it in other order or form, or one of them with a word more: a name, an amount, a denial, an opposite or one word in
-another's place keeps them apart, since a merger loses what only one of them says.
+Texts with the same words (except case, spacing and punctuation) are duplicates. So are texts with close embeddings that
+differ only in order or form, or in up to two extra words of one of them. A different name, amount, negation, opposite
+or replaced word keeps them apart, since merging them would lose what only one of them says.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ import numpy as np
 
 from ..embedding.embedder import Vectors
 from . import lexicon
-from .conflicts import between_clauses
+from .conflicts import compare_clauses
 from .statements import Clause, canonical, clauses
 
-# The cosine from which two texts may say the same. With the built-in model paraphrases of a decision have 0.85 to 0.95;
-# so have decisions that differ in one word, and these the wording keeps apart.
+# The cosine from which two texts may say the same. With the built-in model, paraphrases of a decision have 0.85 to
+# 0.95. So do decisions that differ in one word; the comparison of the words keeps those apart.
 SAME_MEANING = 0.88
 
-_TELLING = lexicon.CLASS_OF.keys() | lexicon.SELECTING | lexicon.WEAKENING  # one of these more says something else
-_MOST_MORE = 2  # words that one of two texts may have beside those of the other
-_ROWS = 1000  # compared with all at once
+_DISTINGUISHING = lexicon.CLASS_OF.keys() | lexicon.SELECTING | lexicon.WEAKENING  # an extra one changes the meaning
+_MAX_EXTRA = 2  # extra words that one of two texts may have
+_ROWS = 1000  # rows of the similarity matrix that are computed at once
 _NAME = re.compile(r"\S*[\d_./\\#]\S*|\S*[a-z][A-Z]\S*|[A-Z]{2,}\S*")
 
 
 @dataclass(frozen=True, slots=True)
 class _Parsed:
-    """A text as it is compared with others, taken apart once: in a topic of one subject each is near all the others."""
+    """A parsed text. Each is parsed once, since within one subject every text is close to all others."""
 
     names: frozenset[str]
     clauses: tuple[Clause, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Texts that say the same, by their places in the list. ``kept`` is the one whose words stand for all.
+class DuplicateGroup:
+    """Texts that say the same, as indexes into the list. ``kept`` is the text that represents the group.
 
-    ``similarity`` is the lowest cosine by which a member came in; None where all have the same words.
+    ``similarity`` is the lowest cosine by which a member was added; None if all have the same words.
     """
 
     members: tuple[int, ...]
@@ -50,74 +50,76 @@ class Group:
     similarity: float | None
 
 
-def group(texts: Sequence[str], vectors: Vectors, pulse: Callable[[], None] = lambda: None) -> list[Group]:
-    """The texts in groups, ordered by each group's last member. The newest wording is kept, or a fuller one.
+def group_duplicates(
+    texts: Sequence[str], vectors: Vectors, pulse: Callable[[], None] = lambda: None
+) -> list[DuplicateGroup]:
+    """All texts in groups, sorted by each group's last member. The kept text is the newest, or an older, fuller one.
 
-    ``texts`` are in order of time; ``vectors`` are their embeddings, of length 1, shape (n, d). ``pulse`` is called
-    before each text is compared with the others.
+    ``texts`` are in chronological order; ``vectors`` are their embeddings of length 1, shape (n, d). ``pulse`` is
+    called before each text is compared with the others.
     """
     groups: list[tuple[list[int], int, float | None]] = []
     by_words: dict[str, int] = {}
     group_of: list[int] = []
-    wordings = [wording(text) for text in texts]
-    # What repeats the words of another is compared with nothing: a topic may say the same in each of its memories.
-    near = _near(vectors, sorted({words: place for place, words in reversed(list(enumerate(wordings)))}.values()))
+    wordings = [normalised_wording(text) for text in texts]
+    # Exact repetitions are not compared by vectors: a topic may repeat the same text in each of its memories.
+    near = _near(vectors, sorted({words: index for index, words in reversed(list(enumerate(wordings)))}.values()))
     by_text: dict[str, _Parsed] = {}
     parsed: list[_Parsed] = []
-    for place, (text, words) in enumerate(zip(texts, wordings, strict=True)):
+    for index, (text, words) in enumerate(zip(texts, wordings, strict=True)):
         pulse()
         parsed.append(by_text.get(text) or by_text.setdefault(text, _Parsed(_names(text), clauses(text))))
-        found, similarity = by_words.get(words), None
-        if found is None:
-            for cosine, other in near[place]:
-                if groups[group_of[other]][1] == other and _may_be_one(parsed[other], parsed[place]):
-                    found, similarity = group_of[other], cosine
+        group, similarity = by_words.get(words), None
+        if group is None:
+            for cosine, other in near[index]:
+                if groups[group_of[other]][1] == other and _say_the_same(parsed[other], parsed[index]):
+                    group, similarity = group_of[other], cosine
                     break
-        if found is None:
-            found = len(groups)
-            groups.append(([], place, None))
-        members, kept, lowest = groups[found]
-        members.append(place)
+        if group is None:
+            group = len(groups)
+            groups.append(([], index, None))
+        members, kept, lowest = groups[group]
+        members.append(index)
         if similarity is not None:
             lowest = similarity if lowest is None else min(lowest, similarity)
-        groups[found] = (members, kept if _is_fuller(parsed[kept], parsed[place]) else place, lowest)
-        by_words[words] = found
-        group_of.append(found)
-    found_groups = [Group(tuple(members), kept, lowest) for members, kept, lowest in groups]
-    return sorted(found_groups, key=lambda each: each.members[-1])
+        groups[group] = (members, kept if _is_fuller(parsed[kept], parsed[index]) else index, lowest)
+        by_words[words] = group
+        group_of.append(group)
+    duplicate_groups = [DuplicateGroup(tuple(members), kept, lowest) for members, kept, lowest in groups]
+    return sorted(duplicate_groups, key=lambda group: group.members[-1])
 
 
-def wording(text: str) -> str:
-    """What two texts with the same words have in common: no case, one blank between words, no full stop."""
+def normalised_wording(text: str) -> str:
+    """The text for exact comparison: case-folded, single blanks, no punctuation at the end."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(" .!;,")
 
 
-def _near(vectors: Vectors, places: Sequence[int]) -> dict[int, list[tuple[float, int]]]:
-    """For each of the places the earlier rows that are as close as the threshold, the closest first."""
-    found: dict[int, list[tuple[float, int]]] = {place: [] for place in places}
-    for start in range(0, len(places), _ROWS):
-        part = places[start : start + _ROWS]
+def _near(vectors: Vectors, indexes: Sequence[int]) -> dict[int, list[tuple[float, int]]]:
+    """For each index, the (cosine, index) of earlier texts with at least ``SAME_MEANING``, the closest first."""
+    near: dict[int, list[tuple[float, int]]] = {index: [] for index in indexes}
+    for start in range(0, len(indexes), _ROWS):
+        part = indexes[start : start + _ROWS]
         cosines = vectors[part] @ vectors.T
         for row, other in zip(*np.nonzero(cosines >= SAME_MEANING), strict=True):
             if other < part[row]:
-                found[part[row]].append((round(float(cosines[row, other]), 4), int(other)))
-    return {place: sorted(each, key=lambda pair: (-pair[0], -pair[1])) for place, each in found.items()}
+                near[part[row]].append((round(float(cosines[row, other]), 4), int(other)))
+    return {index: sorted(pairs, key=lambda pair: (-pair[0], -pair[1])) for index, pairs in near.items()}
 
 
-def _may_be_one(text: _Parsed, other: _Parsed) -> bool:
-    """Whether no more than the words differ: nothing that tells two decisions apart."""
+def _say_the_same(text: _Parsed, other: _Parsed) -> bool:
+    """Whether two close texts differ only in wording, by nothing that distinguishes two decisions."""
     one, two = text.clauses, other.clauses
-    if text.names != other.names or between_clauses(one, two) or between_clauses(two, one):
+    if text.names != other.names or compare_clauses(one, two) or compare_clauses(two, one):
         return False
     if [_core(clause) for clause in one] != [_core(clause) for clause in two]:
         return False
     stems, others = _counted(one), _counted(two)
     only, only_other = stems - others, others - stems
-    if not _TELLING.isdisjoint((*only, *only_other)):
+    if not _DISTINGUISHING.isdisjoint((*only, *only_other)):
         return False
     if only and only_other:
         return only.keys() | only_other.keys() <= lexicon.DROPPING
-    return (only + only_other).total() <= _MOST_MORE
+    return (only + only_other).total() <= _MAX_EXTRA
 
 
 def _counted(parts: Sequence[Clause]) -> Counter[str]:
@@ -134,12 +136,12 @@ def _stems(parts: Sequence[Clause]) -> frozenset[str]:
 
 
 def _names(text: str) -> frozenset[str]:
-    """Identifiers, numbers and abbreviations, and words with a capital, but for the one that begins the sentence."""
+    """Identifiers, numbers, abbreviations and capitalised words, except the first word of the text."""
     words = [word.strip(".,;:!?()[]\"'`") for word in text.split()]
     capitals = {word for word in words[1:] if word[:1].isupper()}
     return frozenset(canonical(word.casefold()) for word in words if _NAME.fullmatch(word) or word in capitals)
 
 
 def _is_fuller(text: _Parsed, other: _Parsed) -> bool:
-    """Whether a text has every word that carries meaning in the other one, and more."""
+    """Whether a text has all meaningful words of the other one, and more."""
     return _stems(text.clauses) > _stems(other.clauses)

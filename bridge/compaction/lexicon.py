@@ -1,6 +1,6 @@
-"""What words of a decision mean to the detector of conflicts: tables, in the form that ``stem`` gives them.
+"""The word tables of the conflict detector, as stems (see ``stem``), and the stemmer.
 
-English alone: of another language no conflict is found, and none invented.
+English only. In other languages the detector finds no conflicts, neither right nor wrong ones.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from functools import cache
 
 
 def stem(word: str) -> str:
-    """A word without its plural, tense or final ``e``: ``retries``, ``retried`` and ``retrying`` are one."""
+    """A word without plural, tense and final ``e``: ``retries``, ``retried`` and ``retrying`` have one stem."""
     for ending, stands_for, shortest in (("ies", "y", 5), ("ied", "y", 5), ("ing", "", 6), ("ed", "", 5)):
         if word.endswith(ending) and len(word) >= shortest:
             return _undouble(word[: -len(ending)] + stands_for)
@@ -39,7 +39,7 @@ NUMBERS = {
     for word in words.split(",")
 } | {"fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90, "hundred": 100}
 
-# Units by kind, with what one is in the kind's own unit.
+# Unit -> (kind, factor to the kind's base unit: seconds, bytes, percent, times).
 _DAY = 86_400.0
 UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("ms", "millisecond", "milliseconds"), ("time", 0.001)),
@@ -90,38 +90,38 @@ PREPOSITIONS = frozenset(
     " except within without per between against until behind inside outside upon whenever where which who than"
     " because".split()
 )
-# What stands behind these is not there, or on one side: behind another one it says something else.
+# These exclude or take one side, so that the same words behind another preposition have another meaning.
 SIDED = frozenset("without except unless outside inside against until before after over under from".split())
-# These say how; what follows the others says where, when or of what a statement holds.
+# Prepositions of manner; the words behind the others say where, when or for what a statement holds.
 MANNER = frozenset("with by via through using as into per".split())
 PLACES = frozenset("in on at to inside into onto under with via through as by using".split())
 
-# A choice is made by these, so two different ones for the same purpose exclude each other.
+# Verbs of choice: two different choices for the same purpose exclude each other.
 CHOOSING = _stems(
     "use choose chose chosen pick select adopt prefer take standardise standardize settle rely stick go went decide"
     " decided agreed agree".split()
 )
 LIGHT = CHOOSING | _stems("make set get let want need put value way old default reach hit exceed become happen".split())
-# What is done with these has one place or means.
+# Verbs whose object has one place or one means.
 EXCLUSIVE = _stems(
     "store keep save persist host deploy write written live lie configure render base authenticate hash sign encrypt"
     " serialise serialize format license publish package implement build run-on name return send validate generate"
     " document maintain track manage read parse compile".split()
 )
 ADDING = _stems("support add allow accept include offer provide introduce ship test export import".split())
-# A change of an amount, not another subject.
+# Verbs that change an amount; an extra one does not change the subject.
 CHANGING = _stems("raise lower increase reduce decrease extend shorten change bump cut double halve move go".split())
 FORBIDDING = _stems("forbid forbidden prohibit prohibited disallow disallowed ban banned".split())
-_PREFIXES = ("in", "un", "non-", "non", "im", "ir", "il", "dis", "de")  # of the opposite of a word
-_SHORTEST = 4  # word that such a prefix is looked for at
+_PREFIXES = ("in", "un", "non-", "non", "im", "ir", "il", "dis", "de")  # they make the opposite of a word
+_SHORTEST = 4  # characters; the prefixes are tried only on longer words
 DROPPING = _stems("drop remove abandon retire ditch deprecate discontinue delete scrap".split())
-# "The default branch is main": a property has one value.
+# Properties, which have one value: "The default branch is main".
 PROPERTIES = _stems(
     "branch language license licence name owner format framework database encoding title colour color font theme order"
     " strategy protocol engine provider backend source host port domain prefix suffix separator maintainer approach"
     " default".split()
 ) | {"default"}
-# What may be made with many tools, so that two of them need not exclude each other.
+# Components, which may use many tools, so that two tools need not exclude each other.
 COMPONENTS = _stems(
     "extension app application project service server client backend frontend worker bridge web site page module"
     " package library product system code team repository user interface api cli tool component build pipeline".split()
@@ -143,24 +143,24 @@ _Opposites = dict[str, frozenset[str]]
 
 
 def _pairs(table: str) -> _Opposites:
-    """Each of ``one/other,another`` with its counterparts, both ways round."""
-    found: dict[str, set[str]] = {}
+    """The table of ``one/other,another`` entries as stem -> counterparts, in both directions."""
+    counterparts: dict[str, set[str]] = {}
     for entry in table.split():
         one, others = entry.split("/")
         for other in others.split(","):
-            found.setdefault(stem(one), set()).add(stem(other))
-            found.setdefault(stem(other), set()).add(stem(one))
-    return {word: frozenset(others) for word, others in found.items()}
+            counterparts.setdefault(stem(one), set()).add(stem(other))
+            counterparts.setdefault(stem(other), set()).add(stem(one))
+    return {word: frozenset(others) for word, others in counterparts.items()}
 
 
-# What is done to a thing, and undone.
+# Actions and those that undo them.
 _DOINGS = _pairs(
     "enable/disable allow/forbid,deny,block,prohibit,disallow,reject permit/forbid,deny,prohibit require/optional"
     " add/remove,drop,delete keep/remove,drop,delete,discard,split,replace accept/reject,refuse show/hide join/split"
     " include/exclude start/stop lock/unlock merge/rebase increase/decrease,reduce raise/lower,reduce grow/shrink"
     " pause/resume connect/disconnect edit/immutable"
 )
-# How a thing is. In front of a noun it says which one is meant ("local files"), so there it is no opposite.
+# States. In front of a noun, a state selects a thing ("local files"), so there it is no opposite.
 _STATES = _pairs(
     "on/off public/private,internal synchronously/asynchronously opt-in/opt-out open/closed strict/lenient,loose"
     " manual/automatic manually/automatically eager/lazy eagerly/lazily mutable/immutable centralised/decentralised"
@@ -170,33 +170,33 @@ _STATES = _pairs(
 
 
 def opposed() -> Iterable[tuple[str, str]]:
-    """All pairs of stems of which one undoes the other or is its other state, both ways round."""
+    """All pairs of opposite stems, actions and states, in both directions."""
     return [(one, other) for table in (_DOINGS, _STATES) for one, others in table.items() for other in others]
 
 
 @cache
 def opposites_of(word: str) -> frozenset[str]:
-    """The stems that undo what a stem says."""
+    """The stems of the actions that undo an action."""
     return _DOINGS.get(word, frozenset())
 
 
 @cache
 def counterparts_of(word: str) -> frozenset[str]:
-    """The stems that are the other state of what a stem says; ``insensitive`` of ``sensitive``."""
+    """The stems of the opposite states, by table and by prefix: ``insensitive`` for ``sensitive``."""
     longer = {prefix + word for prefix in _PREFIXES if len(word) > _SHORTEST}
     shorter = {word.removeprefix(p) for p in _PREFIXES if word.startswith(p) and len(word) - len(p) > _SHORTEST}
     return _STATES.get(word, frozenset()) | longer | shorter
 
 
-# A word more of these says which one is meant, so the text without it says something else.
+# Words that select a thing; a text with an extra one has another meaning.
 SELECTING = _stems(
     "left right top bottom upper lower first last start end read write upload download client server input output"
     " minimum maximum source target before after staging production development test local remote admin public private"
     " parent child new old internal external mobile desktop windows linux macos"
 )
 
-# A word more of these takes back what the rest says, or weakens it. The English denials are among NEGATIONS; texts of
-# other languages are told apart by theirs, since the vectors hardly see them.
+# Words that negate or weaken a statement. English negations are in NEGATIONS. Those of other languages are listed here,
+# since embeddings hardly reflect them.
 WEAKENING = _stems(
     "almost barely eventually half hardly nearly occasionally partially partly rarely scarcely seldom sometimes"
     " temporarily"
@@ -221,7 +221,7 @@ _CLASSES = (
     "terraform pulumi cloudformation ansible", "nginx caddy apache traefik haproxy", "utc localtime",
     "linux windows macos", "websocket sse polling webhook", "gzip brotli zstd lz4",
 )  # fmt: skip
-# Things of which one usually takes the other's place: the number of their class, by stem.
+# Stem -> number of its class; things of one class usually replace each other.
 CLASS_OF = {
     SYNONYMS.get(stem(word), stem(word)): number for number, words in enumerate(_CLASSES) for word in words.split()
 }

@@ -1,7 +1,7 @@
-"""A decision record's narrative, written from a template: what was talked about when, and what was given up.
+"""A decision record's narrative from a template: the memories by date, and the decisions that were given up.
 
-First a line that says what was merged, then one line a memory (or somebody's prose about all of them), then one a
-conflict. When the record is merged in its turn, its lines are taken over, not nested.
+The first line says what was merged. Then there is one line per memory, or prose about all of them, and then one line
+per conflict. When such a record is merged again, its lines are reused, not nested.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from jobs import clock
 from ..memory import Memory
 from ..text.sections import one_line
 
-MOST_CHARACTERS = 8000  # of the lines about memories: more would not be read, and the memories keep their own words
-_LEAST_CHARACTERS = 80  # of one line, however many there are
+MAX_CHARACTERS = 8000  # of all lines about memories; longer ones are cut, since the memories keep their own text
+_MIN_LINE_CHARACTERS = 80  # to which a line may be cut
 
 _HEADER = re.compile(r"Merged from (\d+) memories, \d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\.(?:\n|\Z)")
 _DATED = re.compile(r"\d{4}-\d\d-\d\d: ")
@@ -26,7 +26,7 @@ _SENTENCE = re.compile(r"[.!?](?=\s)")
 
 @dataclass(frozen=True, slots=True)
 class NarrativeText:
-    """A narrative, and what a reader should know about how it came about."""
+    """A narrative, with warnings for its reader."""
 
     text: str
     warnings: tuple[str, ...] = ()
@@ -38,29 +38,27 @@ def narrative(
     date_of: Callable[[Memory], str],
     prose: str | None = None,
 ) -> NarrativeText:
-    """The narrative of sources in order of time. ``given_up`` are conflicts: date, earlier text, later text.
-
-    ``prose`` takes the place of the lines about memories.
-    """
+    """The narrative of sources in chronological order. ``given_up`` are the conflicts: (date, earlier text, later
+    text). ``prose`` replaces the lines about memories."""
     lines = [line for memory in sources for line in _lines(memory, _day(date_of(memory)))]
     days = [line[:10] for line in lines]
     if prose is not None:
-        lines = [line for line in prose.split("\n") if line.strip() and not _is_ours(line)]
-    room = max(_LEAST_CHARACTERS, MOST_CHARACTERS // max(1, len(lines)))
-    told = [_cut(line, room) for line in lines]
+        lines = [line for line in prose.split("\n") if line.strip() and not _is_template_line(line)]
+    room = max(_MIN_LINE_CHARACTERS, MAX_CHARACTERS // max(1, len(lines)))
+    shown = [_cut(line, room) for line in lines]
     settled = [f"{_day(date)}: “{one_line(old)}” was given up for “{one_line(new)}”." for date, old, new in given_up]
     former = [line for memory in sources for line in _settled_before(memory)]
     settled = list(dict.fromkeys([*former, *settled]))
-    newest = _that_fit(settled, MOST_CHARACTERS // 2)
+    newest = _last_that_fit(settled, MAX_CHARACTERS // 2)
     warnings = (
-        () if told + newest == lines + settled else ("The narrative is shortened; the memories keep their own words.",)
+        () if shown + newest == lines + settled else ("The narrative is shortened; the memories keep their own words.",)
     )
     days += [_day(date_of(memory)) for memory in sources]
-    return NarrativeText("\n".join([_header(sources, min(days), max(days)), *told, *newest]), warnings)
+    return NarrativeText("\n".join([_header(sources, min(days), max(days)), *shown, *newest]), warnings)
 
 
-def _is_ours(line: str) -> bool:
-    """Whether prose has a line that would be read as one of the template's."""
+def _is_template_line(line: str) -> bool:
+    """Whether a line of prose would be parsed as one of the template's lines."""
     return bool(_HEADER.match(line) or _GIVEN_UP.fullmatch(line))
 
 
@@ -68,18 +66,18 @@ def _header(sources: Sequence[Memory], first: str, last: str) -> str:
     return f"Merged from {sum(map(_count, sources))} memories, {first}{'' if first == last else f' to {last}'}."
 
 
-def _that_fit(lines: Sequence[str], room: int) -> list[str]:
-    """The last lines that have room together."""
-    taken = 0
+def _last_that_fit(lines: Sequence[str], room: int) -> list[str]:
+    """The last lines that fit into ``room`` characters together."""
+    used = 0
     for number, line in enumerate(reversed(lines)):
-        taken += len(line) + 1
-        if taken > room:
+        used += len(line) + 1
+        if used > room:
             return list(lines[len(lines) - number :])
     return list(lines)
 
 
 def _count(memory: Memory) -> int:
-    """How many memories a source stands for: a former record for those that it merged."""
+    """How many memories a source represents: an earlier record represents those that it merged."""
     if memory.kind != "decision_record" or memory.content is None:
         return 1
     header = _HEADER.match(memory.content.context)
@@ -91,7 +89,7 @@ def _day(date: str) -> str:
 
 
 def _lines(memory: Memory, day: str) -> list[str]:
-    """What a memory says of itself, in one line; what a record of this template said, in its lines."""
+    """The lines about a memory: one with its context; of an earlier record, its lines about memories."""
     context = memory.content.context if memory.content else ""
     if memory.kind == "decision_record" and (header := _HEADER.match(context)):
         lines = [line for line in context[header.end() :].split("\n") if line.strip()]
@@ -100,7 +98,7 @@ def _lines(memory: Memory, day: str) -> list[str]:
 
 
 def own_lines(memory: Memory) -> list[str]:
-    """What the narrative of a record says, line by line, without the words that those of all records have."""
+    """The lines of a record's narrative without the template's words: no header, dates or conflicts."""
     context = memory.content.context if memory.content else ""
     header = _HEADER.match(context)
     lines = context[header.end() if header else 0 :].split("\n")
@@ -113,7 +111,7 @@ def _settled_before(memory: Memory) -> list[str]:
 
 
 def _cut(line: str, room: int) -> str:
-    """The line's sentences that have room, else its words; a line that was cut says so."""
+    """The line cut to ``room`` characters, at a sentence if possible, else at a word; a cut line ends in ``…``."""
     if len(line) <= room:
         return line
     ends = [found.end() for found in _SENTENCE.finditer(line) if found.end() < room]

@@ -1,6 +1,6 @@
-"""Previews of compactions: how they are shown, and kept under their digest, so that what is applied is what was seen.
+"""Previews of compactions: their JSON form, and their files, one per digest, so that exactly what was shown is applied.
 
-The digest covers what would be applied, and no more: the sources with digests of their contents, and the whole record.
+The digest covers only what would be applied: the sources with the digests of their contents, and the whole record.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from ..memory import Content, Memory, Metadata, References, TimeScope
 from .record_draft import Conflict, Draft, date_of
 
 FORMAT = 1
-MOST_KEPT = 100
+MAX_KEPT = 100
 DAYS_KEPT = 30.0
 
-# a record's name of each list of a memory
+# field of Content -> its name in a record
 _LISTS = {
     "decisions": "consolidated_decisions",
     "rationale": "consolidated_rationale",
@@ -39,7 +39,8 @@ _DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a compaction would do. ``sources`` are memory ids, the oldest first, with the digests of their contents."""
+    """What a compaction would do. ``sources``: (memory id, content digest), the oldest first. ``record``: field ->
+    value, as in the JSON form."""
 
     topic_id: str
     sources: tuple[tuple[str, str], ...]
@@ -49,9 +50,11 @@ class Preview:
 
     @property
     def digest(self) -> str:
+        """The SHA-256, in hex, of what would be applied."""
         return sha256(canonical_json(self._applied()).encode()).hexdigest()
 
     def as_dict(self) -> dict[str, Any]:
+        """The content of the preview's file."""
         return {**self._applied(), "conflicts": list(self.conflicts), "warnings": list(self.warnings)}
 
     def _applied(self) -> dict[str, Any]:
@@ -63,20 +66,20 @@ class Preview:
         }
 
 
-def preview_of(made: Draft, topic_id: str) -> Preview:
+def preview_of(draft: Draft, topic_id: str) -> Preview:
     """The preview of a record that is not stored yet."""
     return Preview(
         topic_id=topic_id,
-        sources=tuple((memory.id, content_digest(memory)) for memory in made.sources),
-        record=_record(made),
-        conflicts=[_conflict(conflict) for conflict in made.conflicts],
-        warnings=made.warnings,
+        sources=tuple((memory.id, content_digest(memory)) for memory in draft.sources),
+        record=_record(draft),
+        conflicts=[_conflict(conflict) for conflict in draft.conflicts],
+        warnings=draft.warnings,
     )
 
 
-def _record(made: Draft) -> dict[str, Any]:
-    """The record under the names that a record's fields have."""
-    content, metadata = made.content, made.metadata
+def _record(draft: Draft) -> dict[str, Any]:
+    """The record: field name -> value."""
+    content, metadata = draft.content, draft.metadata
     return {
         "topic": content.topic,
         "topic_id": metadata.topic_id,
@@ -89,13 +92,13 @@ def _record(made: Draft) -> dict[str, Any]:
         **{field: list(getattr(content, name)) for name, field in _LISTS.items()},
         **{f"key_references_{kind}": list(values) for kind, values in asdict(content.references).items()},
         "time_scope": asdict(content.time_scope),
-        "compaction_source": [memory.id for memory in made.sources],
-        "narrative_source": made.narrative_source,
+        "compaction_source": [memory.id for memory in draft.sources],
+        "narrative_source": draft.narrative_source,
     }
 
 
 def record_of(preview: Preview) -> tuple[Content, Metadata]:
-    """The record of a preview, which has neither id nor dates of its own. Raises KeyError, TypeError: it is none."""
+    """The record of a preview, without id and dates. Raises KeyError or TypeError for a malformed one."""
     record = preview.record
     lists = {name: tuple(record[field]) for name, field in _LISTS.items()}
     kinds = ("files", "plans", "branches", "issues")
@@ -111,7 +114,7 @@ def record_of(preview: Preview) -> tuple[Content, Metadata]:
 
 
 def _conflict(conflict: Conflict) -> dict[str, Any]:
-    """A conflict with both memories, both texts and both dates."""
+    """A conflict as JSON, with memory, text and date of both sides."""
     sides = {"earlier": conflict.earlier, "later": conflict.later}
     return {
         "kind": conflict.kind,
@@ -130,13 +133,13 @@ def _conflict(conflict: Conflict) -> dict[str, Any]:
 
 
 def content_digest(memory: Memory) -> str:
-    """The SHA-256 of a memory's words; its status, dates and labels do not count."""
+    """The SHA-256, in hex, of a memory's text; it does not depend on status, dates and labels."""
     words = memory.text if memory.content is None else asdict(memory.content)
     return sha256(canonical_json(words).encode()).hexdigest()
 
 
 def store(workspace: Workspace, preview: Preview, now: datetime) -> str:
-    """Keep a preview, durably, and forget those whose time is over. Returns the digest that it lies under."""
+    """Write a preview durably and remove expired ones. Returns its digest, which names its file. Raises OSError."""
     digest = preview.digest
     files.make_folder(workspace.previews)
     data = json.dumps(preview.as_dict(), ensure_ascii=False).encode()
@@ -147,33 +150,33 @@ def store(workspace: Workspace, preview: Preview, now: datetime) -> str:
 
 
 def load(workspace: Workspace, digest: str) -> Preview | None:
-    """The preview of that digest; None where there is none, or where it is not what the digest is of.
+    """The preview with that digest; None without one, or if the file's content has another digest.
 
-    Raises FILE_UNSAFE, FILE_TOO_LARGE.
+    Raises JobError: FILE_UNSAFE, FILE_TOO_LARGE.
     """
     try:
-        found = json.loads(files.read_own(workspace.preview(digest), _LIMIT))
+        content = json.loads(files.read_own(workspace.preview(digest), _LIMIT))
         preview = Preview(
-            topic_id=found["topic_id"],
-            sources=tuple((source["memory_id"], source["content_sha256"]) for source in found["sources"]),
-            record=found["decision_record"],
-            conflicts=found["conflicts"],
-            warnings=found["warnings"],
+            topic_id=content["topic_id"],
+            sources=tuple((source["memory_id"], source["content_sha256"]) for source in content["sources"]),
+            record=content["decision_record"],
+            conflicts=content["conflicts"],
+            warnings=content["warnings"],
         )
-        is_whole = found["format"] == FORMAT and preview.digest == digest
+        is_intact = content["format"] == FORMAT and preview.digest == digest
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
-    return preview if is_whole else None
+    return preview if is_intact else None
 
 
 def _prune(folder: Path, kept: str, now: datetime) -> None:
-    """Remove what is too old or too many, the oldest first, but not the one that was just written."""
-    found = []
+    """Remove previews that are too old or too many, the oldest first, but not ``kept``, which was written just now."""
+    previews = []
     with os.scandir(folder) as entries:
         for entry in entries:
             with suppress(FileNotFoundError):
-                found.append((entry.stat(follow_symlinks=False).st_mtime, entry.name))
-    newest_first = sorted((each for each in found if Path(each[1]).stem != kept), reverse=True)
+                previews.append((entry.stat(follow_symlinks=False).st_mtime, entry.name))
+    newest_first = sorted((entry for entry in previews if Path(entry[1]).stem != kept), reverse=True)
     for number, (at, name) in enumerate(newest_first, 1):
-        if number >= MOST_KEPT or (now.timestamp() - at) / _DAY > DAYS_KEPT:
+        if number >= MAX_KEPT or (now.timestamp() - at) / _DAY > DAYS_KEPT:
             files.remove(folder / name)

@@ -1,8 +1,8 @@
-"""What a topic's memories become when they are merged into one decision record. Decides all, touches nothing.
+"""Drafts the decision record into which a topic's memories are merged. Pure; ``bridge/operations`` stores the draft.
 
-Sources are the topic's active summaries and its former record, in order of time. Decisions, rationale, questions and
-next steps are united: what says the same is there once, as it was said last. Where decisions conflict, both stay,
-marked ``[Earlier] …`` and ``[Later] … supersedes …``. The same sources and embeddings give the same record.
+The sources are the topic's active summaries and its earlier record, in chronological order. Decisions, rationale,
+questions and next steps are united; duplicates appear once, in their latest wording. Conflicting decisions are both
+kept, marked ``[Earlier] …`` and ``[Later] … supersedes …``. The same sources and embeddings give the same record.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jobs import clock
 
 from ..embedding.embedder import Vectors
 from ..memory import Content, Memory, Metadata, References, TimeScope, plan_key
-from ..text.passages import MOST_PASSAGES
+from ..text.passages import MAX_PASSAGES
 from ..text.sections import normalise
 from . import conflicts, duplicates
 from .conflicts import ConflictKind
@@ -34,7 +34,7 @@ _LISTS = ("decisions", "rationale", "open_questions", "next_steps")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One entry of a list of a source: its words without a marker, and what a former record's marker said."""
+    """One list entry of a source: its text without markers, and what the marker of an earlier record said."""
 
     text: str
     memory: Memory
@@ -44,7 +44,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two decisions of different memories that cannot both hold, and nothing between them that replaced the first."""
+    """Two decisions of different memories that cannot both hold; no decision in between replaced the earlier one."""
 
     kind: ConflictKind
     confidence: float
@@ -54,33 +54,35 @@ class Conflict:
 
 
 class Judgement(Protocol):
-    """Who is asked for what wording alone cannot tell. It raises nothing: what it cannot do, it leaves and says so.
+    """Decides what the rules cannot: doubtful conflicts and the narrative. It raises no errors.
 
-    Both methods return what a reader should know besides: the warnings.
+    Both methods also return warnings for the reader, which report failures.
     """
 
     def conflicts(
         self, statements: Sequence[Statement], found: Sequence[Conflict], vectors: Vectors
     ) -> tuple[Sequence[Conflict], Sequence[str]]:
-        """The conflicts that stand, given those that the rules found.
+        """The final conflicts, given those that the rules ``found``.
 
-        ``statements`` are the decisions that hold still, in order of time; ``vectors`` their embeddings, of length 1,
-        shape (n, d). A conflict is between two of them, of different memories, the earlier one first.
+        ``statements`` are the decisions that still hold, in chronological order; ``vectors`` are their embeddings of
+        length 1, shape (n, d). A conflict is between two of them, of different memories, the earlier one first.
         """
 
     def narrative(self, sources: Sequence[Memory], found: Sequence[Conflict]) -> tuple[str | None, Sequence[str]]:
-        """Prose about the sources, which are in order of time; None leaves it to the template."""
+        """Prose about the sources, which are in chronological order; None if the template is to be used."""
 
 
 class Rules:
-    """The judgement without a language model: the rules' word is the last one, and the narrative is the template's."""
+    """The judgement without a language model: the rules' conflicts unchanged, and the template's narrative."""
 
     def conflicts(
         self, statements: Sequence[Statement], found: Sequence[Conflict], vectors: Vectors
     ) -> tuple[Sequence[Conflict], Sequence[str]]:
+        """The rules' conflicts, without warnings."""
         return found, ()
 
     def narrative(self, sources: Sequence[Memory], found: Sequence[Conflict]) -> tuple[str | None, Sequence[str]]:
+        """None: the template is used."""
         return None, ()
 
 
@@ -89,7 +91,7 @@ _RULES = Rules()
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A decision record that is not stored yet; when it is made is for who stores it to say."""
+    """A decision record that is not stored yet. It has no dates; they are set when it is stored."""
 
     sources: tuple[Memory, ...]
     content: Content
@@ -100,45 +102,48 @@ class Draft:
 
 
 def sources_of(memories: Iterable[Memory]) -> list[Memory]:
-    """What may be merged, the oldest first: neither drafts nor what is superseded, nor raw texts."""
-    found = (memory for memory in memories if memory.content and memory.metadata.status in ("Active", "DecisionRecord"))
-    return sorted(found, key=lambda memory: (clock.parse(date_of(memory)), memory.number, memory.id))
+    """The memories that may be merged, the oldest first: no drafts, superseded memories or raw texts."""
+    active = (
+        memory for memory in memories if memory.content and memory.metadata.status in ("Active", "DecisionRecord")
+    )
+    return sorted(active, key=lambda memory: (clock.parse(date_of(memory)), memory.number, memory.id))
 
 
 def date_of(memory: Memory) -> str:
-    """When what a memory says was said, as far as is known."""
+    """The date of a memory's content, ISO 8601: ``Memory.dated_at``, else the time of storing."""
     return memory.dated_at or memory.stored_at
 
 
 def draft(sources: Sequence[Memory], embed: Embed, judgement: Judgement = _RULES, pulse: Pulse = lambda: None) -> Draft:
-    """The record that the sources, which are in order of time, become. ``embed`` gives the vectors of texts.
+    """The draft of the record for the sources, which are in chronological order and not empty.
 
-    ``pulse`` is called again and again: hundreds of memories of one subject take seconds.
+    ``embed`` returns the texts' embeddings of length 1, shape (n, d). ``pulse`` is called repeatedly, since hundreds of
+    memories about one subject take seconds.
     """
     warnings: list[str] = []
     united = {name: _united(_statements(sources, name), embed, name, warnings, pulse) for name in _LISTS}
     found = _conflicts(united["decisions"], embed, judgement, warnings, pulse)
-    losers = _losers(united["decisions"], found)
-    found = [c for c in found if c.earlier.text in losers[c.later.text]]  # the others follow from these
+    superseded = _superseded_texts(united["decisions"], found)
+    found = [c for c in found if c.earlier.text in superseded[c.later.text]]  # drops indirect conflicts
     lists = {name: tuple(statement.text for statement in statements) for name, statements in united.items()}
-    lists["decisions"] = _marked(united["decisions"], losers, found)
+    lists["decisions"] = _marked(united["decisions"], superseded, found)
     newest = _content(sources[-1])
     metadata = _metadata(sources, warnings)
     given_up = [(date_of(c.later.memory), c.earlier.text, c.later.text) for c in found]
     prose, doubts = judgement.narrative(sources, found)
-    told = narrative(sources, given_up, date_of, prose)
+    story = narrative(sources, given_up, date_of, prose)
     warnings += doubts
     content = normalise(
         Content(
             topic=newest.topic,
-            context=told.text,
+            context=story.text,
             references=_references(sources, metadata.plan_id),
             time_scope=_time_scope(sources),
             **lists,
         )
     )
-    warnings += told.warnings
-    warnings += _about_size(sources, content)
+    warnings += story.warnings
+    warnings += _size_warnings(sources, content)
     by: NarrativeSource = "template" if prose is None else "llm"
     return Draft(tuple(sources), content, metadata, tuple(found), tuple(warnings), by)
 
@@ -152,22 +157,23 @@ def _content(memory: Memory) -> Content:
 
 
 def _statements(sources: Sequence[Memory], name: str) -> list[Statement]:
-    found = []
+    """All entries of the list ``name`` of the sources."""
+    statements = []
     for memory in sources:
         texts = getattr(_content(memory), name)
-        former = (text.removeprefix(EARLIER) for text in texts if text.startswith(EARLIER))
-        known = sorted(former, key=len, reverse=True)  # one may end like another
-        found += [_unmarked(text, memory, known) for text in texts]
-    return found
+        superseded = (text.removeprefix(EARLIER) for text in texts if text.startswith(EARLIER))
+        longest_first = sorted(superseded, key=len, reverse=True)  # one may end like another
+        statements += [_unmarked(text, memory, longest_first) for text in texts]
+    return statements
 
 
-def compared(memory: Memory) -> list[str]:
-    """What a compaction embeds of a memory: the entries of its lists without markers."""
+def embedded_texts(memory: Memory) -> list[str]:
+    """The texts of a memory that a compaction embeds: its list entries without markers."""
     return [] if memory.content is None else [s.text for name in _LISTS for s in _statements([memory], name)]
 
 
 def _unmarked(text: str, memory: Memory, known: Sequence[str]) -> Statement:
-    """A statement without the marker that a former record gave it. ``known`` are that record's superseded ones."""
+    """A statement without the marker of an earlier record. ``known`` are that record's superseded texts."""
     if text.startswith(EARLIER) and text != EARLIER:
         return Statement(text.removeprefix(EARLIER), memory, is_superseded=True)
     if not text.startswith(LATER):
@@ -186,23 +192,24 @@ def _unmarked(text: str, memory: Memory, known: Sequence[str]) -> Statement:
 def _united(
     statements: Sequence[Statement], embed: Embed, name: str, warnings: list[str], pulse: Pulse
 ) -> list[Statement]:
-    """The statements, each once, in order of when it was last said; what was merged by meaning is told."""
+    """The statements without duplicates, in the order of their last occurrence. Adds a warning for each merger by
+    meaning."""
     if not statements:
         return []
     texts = [statement.text for statement in statements]
-    found = []
-    for group in duplicates.group(texts, embed(texts), pulse):
+    unique = []
+    for group in duplicates.group_duplicates(texts, embed(texts), pulse):
         last = statements[group.members[-1]]
         kept = texts[group.kept]
-        found.append(replace(last, text=kept))
+        unique.append(replace(last, text=kept))
         if group.similarity is not None:
             others = {texts[member] for member in group.members} - {kept}
-            told = ", ".join(f"“{_short(text)}”" for text in sorted(others))
+            quoted = ", ".join(f"“{_short(text)}”" for text in sorted(others))
             warnings.append(
-                f"Of the {name.replace('_', ' ')}, {told} was taken to say the same as “{_short(kept)}”"
+                f"Of the {name.replace('_', ' ')}, {quoted} was taken to say the same as “{_short(kept)}”"
                 f" (similarity {group.similarity:.2f})."
             )
-    return found
+    return unique
 
 
 def _short(text: str) -> str:
@@ -216,38 +223,38 @@ def _short(text: str) -> str:
 def _conflicts(
     statements: Sequence[Statement], embed: Embed, judgement: Judgement, warnings: list[str], pulse: Pulse
 ) -> list[Conflict]:
-    """Conflicts among what holds still; what a former record calls superseded is settled."""
+    """The conflicts among statements that still hold; those that an earlier record superseded are left out."""
     live = [statement for statement in statements if not statement.is_superseded]
     if not live:
         return []
     texts = [statement.text for statement in live]
     vectors = embed(texts)
-    pairs = conflicts.find(texts, [s.memory.id for s in live], vectors, pulse)
+    pairs = conflicts.find_conflicts(texts, [s.memory.id for s in live], vectors, pulse)
     by_rules = [Conflict(p.found.kind, p.found.confidence, live[p.earlier], live[p.later]) for p in pairs]
     found, doubts = judgement.conflicts(live, by_rules, vectors)
     warnings += doubts
-    places = {text: place for place, text in enumerate(texts)}
-    sound = (c for c in found if c.earlier.memory.id != c.later.memory.id)
-    placed = [(places.get(c.earlier.text, -1), places.get(c.later.text, -1), c) for c in sound]
-    return [c for a, b, c in sorted(placed, key=lambda each: each[:2]) if -1 < a < b]
+    index_of = {text: index for index, text in enumerate(texts)}
+    valid = (c for c in found if c.earlier.memory.id != c.later.memory.id)
+    indexed = [(index_of.get(c.earlier.text, -1), index_of.get(c.later.text, -1), c) for c in valid]
+    return [c for a, b, c in sorted(indexed, key=lambda entry: entry[:2]) if -1 < a < b]
 
 
-def _losers(statements: Sequence[Statement], found: Sequence[Conflict]) -> dict[str, list[str]]:
-    """What each text directly supersedes, in order of time; not what that superseded before."""
+def _superseded_texts(statements: Sequence[Statement], found: Sequence[Conflict]) -> dict[str, list[str]]:
+    """Text -> the texts that it supersedes directly, in chronological order."""
     loses_to: dict[str, set[str]] = {}
     beats: dict[str, set[str]] = {}
     for conflict in found:
         loses_to.setdefault(conflict.earlier.text, set()).add(conflict.later.text)
         beats.setdefault(conflict.later.text, set()).add(conflict.earlier.text)
-    places = {statement.text: place for place, statement in enumerate(statements)}
+    index_of = {statement.text: index for index, statement in enumerate(statements)}
     return {
-        text: sorted((loser for loser in beaten if loses_to[loser].isdisjoint(beaten)), key=places.__getitem__)
+        text: sorted((loser for loser in beaten if loses_to[loser].isdisjoint(beaten)), key=index_of.__getitem__)
         for text, beaten in beats.items()
     }
 
 
 def _marked(
-    statements: Sequence[Statement], losers: dict[str, list[str]], found: Sequence[Conflict]
+    statements: Sequence[Statement], superseded_texts: dict[str, list[str]], found: Sequence[Conflict]
 ) -> tuple[str, ...]:
     """The texts with their markers."""
     earlier = {c.earlier.text for c in found} | {s.text for s in statements if s.is_superseded}
@@ -257,7 +264,7 @@ def _marked(
         if text in earlier:
             marked.append(EARLIER + text)
             continue
-        direct = losers.get(text, [])
+        direct = superseded_texts.get(text, [])
         kept = [old for old in statement.supersedes if old in earlier and old not in direct]
         superseded = AND.join([*kept, *direct])
         marked.append(f"{LATER}{text}{SUPERSEDES}{superseded}" if superseded else text)
@@ -268,7 +275,7 @@ def _marked(
 
 
 def _references(sources: Sequence[Memory], plan_id: str | None) -> References:
-    """All references, each once, and the plans that only a memory's metadata names, but for the record's own."""
+    """All references without duplicates, with the plans of the memories' metadata except the record's own plan."""
     kinds = {kind: _once(sources, kind) for kind in ("files", "branches", "issues")}
     plans: dict[str | None, str] = {}
     for memory in sources:
@@ -286,7 +293,7 @@ def _once(sources: Sequence[Memory], kind: str) -> tuple[str, ...]:
 
 
 def _time_scope(sources: Sequence[Memory]) -> TimeScope:
-    """From the first beginning to the last end; a source without bounds stands for its date."""
+    """The period from the earliest start to the latest end; a source without bounds counts with its date."""
     scopes = [(_content(memory).time_scope, date_of(memory)) for memory in sources]
     starts = [scope.start or scope.end or date for scope, date in scopes]
     ends = [scope.end or scope.start or date for scope, date in scopes]
@@ -325,14 +332,12 @@ def _newest_date(sources: Sequence[Memory]) -> str:
     return clock.iso(newest)
 
 
-def _about_size(sources: Sequence[Memory], content: Content) -> list[str]:
+def _size_warnings(sources: Sequence[Memory], content: Content) -> list[str]:
     found = []
     bare = sum(not _content(memory).decisions for memory in sources)
     if bare:
         found.append(f"{bare} of {len(sources)} memories hold no decision: what they say is in the narrative.")
     parts = sum(len(getattr(content, name)) for name in _LISTS)
-    if parts > MOST_PASSAGES:
-        found.append(
-            f"The record has {parts} entries; those beyond the first {MOST_PASSAGES} are found by words alone."
-        )
+    if parts > MAX_PASSAGES:
+        found.append(f"The record has {parts} entries; those beyond the first {MAX_PASSAGES} are found by words alone.")
     return found

@@ -1,7 +1,7 @@
-"""A decision's wording, taken apart as far as the search for conflicts needs it.
+"""Parses a decision's text into clauses, as far as the conflict detection needs it.
 
-No grammar: words with the preposition they follow, whether the whole is denied, which amounts it names, and what
-it says it takes the place of.
+It has no grammar. A clause has words with the preposition that they follow, whether it is negated, the amounts that it
+names, and the words for what it replaces.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _CLAUSE_END = re.compile(r"[;!?]+\s+|\.\s+|,?\s+but\s+|\n+")
 _REASON = re.compile(r",?\s+\b(?:because|since|so that|due to|in order to|as (?:it|they|we|this|that))\b.*", re.DOTALL)
 _DECISION = r"(?:the|our|that|this|an?) (?:\w+ )?(?:decision|plan|choice|idea) (?:to|of|that)"
 _TAKE_BACK = r"(?:reversed?|revert(?:ed)?|undo|undid|rescind(?:ed)?|abandon(?:ed)?|overturn(?:ed)?)"
-NAMED = "named "  # an amount that stands behind what it is of: "Python 3.11", "Decision 7"
-MOST_CHARACTERS = 500  # of a statement that are looked at: a decision is a sentence
-_MOST_CLAUSES = 12  # each is compared with each of another statement
+NAMED = "named "  # the prefix of the kind of an amount that follows its name: "Python 3.11", "Decision 7"
+MAX_CHARACTERS = 500  # of a statement that are parsed; a decision is a sentence
+_MAX_CLAUSES = 12  # per statement, since each is compared with each clause of another statement
 
-# Phrases that say in several words what the tables have one for. In this order.
+# Phrases, applied in this order, and the words that the tables have for them.
 _PHRASES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
@@ -71,7 +71,7 @@ _INSTEAD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word that carries meaning. ``is_head``: it ends its group of words, so that the group is about it."""
+    """A meaningful word, with the preposition that it follows. ``is_head``: it ends its group of words."""
 
     stem: str
     preposition: str | None
@@ -80,7 +80,11 @@ class Word:
 
 @dataclass(frozen=True)
 class Clause:
-    """One thing that a statement says."""
+    """One clause of a statement.
+
+    ``is_reversal``: it says that it reverses something. ``chooses``: it has a verb of choice. ``copula``: it has a form
+    of "be". ``rejected``: the stems of what it replaces.
+    """
 
     words: tuple[Word, ...]
     is_negative: bool = False
@@ -94,40 +98,43 @@ class Clause:
 
     @cached_property
     def stems(self) -> frozenset[str]:
+        """The stems of all words."""
         return frozenset(word.stem for word in self.words)
 
     @cached_property
     def repeated(self) -> frozenset[str]:
-        """The stems that occur more than once: the tokens of a token renewal."""
+        """The stems that occur more than once, as ``token`` in "renew tokens by a token"."""
         return frozenset(stem for stem, times in Counter(word.stem for word in self.words).items() if times > 1)
 
     @cached_property
     def last_head(self) -> str | None:
-        """What the clause ends with, which is mostly its object."""
+        """The last head, which usually is the clause's object."""
         return next((word.stem for word in reversed(self.words) if word.is_head), None)
 
     @cached_property
     def heads(self) -> frozenset[str]:
+        """The stems of all heads."""
         return frozenset(word.stem for word in self.words if word.is_head)
 
     def prepositions(self, stems: frozenset[str]) -> set[str | None]:
+        """The prepositions that the words with these stems follow; None stands for no preposition."""
         return {word.preposition for word in self.words if word.stem in stems}
 
 
 def clauses(text: str) -> tuple[Clause, ...]:
-    """What a statement says, clause by clause; nothing for a text without words that carry meaning."""
-    plain = unicodedata.normalize("NFKC", text[:MOST_CHARACTERS]).lower()
+    """The clauses of a statement; empty for a text without meaningful words."""
+    plain = unicodedata.normalize("NFKC", text[:MAX_CHARACTERS]).lower()
     plain = WITH_UNIT.sub(r"\1 \2", plain)
     for pattern, replacement in _PHRASES:
         plain = pattern.sub(replacement, plain)
     plain = plain.strip().rstrip(".")
-    parts = _CLAUSE_END.split(plain)[:_MOST_CLAUSES]
-    found = (_clause(_REASON.sub("", part).replace(":", " is ", 1).replace(" = ", " is ", 1)) for part in parts)
-    return tuple(clause for clause in found if clause.words)
+    parts = _CLAUSE_END.split(plain)[:_MAX_CLAUSES]
+    parsed = (_clause(_REASON.sub("", part).replace(":", " is ", 1).replace(" = ", " is ", 1)) for part in parts)
+    return tuple(clause for clause in parsed if clause.words)
 
 
 def _clause(text: str) -> Clause:
-    text, rejected = _what_it_replaces(text)
+    text, rejected = _split_replacement(text)
     tokens = TOKEN.findall(text)
     quantities, kept = amounts_in(tokens)
     denials = sum(token in lexicon.NEGATIONS for token in kept)
@@ -148,16 +155,16 @@ def _clause(text: str) -> Clause:
     )
 
 
-def _what_it_replaces(text: str) -> tuple[str, frozenset[str]]:
-    """The text as a statement of what is new, and the words of what that takes the place of."""
-    if found := _FROM_TO.search(text):
-        return f"use {found[3]} for {found[1]}", _stems_of(found[2])
-    if found := _REPLACED.search(text):
-        return f"use {found[2]}", _stems_of(found[1])
-    if found := _REPLACE.search(text):
-        return f"use {found[2]}", _stems_of(found[1])
-    if found := _INSTEAD.search(text):
-        return text[: found.start()] + text[found.end() :], _stems_of(found[1])
+def _split_replacement(text: str) -> tuple[str, frozenset[str]]:
+    """The text rewritten as a statement of the new choice, and the stems of what it replaces."""
+    if match := _FROM_TO.search(text):
+        return f"use {match[3]} for {match[1]}", _stems_of(match[2])
+    if match := _REPLACED.search(text):
+        return f"use {match[2]}", _stems_of(match[1])
+    if match := _REPLACE.search(text):
+        return f"use {match[2]}", _stems_of(match[1])
+    if match := _INSTEAD.search(text):
+        return text[: match.start()] + text[match.end() :], _stems_of(match[1])
     return text, frozenset()
 
 
@@ -166,9 +173,9 @@ def _stems_of(text: str) -> frozenset[str]:
 
 
 def canonical(token: str) -> str:
-    """A word in the form in which the tables have it."""
-    found = stem(token)
-    return lexicon.SYNONYMS.get(found, found)
+    """The form of a word in the tables: its stem, or that of its synonym there."""
+    token_stem = stem(token)
+    return lexicon.SYNONYMS.get(token_stem, token_stem)
 
 
 def _carries_meaning(word: str) -> bool:
@@ -184,7 +191,7 @@ def _carries_meaning(word: str) -> bool:
 
 def _words(tokens: list[str]) -> Iterator[Word]:
     preposition: str | None = None
-    for at, word in enumerate(tokens):
+    for index, word in enumerate(tokens):
         if word in lexicon.PREPOSITIONS:
             preposition = word
             continue
@@ -192,30 +199,34 @@ def _words(tokens: list[str]) -> Iterator[Word]:
             preposition = None
         if not _carries_meaning(word):
             continue
-        found = canonical(word)
-        if found in lexicon.CHOOSING:
+        word_stem = canonical(word)
+        if word_stem in lexicon.CHOOSING:
             preposition = None
-        if found in lexicon.LIGHT:
+        if word_stem in lexicon.LIGHT:
             continue
-        after = tokens[at + 1] if at + 1 < len(tokens) else ""
+        after = tokens[index + 1] if index + 1 < len(tokens) else ""
         is_last = not after or not _carries_meaning(after) or after.endswith("ly")
-        yield Word(found, preposition, is_last and preposition != "of")
+        yield Word(word_stem, preposition, is_last and preposition != "of")
 
 
 def amounts_in(tokens: list[str]) -> tuple[Quantities, list[str]]:
-    """The amounts by what they are of, and the tokens without them; a number that is part of a name stays."""
-    found: dict[str, list[float | str]] = {}
+    """The amounts (kind -> values), and the tokens without them. A number that is part of a name stays in its token.
+
+    The kinds: ``time`` (seconds), ``size`` (bytes), ``share`` (percent), ``times``, ``every`` (a period in seconds),
+    ``clock`` (a time of day), ``of X`` (a number of X), ``named X`` (a number behind the name X).
+    """
+    amounts: dict[str, list[float | str]] = {}
     kept: list[str] = []
     at = 0
     while at < len(tokens):
         token, after = tokens[at], tokens[at + 1] if at + 1 < len(tokens) else ""
         number = token if _NUMBER.fullmatch(token) else None
-        value = _value(number) if number is not None else float(lexicon.NUMBERS.get(token, -1))  # -1: it is none
+        value = _value(number) if number is not None else float(lexicon.NUMBERS.get(token, -1))  # -1: not a number
         if token in ("per", "every", "each", "a") and after in lexicon.UNITS and lexicon.UNITS[after][0] == "time":
-            found.setdefault("every", []).append(lexicon.UNITS[after][1])
+            amounts.setdefault("every", []).append(lexicon.UNITS[after][1])
             at += 2
         elif token in lexicon.OFTEN:
-            found.setdefault("every", []).append(lexicon.OFTEN[token])
+            amounts.setdefault("every", []).append(lexicon.OFTEN[token])
             at += 1
         elif value < 0 and not _CLOCK.fullmatch(token):
             kept.append(token)
@@ -227,25 +238,25 @@ def amounts_in(tokens: list[str]) -> tuple[Quantities, list[str]]:
             kept.append(token)
             at += 1
         elif _CLOCK.fullmatch(token):
-            found.setdefault("clock", []).append(token)
+            amounts.setdefault("clock", []).append(token)
             at += 1
         elif after in lexicon.UNITS:
             kind, size = lexicon.UNITS[after]
             every = kept and kept[-1] in ("every", "each", "per")
-            found.setdefault("every" if every and kind == "time" else kind, []).append(round(value * size, 6))
+            amounts.setdefault("every" if every and kind == "time" else kind, []).append(round(value * size, 6))
             at += 2
         else:
             counts = bool(after) and _carries_meaning(after) and not _NUMBER.fullmatch(after)
             kind = f"of {canonical(after)}" if counts else f"{NAMED}{canonical(_last_word(kept))}"
-            found.setdefault(kind, []).append(number if number is not None else str(int(value)))
+            amounts.setdefault(kind, []).append(number if number is not None else str(int(value)))
             at += 1
-    return {kind: tuple(values) for kind, values in found.items()}, kept
+    return {kind: tuple(values) for kind, values in amounts.items()}, kept
 
 
 def _value(number: str) -> float:
     try:
         return float(number.replace(",", ""))
-    except ValueError:  # a version with several dots: compared as it is written
+    except ValueError:  # a version with several dots, which is compared as text
         return 0.0
 
 

@@ -1,7 +1,6 @@
-"""Embedding on this machine, without a network: all-MiniLM-L6-v2 on onnxruntime, other models on fastembed.
+"""The embedders that run on this machine: all-MiniLM-L6-v2 on onnxruntime, other models on fastembed.
 
-Where the model's files come from is left to ``provision``. The heavy imports happen when an
-embedder is made.
+``provision`` brings the model's files. The heavy imports happen when an embedder is created.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ from . import model_files
 from .embedder import EmbeddingConfig, Vectors, embed_visible, normalised, wrong_dimensions
 from .tokens import LocalCount, WordPieces, word_pieces
 
-# Padded tokens in one run: larger batches fall out of the processor's cache, smaller ones starve it.
+# Padded tokens per run. Larger batches exceed the processor's cache; smaller ones do not use it fully.
 BATCH_TOKENS = 384
-# The shortest text of a batch has at least this part of the longest one's tokens: padding costs as much.
+# The shortest text of a batch has at least this share of the longest one's tokens, since padding costs as much.
 FILLED = 0.8
 
 
 class OnnxEmbedder:
     """all-MiniLM-L6-v2: 384 dimensions, texts cut at 512 tokens; the vectors of cognee's fastembed to 1e-6.
 
-    Queries and bulk work differ in their threads alone, which change no bit of a vector. ``threads`` is how many
-    batches run at once: threads inside a run have to meet after every operator, which on a busy machine halves the
-    rate. ``inside`` is how many share one run: for a single query, which somebody waits for.
+    Queries and bulk work differ only in their threads, which do not change the vectors. ``threads`` is the number of
+    parallel batches, for bulk work. ``inside`` is the number of threads inside one run, for the latency of a single
+    query; such threads synchronise after every operator, which halves the throughput on a busy machine.
     """
 
     identity = f"fastembed/{model_files.NAME}/{model_files.DIMENSIONS}"
@@ -38,7 +37,8 @@ class OnnxEmbedder:
     tokenizer_name = WordPieces.name
 
     def __init__(self, folder: Path, threads: int = 1, inside: int = 1) -> None:
-        """Loads the files of ``folder`` in the background; each use raises MODEL_CORRUPT while that cannot be done."""
+        """Loads the model in ``folder`` in the background. While it cannot be loaded, each use raises JobError:
+        MODEL_CORRUPT."""
         self._threads = threads
         self._inside = inside
         self._tokens = word_pieces(folder)
@@ -49,13 +49,15 @@ class OnnxEmbedder:
         return Background(lambda: _session(self._graph, self._inside))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
+        """The texts' vectors of length 1, shape (n, 384). Raises JobError: MODEL_CORRUPT."""
         return embed_visible(texts, self.dimensions, self._embed)
 
     def count_tokens(self, text: str) -> int:
+        """The number of the model's tokens in a text, not cut at its limit."""
         return self._tokens.count(text)
 
     def _embed(self, texts: list[str]) -> Vectors:
-        if self._loading.has_failed:  # the model may have been mended since
+        if self._loading.has_failed:  # the model's files may be repaired by now
             self._loading = self._load()
         inputs = [self._tokens.ids(text) for text in texts]
         batches = plan_batches([len(ids) for ids in inputs])
@@ -78,9 +80,9 @@ class OnnxEmbedder:
         """One batch through the model: the mean of each text's token vectors, scaled to length 1."""
         shape = (len(inputs), max(map(len, inputs)))
         ids, mask = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-        for row, found in enumerate(inputs):
-            ids[row, : len(found)] = found
-            mask[row, : len(found)] = 1
+        for row, token_ids in enumerate(inputs):
+            ids[row, : len(token_ids)] = token_ids
+            mask[row, : len(token_ids)] = 1
         feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros(shape, np.int64)}
         (hidden,) = self._loading.result().run(None, feeds)
         sums = np.einsum("bsh,bs->bh", hidden, mask.astype(np.float32))
@@ -88,9 +90,9 @@ class OnnxEmbedder:
 
 
 def plan_batches(lengths: Sequence[int]) -> list[list[int]]:
-    """Rows of similar length together, the longest first, each batch within BATCH_TOKENS once padded.
+    """Batches of row numbers, for texts of these ``lengths`` in tokens: similar lengths together, the longest first.
 
-    A text longer than that is a batch of its own.
+    Each batch has at most ``BATCH_TOKENS`` tokens with padding; a longer text is a batch of its own.
     """
     batches: list[list[int]] = []
     longest = 0
@@ -108,14 +110,14 @@ def _session(graph: Path, threads: int) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3  # its warnings go to stderr and mean nothing to a user
-    # A query comes in a fresh process: prepacking and optimising cost more than they save there,
-    # and in bulk they bring only about 3 %. The arena would keep what one long batch needed.
+    options.log_severity_level = 3  # its warnings go to stderr and do not help a user
+    # A query runs in a new process, where prepacking and optimising cost more than they save;
+    # in bulk they save only about 3 %. The arena would keep the memory of the longest batch.
     options.add_session_config_entry("session.disable_prepacking", "1")
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.enable_cpu_mem_arena = False
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # it would take what others need
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # spinning would waste processor time
     try:
         return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's exceptions share no narrower base
@@ -124,10 +126,10 @@ def _session(graph: Path, threads: int) -> Any:
 
 
 class FastembedEmbedder:
-    """Another model of the fastembed package, kept where cognee keeps it. Slow to make."""
+    """Another model of the fastembed package, in the same cache as cognee's. Slow to create."""
 
     def __init__(self, config: EmbeddingConfig, threads: int = 1) -> None:
-        """Raises EMBEDDING_CONFIG for a model that fastembed does not know, MODEL_MISSING."""
+        """Raises JobError: EMBEDDING_CONFIG for a model unknown to fastembed, MODEL_MISSING if it cannot be loaded."""
         from fastembed import TextEmbedding
         from huggingface_hub import constants
 
@@ -148,17 +150,20 @@ class FastembedEmbedder:
             ) from error
         tokenizer: Any = getattr(self._model.model, "tokenizer", None)
         if tokenizer is not None and tokenizer.padding is not None:
-            # A model's own fixed length would make batches ragged that mix shorter and longer texts.
+            # With a model's fixed padding length, a batch of shorter and longer texts would have unequal rows.
             tokenizer.enable_padding(**tokenizer.padding | {"length": None})
 
     @property
     def tokenizer_name(self) -> str:
+        """The tokenizer by which ``count_tokens`` counts."""
         return self._tokens.name
 
     def embed(self, texts: Sequence[str]) -> Vectors:
+        """The texts' vectors of length 1, shape (n, dimensions). Raises JobError: EMBEDDING_CONFIG."""
         return embed_visible(texts, self.dimensions, self._embed)
 
     def count_tokens(self, text: str) -> int:
+        """The number of tokens in a text, by the local tokenizer; an estimate for other models."""
         return self._tokens.count(text)
 
     def _embed(self, texts: list[str]) -> Vectors:

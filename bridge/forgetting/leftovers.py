@@ -180,7 +180,7 @@ def _ids_of(text: earlier_stores.Text, workspace_id: str) -> set[str]:
     """The memories that a text is or becomes."""
     try:
         said = earlier_stores.read(text)
-    except earlier_stores.NotReadable:
+    except earlier_stores.UnreadableText:
         return set()
     # As it is, and without secrets: it was migrated with the one setting or the other.
     return {found for words in {said, redaction.redact(said).text} for found in _becomes(words, workspace_id)}

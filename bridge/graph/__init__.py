@@ -1,4 +1,25 @@
-"""The knowledge graph: cognee, its files, its language model, and delivering the outbox to it.
+"""The knowledge graph: cognee, its files, its language model, and the delivery of the outbox to it.
 
-Its modules ``cognee_*`` are the only ones that import cognee.
+Only the modules ``cognee_*`` import cognee; all others stay importable without it. The graph is derived data:
+``memory.db`` is the source of truth. In reading order:
+
+``open_stores``: the memory store and the graph as the operations use them.
+``outbox_relay``: the delivery of outbox entries to the graph.
+``graph_files``: the graph's files: opened, repaired, quarantined, rewritten.
+``earlier_stores``: texts in cognee stores that existed before, read for a migration.
+``llm``: which language model the settings name.
+``llm_failures``: provider errors as error codes.
+``cognee_env``: the environment of the process that runs cognee.
+``cognee_process``: cognee imported, and its event loop.
+``cognee_store``: the graph and its vectors, opened and changed through cognee.
+``cognee_nodes``: a memory as cognee's DataPoints.
+``cognee_edges``: edges written in a time independent of the graph's size.
+``cognee_embeddings``: cognee's embedding engine over our embedder.
+``cognee_cognify``: raw texts through cognee's extraction, and their removal.
+``cognee_llm``: the gate for all calls to the language model.
+``cognee_search``: questions to the graph.
+``cognee_audit``: the graph compared with the memories.
+``cognee_picture``: the graph as an HTML page.
+``lance``: cognee's vector tables.
+``lance_sync``: durable writes of those tables.
 """

@@ -1,6 +1,6 @@
-"""What cognee's stores hold, read whole and compared with the memories. It changes nothing.
+"""Compares the whole content of cognee's stores with the memories. It changes nothing.
 
-Imported by ``cognee_store``, and by ``stores`` where it is needed, since it imports cognee.
+It imports cognee, so only ``cognee_store`` imports it, and ``open_stores`` when needed.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from ..privacy.masking import trace
 from . import lance
 from .cognee_nodes import MEMORIES as MODELS, NODES, SHARED_TYPES, SUPERSEDES, TYPES, collections, decision_ids, points
 
-_MOST_GONE = 5_000  # memories that are gone whose decisions' ids are made, to say whose a node was
+_MAX_FORGOTTEN = 5_000  # forgotten memories owner_of decisions' ids are computed, to find the owner of a node
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the graph is to have. ``superseded`` are pairs of a record and a source of its that are both visible.
+    """The expected content of the graph.
 
-    ``gone`` are the memories of which it may have nothing; ``owed`` those that it was not told of yet, one way or the
-    other. ``found`` are the nodes that cognee found in the texts of visible memories.
+    ``superseded``: (record id, source id), both visible. ``gone``: ids of memories of which the graph must hold
+    nothing. ``owed``: ids of memories with a pending outbox entry, of either kind. ``found``: node id -> ids of the
+    visible memories in owner_of texts cognee found the node.
     """
 
     memories: Iterable[Sequence[Memory]]
@@ -38,8 +39,12 @@ class Wanted:
 
 @dataclass(slots=True)
 class Compared:
-    """Ids of memories that lack something, and that are gone and have something still; how many nodes and vectors no
-    memory has; the vector tables that cannot be read, with why."""
+    """The differences.
+
+    ``lacking``: ids of memories that lack a node, edge or vector. ``forgotten``: ids of forgotten memories with nodes
+    or vectors left. ``strange``: the number of nodes and vectors that belong to no memory. ``unreadable``: vector
+    table -> why it cannot be read. ``nodes``, ``vectors``: how many memory_points are.
+    """
 
     lacking: list[str] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
@@ -50,88 +55,94 @@ class Compared:
 
 
 async def compare(wanted: Wanted) -> Compared:
-    """Raises what the graph's engine raises."""
+    """Compare the stores with the expected content. Errors of the graph's engine pass."""
     graph, engine = await get_graph_engine(), await get_vector_engine_async()
     types = dict(await graph.query("MATCH (n:Node) RETURN n.id, n.type"))
     edges = {(source, target): name for source, name, target in await graph.query(_EDGES)}
-    made = Compared(nodes=len(types))
-    held, rows = await _vectors(engine, made)
+    result = Compared(nodes=len(types))
+    held, rows = await _vectors(engine, result)
     held[NODES] = set(types)
     statuses = dict(await graph.query(_STATUSES, {"types": [model.__name__ for model in MODELS.values()]}))
-    expected = _lacks(wanted, held, edges, statuses, made)
+    expected = _find_lacking(wanted, held, edges, statuses, result)
     lacked = {memory_id for node, ids in wanted.found.items() if node not in types for memory_id in ids}
-    made.lacking += sorted(lacked.difference(made.lacking, wanted.owed))
+    result.lacking += sorted(lacked.difference(result.lacking, wanted.owed))
     rows[NODES] = {node for node, kind in types.items() if kind in TYPES}
-    _holds_more(wanted, rows, expected, types, made)
-    return made
+    _find_leftovers(wanted, rows, expected, types, result)
+    return result
 
 
-async def _vectors(engine: Any, made: Compared) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """By table, the ids of the rows that have a vector, and those of all rows."""
+async def _vectors(engine: Any, result: Compared) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """Table -> ids of the rows with a vector other than zeros, and table -> ids of all rows."""
     held: dict[str, set[str]] = {}
     rows: dict[str, set[str]] = {}
     for name in await lance.names(engine):
         try:
             held[name] = await lance.ids(engine, name)
             rows[name] = await lance.keys(engine, name)
-        except Exception as error:  # whatever the engine raises for a damaged file
-            made.unreadable[name] = trace(error).splitlines()[0]
+        except Exception as error:  # the engine raises various classes for a damaged file
+            result.unreadable[name] = trace(error).splitlines()[0]
         else:
-            made.vectors += len(rows[name])
+            result.vectors += len(rows[name])
     return held, rows
 
 
-def _lacks(
+def _find_lacking(
     wanted: Wanted,
     held: dict[str, set[str]],
     edges: dict[tuple[str, str], str],
     statuses: dict[str, str],
-    made: Compared,
+    result: Compared,
 ) -> dict[str, set[str]]:
-    """Note the memories that lack something. Returns what there may be: ids by place."""
+    """Add the memories that lack something to the result. Returns the allowed content: place -> ids."""
     expected: dict[str, set[str]] = defaultdict(set)
     nothing: set[str] = set()
     missing = [pair for pair in wanted.superseded if edges.get(pair) != SUPERSEDES]
     lacking = {record for pair in missing for record in pair[:1] if not set(pair) & set(wanted.owed)}
     for part in wanted.memories:
         for memory in part:
-            there = list(points(memory))
-            for place, point in there:
+            memory_points = list(points(memory))
+            for place, point in memory_points:
                 expected[place].add(point)
             if memory.id in wanted.owed:
                 continue
-            lost = any(point not in held.get(place, nothing) for place, point in there if place not in made.unreadable)
-            nodes = [point for place, point in there if place == NODES and point != memory.id]
-            loose = any((memory.id, point) not in edges for point in nodes)
+            lost = any(
+                point not in held.get(place, nothing)
+                for place, point in memory_points
+                if place not in result.unreadable
+            )
+            nodes = [point for place, point in memory_points if place == NODES and point != memory.id]
+            unlinked = any((memory.id, point) not in edges for point in nodes)
             differs = statuses.get(memory.id) not in (memory.metadata.status, "", None)
-            if lost or loose or differs:
+            if lost or unlinked or differs:
                 lacking.add(memory.id)
-    made.lacking = sorted(lacking)
+    result.lacking = sorted(lacking)
     return expected
 
 
-def _holds_more(
-    wanted: Wanted, rows: dict[str, set[str]], expected: dict[str, set[str]], types: dict[str, str], made: Compared
+def _find_leftovers(
+    wanted: Wanted, rows: dict[str, set[str]], expected: dict[str, set[str]], types: dict[str, str], result: Compared
 ) -> None:
-    """Note what no memory has. What goes with a memory whose change is still owed need not have gone yet."""
+    """Add what belongs to no memory to the result. Nodes of memories with a pending outbox entry are ignored."""
     ours = {NODES, *_TABLES}
     more = {place: rows.get(place, set()) - expected[place] for place in ours}
     pending = set(wanted.owed)
     for memory_id in wanted.owed:
         pending.update(decision_ids(memory_id))
     strange = {point for ids in more.values() for point in ids} - pending
-    if pending:  # a topic that nobody has any more goes with the last change
+    if pending:  # a pending entry may still remove an unused topic, plan or session
         strange = {point for point in strange if types.get(point) not in SHARED_TYPES}
     if not strange:
         return
-    whose = {point: memory_id for memory_id in list(wanted.gone)[:_MOST_GONE] for point in decision_ids(memory_id)}
-    whose |= {memory_id: memory_id for memory_id in wanted.gone}
-    made.forgotten = sorted({whose[point] for point in strange if point in whose})
-    made.strange = sum(1 for point in strange if point not in whose)
+    owner_of = {
+        point: memory_id for memory_id in list(wanted.gone)[:_MAX_FORGOTTEN] for point in decision_ids(memory_id)
+    }
+    owner_of |= {memory_id: memory_id for memory_id in wanted.gone}
+    result.forgotten = sorted({owner_of[point] for point in strange if point in owner_of})
+    result.strange = sum(1 for point in strange if point not in owner_of)
 
 
 _EDGES = "MATCH (n:Node)-[e:EDGE]->(m:Node) RETURN n.id, e.relationship_name, m.id"
-# The status as it stands in the properties' JSON text; a quotation mark inside a value has a backslash before it.
+# The status in the properties' JSON text. Quotation marks inside values are escaped, so they cannot match.
 _STATUSES = (
     """MATCH (n:Node) WHERE n.type IN $types RETURN n.id, regexp_extract(n.properties, '"status": "([A-Za-z]+)"', 1)"""
 )

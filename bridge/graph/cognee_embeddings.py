@@ -1,6 +1,6 @@
-"""cognee's embedding engine, made of our own embedder and its cache: each text is embedded once, by the same model.
+"""cognee's embedding engine over our embedder and its cache, so that each text is embedded once, by one model.
 
-Imported by ``cognee_store`` alone, since it imports cognee.
+It imports cognee, so only ``cognee_store`` imports it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from jobs.errors import JobError
 from ..embedding.embedder import Embedder, Vectors
 from ..store.database import failing_clearly
 
-_BATCH = 1000  # texts of one write to a vector table: each makes a version of it, and looks through all of it
+_BATCH = 1000  # texts per write to a vector table; each write makes a version of the table and scans all of it
 
 
 class SharedEmbeddings(EmbeddingEngine):  # type: ignore[misc]
@@ -23,14 +23,15 @@ class SharedEmbeddings(EmbeddingEngine):  # type: ignore[misc]
 
     def __init__(self, embedder: Embedder, embed: Callable[[Sequence[str]], Vectors]) -> None:
         self._embed = embed
-        self.failure: JobError | None = None  # the provider's, which cognee wraps into something else
+        self.failure: JobError | None = None  # the provider's error, since cognee wraps it into another class
         self.model = embedder.identity
         self.dimensions = embedder.dimensions
         self.max_completion_tokens = 510
-        self.tokenizer = self  # which cognee cuts texts by
+        self.tokenizer = self  # cognee splits texts by its ``count_tokens``
         self._count = embedder.count_tokens
 
     async def embed_text(self, text: list[str]) -> EmbeddingResult:
+        """The vectors of texts, for cognee. Raises JobError, which ``failure`` keeps."""
         try:
             with failing_clearly():  # the cache is in memory.db
                 vectors = self._embed(text)
@@ -40,20 +41,24 @@ class SharedEmbeddings(EmbeddingEngine):  # type: ignore[misc]
         return EmbeddingResult([vector.tolist() for vector in vectors], tokens=0)
 
     def count_tokens(self, text: str) -> int:
+        """The number of tokens in a text."""
         return self._count(text)
 
     def get_vector_size(self) -> int:
+        """The number of dimensions."""
         return self.dimensions
 
     def get_batch_size(self) -> int:
+        """The number of texts per call of ``embed_text``."""
         return _BATCH
 
     async def input_limit(self) -> int | None:
+        """The limit of a text in tokens."""
         return self.max_completion_tokens
 
 
 def give_embeddings(engine: SharedEmbeddings) -> None:
-    """Hand our engine to the place where cognee makes its vector engine, which keeps one for good, and to the one where
-    it cuts texts, which would load the model once more to count tokens."""
+    """Make cognee use our engine, both in its vector engine and where it splits texts, which would otherwise load the
+    model a second time to count tokens. cognee's vector engine keeps the first engine that it gets."""
     for name in ("infrastructure.databases.vector.create_vector_engine", "tasks.chunks.chunk_by_sentence"):
         sys.modules[f"cognee.{name}"].get_embedding_engine = lambda: engine  # type: ignore[attr-defined]

@@ -1,6 +1,6 @@
-"""The environment in which cognee runs: offline, silent, and nowhere but in the workspace.
+"""The environment variables of the process that runs cognee: offline, without output, confined to the workspace.
 
-cognee configures itself from the environment at import, so the child process is started with this.
+cognee configures itself from the environment when it is imported, so the child process is started with them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..embedding.model_files import hub_cache, model_folder
 from ..settings import Settings, as_environment
 from . import llm
 
-# An empty file: named explicitly, it keeps cognee from looking for a .env and letting it override.
+# An empty file. Naming it explicitly keeps cognee from searching for a .env, which would override the environment.
 NO_ENV_FILE = Path(__file__).parents[1] / "data" / "empty.env"
 
 _FIXED = {
@@ -24,24 +24,25 @@ _FIXED = {
     "COGNEE_LOG_SEARCH_HISTORY": "false",
     "COGNEE_ENV_FILE": str(NO_ENV_FILE),
     "ENABLE_BACKEND_ACCESS_CONTROL": "false",
-    # Its own language model where none is set would be downloaded, and torch installed for it.
+    # Without a configured language model, cognee would download one and install torch for it.
     "GRAPH_EXTRACTOR": "llm",
     "GLINER_AUTO_INSTALL": "false",
-    "STRUCTURED_OUTPUT_FRAMEWORK": "litellm_native",  # the one whose calls all go through our gate
-    "AUTO_RATE_LIMIT": "false",  # it would slow down inside the child; the job waits outside
+    "STRUCTURED_OUTPUT_FRAMEWORK": "litellm_native",  # the framework whose calls all pass through ``cognee_llm``
+    "AUTO_RATE_LIMIT": "false",  # it would wait inside the child; the job waits in the queue instead
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "LITELLM_LOG": "ERROR",
     "CACHING": "false",
     "LOG_LEVEL": "CRITICAL",
-    # The adapters' own subprocesses would double our child and outlive it.
+    # The adapters' own subprocesses would duplicate our child and outlive it.
     "GRAPH_DATABASE_SUBPROCESS_ENABLED": "false",
     "VECTOR_DB_SUBPROCESS_ENABLED": "false",
     "TOKENIZERS_PARALLELISM": "false",
     "HF_HUB_DISABLE_TELEMETRY": "1",
 }
 
-# Ours to say, whatever the surroundings had: a key must never meet an endpoint from elsewhere.
-# Nor may a setting for another cognee move the stores, or a tracer carry texts away.
+# Variables with these prefixes come only from our settings, never from the inherited environment: a key must not be
+# sent to an endpoint from elsewhere, settings for another cognee must not move the stores, and no tracer may export
+# texts.
 _NOT_INHERITED = (
     "COGNEE_", "LLM_", "EMBEDDING_", "DATA_ROOT", "SYSTEM_ROOT", "CACHE_", "DB_", "GRAPH_", "VECTOR_", "STORAGE_",
     "KUZU_", "MIGRATION_", "MOCK_EMBEDDING", "FASTEMBED_", "HUGGINGFACE_", "LANGFUSE_", "OTEL_", "LOG_",
@@ -52,26 +53,26 @@ _NOT_INHERITED_ENDS = ("_API_BASE", "_BASE_URL")  # LiteLLM's own addresses, for
 
 
 def cognee_environment(settings: Settings, workspace: Workspace, inherited: dict[str, str]) -> dict[str, str]:
-    """The child's environment, from the one that was given to this process and our settings."""
-    found = {name: value for name, value in inherited.items() if not _is_ours_to_say(name)}
-    found |= {
+    """The child's environment, from this process's ``inherited`` one and our settings."""
+    environment = {name: value for name, value in inherited.items() if not _is_reserved(name)}
+    environment |= {
         "COGNEE_MEMORY_CONFIG_DIR": str(settings.config_folder),
         "COGNEE_MEMORY_CACHE_DIR": str(settings.cache_folder),
     }
-    found |= as_environment(llm.completed(settings)) | _FIXED
-    found |= {
+    environment |= as_environment(llm.with_defaults(settings)) | _FIXED
+    environment |= {
         "SYSTEM_ROOT_DIRECTORY": str(workspace.cognee_system),
         "DATA_ROOT_DIRECTORY": str(workspace.cognee_data),
         "CACHE_ROOT_DIRECTORY": str(workspace.cognee_system / "cache"),
         "COGNEE_LOGS_DIR": str(workspace.cognee_system / "logs"),
         "COGNEE_REPOS_DIR": str(workspace.cognee_system / "repos"),
-        # The graph's engine makes a folder in the user's home, and no setting of its own stops it.
+        # The graph's engine creates a folder in the user's home, and has no setting against it.
         "HOME": str(workspace.cognee_system / "home"),
     }
     if settings.embedding.is_local:
-        found |= {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(hub_cache(model_folder(settings.cache_folder)))}
-    return found
+        environment |= {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(hub_cache(model_folder(settings.cache_folder)))}
+    return environment
 
 
-def _is_ours_to_say(name: str) -> bool:
+def _is_reserved(name: str) -> bool:
     return name.startswith(_NOT_INHERITED) or name.endswith(_NOT_INHERITED_ENDS)

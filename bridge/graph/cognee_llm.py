@@ -1,8 +1,9 @@
-"""The one door to the language model: cognee's own gateway, and a gate that all its calls go through.
+"""The gate for all calls to the language model, by cognee and by us.
 
-cognee asks through LiteLLM's ``acompletion``. The gate stands in its place: it lets nobody ask who has no meter, notes
-each call within the budget before it is sent, bounds its time as a whole, and has nothing below it try again: a
-request is a call, and a job that is to wait waits outside.
+cognee calls LiteLLM's ``acompletion``, which this module replaces. The gate rejects calls without a meter, counts each
+call against the budget before it is sent, limits its total time, redacts secrets, and disables all retries below it.
+So one request is one counted call, and a job that has to wait does so in the queue. Budgets are in
+``store/llm_usage``.
 """
 
 from __future__ import annotations
@@ -34,17 +35,17 @@ T = TypeVar("T")
 Shape = TypeVar("Shape", bound=BaseModel)
 
 CONNECT_SECONDS = 10.0
-_MOST_ANSWERS = 2  # to one question: the first, and one more after an answer that was not of the form
-_BYTES_PER_TOKEN = 4  # of English; noted until the provider says how many there were
+_MAX_ANSWERS = 2  # per question: the first, and one more after an answer of the wrong form
+_BYTES_PER_TOKEN = 4  # in English; used until the provider reports the number of tokens
 
 
 @dataclass(slots=True)
 class _Question:
-    """One question of cognee's: it may take several calls until there is an answer of the wanted form."""
+    """One question. It may take several calls to get an answer of the requested form."""
 
     meter: Meter
     answers: int = 0
-    estimate: int = 0  # of its last call's tokens
+    estimate: int = 0  # tokens of its last call
 
 
 _meter: ContextVar[Meter | None] = ContextVar("meter", default=None)
@@ -52,9 +53,10 @@ _question: ContextVar[_Question | None] = ContextVar("question", default=None)
 
 
 async def metered(meter: Meter, work: Awaitable[T]) -> T:
-    """Do work of cognee's that asks the language model, at the expense of a job.
+    """Run cognee's work with a job's meter, so that it may call the language model.
 
-    The first error of the provider is raised as it was, whatever cognee made of it; nothing is asked after it.
+    Raises the provider's first error as a JobError, whatever cognee wrapped it into. There are no further calls after
+    that error.
     """
     token = _meter.set(meter)
     try:
@@ -68,15 +70,16 @@ async def metered(meter: Meter, work: Awaitable[T]) -> T:
 
 
 def ask(meter: Meter, system: str, user: str, shape: type[Shape], pause: Callable[[], None] = lambda: None) -> Shape:
-    """The model's answer in a form. Twice a second, while it thinks, ``pause`` is called: others may work in there.
+    """The model's answer, in the form ``shape``. While it waits, it calls ``pause`` twice a second; other jobs may run
+    in there.
 
-    Raises the errors of ``LLM_…``, and RATE_LIMITED.
+    Raises JobError: LLM_… codes, and RATE_LIMITED.
     """
 
-    async def begun() -> asyncio.Task[Shape]:
+    async def start() -> asyncio.Task[Shape]:
         return asyncio.ensure_future(metered(meter, LLMGateway.acreate_structured_output(user, system, shape)))
 
-    task = cognee_process.run(begun())
+    task = cognee_process.run(start())
     try:
         while not task.done():
             cognee_process.run(asyncio.wait({task}, timeout=SLICE_SECONDS))
@@ -96,7 +99,7 @@ def _gate(send: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         question = _question.get()
         if question is None:
             raise JobError("LLM_NOT_CONFIGURED", "cognee wanted to ask a language model on behalf of no job.")
-        if question.answers >= _MOST_ANSWERS:
+        if question.answers >= _MAX_ANSWERS:
             raise JobError("LLM_FAILED", "The language model's answer is not of the form that was asked for, twice.")
         meter, seconds = question.meter, question.meter.settings.llm_timeout_seconds
         redacts = meter.settings.redact_secrets
@@ -110,10 +113,10 @@ def _gate(send: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
             "timeout": httpx.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds)),
         }
         try:
-            async with asyncio.timeout(seconds):  # of the whole: the client's own is for each byte
+            async with asyncio.timeout(seconds):  # for the whole call; the client's own timeout restarts with each byte
                 answer = await send(*arguments, **options)
         except Exception as error:
-            if llm_failures.was_not_served(error):
+            if llm_failures.was_not_charged(error):
                 meter.take_back(call)
             raise
         question.answers += 1
@@ -128,30 +131,30 @@ def _gate(send: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
 
 
 def _without_secrets(messages: Any) -> Any:
-    """What is asked, without secrets: a memory may be older than the search for them. Instructions stay."""
+    """The messages without secrets, since a memory may be older than redaction. System messages are not changed."""
     return [
         message if message.get("role") == "system" else redaction.redact_value(message)[0] for message in messages or ()
     ]
 
 
 def _redact_answer(answer: Any) -> None:
-    """In place, as it is JSON or prose: what a model says is stored."""
+    """Redact the model's answer in place, whether JSON or prose, since answers are stored."""
     for choice in getattr(answer, "choices", None) or ():
         message = getattr(choice, "message", None)
-        if message is not None and isinstance(said := getattr(message, "content", None), str):
-            message.content = redaction.redact(said).text
+        if message is not None and isinstance(text := getattr(message, "content", None), str):
+            message.content = redaction.redact(text).text
 
 
 def _cost_usd(answer: Any) -> float | None:
-    """By the price list that LiteLLM brings, for the model of that name; None for one that it does not know."""
+    """The cost by LiteLLM's price list; None for a model that it does not list."""
     try:
         return float(litellm.completion_cost(completion_response=answer))
-    except Exception:  # whatever it meets: a price is no reason for an answer to be lost
+    except Exception:  # any failure: a missing price must not lose the answer
         return None
 
 
 def _counted(send_again: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """LiteLLM's own client sends a request once more where the connection was cut: that is a call as well."""
+    """Counts the request that LiteLLM's own client sends again after a lost connection, since it is a call too."""
 
     async def single_connection_post_request(*arguments: Any, **options: Any) -> Any:
         if question := _question.get():
@@ -169,11 +172,11 @@ def _one_question(asked: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitab
         token = _question.set(_Question(meter))
         try:
             return await asked(*arguments, **options)
-        except Exception as error:
+        except Exception as error:  # cognee and the clients below it raise many classes
             if meter.failure is None:
                 seconds = meter.settings.llm_timeout_seconds
-                meter.failure = llm_failures.failure(error, meter.now(), get_llm_config().llm_model, seconds)
-            raise meter.failure from None  # the cause's text may hold the key, the question and the answer
+                meter.failure = llm_failures.as_job_error(error, meter.now(), get_llm_config().llm_model, seconds)
+            raise meter.failure from None  # the cause's text may contain the key, the question and the answer
         finally:
             _question.reset(token)
 
@@ -181,7 +184,7 @@ def _one_question(asked: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitab
 
 
 def _not_looked_up(*_: Any, **__: Any) -> None:
-    """LiteLLM would ask Ollama on this machine about the model, wherever the model is."""
+    """Replaces LiteLLM's query to the local Ollama about the model, which may run elsewhere."""
 
 
 async def _refused(*_: Any, **__: Any) -> Any:
@@ -192,12 +195,12 @@ def _estimate(messages: Any) -> int:
     return sum(len(str(message.get("content"))) for message in messages or ()) // _BYTES_PER_TOKEN
 
 
-litellm.suppress_debug_info = True  # it would print advice
+litellm.suppress_debug_info = True  # LiteLLM would print advice
 litellm.acompletion = _gate(litellm.acompletion)
 litellm.atranscription = _refused
 AsyncHTTPHandler.single_connection_post_request = _counted(AsyncHTTPHandler.single_connection_post_request)
 OllamaModelInfo.get_model_info = _not_looked_up
 _Adapter = native_adapter.NativeLiteLLMAdapter
-# Without the decorator that tries again for four minutes.
+# Without the decorator that retries for four minutes.
 _Adapter.acreate_structured_output = _one_question(inspect.unwrap(_Adapter.acreate_structured_output))
-native_adapter._MAX_VALIDATION_RETRIES = _MOST_ANSWERS
+native_adapter._MAX_VALIDATION_RETRIES = _MAX_ANSWERS

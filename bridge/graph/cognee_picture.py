@@ -1,6 +1,6 @@
-"""The picture of the knowledge graph: cognee's own page, made to need no network and to show texts as texts.
+"""Renders the knowledge graph as an HTML page: cognee's own page, changed to need no network and to escape texts.
 
-Imported by ``cognee_store`` alone, since it imports cognee.
+It imports cognee, so only ``cognee_store`` imports it.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from cognee.modules.visualization import cognee_network_visualization as page, p
 
 from .cognee_nodes import SUPERSEDES, TYPES
 
-_D3 = Path(__file__).parents[1] / "data" / "d3-7.9.0.min.js"  # which the page would load from its maker's site
-_MOST_FOUND = 500  # nodes that cognee found in texts
+_D3 = Path(__file__).parents[1] / "data" / "d3-7.9.0.min.js"  # the page would load it from its publisher's site
+_MAX_EXTRACTED = 500  # nodes that cognee extracted from texts
 _LABEL_CHARS = 90
 _COLOURS = {
     "Topic": "#E4572E", "Plan": "#F3A712", "Session": "#8D99AE", "ConversationSummary": "#2E86AB",
     "DecisionRecord": "#6A4C93", "Decision": "#4CAF7A", "LegacyMemory": "#A39B8B",
 }  # fmt: skip
-# The columns of cognee's page, from left to right, by the names that it has for them.
+# Node type -> column of cognee's page, by cognee's names for its columns.
 _COLUMNS = {
     "Plan": "document", "Topic": "document", "Session": "document", "DecisionRecord": "chunk",
     "ConversationSummary": "entity", "LegacyMemory": "entity", "Decision": "summary",
 }  # fmt: skip
-# In cognee's page: its columns' headings, and lines that are drawn as if one pointed at them.
-_CHANGED = {
+# Replacements in cognee's page: the headings of its columns, and the drawing of supersedes edges, highlighted here.
+_REPLACEMENTS = {
     'document:"Documents"': 'document:"Topics and plans"',
     'chunk:"Chunks"': 'chunk:"Records"',
     'entity:"Entities"': 'entity:"Memories"',
@@ -40,12 +40,12 @@ _CHANGED = {
         "{entry.alpha=0.8;entry.lineW=2;hoverEdges.push(entry);arrowEdges.push(entry)}else{normalEdges.push(entry)}"
     ),
 }
-_NAMES_IN_WORDS = {"ConversationSummary": "Summary", "DecisionRecord": "Record", "LegacyMemory": "Memory"}
+_TYPE_LABELS = {"ConversationSummary": "Summary", "DecisionRecord": "Record", "LegacyMemory": "Memory"}
 
-# By id, from the memories that are to be drawn; then what they lead to, and what leads to them.
+# Nodes by id; edges from and to given nodes; nodes that cognee extracted.
 _NODES = "MATCH (n:Node) WHERE n.id IN $ids RETURN n.id, n.name, n.type, n.properties"
 _EDGES = "MATCH (n:Node)-[e:EDGE]->(m:Node) WHERE n.id IN $ids OR m.id IN $ids RETURN n.id, m.id, e.relationship_name"
-_FOUND = "MATCH (n:Node) WHERE NOT n.type IN $types RETURN n.id LIMIT $limit"
+_EXTRACTED = "MATCH (n:Node) WHERE NOT n.type IN $types RETURN n.id LIMIT $limit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,36 +58,36 @@ class Picture:
 
 
 async def draw(graph: Any, memory_ids: Sequence[str]) -> Picture:
-    """Draw the given memories with all that they lead to, and what cognee found in texts, at most 500 nodes of it."""
-    found = [point for (point,) in await graph.query(_FOUND, {"types": TYPES, "limit": _MOST_FOUND})]
-    edges = await graph.query(_EDGES, {"ids": [*memory_ids, *found]})
-    wanted = {*memory_ids, *found, *(end for source, target, _ in edges for end in (source, target))}
+    """Draw the given memories with all nodes linked to them, and up to 500 nodes that cognee extracted from texts."""
+    extracted = [point for (point,) in await graph.query(_EXTRACTED, {"types": TYPES, "limit": _MAX_EXTRACTED})]
+    edges = await graph.query(_EDGES, {"ids": [*memory_ids, *extracted]})
+    wanted = {*memory_ids, *extracted, *(end for source, target, _ in edges for end in (source, target))}
     rows = await graph.query(_NODES, {"ids": sorted(wanted)})
     nodes = [(row[0], _node(*row[1:])) for row in rows]
-    there = {point for point, _ in nodes}
-    links = [(*edge, {}) for edge in sorted(set(edges)) if edge[0] in there and edge[1] in there]
+    drawn = {point for point, _ in nodes}
+    links = [(*edge, {}) for edge in sorted(set(edges)) if edge[0] in drawn and edge[1] in drawn]
     html = await page.cognee_network_visualization((nodes, links), "picture.html")
-    return Picture(_closed(html), len(nodes), len(links))
+    return Picture(_self_contained(html), len(nodes), len(links))
 
 
 def _node(name: str, kind: str, properties: str | None) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(properties or "{}")
-    label = " ".join(str(name or found.get("text") or found.get("name") or kind).split())
-    number = f" #{found['memory_number']}" if "memory_number" in found else ""
-    if kind in _NAMES_IN_WORDS:
-        label = f"{_NAMES_IN_WORDS[kind]}{number}: {label}"
+    fields: dict[str, Any] = json.loads(properties or "{}")
+    label = " ".join(str(name or fields.get("text") or fields.get("name") or kind).split())
+    number = f" #{fields['memory_number']}" if "memory_number" in fields else ""
+    if kind in _TYPE_LABELS:
+        label = f"{_TYPE_LABELS[kind]}{number}: {label}"
     shown = label if len(label) <= _LABEL_CHARS else f"{label[: _LABEL_CHARS - 1]}…"
-    return {**found, "type": kind, "name": shown}
+    return {**fields, "type": kind, "name": shown}
 
 
-def _closed(html: str) -> str:
-    """The page with what it loads from elsewhere put into it, and forbidden everything but its own scripts."""
+def _self_contained(html: str) -> str:
+    """The page with its external script embedded, and a policy that allows only its own scripts."""
     nonce = secrets.token_urlsafe(16)
     rules = (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; img-src data: blob:;"
         " base-uri 'none'; form-action 'none'"
     )
-    for theirs, ours in _CHANGED.items():
+    for theirs, ours in _REPLACEMENTS.items():
         html = html.replace(theirs, ours, 1)
     html = re.sub(r'<link [^>]*href="https?:[^>]*>\n?', "", html)
     html = re.sub(r'<script src="https?:[^>]*></script>', "<script></script>", html, count=1)
@@ -98,20 +98,20 @@ def _closed(html: str) -> str:
     return html.replace(f"{opening}</script>", f"{opening}{_D3.read_text('utf-8')}</script>", 1)
 
 
-def _as_text(value: object) -> str:
-    """JSON for a script in which no text can end the script, begin a comment or be a placeholder of the page."""
+def _script_json(value: object) -> str:
+    """JSON that is safe inside a script: no text can end the script, start a comment or act as a placeholder."""
     return json.dumps(value).replace("<", "\\u003c").replace("__", "\\u005f\\u005f")
 
 
-class _Nowhere:
-    """In place of cognee's storage: the page is returned, and where it is kept is not cognee's to say."""
+class _NoStorage:
+    """Replaces cognee's storage: the page is only returned; our caller stores it."""
 
     def __init__(self, _: str) -> None: ...
 
     async def store(self, *_: object, **__: object) -> None: ...
 
 
-page._safe_json_embed = _as_text
-page.LocalFileStorage = _Nowhere
+page._safe_json_embed = _script_json
+page.LocalFileStorage = _NoStorage
 preprocessor._TYPE_COLOR_MAP.update(_COLOURS)
 preprocessor._STAGE_BY_TYPE.update(_COLUMNS)

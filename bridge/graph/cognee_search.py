@@ -1,6 +1,6 @@
-"""A question to the knowledge graph, by cognee's own search over nodes and edges of all classes that are imported.
+"""Asks the knowledge graph a question, by cognee's own search over nodes and edges.
 
-A coroutine for ``CogneeStore.do``; imported with it.
+cognee searches the node classes that are imported. ``search`` is a coroutine for ``CogneeStore.do``.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ _DECISION = "Decision"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``links`` are pairs of the nodes that the answer rests on, the most telling first; ``decisions`` names the memory
-    of each decision among them."""
+    """An answer from the graph.
+
+    ``text``: the prose, or None. ``context``: the passages that cognee selected. ``links``: (node id, node id) of the
+    edges behind the answer, the most relevant first. ``decisions``: decision node id -> memory id.
+    """
 
     text: str | None
     context: str
@@ -28,23 +31,27 @@ class Answer:
 
 
 async def search(question: str, top_k: int, *, in_prose: bool) -> Answer:
-    """``in_prose`` asks the language model; else there is the context alone. An empty graph gives an empty answer."""
+    """The answer to a question, from at most ``top_k`` edges.
+
+    ``in_prose`` lets the language model write a text; without it there is only the context. An empty graph gives an
+    empty answer. Errors of cognee pass.
+    """
     if await (await get_graph_engine()).is_empty():
         return Answer(None, "", (), {})
-    (found,) = await cognee.search(
+    (answer,) = await cognee.search(
         question, SearchType.GRAPH_COMPLETION, top_k=top_k, only_context=not in_prose, verbose=True
     )
-    edges = found["objects_result"] or []
+    edges = answer["objects_result"] or []
     return Answer(
-        _text(found["text_result"]) if in_prose else None,
-        found["context_result"] or "",
+        _text(answer["text_result"]) if in_prose else None,
+        answer["context_result"] or "",
         tuple((str(edge.node1.id), str(edge.node2.id)) for edge in edges),
         await _decisions([node for edge in edges for node in (edge.node1, edge.node2)]),
     )
 
 
 def _text(answer: Any) -> str | None:
-    """cognee gives a list of texts, or none where it found no context."""
+    """The prose in cognee's answer, which is a text, a list of texts, or nothing without context."""
     texts = answer if isinstance(answer, list) else [answer]
     return "\n".join(str(text) for text in texts if text) or None
 
@@ -53,5 +60,5 @@ async def _decisions(nodes: Sequence[Any]) -> dict[str, str]:
     ids = list(dict.fromkeys(str(node.id) for node in nodes if node.attributes.get("type") == _DECISION))
     if not ids:
         return {}
-    found = await (await get_graph_engine()).get_nodes(ids)
-    return {str(node["id"]): str(node["memory_id"]) for node in found if node.get("memory_id")}
+    decisions = await (await get_graph_engine()).get_nodes(ids)
+    return {str(node["id"]): str(node["memory_id"]) for node in decisions if node.get("memory_id")}

@@ -1,7 +1,7 @@
-"""The texts that cognee holds in this workspace beside what we gave it: in its store, and in what was set aside.
+"""The texts in this workspace's cognee stores that did not come from us: in the present, archived and quarantined ones.
 
-A store is read from a copy, and only forgetting changes it; neither takes cognee itself, nor the version that made it.
-Its SQLite file names the texts, and each text is a file below ``.cognee_data``.
+A migration reads them from a copy, and only forgetting changes them. Neither needs cognee, so the version of a store
+does not matter. cognee's SQLite file names the texts, and each text is a file below ``.cognee_data``.
 """
 
 from __future__ import annotations
@@ -24,26 +24,27 @@ from jobs import clock, files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from ..text.sections import moment
+from ..text.sections import normalise_time
 from .graph_files import databases_of
 
-TEXT_LIMIT = 4 * 1024 * 1024  # bytes; what a memory of an earlier version never came near
+TEXT_LIMIT = 4 * 1024 * 1024  # bytes; far more than any memory of an earlier version
 
 _STORE = "cognee_db"
-_BESIDE = ("", "-wal", "-journal")  # a copy of the log's index would be taken for a living one
+_STORE_SUFFIXES = ("", "-wal", "-journal")  # not -shm: SQLite would take a copied one for that of a live connection
 _RAW_TEXT = re.compile(r"text_[0-9a-f]{32}\.txt")  # how cognee names a text by its content
 _SEPARATORS = re.compile(r"[\\/]+")
-_COLUMNS = ("id", "raw_data_location", "name", "created_at")  # every version had them, and a missing one is no harm
-# The tables of cognee that list its texts, and hold none.
+_COLUMNS = ("id", "raw_data_location", "name", "created_at")  # all versions have them; a missing one is tolerated
+# The tables of cognee that list its texts but do not contain them.
 _LISTS = frozenset({"data", "datasets", "dataset_data", "alembic_version", "sqlite_sequence"})
-_TRIES = 3  # at a copy, where somebody else writes meanwhile
+_TRIES = 3  # at a consistent copy, while another process may write
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text that cognee was given. ``store`` is the SQLite file below the workspace, "" where none names the text.
+    """A text that was given to cognee. ``store`` is the SQLite file, relative to the workspace; "" if none names it.
 
-    ``file`` is the raw text's name, "" where the store does not say it, and ``path`` the file, None where it is gone.
+    ``file`` is the name of the raw text's file, "" if unknown, and ``path`` its path, None if the file is gone.
+    ``added_at`` is ISO 8601.
     """
 
     store: str
@@ -53,24 +54,24 @@ class Text:
     path: Path | None = None
 
 
-class NotReadable(Exception):
-    """Why a text cannot be read, in a sentence."""
+class UnreadableText(Exception):
+    """A text cannot be read; the message is a sentence that says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Texts by age, and what is wrong with stores that cannot be read."""
+class EarlierTexts:
+    """The texts by age, and a sentence for each store that cannot be read."""
 
     texts: list[Text]
     problems: list[str]
 
 
-def find(workspace: Workspace, ours: Collection[str] = ()) -> Found:
-    """All texts of all stores, the oldest first, but those whose ids are ``ours``.
+def find(workspace: Workspace, ours: Collection[str] = ()) -> EarlierTexts:
+    """All texts of all stores, the oldest first, except those whose ids are ``ours``.
 
-    Raw texts that lie there without a store that names any are found as well.
+    If no store names any, raw texts without a store are included.
     """
-    lying = _lying(workspace)
+    raw_files = _raw_files(workspace)
     texts: list[Text] = []
     problems: list[str] = []
     for path in _stores(workspace):
@@ -84,33 +85,37 @@ def find(workspace: Workspace, ours: Collection[str] = ()) -> Found:
         for data_id, location, name, created in rows:
             parts = _parts(location or name or "")
             file = parts[-1] if parts else ""
-            texts.append(Text(store, data_id, file, moment(created), _closest(lying[file], parts)))
+            texts.append(Text(store, data_id, file, normalise_time(created), _closest(raw_files[file], parts)))
     kept = [text for text in texts if text.data_id not in ours]
     if not kept:
         named = {text.file for text in texts}
-        unnamed = (name for name in lying if name not in named and lying[name] and _RAW_TEXT.fullmatch(name))
-        kept = [Text("", "", name, path=lying[name][0]) for name in unnamed]
-    return Found(sorted(kept, key=lambda text: (text.added_at or "", text.store, text.data_id, text.file)), problems)
+        unnamed = (name for name in raw_files if name not in named and raw_files[name] and _RAW_TEXT.fullmatch(name))
+        kept = [Text("", "", name, path=raw_files[name][0]) for name in unnamed]
+    return EarlierTexts(
+        sorted(kept, key=lambda text: (text.added_at or "", text.store, text.data_id, text.file)), problems
+    )
 
 
 def read(text: Text) -> str:
-    """The words of a text. Raises NotReadable."""
+    """The content of a text. Raises UnreadableText."""
     if text.path is None:
-        raise NotReadable("Its file is not in .cognee_data any more.")
+        raise UnreadableText("Its file is not in .cognee_data any more.")
     try:
         return files.read_own(text.path, TEXT_LIMIT).decode()
     except UnicodeDecodeError:
-        raise NotReadable("Its file is no text in UTF-8.") from None
+        raise UnreadableText("Its file is no text in UTF-8.") from None
     except JobError as error:
-        raise NotReadable(error.message) from None
+        raise UnreadableText(error.message) from None
     except OSError as error:
-        raise NotReadable(f"Its file cannot be read: {error.strerror}.") from None
+        raise UnreadableText(f"Its file cannot be read: {error.strerror}.") from None
 
 
 def archive(workspace: Workspace) -> Path | None:
-    """Move stores that are not ours out of the place of ours, in one step; returns where to, None if there are none.
+    """Rename the folder of stores that are not ours, which makes room for ours. Returns the new path, or None if there
+    are none.
 
-    Another version's would not open, or not fit. They are kept to be read; the raw texts stay where they are.
+    Stores of another version might not open or not fit. They are kept for reading; the raw texts are not moved. Raises
+    OSError.
     """
     databases = databases_of(workspace)
     try:
@@ -165,38 +170,39 @@ def empty(workspace: Workspace, stores: Collection[str], data_ids: Collection[st
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """The plain files below a folder; no link is followed."""
-    for place, folders, names in os.walk(folder):
+    """The plain files below a folder, without following links."""
+    for parent, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
-            path = Path(place, name)
+            path = Path(parent, name)
             if stat.S_ISREG(path.lstat().st_mode):
                 yield path
 
 
 def _stores(workspace: Workspace) -> list[Path]:
-    """cognee's SQLite files: the one in place first, then those that were moved away."""
-    places = (workspace.cognee_system, workspace.earlier_stores, workspace.quarantine)
-    return [path for place in places for path in _walk(place) if path.name == _STORE]
+    """cognee's SQLite files: the present one first, then the archived and quarantined ones."""
+    folders = (workspace.cognee_system, workspace.earlier_stores, workspace.quarantine)
+    return [path for folder in folders for path in _walk(folder) if path.name == _STORE]
 
 
-def _lying(workspace: Workspace) -> defaultdict[str, list[Path]]:
-    """The files below ``.cognee_data`` by name."""
-    found: defaultdict[str, list[Path]] = defaultdict(list)
+def _raw_files(workspace: Workspace) -> defaultdict[str, list[Path]]:
+    """The files below ``.cognee_data``: name -> paths."""
+    by_name: defaultdict[str, list[Path]] = defaultdict(list)
     for path in _walk(workspace.cognee_data):
-        found[path.name].append(path)
-    return found
+        by_name[path.name].append(path)
+    return by_name
 
 
 def _parts(location: str) -> list[str]:
-    """The names on the way to a raw text, which may be a URL, or of another system or place."""
+    """The components of a raw text's location, which may be a URL or a path of another system."""
     if location.startswith("file:"):
         location = unquote(location.removeprefix("file:"))
     return [part for part in _SEPARATORS.split(location) if part]
 
 
 def _closest(paths: list[Path], parts: list[str]) -> Path | None:
-    """The file that has most of the way in common, counted from its end: the workspace may have been moved."""
+    """The path with the most components in common with ``parts``, counted from the end, since the workspace may have
+    been moved. None without paths."""
 
     def common(path: Path) -> int:
         pairs = zip(reversed(path.parts), reversed(parts), strict=False)
@@ -209,7 +215,7 @@ def _closest(paths: list[Path], parts: list[str]) -> Path | None:
 
 
 def _is_new(workspace: Workspace, path: Path) -> bool:
-    """Whether a store was made by a cognee that keeps its format's version, and was given nothing yet: as by us."""
+    """Whether a store is empty and of a cognee version that records its format, as one created by us is."""
     if not path.exists():
         return False
     try:
@@ -222,15 +228,15 @@ def _is_new(workspace: Workspace, path: Path) -> bool:
 
 @contextmanager
 def _copied(workspace: Workspace, path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection to a private copy, log included: not even a lock is taken on the store itself."""
+    """A connection to a private copy of a store and its log. The store itself is not even locked."""
     files.make_folder(workspace.memory)
     folder = workspace.memory / ".old-store"
-    shutil.rmtree(folder, ignore_errors=True)  # of a process that was killed
+    shutil.rmtree(folder, ignore_errors=True)  # left by a killed process
     files.make_folder(folder)
     try:
         for _ in range(_TRIES):
             before = _state(path)
-            for suffix in _BESIDE:
+            for suffix in _STORE_SUFFIXES:
                 (folder / f"{_STORE}{suffix}").unlink(missing_ok=True)
                 source = path.with_name(path.name + suffix)
                 if source.is_file() and not source.is_symlink():
@@ -244,17 +250,17 @@ def _copied(workspace: Workspace, path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _state(path: Path) -> list[tuple[int, int]]:
-    """What changes with every write."""
-    beside = [path.with_name(path.name + suffix) for suffix in _BESIDE]
-    return [(found.st_mtime_ns, found.st_size) for found in (each.stat() for each in beside if each.exists())]
+    """(modification time in ns, size) of the store's files; it changes with every write."""
+    paths = [path.with_name(path.name + suffix) for suffix in _STORE_SUFFIXES]
+    return [(status.st_mtime_ns, status.st_size) for status in (file.stat() for file in paths if file.exists())]
 
 
 def _rows(connection: sqlite3.Connection) -> Iterator[tuple[str, str, str, str]]:
-    """Id, place, name and time of each text; what a version did not note is empty."""
-    there = {row[1] for row in connection.execute("PRAGMA table_info(data)")}
-    if not there:
+    """(id, location, name, time) of each text; a value that the version did not record is empty."""
+    existing = {row[1] for row in connection.execute("PRAGMA table_info(data)")}
+    if not existing:
         return
-    columns = ", ".join(f"CAST({name} AS TEXT)" if name in there else "NULL" for name in _COLUMNS)
+    columns = ", ".join(f"CAST({name} AS TEXT)" if name in existing else "NULL" for name in _COLUMNS)
     for row in connection.execute(f"SELECT {columns} FROM data"):  # noqa: S608 - constants
         data_id, location, name, created = (value or "" for value in row)
         yield _id(data_id), location, name, created

@@ -1,7 +1,7 @@
-"""The files of the knowledge graph: made to open, or moved out of the way. Their content is cognee's business.
+"""The files of the knowledge graph: checks, repairs, quarantines and rewrites them. Their content is cognee's.
 
-cognee must not be the first to open them: an error whose text holds "wal", in the path even, makes it delete
-the graph's log, and others make it install an old version of the engine.
+Our code opens the files before cognee does. If cognee met a damaged file first, an error whose text contains "wal",
+even in a path, would make it delete the graph's log, and others would make it install an old version of the engine.
 """
 
 from __future__ import annotations
@@ -31,41 +31,43 @@ Found = Literal["ready", "repaired", "absent", "set aside"]
 _GRAPH_FILE = "cognee_graph_ladybug"
 _VECTORS = "cognee.lancedb"
 _RELATIONAL = "cognee_db"
-_REWRITING = "rewriting"  # the folder in which the graph's file is written anew
+_REWRITING = "rewriting"  # the folder in which the graph's file is rewritten
 _PROBE_BUFFER_BYTES = 256 * 1024 * 1024
-_NO_ROOM_BYTES = 1024 * 1024  # with less than this free, it is the disk that refused
+_NO_ROOM_BYTES = 1024 * 1024  # with less free space, a failure is attributed to the full disk
 _REWRITE_BUFFER_BYTES = 1024 * 1024 * 1024
-# What a kill inside a checkpoint leaves beside the graph; it opens again once both are gone.
+# The files that a kill inside a checkpoint leaves; the graph opens again once both are removed.
 _CHECKPOINT_LEFTOVERS = (".shadow", ".wal.checkpoint")
-_SURROUNDINGS = {
+_SYSTEM_ERRORS = {
     errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EMFILE,
     errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EBUSY,
 }  # fmt: skip
 
 
 def databases_of(workspace: Workspace) -> Path:
-    """The folder that cognee keeps its stores in."""
+    """The folder of cognee's stores."""
     return workspace.cognee_system / "databases"
 
 
 def vectors_of(workspace: Workspace) -> Path:
+    """The folder of cognee's vector database."""
     return databases_of(workspace) / _VECTORS
 
 
 def is_there(workspace: Workspace) -> bool:
-    """Whether cognee has a store here, whatever is in it."""
+    """Whether cognee has a store in this workspace, whatever its content."""
     return (databases_of(workspace) / _RELATIONAL).exists()
 
 
 def make_ready(workspace: Workspace) -> Found:
-    """See to it that the graph opens: remove what a cut-off checkpoint left, set a damaged file aside.
+    """Make sure that the graph opens: remove the files of an interrupted checkpoint, or quarantine a damaged graph.
 
-    "absent" when its file or its vectors are not there, at the first time or because somebody removed them. One goes
-    with the other: what was deleted and is still owed could not be found in it any more.
-    Raises what the engine raised when neither is the matter: permissions, somebody's lock, the disk.
+    Returns "absent" if the graph's file or its vectors do not exist, the first time or because they were removed. If
+    one of them is missing, the other is quarantined too: pending deletions could not find their nodes in it.
+
+    Raises the engine's error if the cause is not the files: permissions, a lock of another process, the disk.
     """
     databases = databases_of(workspace)
-    _remove_folder(databases / _REWRITING)  # of a rewriting that was cut off
+    _remove_folder(databases / _REWRITING)  # left by an interrupted rewrite
     label = f"graph-{clock.iso(clock.now())}"
     if not (databases / _GRAPH_FILE).exists() or not (databases / _VECTORS).exists():
         if _graph_files(workspace) or _vectors(workspace):
@@ -85,24 +87,24 @@ def make_ready(workspace: Workspace) -> Found:
 
 
 def has_graph(workspace: Workspace) -> bool:
-    """Whether the graph's own file is there, whatever is in it."""
+    """Whether the graph's own file exists, whatever its content."""
     return (databases_of(workspace) / _GRAPH_FILE).exists()
 
 
 def is_whole(workspace: Workspace) -> bool:
-    """Whether all of cognee's stores are there: opening a missing one would make it."""
+    """Whether all of cognee's stores exist. Opening a missing one would create it."""
     return is_there(workspace) and has_graph(workspace) and vectors_of(workspace).is_dir()
 
 
 def require_openable(workspace: Workspace) -> None:
-    """Open the graph's file with its own engine and close it. Raises what the engine raises; mends nothing."""
+    """Open the graph's file with its own engine and close it, without repairs. Errors of the engine pass."""
     error = _probe(workspace)
     if error is not None:
         raise error
 
 
 def leftovers(workspace: Workspace) -> list[str]:
-    """The names of what a cut-off checkpoint has left beside the graph."""
+    """The names of the files that an interrupted checkpoint has left."""
     return [path.name for path in _graph_files(workspace) if path.name.endswith(_CHECKPOINT_LEFTOVERS)]
 
 
@@ -115,7 +117,8 @@ def _vectors(workspace: Workspace) -> list[Path]:
 
 
 def out_of_reach(workspace: Workspace) -> OSError | None:
-    """What keeps us from cognee's folders: their absence apart, which is no fault, permissions or a file in the way."""
+    """The error that denies access to cognee's folders: permissions, or a file in a folder's place. None otherwise,
+    also for missing folders."""
     databases = databases_of(workspace)
     for folder in (databases, *_vectors(workspace)):
         if folder.exists() and not folder.is_dir():
@@ -126,9 +129,9 @@ def out_of_reach(workspace: Workspace) -> OSError | None:
 
 
 def _probe(workspace: Workspace) -> Exception | None:
-    """Open the graph's file with its own engine and close it; returns what went wrong."""
+    """Open the graph's file with its own engine and close it. Returns the error, or None."""
     path = databases_of(workspace) / _GRAPH_FILE
-    import ladybug  # a tenth of a second that a memory's own transaction need not wait for
+    import ladybug  # not at the top: it takes 0.1 s, which a memory's own transaction should not wait for
 
     try:
         with critical.critical_section():
@@ -141,10 +144,10 @@ def _probe(workspace: Workspace) -> Exception | None:
 
 
 def rewrite(workspace: Workspace) -> None:
-    """Write the graph's file anew from what it holds, so that no byte of what was deleted is left in it.
+    """Rewrite the graph's file from its content, so that no deleted byte is left in it.
 
-    Nobody may have it open, and it was closed cleanly. Cut off anywhere, it leaves the old file or the new one whole.
-    Raises GRAPH_UNAVAILABLE, DISK_FULL.
+    The file must be closed cleanly, and no process may have it open. An interruption at any point leaves the old file
+    or the new one intact. Raises JobError: GRAPH_UNAVAILABLE, DISK_FULL.
     """
     try:
         _rewrite(workspace)
@@ -165,16 +168,16 @@ def _rewrite(workspace: Workspace) -> None:
         raise RuntimeError(f"the graph was not closed: {', '.join(others)}")
     _remove_folder(folder)
     files.make_folder(folder)
-    tables, made = folder / "tables", folder / _GRAPH_FILE
+    tables, rewritten = folder / "tables", folder / _GRAPH_FILE
     try:
-        with _engine(path, read_only=True) as old, _engine(made) as new:
+        with _engine(path, read_only=True) as old, _engine(rewritten) as new:
             old.execute(f"EXPORT DATABASE {_quoted(tables)} (format = 'parquet')")
             new.execute(f"IMPORT DATABASE {_quoted(tables)}")
             if _counts(old) != _counts(new):
                 raise RuntimeError("the graph was not copied whole")
         _remove_folder(tables)
-        files.sync_file(made)
-        made.replace(path)
+        files.sync_file(rewritten)
+        rewritten.replace(path)
         files.sync_folder(databases)
     finally:
         _remove_folder(folder)
@@ -182,7 +185,7 @@ def _rewrite(workspace: Workspace) -> None:
 
 @contextmanager
 def _engine(path: Path, *, read_only: bool = False) -> Iterator[Any]:
-    """A connection of the graph's own engine to a file; closing it folds its log in."""
+    """A connection of the graph's own engine to a file. Closing it merges its log into the file."""
     import ladybug
 
     database = ladybug.Database(str(path), buffer_pool_size=_REWRITE_BUFFER_BYTES, read_only=read_only)
@@ -206,7 +209,7 @@ def _remove_folder(folder: Path) -> None:
 
 
 def vacuum(workspace: Workspace) -> None:
-    """Write cognee's SQLite database anew; nobody may have it open. Raises sqlite3.Error."""
+    """Rewrite cognee's SQLite database, without deleted content. No process may have it open. Raises sqlite3.Error."""
     path = databases_of(workspace) / _RELATIONAL
     if path.exists():
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -216,31 +219,31 @@ def vacuum(workspace: Workspace) -> None:
 
 
 def _remove_leftovers(workspace: Workspace) -> bool:
-    """Delete both leftovers of a cut-off checkpoint. Returns whether there was one."""
-    found = [path for path in _graph_files(workspace) if path.name.endswith(_CHECKPOINT_LEFTOVERS)]
-    for path in found:
+    """Delete the files that an interrupted checkpoint has left. Returns whether there were any."""
+    leftover_files = [path for path in _graph_files(workspace) if path.name.endswith(_CHECKPOINT_LEFTOVERS)]
+    for path in leftover_files:
         log.warning("a checkpoint of the graph was cut off: removing %s", path.name)
         files.remove(path)
-    return bool(found)
+    return bool(leftover_files)
 
 
 def _is_damage(workspace: Workspace, error: Exception) -> bool:
-    """Whether the graph's own files are what is wrong: not permissions, not somebody's lock, not the disk."""
-    found = _graph_files(workspace)
-    if not found or isinstance(error, PermissionError) or "Could not set lock on file" in str(error):
+    """Whether the graph's own files are damaged; False for permissions, a lock of another process, or the disk."""
+    graph_files = _graph_files(workspace)
+    if not graph_files or isinstance(error, PermissionError) or "Could not set lock on file" in str(error):
         return False
-    return all(path.is_file() and os.access(path, os.R_OK | os.W_OK) for path in found)
+    return all(path.is_file() and os.access(path, os.R_OK | os.W_OK) for path in graph_files)
 
 
 def quarantine(workspace: Workspace, label: str) -> None:
-    """Move cognee's graph and its vectors out of the way; they can be written anew from memory.db."""
+    """Quarantine cognee's graph and its vectors; they can be rebuilt from memory.db."""
     moved = _graph_files(workspace) + _vectors(workspace)
     kept = aside.move(workspace, label, moved)
     log.warning("set aside in %s: %s", kept, ", ".join(path.name for path in moved) or "nothing, for nothing was there")
 
 
 def quarantine_relational(workspace: Workspace, label: str) -> bool:
-    """Move cognee's SQLite database out of the way if it is damaged. Nothing of ours rests on its content."""
+    """Quarantine cognee's SQLite database if it is damaged; none of our data depends on it. Returns whether it was."""
     path = databases_of(workspace) / _RELATIONAL
     if not path.exists() or not _is_damaged_sqlite(path):
         return False
@@ -253,22 +256,22 @@ def quarantine_relational(workspace: Workspace, label: str) -> bool:
 def _is_damaged_sqlite(path: Path) -> bool:
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
-            found: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-            return found != "ok"
+            result: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            return result != "ok"
     except sqlite3.DatabaseError as error:
         return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def surroundings_at_fault(error: BaseException) -> bool:
-    """Whether an engine's error tells of the system and not of its files: no permission, no space, no memory."""
-    if isinstance(error, OSError) and error.errno in _SURROUNDINGS:
+    """Whether an engine's error is caused by the system, not by its files: permissions, space, memory."""
+    if isinstance(error, OSError) and error.errno in _SYSTEM_ERRORS:
         return True
-    said = {int(number) for number in re.findall(r"os error (\d+)", str(error))}
-    return isinstance(error, MemoryError | ImportError) or bool(said & _SURROUNDINGS)
+    error_numbers = {int(number) for number in re.findall(r"os error (\d+)", str(error))}
+    return isinstance(error, MemoryError | ImportError) or bool(error_numbers & _SYSTEM_ERRORS)
 
 
 def log_bytes(workspace: Workspace) -> int:
-    """The size of the graph's write-ahead log."""
+    """The size of the graph's write-ahead log in bytes; 0 without one."""
     try:
         return (databases_of(workspace) / f"{_GRAPH_FILE}.wal").stat().st_size
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""Which language model the settings name: whether there is one, and what cognee must be told to reach it.
+"""The configured language model: whether the settings name one, and the settings that cognee needs to reach it.
 
-No key is not a reason for cognee to look for a model of its own: without a language model nothing is asked.
+Without a configured model no call is made: cognee must not choose one itself. ``cognee_llm`` makes the calls.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from jobs.errors import JobError
 
 from ..settings import Settings
 
-# As cognee 1.6.5 has them, but for two: a model inside the process, and one behind an MCP client.
+# The providers of cognee 1.6.5, except a model inside the process and one behind an MCP client.
 PROVIDERS = ("openai", "azure", "anthropic", "gemini", "mistral", "bedrock", "ollama", "custom")
-NO_KEY = "none"  # what cognee is given where no key is needed: without one it would take to models of its own
-_KEYLESS = ("ollama", "bedrock")  # the latter takes AWS's own variables
+NO_KEY = "none"  # the key for cognee if none is needed; without a key it would choose a model itself
+_KEYLESS = ("ollama", "bedrock")  # bedrock uses AWS's own variables
 _OLLAMA = "http://localhost:11434"
-_OF_OPENAIS_KIND = ("openai", "custom", "azure")
+_OPENAI_PROTOCOL = ("openai", "custom", "azure")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def provider_of(settings: Settings) -> str:
-    """The provider: as set, else as the model's prefix says, else cognee's default.
+    """The provider: the configured one, else the one in the model's prefix, else cognee's default.
 
-    An unknown prefix means an endpoint of OpenAI's kind.
+    An unknown prefix means an endpoint with the OpenAI protocol (``custom``).
     """
     if settings.llm_provider:
         return settings.llm_provider.strip().lower()
@@ -35,17 +35,17 @@ def provider_of(settings: Settings) -> str:
 
 
 def is_configured(settings: Settings) -> bool:
-    """Whether a language model may be asked: there is a key, or none is needed."""
-    return _misfit(settings) is None
+    """Whether a language model may be called: the settings are complete, with a key if one is needed."""
+    return _problem(settings) is None
 
 
 def require(settings: Settings) -> None:
-    """Raises LLM_NOT_CONFIGURED or LLM_CONFIG unless a language model may be asked."""
-    if misfit := _misfit(settings):
-        raise misfit
+    """Raises JobError: LLM_NOT_CONFIGURED or LLM_CONFIG, unless a language model may be called."""
+    if problem := _problem(settings):
+        raise problem
 
 
-def _misfit(settings: Settings) -> JobError | None:
+def _problem(settings: Settings) -> JobError | None:
     provider, endpoint = provider_of(settings), settings.llm_endpoint
     if not (settings.llm_api_key or provider in _KEYLESS or _is_loopback(endpoint)):
         return JobError("LLM_NOT_CONFIGURED")
@@ -61,16 +61,16 @@ def _misfit(settings: Settings) -> JobError | None:
     return None
 
 
-def completed(settings: Settings) -> Settings:
-    """The settings with what cognee needs beside what was set, so that it can be imported whatever was set."""
+def with_defaults(settings: Settings) -> Settings:
+    """The settings completed for cognee. With them, cognee can be imported even if the user's are incomplete."""
     provider, model = provider_of(settings), settings.llm_model
     if not is_configured(settings):
-        # Said in part, some providers keep cognee from being imported at all.
+        # With incomplete settings for some providers, cognee cannot be imported.
         return replace(settings, llm_endpoint=None) if provider == "ollama" else settings
-    if model and "/" not in model and provider in _OF_OPENAIS_KIND:
+    if model and "/" not in model and provider in _OPENAI_PROTOCOL:
         model = f"{'azure' if provider == 'azure' else 'openai'}/{model}"
     endpoint = settings.llm_endpoint or (_OLLAMA if provider == "ollama" else None)
-    if endpoint and provider == "ollama":  # both forms are in use
+    if endpoint and provider == "ollama":  # users write the endpoint with and without /v1
         endpoint = endpoint.rstrip("/").removesuffix("/v1")
     return replace(
         settings,

@@ -19,7 +19,7 @@ from ..embedding.embedder import Embedder
 from ..embedding.factory import create
 from ..memory import Memory
 from ..settings import Settings
-from ..slices import Progress, Slices, quietly
+from ..slices import Progress, Slices, ignore_progress
 from ..store import extractions, memories, mounts
 from ..store.memory_store import MemoryStore
 from ..store.protocol import Memories, Store
@@ -275,11 +275,11 @@ class Stores:
         """
         return self._payments.deliver(memory_ids)
 
-    def deliver_all(self, progress: Progress = quietly) -> int:
+    def deliver_all(self, progress: Progress = ignore_progress) -> int:
         """Bring the graph up to date, in slices. Returns how many changes it was told; raises as ``pay`` does."""
         return self._payments.deliver_all(progress)
 
-    def rebuild_graph(self, now: str, progress: Progress = quietly) -> int:
+    def rebuild_graph(self, now: str, progress: Progress = ignore_progress) -> int:
         """Write the whole graph anew from memory.db; what cognee held is set aside. Returns the memories written."""
         if self._is_graph_rebuilding:
             raise JobError("STORE_BUSY", "The graph is being rebuilt.")
@@ -332,7 +332,7 @@ class Stores:
 
     # --- upkeep ---
 
-    def maintain(self, now: datetime | None = None, progress: Progress = quietly) -> None:
+    def maintain(self, now: datetime | None = None, progress: Progress = ignore_progress) -> None:
         """What is to be done when there is nothing to do: of the stores that are open, none is opened for it."""
         tables = self._graph.overgrown() if self._graph is not None else []
         slices = Slices(progress, "compacting the vector tables", len(tables))

@@ -16,7 +16,7 @@ from jobs.errors import JobError
 
 from ..embedding.embedder import refuses_a_text
 from ..memory import Memory
-from ..slices import Portion, Progress, Slices
+from ..slices import AdaptiveBatch, Progress, Slices
 from ..store import extractions
 from ..store.extractions import Extraction
 from ..store.outbox import OutboxEntry
@@ -80,7 +80,7 @@ class OutboxRelay:
     def _deliver_rest(self, seconds: float) -> None:
         """Entries of earlier jobs and of a rebuilt graph; what was refused waits for its job, or the next opening."""
         deadline = time.monotonic() + seconds
-        portion = Portion(_FIRST, _TOGETHER, _LEAST)
+        portion = AdaptiveBatch(_FIRST, _TOGETHER, _LEAST)
         while time.monotonic() < deadline and (entries := self._store().outbox.pending(portion.size, untried=True)):
             with portion:
                 self._deliver(entries)
@@ -88,7 +88,7 @@ class OutboxRelay:
     def deliver_all(self, progress: Progress) -> int:
         """Pay everything that was not refused, in slices. Returns how many entries were paid or refused."""
         outbox = self._store().outbox
-        done, portion = 0, Portion(_FIRST, _TOGETHER, _LEAST)
+        done, portion = 0, AdaptiveBatch(_FIRST, _TOGETHER, _LEAST)
         if outbox.count() == 0:
             return done
         self._graph()

@@ -124,7 +124,7 @@ def _embedded(store: Memories, going: Sequence[Memory]) -> Iterator[str]:
         yield whole_text(memory)
         yield from (passage.text for passage in passages(memory))
         yield from texts(memory)
-        yield from record_draft.compared(memory)
+        yield from record_draft.embedded_texts(memory)
         for found in store.extractions.stored(memory.id):
             yield from strings(found)
 

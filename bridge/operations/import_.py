@@ -24,7 +24,7 @@ from ..embedding.embedder import refuses_a_text
 from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..privacy import redaction
-from ..slices import Portion, Slices
+from ..slices import AdaptiveBatch, Slices
 from ..store.applied_jobs import AppliedJob
 from ..store.change import Change
 from ..store.extractions import data_id_of
@@ -32,7 +32,7 @@ from ..store.rows import Addition
 from ..text.identity import content_id
 from ..text.sections import normalise
 from ..transfer import export_file
-from ..transfer.export_file import ExportedCompaction, ExportedFinding, ExportedMemory, ExportedRecord
+from ..transfer.export_lines import ExportedCompaction, ExportedFinding, ExportedMemory, ExportedRecord
 from . import Outcomes, Progress, Task, redactions
 
 _FIRST, _TOGETHER = 10, 100  # memories of one transaction
@@ -119,7 +119,7 @@ class Taking:
 
     def _take(self, file: BinaryIO, slices: Slices, *, records: bool) -> None:
         """Store the file's records with what was done with memories, or its other memories."""
-        portion = Portion(_FIRST, _TOGETHER)
+        portion = AdaptiveBatch(_FIRST, _TOGETHER)
         batch: list[tuple[int, Addition]] = []
         others: list[ExportedCompaction | ExportedFinding] = []
         for number, line in export_file.lines(file):

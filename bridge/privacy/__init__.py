@@ -1,4 +1,11 @@
-"""What must not leave: secrets in texts, keys in messages, texts in tracebacks; and the fields of a log line.
+"""Privacy: keeps secrets out of stored texts, keys out of messages, and texts out of tracebacks and logs.
 
-Pure functions over text. It imports nothing else of ours but ``jobs``.
+Pure functions over text. Of our own packages it imports only ``jobs``. In reading order:
+
+``masking``: configured keys removed from messages.
+``traces``: tracebacks without texts.
+``log_lines``: a log line as a JSON object with fields about its job.
+``redaction``: likely secrets in texts replaced by ``[REDACTED:kind]``.
+``secret_kinds``: the known kinds of secrets and their patterns.
+``assigned_secrets``: values assigned to names such as ``password``.
 """

@@ -1,14 +1,15 @@
-"""Values that are assigned to a name that says "secret": ``password=…``, ``"api_key": "…"``. Decides what is one.
+"""Recognises secrets by the name that they are assigned to: ``password=…``, ``"api_key": "…"``.
 
-A name alone proves little: most of what stands behind it is code, prose or a placeholder. So the value has to look like
-what a machine made up, or like a password in a place where nothing else stands.
+The name alone is weak evidence: most such values are code, prose or placeholders. So the value must look random, or
+look like a chosen password in a position that holds only a value.
 """
 
 from __future__ import annotations
 
 import re
 
-# Kind, what a text with one holds in lower case, and the names as an expression. What stands before is of no matter.
+# (Kind, substrings of which a text with such a name has one in lower case, the names as an expression). A name may have
+# any prefix.
 NAMES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "password",
@@ -26,7 +27,7 @@ NAMES: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )
 
 _SUFFIX = r"(?:[_-]?(?:prod|production|dev|test|staging|live|value|base64|b64|[0-9]{1,2}))?"
-# A quote may be escaped: JSON stands in JSON.
+# A quote may be escaped, in JSON inside JSON.
 _IS = r"\\{0,4}+[\"'\]]{0,2}+\s{0,8}+(?P<op>=>|:=|[:=])\s{0,8}+"
 _QUOTE = r"(?P<quote>\\{0,4}+[\"'`])?"
 _QUOTED = r"[^\"'`\\\n]{4,512}"
@@ -34,18 +35,18 @@ _BARE = r"[^\s\"'`(){}\[\]<>,;&|\\]{6,}+"
 
 
 def expression(names: str) -> str:
-    """An assignment to one of the names; the value, without quotes around it, is ``secret``."""
+    """The expression for an assignment to one of the names; its group ``secret`` is the value without quotes."""
     return rf"{names}{_SUFFIX}{_IS}{_QUOTE}(?P<secret>(?(quote){_QUOTED}|{_BARE}))(?(quote)(?P=quote))"
 
 
-# Names that end like one of those above and hold no secret.
+# Prefixes of names that end like one of those above but hold no secret.
 _HARMLESS_BEFORE = re.compile(
     r"(?:csrf|xsrf|page|next|prev|previous|continuation|sync|stop|start|end|eos|bos|pad|unk|mask|sep|cls|special|input"
     r"|output|prompt|max|min|num|per|public|primary|foreign|cache|partition|sort|idempotency|cancellation|design"
     r"|hashed?|public[_-]?key)[_-]?$|::[A-Za-z0-9]*$",
     re.IGNORECASE,
 )
-_NAMED_BEFORE = re.compile(r"[A-Za-z0-9_:-]\Z")  # else it is none of those, and that is soon known
+_NAMED_BEFORE = re.compile(r"[A-Za-z0-9_:-]\Z")  # a cheap test: without it, _HARMLESS_BEFORE cannot match
 _PLACEHOLDER = re.compile(
     r"\[REDACTED(?::[a-z-]+)?\]"
     r"|^\$|^%[A-Za-z_(]|^\{|\{\{|^<|>$|^\*|^\.{2,}|^@|^:"
@@ -54,7 +55,7 @@ _PLACEHOLDER = re.compile(
     r"|^(?:null|none|true|false|undefined|password|passwd|pass|pwd|secret|token|user|test|foo|bar)[0-9]{0,3}$",
     re.IGNORECASE,
 )
-# Letters, perhaps with a few digits behind: words, versions, names of algorithms, numbers.
+# Letters, possibly with a few digits: words, versions, names of algorithms, numbers.
 _WORD = re.compile(r"[A-Za-z]*[0-9]{0,6}[A-Za-z]{0,3}|[0-9]+")
 _PARTS = re.compile(r"[^A-Za-z0-9]+")
 _LETTER, _DIGIT, _DIGIT_OR_SIGN = (re.compile(one) for one in ("[A-Za-z]", "[0-9]", "[0-9!#$%^*+@?]"))
@@ -68,12 +69,12 @@ _ALGORITHM = re.compile(
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value only stands for a secret: a variable, an example, a mark of ours."""
+    """Whether a value is a placeholder for a secret: a variable, an example, or our own mark."""
     return _PLACEHOLDER.search(value) is not None or (len(value) >= 12 and len(set(value[8:])) < 4)
 
 
 def is_random(value: str) -> bool:
-    """Whether a value looks like what a machine made up: of letters and digits, and not of words and numbers."""
+    """Whether a value looks random: it mixes letters and digits, and does not consist of words and numbers."""
     if len(value) < 8 or not (_LETTER.search(value) and _DIGIT.search(value)):
         return False
     return not all(_WORD.fullmatch(part) for part in _PARTS.split(value))
@@ -83,8 +84,8 @@ def is_secret(match: re.Match[str]) -> bool:
     """Whether a match of ``expression`` is a secret."""
     value, is_quoted = match["secret"], match["quote"] is not None
     if not _DIGIT_OR_SIGN.search(value):
-        return False  # the cheapest question first: of hostile text there may be megabytes
-    begins = match.start("quote" if is_quoted else "secret")
+        return False  # the cheapest test first, since hostile text may be megabytes long
+    value_start = match.start("quote" if is_quoted else "secret")
     before, after = (
         match.string[max(0, match.start() - 24) : match.start()],
         match.string[match.end() : match.end() + 1],
@@ -94,17 +95,17 @@ def is_secret(match: re.Match[str]) -> bool:
     if _CODE.search(value) or value.startswith("-"):
         return False
     if match["op"] == ":" and before.endswith(":"):
-        return False  # a part of a name such as Amazon's
+        return False  # part of a name with colons, such as Amazon's
     if not is_quoted and after in ("(", "[", "{"):
-        return False  # a call, or something out of a list
+        return False  # a call or an indexed expression
     if is_random(value):
         return True
-    is_tight = match["op"] == "=" and match.end("op") == begins
+    is_tight = match["op"] == "=" and match.end("op") == value_start
     is_value = is_quoted or (is_tight and after in ("", " ", "\n", "\r", "\t", "&", ";", '"', "'"))
     return match.re.pattern.startswith(NAMES[0][2]) and is_value and _is_chosen(value)
 
 
 def _is_chosen(value: str) -> bool:
-    """Whether a value looks like a password that somebody thought of."""
+    """Whether a value looks like a password that a person chose."""
     has_both = _LETTER.search(value) and _DIGIT_OR_SIGN.search(value)
     return bool(has_both) and not _APART.search(value) and not _ALGORITHM.search(value)

@@ -1,8 +1,8 @@
-"""A line of the log as one JSON object: what the worker's own processes say on stderr, and what its log file holds
-where ``log_format`` is json.
+"""A log line as one JSON object: what the worker's processes write to stderr, and the worker's log file if
+``log_format`` is json.
 
-A line says which job it is about in fields of its own. Whoever logs gives them as ``extra=fields(...)``, or works
-inside ``about(...)``.
+A line has fields that identify its job. The caller passes them as ``extra=fields(...)``, or logs inside
+``log_context(...)``. Files, rotation and rate limits of the log belong to the worker.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from jobs import clock
 from .masking import masked
 
 FIELDS = ("job_id", "correlation_id", "kind", "attempt", "code", "generation", "jobs")
-CHARACTERS = 8000  # of a message, at most
+MAX_CHARACTERS = 8000  # of a message
 
 _about: ContextVar[dict[str, Any]] = ContextVar("about", default={})  # noqa: B039 - never changed in place
 
 
 def fields(**known: Any) -> dict[str, Any]:
-    """What a line is about, as logging's ``extra``: some of ``FIELDS``. Those that are None are left out."""
+    """The ``extra`` argument for a logging call: the known ones of ``FIELDS``, without those that are None."""
     return {"fields": {name: known[name] for name in FIELDS if known.get(name) is not None}}
 
 
 @contextmanager
-def about(**known: Any) -> Iterator[None]:
-    """Every line that is logged inside, in this thread, has these fields."""
+def log_context(**known: Any) -> Iterator[None]:
+    """A context in which every line that this thread logs has these fields."""
     token = _about.set(fields(**known)["fields"])
     try:
         yield
@@ -42,7 +42,7 @@ def about(**known: Any) -> Iterator[None]:
 
 
 def fields_of(record: logging.LogRecord) -> dict[str, Any]:
-    """What the line is about; to be asked in the thread that logs it."""
+    """The fields of a log record. Call it in the thread that logged the record."""
     return {**_about.get(), **getattr(record, "fields", {})}
 
 
@@ -50,6 +50,7 @@ class JsonLines(logging.Formatter):
     """``{"at", "level", "logger", "message", "pid", …}``: the fields, and ``trace`` where there is one."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """The record as one line of JSON, with keys masked and texts cut at ``MAX_CHARACTERS``."""
         line = {
             "at": clock.iso(datetime.fromtimestamp(record.created, UTC)),
             "level": record.levelname,
@@ -65,29 +66,33 @@ class JsonLines(logging.Formatter):
 
 def _bounded(text: str) -> str:
     text = masked(text)
-    return text if len(text) <= CHARACTERS else f"{text[:CHARACTERS]}… ({len(text) - CHARACTERS} characters left out)"
+    return (
+        text
+        if len(text) <= MAX_CHARACTERS
+        else f"{text[:MAX_CHARACTERS]}… ({len(text) - MAX_CHARACTERS} characters left out)"
+    )
 
 
-def parsed(line: str) -> logging.LogRecord | None:
-    """The record that another process of ours has said; None for anything else."""
+def parse_line(line: str) -> logging.LogRecord | None:
+    """The log record in a line of this form, as another of our processes wrote it; None for any other line."""
     if not line.startswith("{"):
         return None
     try:
-        said = json.loads(line)
-        level = logging.getLevelNamesMapping()[said["level"]]
-        name, message, pid = str(said["logger"]), str(said["message"]), int(said["pid"])
+        content = json.loads(line)
+        level = logging.getLevelNamesMapping()[content["level"]]
+        name, message, pid = str(content["logger"]), str(content["message"]), int(content["pid"])
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    if trace := said.get("trace"):
+    if trace := content.get("trace"):
         message += f"\n{trace}"
-    record = logging.makeLogRecord({"name": name, "levelno": level, "levelname": said["level"], "msg": message})
+    record = logging.makeLogRecord({"name": name, "levelno": level, "levelname": content["level"], "msg": message})
     record.process = pid
-    record.fields = fields(**{name: said.get(name) for name in FIELDS})["fields"]
+    record.fields = fields(**{name: content.get(name) for name in FIELDS})["fields"]
     return record
 
 
-def on_stderr() -> logging.Handler:
-    """Log warnings and worse as such lines on stderr, whatever was set up before: the worker reads them there."""
+def log_to_stderr() -> logging.Handler:
+    """Log warnings and errors as such lines to stderr, where the worker reads them; replaces any earlier set-up."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)

@@ -1,7 +1,7 @@
-"""Likely secrets in texts: found, and replaced by ``[REDACTED:kind]``. Pure; nothing else decides what is a secret.
+"""Replaces likely secrets in texts by ``[REDACTED:kind]``. Pure. All redaction goes through this module.
 
-Only the secret goes; the line around it stays. Redacting twice equals redacting once. The kinds and how each is
-recognised are in ``secret_kinds``, which is loaded when the first text is looked at.
+Only the secret is replaced, not the line around it. Redaction is idempotent. The kinds and their patterns are in
+``secret_kinds``, which is loaded for the first text.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 MARK = "[REDACTED:{}]"
 
-# What points at something: it is compared, opened or followed, so it stays as it is. In snake_case and camelCase.
-POINTING = frozenset(
+# Fields whose values refer to something (ids and paths); they are not redacted. In snake_case and camelCase.
+REFERENCE_FIELDS = frozenset(
     name
     for snake in (
         "path", "paths", "memory_id", "memory_ids", "topic_id", "session_id", "plan_id", "decision_record_id",
@@ -29,26 +29,26 @@ POINTING = frozenset(
     for name in (snake, re.sub("_([a-z])", lambda m: m[1].upper(), snake))
 )  # fmt: skip
 
-_PASSES = 4  # a replacement may set free what stood against it
+_PASSES = 4  # a replacement may make an adjacent secret recognisable
 
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """A text without its secrets, and how many of each kind there were."""
+    """A text without its secrets, and the number of secrets by kind."""
 
     text: str
     counts: dict[str, int] = field(default_factory=dict)
 
 
 def redact(text: str) -> Redacted:
-    """The text with each likely secret replaced. In a time that grows with its length."""
+    """The text with each likely secret replaced, in linear time."""
     counts: Counter[str] = Counter()
     for _ in range(_PASSES):
-        found = list(_spans(text))
-        if not found:
+        spans = list(_spans(text))
+        if not spans:
             break
         parts, done = [], 0
-        for start, end, kind in found:
+        for start, end, kind in spans:
             parts += [text[done:start], MARK.format(kind)]
             counts[kind] += 1
             done = end
@@ -56,22 +56,22 @@ def redact(text: str) -> Redacted:
     return Redacted(text, dict(counts))
 
 
-def found_in(text: str) -> dict[str, int]:
-    """How many likely secrets of each kind a text holds."""
+def count_secrets(text: str) -> dict[str, int]:
+    """The number of likely secrets in a text, by kind."""
     return redact(text).counts
 
 
-def redact_value(value: Any, pointing: frozenset[str] = POINTING) -> tuple[Any, dict[str, int]]:
-    """A JSON value, or a dataclass, without secrets in its texts, and the counts. What stands under a name of
-    ``pointing`` is kept."""
+def redact_value(value: Any, pointing: frozenset[str] = REFERENCE_FIELDS) -> tuple[Any, dict[str, int]]:
+    """A JSON value or dataclass without secrets in its texts, and their number by kind. Fields named in ``pointing``
+    are not changed."""
     counts: Counter[str] = Counter()
 
     def clean(value: Any) -> Any:
         match value:
             case str():
-                found = redact(value)
-                counts.update(found.counts)
-                return found.text
+                redacted = redact(value)
+                counts.update(redacted.counts)
+                return redacted.text
             case list():
                 return [clean(item) for item in value]
             case tuple():
@@ -79,7 +79,7 @@ def redact_value(value: Any, pointing: frozenset[str] = POINTING) -> tuple[Any, 
             case dict():
                 return {name: item if name in pointing else clean(item) for name, item in value.items()}
         if is_dataclass(value) and not isinstance(value, type):
-            inner = ((each.name, getattr(value, each.name)) for each in fields(value) if each.name not in pointing)
+            inner = ((item.name, getattr(value, item.name)) for item in fields(value) if item.name not in pointing)
             return replace(value, **{name: clean(item) for name, item in inner})
         return value
 
@@ -87,67 +87,68 @@ def redact_value(value: Any, pointing: frozenset[str] = POINTING) -> tuple[Any, 
 
 
 def redact_bytes(data: bytes) -> tuple[bytes, dict[str, int]]:
-    """A file's bytes without secrets: of JSON, whole or broken, of other text, of UTF-16. The rest stays as it is."""
+    """A file's bytes without secrets, and their number by kind. The file may be JSON, even broken, or other text, also
+    in UTF-16; its other bytes are not changed."""
     encoding, errors = _encoding(data)
-    found = _redact_json(data.decode(encoding, errors))
-    return (found.text.encode(encoding, errors), found.counts) if found.counts else (data, {})
+    redacted = _redact_json(data.decode(encoding, errors))
+    return (redacted.text.encode(encoding, errors), redacted.counts) if redacted.counts else (data, {})
 
 
 def total(*counts: Mapping[str, int] | None) -> Redactions:
-    """What a result tells of what was replaced: ``{"total": n, "kinds": {kind: n}}``."""
+    """The sum of several counts by kind, as results report it: ``{"total": n, "kinds": {kind: n}}``."""
     kinds: Counter[str] = Counter()
-    for each in counts:
-        kinds.update(each or {})
+    for by_kind in counts:
+        kinds.update(by_kind or {})
     return {"total": kinds.total(), "kinds": dict(sorted(kinds.items()))}
 
 
 def _spans(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where secrets stand, in order. Those that overlap are one, under the name of the more telling kind."""
-    from .secret_kinds import KINDS  # loads detect-secrets: who redacts nothing does without
+    """(start, end, kind) of each secret, in order. Overlapping ones are merged, with the kind listed first."""
+    from .secret_kinds import KINDS  # not at the top: it loads detect-secrets, which most processes do not need
 
     lowered = text.lower()
-    found = [(each.start, each.end, rank) for rank, kind in enumerate(KINDS) for each in kind.find(text, lowered)]
-    at = 0
-    found.sort()
-    while at < len(found):
-        start, end, rank = found[at]
-        at += 1
-        while at < len(found) and found[at][0] < end:
-            end, rank = max(end, found[at][1]), min(rank, found[at][2])
-            at += 1
+    spans = [(span.start, span.end, rank) for rank, kind in enumerate(KINDS) for span in kind.find(text, lowered)]
+    index = 0
+    spans.sort()
+    while index < len(spans):
+        start, end, rank = spans[index]
+        index += 1
+        while index < len(spans) and spans[index][0] < end:
+            end, rank = max(end, spans[index][1]), min(rank, spans[index][2])
+            index += 1
         yield start, end, KINDS[rank].name
 
 
 # --- files ---
 
-# A string of JSON with an escape in it; one without its end reaches to the end of the text.
+# A JSON string with an escape; an unterminated one extends to the end of the text.
 _ESCAPED = re.compile(r'"(?:[^"\\]++|\\(?:.|\Z))*+(?:"|\Z)', re.DOTALL)
 
 
 def _redact_json(text: str) -> Redacted:
-    """JSON is looked at as what its strings say, and then as it stands there."""
+    """Redacts the decoded JSON strings that have escapes, then the raw text."""
     counts: Counter[str] = Counter()
 
     def literal(match: re.Match[str]) -> str:
         if "\\" not in match[0]:
             return match[0]
         try:
-            said = json.loads(match[0], strict=False)
+            value = json.loads(match[0], strict=False)
         except ValueError:
             return match[0]
-        found = redact(said)
-        counts.update(found.counts)
-        return json.dumps(found.text) if found.counts else match[0]
+        redacted = redact(value)
+        counts.update(redacted.counts)
+        return json.dumps(redacted.text) if redacted.counts else match[0]
 
     if "\\" in text:
         text = _ESCAPED.sub(literal, text)
-    found = redact(text)
-    counts.update(found.counts)
-    return Redacted(found.text, dict(counts))
+    redacted = redact(text)
+    counts.update(redacted.counts)
+    return Redacted(redacted.text, dict(counts))
 
 
 def _encoding(data: bytes) -> tuple[str, str]:
-    """How bytes are read as text, such that writing it gives the same bytes where nothing was found."""
+    """The encoding and error handler for a file; encoding the decoded text gives the same bytes."""
     for mark, encoding in (
         (codecs.BOM_UTF32_LE, "utf-32-le"),
         (codecs.BOM_UTF32_BE, "utf-32-be"),

@@ -1,7 +1,7 @@
-"""Which kinds of secrets are known, and how each is recognised: a table.
+"""The table of known kinds of secrets, with the patterns that recognise them. ``redaction`` applies it.
 
-The expressions for most providers are those of detect-secrets; what it lacks, or what takes more than linear time in
-its form, is written here on its base class. Each has to take linear time on hostile text.
+Most providers' patterns are those of detect-secrets. Patterns that it lacks, or whose form there takes more than linear
+time, are written here on its base class. Every pattern must take linear time on hostile text.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from detect_secrets.plugins.twilio import TwilioKeyDetector
 
 from . import assigned_secrets
 
-_GROUP = "secret"  # the group that is replaced; without one, the whole match
+_GROUP = "secret"  # the group that is replaced; without it, the whole match
 
-# Where a token may begin: not inside a word, but for one that begins behind an escape such as \n or %3D.
+# A token may begin only outside a word, or behind an escape such as \n or %3D.
 _LEFT = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
 _BEGINS = re.compile(_LEFT)
 _TAIL = re.compile(r"[A-Za-z0-9_-]*+")
 _KEY_LINE = re.compile(r"(?:[A-Za-z0-9+/=]|\\/){20,}+")
 
 
-# A token that may be longer than its expression; one of a fixed length; a value behind a name; lines.
+# "token": may be longer than its pattern; "exact": of fixed length; "value": behind a name; "block": several lines.
 Shape = Literal["token", "exact", "value", "block"]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Where a secret stands in a text."""
+class Span:
+    """The position of a secret in a text: indexes of its first character and behind its last one."""
 
     start: int
     end: int
@@ -53,7 +53,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of secret. ``anchors``: a text in which none of them occurs (in lower case, for ``any_case``) has none."""
+    """A kind of secret. ``anchors``: substrings of which every text with such a secret has one, in lower case if
+    ``any_case``; a cheap test. ``is_one`` confirms a match of ``patterns``.
+    """
 
     name: str
     anchors: tuple[str, ...]
@@ -62,9 +64,10 @@ class Kind:
     shape: Shape = "token"
     any_case: bool = False
 
-    def find(self, text: str, lowered: str) -> Iterator[Found]:
-        where = lowered if self.any_case else text
-        if not any(anchor in where for anchor in self.anchors):
+    def find(self, text: str, lowered: str) -> Iterator[Span]:
+        """The secrets of this kind in a text; ``lowered`` is the text in lower case."""
+        searched = lowered if self.any_case else text
+        if not any(anchor in searched for anchor in self.anchors):
             return
         for pattern in self.patterns:
             group: str | int = _GROUP if _GROUP in pattern.groupindex else 0
@@ -72,7 +75,7 @@ class Kind:
             for match in pattern.finditer(text):
                 start, end = match.span(group)
                 if start < done:
-                    continue  # inside of what was looked at as a whole
+                    continue  # inside the previous token
                 if self.shape in ("token", "exact"):
                     bounds = self._bounds(text, start, end)
                     if bounds is None:
@@ -83,25 +86,25 @@ class Kind:
                 if (self.shape == "block" or not assigned_secrets.is_placeholder(secret)) and self.is_one(
                     match, secret
                 ):
-                    yield Found(start, end, self.name)
+                    yield Span(start, end, self.name)
 
     def _bounds(self, text: str, start: int, end: int) -> tuple[int, int] | None:
-        """The whole token around a match; None where it is a part of something else."""
-        while start < end and text[start] in ' \t\r\n=:"':  # what detect-secrets has in front, or behind
+        """The bounds of the whole token around a match; None if the match is part of another word."""
+        while start < end and text[start] in ' \t\r\n=:"':  # characters that detect-secrets' patterns include
             start += 1
         while end > start and text[end - 1] in ' \t\r\n"':
             end -= 1
         if _BEGINS.match(text, start) is None:
             return None
         tail = _TAIL.match(text, end)
-        assert tail is not None  # it may be empty
+        assert tail is not None  # it may match the empty string
         if self.shape == "exact":
             return (start, end) if tail.end() == end else None
         return start, tail.end()
 
 
 def _own(kind: str, *expressions: str, flags: int = 0) -> tuple[re.Pattern[str], ...]:
-    """Expressions of ours as a detector of detect-secrets."""
+    """Our own expressions, as a detector of detect-secrets."""
 
     class Detector(RegexBasedDetector):
         secret_type = kind
@@ -115,7 +118,7 @@ def _of(detector: type[RegexBasedDetector]) -> tuple[re.Pattern[str], ...]:
 
 
 def _is_mixed(_: re.Match[str], secret: str) -> bool:
-    """Small and capital letters and digits: no name out of a program."""
+    """Whether it has small letters, capital letters and digits, unlike most names in programs."""
     return all(re.search(wanted, secret) for wanted in ("[a-z]", "[A-Z]", "[0-9]"))
 
 
@@ -124,17 +127,17 @@ def _has_digit(_: re.Match[str], secret: str) -> bool:
 
 
 def _is_jwt(_: re.Match[str], secret: str) -> bool:
-    """Its header is a JSON object, which need not be whole."""
+    """Whether the token's header is the beginning of a JSON object."""
     head = secret.partition(".")[0].rstrip("=")
     try:
-        said = base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)).decode()
+        header = base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)).decode()
     except ValueError:
         return False
-    return re.match(r'\{\s*"', said) is not None and '"' in said[2:]
+    return re.match(r'\{\s*"', header) is not None and '"' in header[2:]
 
 
 def _is_key_body(match: re.Match[str], secret: str) -> bool:
-    """Most of it is lines of a key: prose may name the marks of a beginning and of an end."""
+    """Whether most of the body is lines of a key; prose may mention the BEGIN and END marks too."""
     body = match["body"]
     return sum(map(len, _KEY_LINE.findall(body))) * 3 > len("".join(body.split())) * 2 and _has_digit(match, body)
 
@@ -156,7 +159,7 @@ _ARMOUR_END = r"-{4,5} ?END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,
 _LINE_END = r"(?:[\s\"'+,>|*#]|\\+[nrt])"
 _HEADERS = rf"(?:{_LINE_END}++[A-Z][A-Za-z-]{{2,20}}+: [^\r\n\\]{{1,100}}+){{0,4}}+"  # of an encrypted key, or PGP's
 
-# The first of two kinds that fit gives its name.
+# If several kinds match, the first one gives the name.
 KINDS: Sequence[Kind] = (
     Kind(
         "private-key",
@@ -164,7 +167,7 @@ KINDS: Sequence[Kind] = (
         _own(
             "Private Key Block",
             rf"{_ARMOUR}(?P<body>(?:[^-]++|-(?!---))*+){_ARMOUR_END}",
-            # Without an end: as many lines as look like those of a key.
+            # Without an END mark: as many lines as look like lines of a key.
             rf"{_ARMOUR}(?P<body>{_HEADERS}(?:{_LINE_END}++[A-Za-z0-9+/]{{20,}}+={{0,2}})++(?:{_LINE_END}++[A-Za-z0-9+/]+={{1,2}})?)",
             r"Private-Lines: \d{1,4}(?P<secret>(?P<body>(?:(?:\s|\\+[nr])++[A-Za-z0-9+/]{20,}+={0,2})++))",
             r"()AGE-SECRET-KEY-1(?P<body>[A-Z0-9]{50,}+)",
@@ -176,7 +179,7 @@ KINDS: Sequence[Kind] = (
     Kind(
         "azure-key",
         ("AccountKey=", "SharedAccessKey=", "sig="),
-        _own(  # detect-secrets' own takes the name as well
+        _own(  # the pattern of detect-secrets also matches the name
             "Azure Access Key",
             r"AccountKey=(?P<secret>[A-Za-z0-9+/=]{88})",
             r"SharedAccessKey=(?P<secret>[A-Za-z0-9+/]{43}=)",
@@ -197,7 +200,7 @@ KINDS: Sequence[Kind] = (
     Kind(
         "openai-key",
         ("sk-",),
-        # Those of today, and the form of before, which others have taken over. The one of detect-secrets backtracks.
+        # The present form, and the earlier one, which others have adopted. The pattern of detect-secrets backtracks.
         _own("OpenAI Key", r"sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,}+", r"sk-[A-Za-z0-9]{32,}+"),
         _has_digit,
     ),
@@ -240,7 +243,7 @@ KINDS: Sequence[Kind] = (
         *_own("Stripe Key", r"[sr]k_test_[A-Za-z0-9]{24,}+", r"whsec_[A-Za-z0-9+/]{30,}+"),
     ), _has_digit),
     Kind("npm-token", ("npm_", "_authToken"), _own(
-        # detect-secrets' own looks back from each // of a line.
+        # The pattern of detect-secrets looks back from each // of a line.
         "npm Token", r"npm_[A-Za-z0-9]{36}", r"_authToken\s{0,4}=\s{0,4}(?P<secret>[A-Za-z0-9_=+/-]{20,}+)",
     ), _has_digit),
     Kind("pypi-token", ("pypi-AgE",), _of(PypiTokenDetector)),
@@ -275,7 +278,7 @@ KINDS: Sequence[Kind] = (
     Kind(
         "jwt",
         ("eyJ",),
-        # detect-secrets' own leaves the signature.
+        # The pattern of detect-secrets omits the signature.
         _own(
             "JSON Web Token",
             rf"{_LEFT}(?<![_-])eyJ[A-Za-z0-9_=-]{{8,}}+\.[A-Za-z0-9_=-]{{4,}}+(?:\.[A-Za-z0-9_.+/=-]*+)?",
@@ -303,7 +306,7 @@ KINDS: Sequence[Kind] = (
     Kind(
         "url-password",
         ("://",),
-        # detect-secrets' own knows neither passwords without a user nor most signs in them.
+        # The pattern of detect-secrets knows neither passwords without a user nor most special characters.
         _own("Password in a URL", r"://[^\s:/?#@\[\]\"'<>\\`]{0,128}+:(?P<secret>[^\s/?\"'<>\\`]{1,256})@(?=[\w.\[-]|\Z)"),
         _is_url_password,
         shape="value",

@@ -22,7 +22,7 @@ from ..embedding.embedder import Embedder, Vector, Vectors
 from ..memory import Memory, MemoryKind, Status
 from ..slices import Slices
 from ..text.passages import passages
-from ..text.terms import indexed
+from ..text.terms import index_text
 from . import database, full_text as words, migrations, rows, vector_files as vectors
 from .expected_graph import ExpectedGraph
 from .outbox import Action
@@ -191,7 +191,7 @@ class Audit:
             wrong.no_index = True
             return True
         topic = memory.content.topic if memory.content else ""
-        return bool(row == (indexed(topic), indexed(passages(memory)[0].text)))
+        return bool(row == (index_text(topic), index_text(passages(memory)[0].text)))
 
     def _is_in_place(self, texts: Sequence[str], passage_row: int, whole_row: int | None) -> bool:
         """Whether the memory's first rows in both files are what is kept of its whole text."""

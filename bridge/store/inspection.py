@@ -16,7 +16,7 @@ from typing import Any
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-from ..text.terms import FORMAT as WORDS_FORMAT
+from ..text.terms import INDEX_FORMAT as WORDS_FORMAT
 from . import database, migrations, vector_files
 from .full_text import table_in_force
 

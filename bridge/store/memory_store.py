@@ -24,7 +24,7 @@ from jobs.lock import Lock
 from .. import critical
 from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory, Status
-from ..slices import Progress, Slices, quietly
+from ..slices import Progress, Slices, ignore_progress
 from ..text.passages import passages
 from . import applied_jobs, database, forgettings, full_text, quarantine
 from .applied_jobs import AppliedJob
@@ -255,7 +255,7 @@ class MemoryStore(MemoryReader):
         finally:
             self.is_rebuilding = False
 
-    def rebuild_vectors(self, progress: Progress = quietly) -> int:
+    def rebuild_vectors(self, progress: Progress = ignore_progress) -> int:
         """Write a new generation of the vector file beside the old one and switch to it. Returns its rows.
 
         Embeddings come from the cache; only what is missing there is embedded again. A new model takes over
@@ -274,14 +274,14 @@ class MemoryStore(MemoryReader):
         self.model_changed = False
         return found
 
-    def rebuild_words(self, progress: Progress = quietly) -> int:
+    def rebuild_words(self, progress: Progress = ignore_progress) -> int:
         """Fill a new full-text index and switch to it. Returns how many memories it holds."""
         with self._rebuilding():
             return self._words.rebuild(self.after, Slices(progress, "making the full-text index", self.count()))
 
     # --- upkeep ---
 
-    def scrub(self, progress: Progress = quietly) -> None:
+    def scrub(self, progress: Progress = ignore_progress) -> None:
         """Write anew whatever may still hold bytes of what was deleted: both indexes, and memory.db with its log.
 
         Raises STORE_BUSY where another rebuild is under way, or a reader does not let go of the log.

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from ..embedding.embedder import Vectors
 from ..memory import Memory, Status
-from ..slices import Progress, quietly
+from ..slices import Progress, ignore_progress
 from .applied_jobs import AppliedJob
 from .change import Change
 from .compaction_history import Compaction
@@ -301,15 +301,15 @@ class Store(Memories, Protocol):
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of the texts, each embedded once. Shape (n, dimensions)."""
 
-    def rebuild_vectors(self, progress: Progress = quietly) -> int:
+    def rebuild_vectors(self, progress: Progress = ignore_progress) -> int:
         """Make the vectors again, and switch to them. Returns how many. Raises STORE_BUSY while one is under way."""
 
-    def rebuild_words(self, progress: Progress = quietly) -> int:
+    def rebuild_words(self, progress: Progress = ignore_progress) -> int:
         """Make the full-text index again, and switch to it. Returns how many memories it holds."""
 
     # --- upkeep ---
 
-    def scrub(self, progress: Progress = quietly) -> None:
+    def scrub(self, progress: Progress = ignore_progress) -> None:
         """Rewrite whatever may still hold bytes of what was deleted. Raises STORE_BUSY."""
 
     def checkpoint(self) -> None: ...

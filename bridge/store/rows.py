@@ -11,7 +11,7 @@ from typing import Any
 from jobs import clock
 
 from ..memory import Content, Memory, Metadata, References, TimeScope, dated_at, plan_key
-from ..text.sections import moment
+from ..text.sections import normalise_time
 
 COLUMNS = (
     "number, id, kind, status, topic_id, session_id, plan_id, created_at, updated_at, source_created_at,"
@@ -50,9 +50,9 @@ def memory_of(row: sqlite3.Row | tuple[Any, ...]) -> Memory:
             session_id=session_id,
             plan_id=plan_id,
             status=status,
-            created_at=moment(created or ""),
-            updated_at=moment(updated or ""),
-            source_created_at=moment(source or ""),
+            created_at=normalise_time(created or ""),
+            updated_at=normalise_time(updated or ""),
+            source_created_at=normalise_time(source or ""),
             importance=importance,
         ),
         stored_at=stored,
@@ -81,7 +81,7 @@ class Place:
 
 def dated(kind: str, created_at: str | None, source_created_at: str | None, stored_at: str) -> float | None:
     """``Memory.dated_at`` in seconds since 1970, from columns. A text that is no time counts as not known."""
-    text = dated_at(kind, moment(created_at or ""), moment(source_created_at or ""), stored_at)
+    text = dated_at(kind, normalise_time(created_at or ""), normalise_time(source_created_at or ""), stored_at)
     return None if text is None else clock.parse(text).timestamp()
 
 

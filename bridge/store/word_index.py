@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from ..memory import Memory
 from ..slices import Slices
 from ..text.passages import passages
-from ..text.terms import FORMAT, indexed
+from ..text.terms import INDEX_FORMAT, index_text
 from . import database, migrations
 from .full_text import FIRST_TABLE, is_damage, is_table, table_in_force
 
@@ -41,20 +41,20 @@ class WordIndex:
     @property
     def is_of_old(self) -> bool:
         """Whether memories are indexed in another way than they are asked for now."""
-        return database.meta(self._connection, "words_format") != str(FORMAT) and self._count() > 0
+        return database.meta(self._connection, "words_format") != str(INDEX_FORMAT) and self._count() > 0
 
     def _count(self) -> int:
         return int(self._connection.execute("SELECT count(*) FROM memories WHERE hidden = 0").fetchone()[0])
 
     def _note_format(self) -> None:
-        database.set_meta(self._connection, "words_format", str(FORMAT))
+        database.set_meta(self._connection, "words_format", str(INDEX_FORMAT))
 
     def _insert(self, table: str, memory: Memory) -> None:
         topic = memory.content.topic if memory.content else ""
         body = passages(memory)[0].text
         self._connection.execute(
             f"INSERT INTO {table} (rowid, topic, body) VALUES (?, ?, ?)",  # noqa: S608 - one of our own names
-            (memory.number, indexed(topic), indexed(body)),
+            (memory.number, index_text(topic), index_text(body)),
         )
 
     def is_sound(self, *, closely: bool = True) -> bool:

@@ -1,4 +1,14 @@
-"""A memory as text: the enriched template and its parts, other forms of text, identity, passages and search terms.
+"""A memory as text: the enriched template, the other text forms, passages for embedding, and search terms.
 
-Pure functions over ``bridge.memory``. It knows neither a store nor a model.
+Pure functions over ``bridge.memory``. It knows neither a store nor a model. In reading order:
+
+``sections``: the content's sections as lines, and the escaping of lines that look like structure.
+``references``: the classification of references into files, plans, branches and issues.
+``metadata_block``: the metadata lines of the enriched text.
+``plain_summary``: the labelled text without metadata, which is also the text that is embedded.
+``conversation``: a conversation turn as one text, the form of legacy memories.
+``template``: the enriched text, and ``parse`` for all forms.
+``memory_json``: the export form.
+``passages``: the texts of a memory that get a vector each.
+``terms``: what the full-text index stores of a text, and the search terms of a query.
 """

@@ -1,4 +1,4 @@
-"""A conversation turn as one text: how memories were stored before there were summaries.
+"""A conversation turn as one text: the form of legacy memories, from versions before summaries existed.
 
     User asked: …
 
@@ -6,7 +6,7 @@
 
     Metadata: timestamp=…, importance=…
 
-The last line is always written, so that what an answer ends with cannot pass for it.
+The last line is always written, so that the end of an answer cannot be mistaken for it.
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ import math
 import re
 from dataclasses import dataclass
 
-from .sections import moment, newlines
+from .sections import newlines, normalise_time
 
 _OPENING = "User asked:"
 _ANSWER = "\n\nAssistant answered:"
-_FACTS = re.compile(r"Metadata: timestamp=([^\n]*?), importance=([^\n,]*)\Z")
+_METADATA_LINE = re.compile(r"Metadata: timestamp=([^\n]*?), importance=([^\n,]*)\Z")
 _LIKE_ANSWER = re.compile(r"^(\\*Assistant answered:)", re.MULTILINE)
 _ESCAPED_ANSWER = re.compile(r"^\\(\\*Assistant answered:)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
+    """One turn. ``timestamp`` is ISO 8601, ``importance`` 0 to 1; None means unknown."""
+
     user_message: str
     assistant_message: str
     timestamp: str | None = None
@@ -33,9 +35,9 @@ class Conversation:
 
 
 def render_conversation(conversation: Conversation) -> str:
-    """The text of a turn; what is not known of its facts is ``N/A``."""
+    """The text of a turn; unknown values are written as ``N/A``."""
     user = _LIKE_ANSWER.sub(r"\\\1", newlines(conversation.user_message).strip())
-    timestamp = moment(conversation.timestamp or "") or "N/A"
+    timestamp = normalise_time(conversation.timestamp or "") or "N/A"
     importance = "N/A" if conversation.importance is None else repr(float(conversation.importance))
     return (
         f"{_OPENING} {user}{_ANSWER} {newlines(conversation.assistant_message).strip()}"
@@ -44,24 +46,24 @@ def render_conversation(conversation: Conversation) -> str:
 
 
 def parse_conversation(text: str) -> Conversation | None:
-    """The turn that the text holds, or None if it is not of that form.
+    """The turn in a text, or None if the text has another form.
 
-    Messages have no blanks around them. The line of facts may be absent; a timestamp that is none and an
-    importance outside 0..1 count as not known.
+    Messages are stripped. The metadata line may be absent; an invalid timestamp and an importance outside 0..1 become
+    None.
     """
     text = newlines(text).strip()
     if not text.startswith(_OPENING):
         return None
-    user, found, answer = text[len(_OPENING) :].partition(_ANSWER)
-    if not found:
+    user, separator, answer = text[len(_OPENING) :].partition(_ANSWER)
+    if not separator:
         return None
     last = answer.rfind("\n") + 1
-    facts = _FACTS.fullmatch(answer, last)
+    metadata = _METADATA_LINE.fullmatch(answer, last)
     return Conversation(
         user_message=_ESCAPED_ANSWER.sub(r"\1", user.strip()),
-        assistant_message=(answer[:last] if facts else answer).strip(),
-        timestamp=moment(facts[1]) if facts else None,
-        importance=_importance(facts[2]) if facts else None,
+        assistant_message=(answer[:last] if metadata else answer).strip(),
+        timestamp=normalise_time(metadata[1]) if metadata else None,
+        importance=_importance(metadata[2]) if metadata else None,
     )
 
 

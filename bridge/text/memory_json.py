@@ -1,21 +1,24 @@
-"""The export form of a memory: its text, its metadata by name, and the names of the indexed fields."""
+"""The export form of a memory as a JSON object. Export files themselves are written by ``bridge/transfer``."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..memory import Memory, TimeScope
+from ..memory import Memory, Metadata, TimeScope
 from .sections import scope_text
 from .template import render, render_record
+
+if TYPE_CHECKING:
+    from ..memory_shapes import Labels
 
 INDEX_FIELDS = ("topic", "topic_id", "plan_id", "status", "created_at")
 
 
 def as_payload(memory: Memory) -> dict[str, Any]:
-    """A memory in the schema's form for exports: ``text``, ``metadata`` by name, ``index_fields``.
+    """A memory in the export schema's form: ``text``, ``metadata`` and ``index_fields`` (the indexed fields' names).
 
-    ``metadata.type`` is ``conversation_summary``, ``decision_record`` or ``legacy``. Absent values are null.
+    ``metadata.type`` is ``conversation_summary``, ``decision_record`` or ``legacy``. Unknown values are null.
     """
     m = memory.metadata
     metadata: dict[str, Any] = {
@@ -54,7 +57,21 @@ def as_payload(memory: Memory) -> dict[str, Any]:
     return {"text": text, "metadata": metadata, "index_fields": list(INDEX_FIELDS)}
 
 
+def labels_of(metadata: Metadata) -> Labels:
+    """The metadata as JSON."""
+    return {
+        "topic_id": metadata.topic_id,
+        "session_id": metadata.session_id,
+        "plan_id": metadata.plan_id,
+        "status": metadata.status,
+        "created_at": metadata.created_at,
+        "updated_at": metadata.updated_at,
+        "source_created_at": metadata.source_created_at,
+        "importance": metadata.importance,
+    }
+
+
 def bounds_of(scope: TimeScope) -> dict[str, Any] | None:
-    """The bounds of a time scope by name; None if none is known."""
+    """The bounds of a time scope: ``start``, ``end``, ``turn_count``; None if all are unknown."""
     bounds = {"start": scope.start, "end": scope.end, "turn_count": scope.turn_count}
     return None if set(bounds.values()) == {None} else bounds

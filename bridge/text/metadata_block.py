@@ -1,7 +1,7 @@
-"""The metadata block of an enriched text: its lines, how their values are written, and how they are read.
+"""The metadata block of an enriched text: writes and reads its lines. ``template`` finds the block in a text.
 
-``N/A`` stands for what is not known. The block has no place for ``importance``; ``source_created_at`` is read
-(version 1.1 of the template adds its line) and not written.
+``N/A`` means unknown. The block has no line for ``importance``. It reads ``source_created_at``, whose line version 1.1
+of the template adds, but does not write it.
 """
 
 from __future__ import annotations
@@ -14,35 +14,35 @@ from typing import Any
 from jobs.errors import JobError
 
 from ..memory import STATUS_WORDS, Metadata, Status, is_topic_id, slug
-from .sections import moment, one_line
+from .sections import normalise_time, one_line
 
 BLOCK = "**Metadata:**"
 
 _LINE = re.compile(r"\s*- (Topic ID|Session ID|Plan ID|Status|Created|Updated|Source Created):(.*)", re.DOTALL)
 _UNKNOWN = frozenset(["", "n/a", "none", "null"])
-_SHOWN = 120  # characters of an offending line that an error repeats
+_SHOWN = 120  # characters of an invalid line that an error quotes
 
-# How far the first readers of version 1.0 read a value, whatever followed it on the line.
-_FIRST_ID = re.compile(r"[a-f0-9\-]+")
-_FIRST_STATUS = re.compile(r"Active|Superseded|Draft")
-_FIRST_TIME = re.compile(r"[\d\-T:Z]+")
+# The first readers of version 1.0 read a value up to the first other character and ignored the rest of the line.
+_EARLY_ID = re.compile(r"[a-f0-9\-]+")
+_EARLY_STATUS = re.compile(r"Active|Superseded|Draft")
+_EARLY_TIME = re.compile(r"[\d\-T:Z]+")
 
 
 def normalise_metadata(metadata: Metadata) -> Metadata:
-    """Metadata as a text carries it: ids in one line, times in UTC, None for what only says ``N/A``."""
+    """Metadata in the form that a text can carry: ids on one line, times in UTC, None instead of ``N/A``."""
     return replace(
         metadata,
-        topic_id=_known(metadata.topic_id),
-        session_id=_known(metadata.session_id),
-        plan_id=_known(metadata.plan_id),
-        created_at=moment(metadata.created_at or ""),
-        updated_at=moment(metadata.updated_at or ""),
-        source_created_at=moment(metadata.source_created_at or ""),
+        topic_id=_none_if_unknown(metadata.topic_id),
+        session_id=_none_if_unknown(metadata.session_id),
+        plan_id=_none_if_unknown(metadata.plan_id),
+        created_at=normalise_time(metadata.created_at or ""),
+        updated_at=normalise_time(metadata.updated_at or ""),
+        source_created_at=normalise_time(metadata.source_created_at or ""),
     )
 
 
 def write_metadata(metadata: Metadata) -> list[str]:
-    """The six lines of version 1.0."""
+    """The six lines of the block in version 1.0."""
     known = normalise_metadata(metadata)
     return [
         f"- Topic ID: {known.topic_id or 'N/A'}",
@@ -55,35 +55,35 @@ def write_metadata(metadata: Metadata) -> list[str]:
 
 
 def read_metadata(lines: Iterable[tuple[int, str]], start: tuple[int, str]) -> tuple[Metadata, list[str]]:
-    """The metadata of a block's numbered lines, and the lines that are none.
+    """The metadata in a block's numbered lines, and the lines that are not metadata.
 
-    ``start`` is the numbered line that starts the block. Of two lines with one name the first counts. Raises
-    METADATA_BROKEN for a value that cannot be read, and for a missing line: then it names the first line
-    that is no metadata, which may be the misspelt one, or else the start.
+    ``start`` is the numbered line that starts the block. If a name occurs twice, the first line counts. Raises
+    JobError: METADATA_BROKEN for an invalid value and for a missing line. For a missing line the error names the first
+    line that is not metadata, since it may be misspelt, or else the start.
     """
-    found: dict[str, Any] = {}
-    strange: list[tuple[int, str]] = []
+    values: dict[str, Any] = {}
+    others: list[tuple[int, str]] = []
     for number, line in lines:
         match = _LINE.fullmatch(line)
         field, read = _READERS[match[1]] if match else ("", one_line)
-        if not match or field in found:
+        if not match or field in values:
             if line.strip():
-                strange.append((number, line))
+                others.append((number, line))
             continue
         value = match[2].strip()
         try:
-            found[field] = None if _known(value) is None else read(value)
+            values[field] = None if _none_if_unknown(value) is None else read(value)
         except ValueError as error:
-            raise broken(number, line, str(error)) from None
+            raise metadata_error(number, line, str(error)) from None
     for name, (field, _) in _READERS.items():
-        if field not in found and name != "Source Created":
-            number, line = strange[0] if strange else start
-            raise broken(number, line, f"the metadata block has no line '- {name}: …'")
-    return Metadata(**found), [line for _, line in strange]
+        if field not in values and name != "Source Created":
+            number, line = others[0] if others else start
+            raise metadata_error(number, line, f"the metadata block has no line '- {name}: …'")
+    return Metadata(**values), [line for _, line in others]
 
 
-def broken(number: int, line: str, why: str) -> JobError:
-    """METADATA_BROKEN for a line, with as much of it as an error may repeat."""
+def metadata_error(number: int, line: str, why: str) -> JobError:
+    """The error METADATA_BROKEN for a line; it quotes at most ``_SHOWN`` characters of it."""
     shown = line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
     return JobError(
         "METADATA_BROKEN",
@@ -92,34 +92,34 @@ def broken(number: int, line: str, why: str) -> JobError:
     )
 
 
-def _known(value: str | None) -> str | None:
+def _none_if_unknown(value: str | None) -> str | None:
     text = one_line(value or "")
     return None if text.lower() in _UNKNOWN else text
 
 
 def _topic_id(value: str) -> str:
-    if is_topic_id(value) or _FIRST_ID.fullmatch(value):
+    if is_topic_id(value) or _EARLY_ID.fullmatch(value):
         return value
-    if _FIRST_ID.match(value):
-        return slug(value)  # cut at the first other character, as it was once, it could be another topic's id
+    if _EARLY_ID.match(value):
+        return slug(value)  # not cut at the first other character, as early readers did: it could be another topic's id
     raise ValueError("a topic id is a UUID or a slug of a-z, 0-9, '.', '_' and '-'")
 
 
 def _status(value: str) -> Status:
-    first = _FIRST_STATUS.match(value)
-    word = STATUS_WORDS.get(value) or (STATUS_WORDS[first[0]] if first else None)
-    if word is None:
+    early = _EARLY_STATUS.match(value)
+    status = STATUS_WORDS.get(value) or (STATUS_WORDS[early[0]] if early else None)
+    if status is None:
         raise ValueError(f"the status is none of {', '.join(STATUS_WORDS)}")
-    return word
+    return status
 
 
 def _time(value: str) -> str | None:
-    """A time as text; None for what looked like one to the first readers, and is none."""
-    first = _FIRST_TIME.match(value)
-    found = moment(value) or (moment(first[0]) if first else None)
-    if found is None and not first:
+    """A time as text; None for an invalid value that begins like a time, which early readers accepted."""
+    early = _EARLY_TIME.match(value)
+    time = normalise_time(value) or (normalise_time(early[0]) if early else None)
+    if time is None and not early:
         raise ValueError("the time is not of the form 2025-11-17T16:30:00Z")
-    return found
+    return time
 
 
 _READERS: dict[str, tuple[str, Callable[[str], str | None]]] = {

@@ -1,4 +1,7 @@
-"""What of a memory is embedded: the whole, and its parts, since one vector for all loses the details."""
+"""The passages of a memory: the texts that get a vector each.
+
+The whole text has one, and so do its parts, since a single vector loses the details. Embedding is ``bridge/embedding``.
+"""
 
 from __future__ import annotations
 
@@ -11,40 +14,42 @@ from .plain_summary import render_plain
 
 PassageKind = Literal["whole", "topic", "sentence", "decision", "detail"]
 
-# A stop and a blank before what may begin a sentence; beyond ASCII that is any letter. In Chinese and Japanese, a stop.
+# A stop and a blank before a possible start of a sentence (beyond ASCII: any character); or a CJK stop; or a newline.
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?(?:[A-Z0-9`]|[^\x00-\x7f]))|(?<=[。！？])|\n+")
 
-# A memory of a reasonable size has a tenth of these. What is beyond them is found by its words.
-MOST_PASSAGES = 200
+# An ordinary memory has a tenth of these. Text beyond them is candidates by full-text search only.
+MAX_PASSAGES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
+    """One text to embed, and which part of the memory it is."""
+
     kind: PassageKind
     text: str
 
 
 def passages(memory: Memory) -> list[Passage]:
-    """The passages of a memory, the whole first, none twice, at most ``MOST_PASSAGES``."""
-    found = [Passage("whole", whole_text(memory))]
+    """The passages of a memory, the whole text first, without duplicates, at most ``MAX_PASSAGES``."""
+    candidates = [Passage("whole", whole_text(memory))]
     if memory.content is None:
-        found += [Passage("sentence", text) for text in sentences(memory.text)]
+        candidates += [Passage("sentence", text) for text in sentences(memory.text)]
     else:
         content = memory.content
-        found.append(Passage("topic", content.topic))
-        found += [Passage("sentence", text) for text in sentences(content.context)]
-        found += [Passage("decision", text) for text in content.decisions]
+        candidates.append(Passage("topic", content.topic))
+        candidates += [Passage("sentence", text) for text in sentences(content.context)]
+        candidates += [Passage("decision", text) for text in content.decisions]
         details = (*content.rationale, *content.open_questions, *content.next_steps)
-        found += [Passage("detail", text) for text in details]
-    unique = {passage.text.strip(): passage for passage in reversed(found) if passage.text.strip()}
-    return list(reversed(unique.values()))[:MOST_PASSAGES]
+        candidates += [Passage("detail", text) for text in details]
+    unique = {passage.text.strip(): passage for passage in reversed(candidates) if passage.text.strip()}
+    return list(reversed(unique.values()))[:MAX_PASSAGES]
 
 
 def whole_text(memory: Memory) -> str:
-    """The one text that stands for the memory: what cognee's graph indexes as well. No status, no dates."""
+    """The memory's whole text without status and dates. cognee's graph indexes the same text."""
     return memory.text if memory.content is None else render_plain(memory.content)
 
 
 def sentences(text: str) -> list[str]:
-    """Sentences and lines, in order. A cheap splitter: an abbreviation may cut once too often."""
+    """The sentences and lines of a text, in order. The splitter is simple: an abbreviation may end a sentence."""
     return [part.strip() for part in _SENTENCE_END.split(text) if part and part.strip()]

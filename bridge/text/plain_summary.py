@@ -1,4 +1,4 @@
-"""A summary as labelled text without metadata: what is embedded, and how the first summaries were stored.
+"""A summary as labelled text without metadata: the text that is embedded, and the form of the first stored summaries.
 
 Topic: …
 Context: …
@@ -30,9 +30,9 @@ _LABEL = re.compile(
 
 
 def render_plain(content: Content) -> str:
-    """The words of a memory alone, without metadata and time scope: the same whatever becomes of its status.
+    """The labelled text of a memory, without metadata and time scope, so it does not change with the status.
 
-    It is written for reading and for search: a body line like ``Decisions:`` is not escaped.
+    It is meant for reading and for search: a body line like ``Decisions:`` is not escaped.
     """
     content = normalise(content)
     lists = {
@@ -52,10 +52,10 @@ def render_plain(content: Content) -> str:
 
 
 def parse_plain(lines: list[str]) -> Content | None:
-    """The content of labelled text, or None if it has not that form.
+    """The content of labelled text, or None for a text of another form.
 
-    The form: the first line that is not blank starts with ``Summary:`` or ``Topic:``, one of the two has a
-    title, and at least one other label follows. A label counts once; after that, it is a line like any other.
+    The first line that is not blank must start with ``Summary:`` or ``Topic:``, one of the two must have a title, and
+    at least one other label must follow. A label that occurs again is an ordinary line.
     """
     first = next((line for line in lines if line.strip()), "")
     if not first.startswith(("Summary:", "Topic:")):
@@ -69,13 +69,13 @@ def parse_plain(lines: list[str]) -> Content | None:
             current = bodies[name] = [label[2] or ""]
         else:
             current.append(line)
-    topic, loose = "", []
+    topic, unassigned = "", []
     for name in ("Topic", "Summary"):
-        title, *rest = bodies.pop(name, None) or [""]
+        title, *below = bodies.pop(name, None) or [""]
         topic = topic or one_line(title)
-        loose += rest
+        unassigned += below
     if not topic or not bodies:
         return None
     fields = {_FIELDS[name]: body for name, body in bodies.items()}
-    fields["context"] = [*fields.get("context", []), *loose]  # what stands below a title is kept
+    fields["context"] = [*fields.get("context", []), *unassigned]  # lines below a title are kept
     return content_of(topic, fields)

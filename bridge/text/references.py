@@ -1,8 +1,8 @@
-"""References: which of a flat list are files, plans, branches and issues, and the list again.
+"""Classifies references into files, plans, branches and issues, and turns them back into a flat list.
 
-The rules, first match wins; whatever matches none is a file:
+The rules; the first match wins, and a reference that matches none is a file:
 
-- a label says it: ``file: x``, ``plan: x``, ``branch: x``, ``issue: x``; it is not part of the value;
+- a label: ``file: x``, ``plan: x``, ``branch: x``, ``issue: x``; it is not part of the value;
 - plan: ``plan-014``, ``Plan 014 documentation``, ``014-some-title``, unless it is a path or ends like a file;
 - issue: ``#12``, ``issue 12``, ``PR #12``, ``GH-12``, ``ABC-123``, ``owner/repo#12``, a URL with
   ``/issues/``, ``/pull/`` or ``/merge_requests/`` and a number;
@@ -23,7 +23,7 @@ Kind = Literal["files", "plans", "branches", "issues"]
 _LABELS: dict[str, Kind] = {"file": "files", "plan": "plans", "branch": "branches", "issue": "issues"}
 _WORDS = {kind: label for label, kind in _LABELS.items()}
 
-# "file:" needs a blank, so that file:///home/… stays one value.
+# "file:" needs a blank behind it, so that file:///home/… stays one value.
 _LABEL = re.compile(r"(?:(file):\s+|(plan|branch|issue):\s*)(\S.*)", re.IGNORECASE | re.DOTALL)
 _PATH = re.compile(r"(?=\S+\Z)(?:\S*[/\\]|\S+\.[A-Za-z]\w{0,7}\Z)")
 _PLAN = re.compile(r"(?i:plan)[\s_-]*\d+(?!\w|[./\\]\w)|\d{3}-[A-Za-z][\w-]*\Z")
@@ -41,7 +41,7 @@ _BRANCH = re.compile(
 
 
 def classify(text: str) -> tuple[Kind, str]:
-    """The kind of one reference, and its value: the text without blanks around it and without its label."""
+    """The kind of one reference, and its value: the stripped text without its label."""
     text = text.strip()
     labelled = _LABEL.fullmatch(text)
     if labelled:
@@ -54,19 +54,19 @@ def classify(text: str) -> tuple[Kind, str]:
 
 
 def split(references: Iterable[str]) -> References:
-    """A flat list by kind, each kind in the list's order; blank entries are left out."""
-    found: dict[Kind, list[str]] = {"files": [], "plans": [], "branches": [], "issues": []}
+    """A flat list of references by kind, in the order of the list; blank entries are dropped."""
+    by_kind: dict[Kind, list[str]] = {"files": [], "plans": [], "branches": [], "issues": []}
     for text in references:
         kind, value = classify(text)
         if value:
-            found[kind].append(value)
-    return References(**{kind: tuple(values) for kind, values in found.items()})
+            by_kind[kind].append(value)
+    return References(**{kind: tuple(values) for kind, values in by_kind.items()})
 
 
 def flatten(references: References) -> tuple[str, ...]:
-    """The flat list that ``split`` takes apart into the same again.
+    """The flat list from which ``split`` makes the same references again.
 
-    A value that the rules would take for another kind is labelled: the branch ``main`` as ``branch: main``.
+    A value that the rules would assign to another kind gets a label: the branch ``main`` becomes ``branch: main``.
     """
     return tuple(
         value if classify(value) == (kind, value) else f"{word}: {value}"
@@ -76,5 +76,5 @@ def flatten(references: References) -> tuple[str, ...]:
 
 
 def plan_of(references: References) -> str | None:
-    """The id of the first plan that the references name, ``014`` for ``Plan 014 documentation``."""
+    """The key of the first plan in the references, such as ``014`` for ``Plan 014 documentation``; None without one."""
     return plan_key(references.plans[0]) if references.plans else None

@@ -1,11 +1,11 @@
-"""What stands under a heading: paragraphs, a list, a time scope, as lines of text and back.
+"""Writes and reads the body of a section: paragraphs, a list or a time scope, as lines of text.
 
-Only ``\\n`` splits lines; NEL and U+2028 are characters like any other. Every writer returns lines that its
-reader turns into the same value again, provided that the value is normalised.
+Only ``\\n`` separates lines; NEL and U+2028 are ordinary characters. For a normalised value, the reader returns
+exactly what the writer was given. Headings and the order of sections belong to ``template``.
 
-A body line that could be taken for structure (a heading, the start of the metadata block or a line of it, a
-template comment) is written with a backslash before it; a line that has such a backslash of its own gets one
-more. All other backslashes stand for themselves, so that paths and regular expressions stay readable.
+A body line that looks like structure (a heading, the start or a line of the metadata block, a template comment) is
+escaped with a backslash before it; a line that already starts with such a backslash gets one more. All other
+backslashes are unchanged, so that paths and regular expressions stay readable.
 """
 
 from __future__ import annotations
@@ -33,44 +33,46 @@ _EMPTY_ITEMS = frozenset(["", "none", "n/a"])
 
 
 def newlines(text: str) -> str:
-    """The text with each line end of Windows and of old Macs as ``\\n``."""
+    """The text with ``\\n`` for every line end, also those of Windows and of old Macs."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def one_line(text: str) -> str:
-    """The text in a single line: every run of white space becomes one blank."""
+    """The text on a single line: each run of white space becomes one blank."""
     return " ".join(text.split())
 
 
-def moment(text: str) -> str | None:
-    """A timestamp as ISO 8601 in UTC with ``Z``; None for what is none."""
+def normalise_time(text: str) -> str | None:
+    """A timestamp as ISO 8601 in UTC with ``Z``; None for an invalid one."""
     try:
-        found = clock.parse(text)
+        time = clock.parse(text)
     except ValueError:
         return None
-    return clock.iso(found) if found.year >= 1000 else None  # earlier years are not written with four digits
+    return clock.iso(time) if time.year >= 1000 else None  # earlier years do not have four digits
 
 
 def write_text(text: str) -> list[str]:
+    """The escaped lines of a text; none for an empty one."""
     return [_escape(line) for line in text.split("\n")] if text else []
 
 
 def read_text(lines: Iterable[str]) -> str:
+    """The text of escaped lines, stripped."""
     return "\n".join(_unescape(line) for line in lines).strip()
 
 
 def write_items(items: Iterable[str]) -> list[str]:
-    """One ``- `` line an item; its further lines are indented by two blanks, empty ones stay empty."""
-    found = []
+    """A list with a ``- `` line for each item. Further lines of an item are indented by two blanks unless empty."""
+    lines = []
     for item in items:
-        first, *rest = item.split("\n")
-        found.append(f"- {_escape(first)}")
-        found += [f"  {_escape(line)}" if line else "" for line in rest]
-    return found
+        first, *further = item.split("\n")
+        lines.append(f"- {_escape(first)}")
+        lines += [f"  {_escape(line)}" if line else "" for line in further]
+    return lines
 
 
 def read_items(lines: Iterable[str]) -> tuple[str, ...]:
-    """The items of a list. A loose line is kept: right below an item it continues it, else it is an item."""
+    """The items of a list. A line without ``- `` or indent continues the item right above it, or else is an item."""
     items: list[list[str]] = []
     blanks: list[str] = []
     for line in lines:
@@ -91,20 +93,20 @@ def read_items(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 def write_scope(scope: TimeScope) -> list[str]:
-    """Three lines for the bounds when one of them is known, then the free text."""
-    found = []
+    """Three lines for the bounds if one of them is known, then the free text."""
+    lines = []
     if (scope.start, scope.end, scope.turn_count) != (None, None, None):
         turns = None if scope.turn_count is None else str(scope.turn_count)
         for name, value in (("Start", scope.start), ("End", scope.end), ("Turn Count", turns)):
-            found.append(f"- {name}: {one_line(value or '') or 'N/A'}")
-    return found + write_text(scope.text)
+            lines.append(f"- {name}: {one_line(value or '') or 'N/A'}")
+    return lines + write_text(scope.text)
 
 
 def read_scope(lines: Iterable[str]) -> TimeScope:
-    """The bounds among the lines, the first of each that can be read; every other line is free text."""
+    """The time scope in the lines: the first valid line for each bound; all other lines are free text."""
     times: dict[str, str] = {}
     turns: int | None = None
-    rest = []
+    free_text = []
     for line in lines:
         bound = _BOUND.fullmatch(line)
         name, value = (bound[1], bound[2].strip()) if bound else ("", "")
@@ -112,17 +114,17 @@ def read_scope(lines: Iterable[str]) -> TimeScope:
             continue
         if name == "Turn Count" and turns is None and _COUNT.fullmatch(value):
             turns = int(value)
-        elif name in ("Start", "End") and name not in times and (at := moment(value)):
+        elif name in ("Start", "End") and name not in times and (at := normalise_time(value)):
             times[name] = at
         else:
-            rest.append(line)
-    text = read_text(rest)
+            free_text.append(line)
+    text = read_text(free_text)
     text = "" if text.lower() in _EMPTY_ITEMS else text
     return TimeScope(text, times.get("Start"), times.get("End"), turns)
 
 
 def scope_text(scope: TimeScope) -> str:
-    """A time scope in one text for people."""
+    """A time scope as one readable text: bounds and turns on the first line, then the free text."""
     bounds = " – ".join(one_line(bound) for bound in (scope.start, scope.end) if bound)
     turns = "" if scope.turn_count is None else f"{scope.turn_count} turns"
     known = ", ".join(part for part in (bounds, turns) if part)
@@ -130,16 +132,16 @@ def scope_text(scope: TimeScope) -> str:
 
 
 def tidy_items(items: Iterable[str]) -> tuple[str, ...]:
-    """Items without blanks around them; an item that says nothing (empty, ``None``, ``N/A``) is none."""
+    """The items, stripped, without empty ones (``None`` and ``N/A`` count as empty)."""
     tidied = (newlines(item).strip() for item in items)
     return tuple(item for item in tidied if item.lower() not in _EMPTY_ITEMS)
 
 
 def normalise(content: Content) -> Content:
-    """The form in which content is stored: writing and reading it gives exactly the same again.
+    """Content in the form that is stored; writing and reading it gives an equal value.
 
-    The topic is one line. Texts and items have no blanks around them, and ``\\n`` between lines; empty items
-    go. The scope's times are UTC; a bound that cannot be read is free text, and one written as text a bound.
+    The topic is one line. Texts and items are stripped, with ``\\n`` between lines; empty items are dropped. The
+    scope's times are in UTC; an invalid bound becomes free text, and a bound in the free text becomes a bound.
     """
     refs, scope = content.references, content.time_scope
     return replace(
@@ -156,7 +158,7 @@ def normalise(content: Content) -> Content:
 
 
 def content_of(topic: str, sections: dict[str, list[str]]) -> Content:
-    """Normalised content from the lines of its sections, by the names of its fields."""
+    """Normalised content from its sections: field name of ``Content`` -> lines."""
     return normalise(
         Content(
             topic=topic,
@@ -172,7 +174,7 @@ def content_of(topic: str, sections: dict[str, list[str]]) -> Content:
 
 
 def lines_of(content: Content) -> dict[str, list[str]]:
-    """The lines of each section of normalised content, by the names of its fields."""
+    """The sections of normalised content: field name of ``Content`` -> lines."""
     return {
         "context": write_text(content.context),
         "decisions": write_items(content.decisions),

@@ -1,8 +1,9 @@
-"""Words for exact search: what is indexed of a text, and what is asked for in a query.
+"""Terms for full-text search: the words that the index stores of a text, and the search terms of a query.
 
-Developers remember identifiers: ``parseJobFile``, ``max_job_bytes``, ``src/app/main.py``, ``E1042``, ``#123``. They
-are found whole (a ``name``) and in part (by their words). What both sides must agree on is decided here: the full-text
-index itself splits at everything that is no letter or digit, folds case and accents, and stems English words.
+Developers remember identifiers: ``parseJobFile``, ``max_job_bytes``, ``src/app/main.py``, ``E1042``, ``#123``. Search
+finds them as a whole (a ``name``) and by their words. Both sides use this module, so that they split texts alike. The
+index itself (``store/full_text``) splits at every character that is not a letter or digit, folds case and accents, and
+stems English words.
 """
 
 from __future__ import annotations
@@ -13,29 +14,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-# A change of what is indexed of a text gets the next number; older indexes are then made anew.
-FORMAT = 3
+# The version of ``index_text``. Raise it with each change of its output; indexes of older versions are then rebuilt.
+INDEX_FORMAT = 3
 
 # A query may be a pasted log.
-MOST_TERMS = 100
+MAX_TERMS = 100
 
 _CHUNK = re.compile(r"[^\s\"'`´“”„‘’«»()\[\]{}<>,;=!?&|*^%…。、，；：！？「」（）]+")
 _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
-# Han, kana and Hangul: written without blanks, or with endings, so each character is a word and any part is found.
+# Han, kana and Hangul are written without blanks, or with endings; each character is indexed as a word of its own.
 _CHARACTERS = r"\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-# Of Greek and Cyrillic letters; the index itself takes the accents from Latin ones.
+# Accents of Greek and Cyrillic letters; the index itself folds those of Latin ones.
 _ACCENTS = re.compile("(?<=[\u0370-\u04ff])[\u0300\u0301\u0308\u0342]+")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
 _HASH = re.compile(r"(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,64}", re.IGNORECASE)
-_SHORTEST_HASH, _ABBREVIATED = 7, 12  # digits: of git's abbreviations
+_SHORTEST_HASH, _ABBREVIATED = 7, 12  # digits of git's abbreviated hashes
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _VERSION = re.compile(r"v?(\d+(?:\.\d+)+)", re.IGNORECASE)
 _FOLDER = re.compile(r"[/\\]")
-_PLACE = re.compile(r"(?<=\w):\d+(?::\d+)?$")  # main.py:42:7
+_LINE_SUFFIX = re.compile(r"(?<=\w):\d+(?::\d+)?$")  # main.py:42:7
 
-# A sign that makes another word of a word, which the index does not see: it gets the sign's name.
+# Signs that change the meaning of a word but that the index drops: ``#41`` is also indexed as ``hash41``.
 _LEADING = {"#": "hash", "--": "dash", "-": "dash", ".": "dot", "@": "at", "$": "dollar"}
 _LEADING_SIGN = re.compile(r"(#)\d+|(--)[a-z][\w-]*|([-.@$])[a-z][a-z0-9]*", re.IGNORECASE)
 _TRAILING = {"++": "plusplus", "#": "sharp"}
@@ -53,7 +54,7 @@ _MARKED = re.compile(r"`([^`]+)`")
 _NEGATED = re.compile(r"\b\w+n['’]t\b", re.IGNORECASE)
 _SHORTENED = re.compile(r"(?<=\w)['’](?:s|d|m|ll|re|ve)\b", re.IGNORECASE)
 
-# Words that say nothing about a subject; a query of nothing else keeps them.
+# Words that carry no subject. They are dropped from a query unless it has no others.
 STOP_WORDS = frozenset(
     "a about after all also am an and any are as at be because been before being between both but by can could"
     " did do does doing for from had has have having he her here him his how i if in into is it its just me more"
@@ -65,9 +66,9 @@ STOP_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Something to look for. ``match`` is it in FTS5's query language, ``text`` what to show of it.
+    """A search term. ``match`` is its expression in FTS5's query language, ``text`` its readable form.
 
-    A name is an identifier that the query spells out, or is marked as one: who asks for it wants what has it.
+    ``is_name``: it is an identifier that the query spells out or marks as one, so results should contain it.
     """
 
     match: str
@@ -76,13 +77,13 @@ class Term:
 
 
 @cache
-def _run() -> re.Pattern[str]:
-    """Compiled when it is first needed, which costs as much as all the others: most queries are ASCII."""
+def _cjk_run() -> re.Pattern[str]:
+    """The pattern for runs of CJK characters. Compiled on first use, since that is slow and most queries are ASCII."""
     return re.compile(f"[{_CHARACTERS}]+")
 
 
-def indexed(text: str) -> str:
-    """What the full-text index gets of a text: its words, and behind them the other spellings of some."""
+def index_text(text: str) -> str:
+    """The text that the full-text index stores: its words, then further spellings and the parts of identifiers."""
     text = unicodedata.normalize("NFKC", text)
     extra: list[str] = []
     for chunk in _CHUNK.findall(text):
@@ -90,44 +91,44 @@ def indexed(text: str) -> str:
         parts = [part for word in words for part in _parts(word)]
         if len(parts) > len(words):
             extra += parts
-        spelled = [_spelled(word) for word in words]
+        spelled = [_canonical_spelling(word) for word in words]
         if any(word.casefold() != other for word, other in zip(words, spelled, strict=True)):
             extra += spelled
         for name in _FOLDER.split(chunk):
-            extra += _signed(name)
+            extra += _sign_words(name)
     extra += [f"hash{number}" for number in _ISSUE.findall(text)]
     spaced = _spaced(text)
     return (f"{spaced}\n{' '.join(extra)}" if extra else spaced).casefold()
 
 
 def query_terms(query: str) -> list[Term]:
-    """What to look for, each once, in order: names and compounds as phrases, then their words.
+    """The search terms of a query without duplicates, in order: names and compounds as phrases, then their words.
 
-    Contractions and possessive endings are dropped. At most ``MOST_TERMS``; names have the first right.
+    Drops contractions, possessive endings and stop words. At most ``MAX_TERMS``, names first.
     """
     query = unicodedata.normalize("NFKC", query)
-    asked: dict[str, Term] = {}
-    for term in [*_asked(_SHORTENED.sub("", _NEGATED.sub(" ", query)))] or _asked(query):
-        if term.is_name or term.match not in asked:
-            asked[term.match] = term
-    terms = [term for term in asked.values() if term.match.strip('"') not in STOP_WORDS] or list(asked.values())
-    if len(terms) > MOST_TERMS:
-        kept = set(sorted(range(len(terms)), key=lambda place: not terms[place].is_name)[:MOST_TERMS])
-        terms = [term for place, term in enumerate(terms) if place in kept]
+    by_match: dict[str, Term] = {}
+    for term in [*_all_terms(_SHORTENED.sub("", _NEGATED.sub(" ", query)))] or _all_terms(query):
+        if term.is_name or term.match not in by_match:
+            by_match[term.match] = term
+    terms = [term for term in by_match.values() if term.match.strip('"') not in STOP_WORDS] or list(by_match.values())
+    if len(terms) > MAX_TERMS:
+        kept = set(sorted(range(len(terms)), key=lambda index: not terms[index].is_name)[:MAX_TERMS])
+        terms = [term for index, term in enumerate(terms) if index in kept]
     return terms
 
 
-def _asked(query: str) -> Iterator[Term]:
-    """The terms of a query; some come twice."""
+def _all_terms(query: str) -> Iterator[Term]:
+    """All terms of a query, possibly with duplicates."""
     for number in _ISSUE.findall(query):
         yield _phrase([f"hash{number}"], f"#{number}", is_name=True)
     marked = {query.strip(), *(text.strip() for text in _MARKED.findall(query))}
     for chunk in _CHUNK.findall(query):
-        yield from _of_chunk(_PLACE.sub("", chunk).rstrip(".:-/\\"), is_marked=chunk in marked)
+        yield from _chunk_terms(_LINE_SUFFIX.sub("", chunk).rstrip(".:-/\\"), is_marked=chunk in marked)
 
 
-def _of_chunk(chunk: str, *, is_marked: bool) -> Iterator[Term]:
-    """What stands between blanks, quotes and brackets: a word, an identifier, a path, a run of characters."""
+def _chunk_terms(chunk: str, *, is_marked: bool) -> Iterator[Term]:
+    """The terms of a chunk between blanks, quotes or brackets: a word, an identifier, a path or a CJK run."""
     words = _words(chunk)
     if version := _VERSION.fullmatch(chunk):
         numbers = version[1].split(".")
@@ -139,27 +140,27 @@ def _of_chunk(chunk: str, *, is_marked: bool) -> Iterator[Term]:
         yield _phrase(words, chunk, is_name=True)
         yield _phrase(words[:1], words[0].lower(), is_name=True)
         return
-    signed = _signed(chunk)
+    signed = _sign_words(chunk)
     for name in signed:
         yield _phrase([name], chunk, is_name=True)
-    runs = [] if chunk.isascii() else _run().findall(chunk)
+    runs = [] if chunk.isascii() else _cjk_run().findall(chunk)
     if len(words) > 1 and not runs:
         yield _phrase(words, chunk, is_name=not signed and (is_marked or _is_name(chunk, words)))
         file = _FOLDER.split(chunk)[-1]
-        if 1 < len(_words(file)) < len(words):  # it may lie in another folder
+        if 1 < len(_words(file)) < len(words):  # the file may be in another folder
             yield _phrase(_words(file), file, is_name=_is_name(file, _words(file)))
     for run in runs:
-        yield from _of_run(run, is_name=is_marked and run == chunk)
+        yield from _run_terms(run, is_name=is_marked and run == chunk)
     is_alone = len(words) == 1 and not signed
     for word in words:
-        if not (runs and _run().match(word)):
-            yield from _of_word(word, is_alone=is_alone, is_name=is_alone and (is_marked or _is_code(word)))
+        if not (runs and _cjk_run().match(word)):
+            yield from _word_terms(word, is_alone=is_alone, is_name=is_alone and (is_marked or _is_code(word)))
 
 
-def _of_word(word: str, *, is_alone: bool, is_name: bool) -> Iterator[Term]:
-    """A word, and if it is an identifier, its parts side by side and each of them."""
+def _word_terms(word: str, *, is_alone: bool, is_name: bool) -> Iterator[Term]:
+    """The terms of a word: the word; of an identifier also its parts as a phrase, and each part."""
     if _HASH.fullmatch(word):
-        yield _hash(word)
+        yield _hash_term(word)
         return
     parts = _parts(word)
     if len(word) > 1 or is_alone or word.isdigit():
@@ -172,16 +173,17 @@ def _of_word(word: str, *, is_alone: bool, is_name: bool) -> Iterator[Term]:
                 yield _phrase([part], part.lower())
 
 
-def _of_run(run: str, *, is_name: bool) -> Iterator[Term]:
-    """Any two neighbours, since nobody says where a word ends; a short run and a name whole as well."""
+def _run_terms(run: str, *, is_name: bool) -> Iterator[Term]:
+    """The terms of a CJK run: each pair of neighbouring characters (bigrams, since there are no word boundaries); a
+    short run or a name also as a whole."""
     if len(run) <= 4 or is_name:
         yield _phrase(list(run), run, is_name=is_name)
-    for place in range(len(run) - 1):
-        yield _phrase(list(run[place : place + 2]), run[place : place + 2])
+    for start in range(len(run) - 1):
+        yield _phrase(list(run[start : start + 2]), run[start : start + 2])
 
 
-def _hash(word: str) -> Term:
-    """A hash, however many digits of it the text has, or the query."""
+def _hash_term(word: str) -> Term:
+    """The term of a hash; it matches longer and abbreviated forms."""
     word = word.lower()
     shorter = [f'"{word[:size]}"' for size in range(_SHORTEST_HASH, min(len(word) - 1, _ABBREVIATED) + 1)]
     forms = [f'"{word}" *', *shorter]
@@ -189,8 +191,8 @@ def _hash(word: str) -> Term:
 
 
 def _phrase(words: list[str], text: str, *, is_name: bool = False) -> Term:
-    """Words that must stand side by side; one is the usual case."""
-    return Term('"' + " ".join(_spelled(word) for word in words) + '"', text, is_name)
+    """The term for words that must be adjacent; usually a single word."""
+    return Term('"' + " ".join(_canonical_spelling(word) for word in words) + '"', text, is_name)
 
 
 def _words(chunk: str) -> list[str]:
@@ -198,25 +200,26 @@ def _words(chunk: str) -> list[str]:
 
 
 def _spaced(text: str) -> str:
-    """With blanks around each character that is a word."""
-    return text if text.isascii() else _run().sub(lambda run: f" {' '.join(run[0])} ", text)
+    """The text with blanks around each CJK character."""
+    return text if text.isascii() else _cjk_run().sub(lambda run: f" {' '.join(run[0])} ", text)
 
 
 def _parts(word: str) -> list[str]:
-    """The parts of ``parseJobFile`` and ``E1042``; a hash has none."""
+    """The parts of an identifier such as ``parseJobFile`` or ``E1042``; a hash is a single part."""
     return [word] if _HASH.fullmatch(word) else _HUMP.split(word)
 
 
-def _spelled(word: str) -> str:
-    """The one spelling of a word that all its spellings are found by: ``größe``, ``Groesse``, ``GRÖSSE``."""
+def _canonical_spelling(word: str) -> str:
+    """The canonical spelling of a word; ``größe``, ``Groesse`` and ``GRÖSSE`` have the same."""
     word = word.casefold().translate(_UMLAUTS)
     if word.isascii():
         return word
     return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", word)))
 
 
-def _signed(chunk: str) -> list[str]:
-    """``hash41`` for ``#41``, ``dotenv`` for ``.env``, ``csharp`` for ``C#``: at most one."""
+def _sign_words(chunk: str) -> list[str]:
+    """The sign of a chunk as a word: ``hash41`` for ``#41``, ``dotenv`` for ``.env``, ``csharp`` for ``C#``; at most
+    one."""
     chunk = chunk.rstrip(".:")
     leading = _LEADING_SIGN.fullmatch(chunk)
     if leading:
@@ -227,12 +230,12 @@ def _signed(chunk: str) -> list[str]:
 
 
 def _is_name(chunk: str, words: list[str]) -> bool:
-    """Whether words joined by signs are an identifier, not prose like ``read/write``, ``well-known``, ``p.m``."""
+    """Whether words joined by signs are an identifier, and not prose like ``read/write``, ``well-known``, ``p.m``."""
     if all(word.isdigit() for word in words) or all(len(word) == 1 for word in words):
         return False
     return bool(_NAME_SIGNS.search(chunk) or _CODE.fullmatch(chunk) or any(len(_parts(word)) > 1 for word in words))
 
 
 def _is_code(word: str) -> bool:
-    """``E1042``, ``parseJobFile``; not ``5k`` and ``2nd``."""
+    """Whether a word is an identifier: ``E1042`` and ``parseJobFile`` are, ``5k`` and ``2nd`` are not."""
     return len(_parts(word)) > 1 and word[0].isalpha()

@@ -124,7 +124,7 @@ def ask_llm(stores: Any, shape: str, text: str, options: dict[str, Any]) -> dict
 
     job_id, times, at_once = options.pop("job_id", "job"), options.pop("times", 1), options.pop("at_once", 0)
     settings = replace(stores.settings, **options)
-    told = as_environment(llm.completed(settings))  # as cognee reads it while it is imported
+    told = as_environment(llm.with_defaults(settings))  # as cognee reads it while it is imported
     names = ("llm_provider", "llm_model", "llm_endpoint", "llm_api_key")
     before = {name: getattr(get_llm_config(), name) for name in names}
     for name in names:

@@ -22,7 +22,7 @@ from bridge.graph.open_stores import Stores
 from bridge.interface.result_shapes import MigrateResult
 from bridge.operations import Task, migrate
 from bridge.settings import Settings, load
-from bridge.slices import Progress, quietly
+from bridge.slices import Progress, ignore_progress
 from jobs import clock
 from jobs.lifecycle import Succeeded
 
@@ -43,7 +43,7 @@ GIVEN = (PLAIN, ENRICHED, ENRICHED_NEWER, CONVERSATION, BROKEN, NOTE)
 
 
 class WithoutGraph(Stores):
-    def deliver_all(self, progress: Progress = quietly) -> int:
+    def deliver_all(self, progress: Progress = ignore_progress) -> int:
         return 0
 
 
@@ -62,7 +62,7 @@ def test_what_the_present_cognee_was_given_is_migrated(tmp_path: Path, model_cac
     stores._embedder = FakeEmbedder()
     with stores:
         task = Task("m", "a" * 64, {}, None, clock.iso(clock.now()))
-        outcome = migrate.run([task], stores, clock.now(), quietly)["m"]
+        outcome = migrate.run([task], stores, clock.now(), ignore_progress)["m"]
         assert isinstance(outcome, Succeeded)
         result = RESULT.validate_python(outcome.result)
     assert [(item["outcome"], item["title"]) for item in result["items"]] == [

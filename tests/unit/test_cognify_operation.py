@@ -21,7 +21,7 @@ from bridge.memory import Memory
 from bridge.operations import Task, run
 from bridge.operations.cognify import least_calls
 from bridge.settings import Settings
-from bridge.slices import quietly
+from bridge.slices import ignore_progress
 from bridge.store import database
 from bridge.store.extractions import ExtractedEdge, ExtractedNode, Extraction, data_id_of
 from bridge.store.memory_store import MemoryStore
@@ -134,7 +134,7 @@ class Place(Stores):
 
     def run(self, kind: str, payload: dict[str, Any], job_id: str = "job", **fields: Any) -> Succeeded | Failed:
         task = Task(job_id, "0" * 64, payload, None, fields.get("accepted_at", EARLIER))
-        return run(kind, [task], self, NOW, fields.get("progress", quietly))[job_id]
+        return run(kind, [task], self, NOW, fields.get("progress", ignore_progress))[job_id]
 
     def cognify(self, **fields: Any) -> dict[str, Any]:
         """The result of a job that succeeds, as its schema has it."""

@@ -107,7 +107,7 @@ def test_the_same_meaning_is_there_once_and_told() -> None:
 def test_of_two_that_mean_the_same_the_fuller_wording_is_kept() -> None:
     full, short = "Uploads are retried quickly with exponential backoff", "Uploads are retried with exponential backoff"
     vectors = EMBEDDER.embed([full, full])
-    (group,) = duplicates.group([full, short], vectors)
+    (group,) = duplicates.group_duplicates([full, short], vectors)
     assert (group.kept, group.members) == (0, (0, 1))
 
 
@@ -142,7 +142,7 @@ def test_of_two_that_mean_the_same_the_fuller_wording_is_kept() -> None:
 def test_what_differs_in_one_thing_is_never_taken_for_one(one: str, other: str) -> None:
     """Their embeddings are as close as can be."""
     vectors = EMBEDDER.embed(["same", "same"])
-    assert len(duplicates.group([one, other], vectors)) == 2
+    assert len(duplicates.group_duplicates([one, other], vectors)) == 2
 
 
 def test_close_texts_are_merged_from_the_threshold_on() -> None:
@@ -151,7 +151,7 @@ def test_close_texts_are_merged_from_the_threshold_on() -> None:
     texts = ["Show an error when the disk is full", "Display an error message if the disk is full"]
     for cosine, groups in ((duplicates.SAME_MEANING + 0.001, 1), (duplicates.SAME_MEANING - 0.001, 2)):
         vectors = np.array([[1, 0], [cosine, (1 - cosine**2) ** 0.5]], np.float32)
-        assert len(duplicates.group(texts, vectors)) == groups
+        assert len(duplicates.group_duplicates(texts, vectors)) == groups
 
 
 def test_references_are_united_by_kind() -> None:
@@ -335,7 +335,7 @@ def test_what_every_memory_of_a_topic_repeats_is_compared_once(monkeypatch: pyte
 
     monkeypatch.setattr(duplicates, "clauses", taken_apart)
     texts = said * 200
-    found = duplicates.group(texts, EMBEDDER.embed(texts))
+    found = duplicates.group_duplicates(texts, EMBEDDER.embed(texts))
     assert [texts[group.kept] for group in found] == said
     assert [len(group.members) for group in found] == [200, 200, 200]
     assert compared == said

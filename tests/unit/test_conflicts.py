@@ -14,7 +14,7 @@ import pytest
 from fake_embedder import FakeEmbedder
 
 from bridge.compaction import contrast
-from bridge.compaction.conflicts import Pair, between, find
+from bridge.compaction.conflicts import FoundConflict, compare_texts, find_conflicts
 from bridge.embedding.embedder import Vectors
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -47,12 +47,12 @@ def test_labelled_pairs_are_told_apart_precisely_rather_than_eagerly(
 def is_found(pair: dict[str, object]) -> bool:
     similarity = pair["similarity"]
     assert isinstance(similarity, float)
-    return between(str(pair["earlier"]), str(pair["later"]), similarity) is not None
+    return compare_texts(str(pair["earlier"]), str(pair["later"]), similarity) is not None
 
 
 def test_the_rules_alone_name_nothing_that_is_no_conflict_where_they_were_made() -> None:
     short = [pair for pair in labelled("conflicts_dev") if pair["part"] == "short"]
-    found = [pair for pair in short if between(str(pair["earlier"]), str(pair["later"])) is not None]
+    found = [pair for pair in short if compare_texts(str(pair["earlier"]), str(pair["later"])) is not None]
     assert all(pair["conflict"] for pair in found)
     assert len(found) >= 0.9 * sum(bool(pair["conflict"]) for pair in short)
 
@@ -92,7 +92,7 @@ def test_the_labelled_pairs_are_of_every_kind_and_not_lopsided() -> None:
     ],
 )
 def test_a_conflict_is_found_and_named(earlier: str, later: str, kind: str) -> None:
-    found = between(earlier, later)
+    found = compare_texts(earlier, later)
     assert found is not None
     assert found.kind == kind
     assert 0.5 <= found.confidence <= 1
@@ -125,16 +125,16 @@ def test_a_conflict_is_found_and_named(earlier: str, later: str, kind: str) -> N
     ],
 )
 def test_what_narrows_adds_or_speaks_of_something_else_is_no_conflict(earlier: str, later: str) -> None:
-    assert between(earlier, later) is None
+    assert compare_texts(earlier, later) is None
 
 
 @pytest.mark.parametrize("pair", labelled("conflicts_dev"), ids=lambda pair: str(pair["earlier"])[:40])
 def test_a_statement_does_not_conflict_with_itself(pair: dict[str, object]) -> None:
     for text in (str(pair["earlier"]), str(pair["later"])):
         for similarity in (None, 1.0):
-            assert between(text, text, similarity) is None
-            assert between(text, f"{text}.", similarity) is None
-        assert between(text, text.upper()) is None
+            assert compare_texts(text, text, similarity) is None
+            assert compare_texts(text, f"{text}.", similarity) is None
+        assert compare_texts(text, text.upper()) is None
 
 
 # --- statements of other form ---
@@ -153,8 +153,8 @@ NEAR = 0.7  # cosine of two decisions about one thing
     ],
 )
 def test_a_conflict_of_other_form_is_found_with_the_likeness_of_the_texts(earlier: str, later: str, kind: str) -> None:
-    assert between(earlier, later) is None
-    found = between(earlier, later, NEAR)
+    assert compare_texts(earlier, later) is None
+    found = compare_texts(earlier, later, NEAR)
     assert found is not None
     assert found.kind == kind
     assert contrast.LIKELY <= found.confidence < 1
@@ -172,12 +172,12 @@ def test_a_conflict_of_other_form_is_found_with_the_likeness_of_the_texts(earlie
     ],
 )
 def test_what_differs_in_more_than_the_decision_is_no_conflict_however_alike(earlier: str, later: str) -> None:
-    assert between(earlier, later, NEAR) is None
+    assert compare_texts(earlier, later, NEAR) is None
 
 
 def test_texts_that_are_far_from_each_other_do_not_conflict() -> None:
     earlier, later = "Renew certificates automatically", "No automatic renewal of certificates"
-    assert between(earlier, later, 0.0) is None
+    assert compare_texts(earlier, later, 0.0) is None
 
 
 def test_nothing_that_is_likely_enough_is_passed_over_unread() -> None:
@@ -189,7 +189,7 @@ def test_nothing_that_is_likely_enough_is_passed_over_unread() -> None:
         for earlier in range(later):
             if not near[later, earlier]:
                 cosine = float(vectors[earlier] @ vectors[later])
-                assert contrast.between(readings[earlier], readings[later], cosine) is None
+                assert contrast.likely_difference(readings[earlier], readings[later], cosine) is None
 
 
 # --- many texts ---
@@ -199,25 +199,28 @@ def embedded(texts: list[str]) -> Vectors:
     return FakeEmbedder(64).embed(texts)
 
 
-def places(pairs: list[Pair]) -> list[tuple[int, int]]:
+def places(pairs: list[FoundConflict]) -> list[tuple[int, int]]:
     return [(pair.earlier, pair.later) for pair in pairs]
 
 
 def test_texts_of_one_memory_are_not_held_against_each_other() -> None:
     texts = ["Retry five times", "Retry three times"]
-    assert find(texts, ["a", "a"], embedded(texts)) == []
-    assert places(find(texts, ["a", "b"], embedded(texts))) == [(0, 1)]
+    assert find_conflicts(texts, ["a", "a"], embedded(texts)) == []
+    assert places(find_conflicts(texts, ["a", "b"], embedded(texts))) == [(0, 1)]
 
 
 def test_of_several_in_a_row_each_is_held_against_the_one_before_it() -> None:
     texts = [f"Retry {times} times" for times in (5, 3, 7, 9)]
-    assert places(find(texts, ["a", "b", "c", "d"], embedded(texts))) == [(0, 1), (1, 2), (2, 3)]
+    assert places(find_conflicts(texts, ["a", "b", "c", "d"], embedded(texts))) == [(0, 1), (1, 2), (2, 3)]
 
 
 def test_many_texts_are_compared_like_two() -> None:
     texts = [str(pair[side]) for pair in labelled("conflicts_dev") for side in ("earlier", "later")][:150]
     vectors = embedded(texts)
-    found = {(pair.earlier, pair.later): pair.found for pair in find(texts, [*map(str, range(len(texts)))], vectors)}
+    found = {
+        (pair.earlier, pair.later): pair.found
+        for pair in find_conflicts(texts, [*map(str, range(len(texts)))], vectors)
+    }
     readings = [contrast.read(text) for text in texts]
     reached = np.eye(len(texts), dtype=bool)
     for b in range(len(texts)):
@@ -225,7 +228,7 @@ def test_many_texts_are_compared_like_two() -> None:
             if (a, b) in found:
                 reached[b] |= reached[a]
         for a in range(b):
-            alone = between(texts[a], texts[b]) or contrast.between(
+            alone = compare_texts(texts[a], texts[b]) or contrast.likely_difference(
                 readings[a], readings[b], float(vectors[a] @ vectors[b])
             )
             assert ((a, b) in found) <= (alone is not None)
@@ -234,14 +237,14 @@ def test_many_texts_are_compared_like_two() -> None:
 
 
 def test_nothing_is_found_among_nothing() -> None:
-    assert find([], [], np.zeros((0, 3), np.float32)) == []
-    assert find(["", "…"], ["a", "b"], np.eye(2, dtype=np.float32)) == []
+    assert find_conflicts([], [], np.zeros((0, 3), np.float32)) == []
+    assert find_conflicts(["", "…"], ["a", "b"], np.eye(2, dtype=np.float32)) == []
 
 
 @pytest.mark.parametrize("text", ["from mov to " * 20_000, "instead of " * 20_000, "a" * 500_000, "no " * 100_000])
 def test_a_text_of_any_length_takes_no_time(text: str) -> None:
     began = time.process_time()
-    between(text, text, 0.9)
+    compare_texts(text, text, 0.9)
     assert time.process_time() - began < 5
 
 
@@ -249,7 +252,7 @@ def test_statements_that_are_long_lists_take_no_time_either() -> None:
     texts = ["; ".join(f"use {letter}{n}" for letter in "abcdefghijklmnopqrstuvwxyz" * 3) for n in range(60)]
     vectors = embedded(texts)
     began = time.process_time()
-    find(texts, [str(n) for n in range(len(texts))], vectors)
+    find_conflicts(texts, [str(n) for n in range(len(texts))], vectors)
     assert time.process_time() - began < 8, "it takes next to nothing"
 
 
@@ -257,6 +260,6 @@ def test_hundreds_of_decisions_about_one_thing_take_no_time() -> None:
     texts = [f"Use the retry limit of {n} for uploads of the worker" for n in range(600)]
     vectors = embedded(texts)
     began = time.process_time()
-    found = find(texts, [str(n) for n in range(len(texts))], vectors)
+    found = find_conflicts(texts, [str(n) for n in range(len(texts))], vectors)
     assert time.process_time() - began < 5, "it takes next to nothing"
     assert places(found) == [(n, n + 1) for n in range(599)]

@@ -404,7 +404,7 @@ def test_a_workspace_that_cannot_be_looked_at_is_closed(
     def refused(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(trust, "state_of", refused)
+    monkeypatch.setattr(trust, "inspect_trust", refused)
     assert main(["doctor", "--workspace", str(used.root), "--fix"]) == 1
     shown = capsys.readouterr().out
     assert "WORKSPACE_CLOSED" in shown

@@ -12,7 +12,7 @@ import pytest
 from old_workspace import CONVERSATION, ENRICHED, NOTE, PLAIN, TEXTS, VERSIONS, OldWorkspace
 
 from bridge.graph import earlier_stores, graph_files
-from bridge.graph.earlier_stores import NotReadable, Text
+from bridge.graph.earlier_stores import Text, UnreadableText
 from jobs.layout import Workspace
 
 
@@ -149,7 +149,7 @@ def a_link(path: Path) -> None:
 def test_a_text_that_cannot_be_read_says_why(workspace: Workspace, old: OldWorkspace, harm: object, why: str) -> None:
     assert callable(harm)
     harm(old.add("harmed"))
-    with pytest.raises(NotReadable, match=why):
+    with pytest.raises(UnreadableText, match=why):
         earlier_stores.read(texts(workspace)[-1])
 
 
@@ -197,6 +197,6 @@ def test_columns_that_a_version_lacks_are_no_harm(workspace: Workspace, old: Old
 
 
 def test_where_there_is_nothing_nothing_is_found_or_moved(workspace: Workspace) -> None:
-    assert earlier_stores.find(workspace) == earlier_stores.Found([], [])
+    assert earlier_stores.find(workspace) == earlier_stores.EarlierTexts([], [])
     assert earlier_stores.archive(workspace) is None
     assert list(workspace.root.iterdir()) == []

@@ -29,13 +29,13 @@ from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.operations import Task, run
 from bridge.settings import Settings
-from bridge.slices import quietly
+from bridge.slices import ignore_progress
 from bridge.store import compaction_history, extractions, numbering
 from bridge.store.applied_jobs import AppliedJob
 from bridge.store.export_rows import TABLES
 from bridge.store.rows import Addition
 from bridge.text.sections import normalise
-from bridge.transfer import export, export_file
+from bridge.transfer import export, export_file, export_lines
 from bridge.transfer.export import line_of
 from jobs import clock, files
 from jobs.errors import JobError
@@ -170,7 +170,7 @@ def edited(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any] | bytes]:
 
 def importing(stores: Stores, *, job_id: str = "import", accepted_at: str = LATER, path: str = FILE) -> Any:
     task = Task(job_id, f"digest of {job_id}", {"path": path}, None, accepted_at)
-    return run("import", [task], stores, NOW, quietly)[job_id]
+    return run("import", [task], stores, NOW, ignore_progress)[job_id]
 
 
 def imported(stores: Stores, lines: Sequence[dict[str, Any] | bytes], **how: Any) -> dict[str, Any]:
@@ -317,7 +317,7 @@ def additions(draw: st.DrawFn) -> Addition:
 def test_any_memory_comes_back_from_its_line_as_it_was(addition: Addition) -> None:
     line = json.loads(export._encoded(line_of(addition)))
     found = export_file._line(2, json.dumps(line).encode(), is_first=False)
-    assert isinstance(found, export_file.ExportedMemory)
+    assert isinstance(found, export_lines.ExportedMemory)
     assert export_file.addition_of(found) == addition
     assert not export_file._strays(found, addition.memory)
 
@@ -444,7 +444,7 @@ def test_what_was_imported_and_is_ingested_again_is_a_duplicate(here: WithoutCog
         tasks = [
             Task(f"{n}", "x", payload, EARLIER, EARLIER) for n, payload in enumerate(({"summary": words}, conversation))
         ]
-        found = run("ingest", tasks, stores, NOW, quietly)
+        found = run("ingest", tasks, stores, NOW, ignore_progress)
         results = [outcome.result for outcome in found.values() if not isinstance(outcome, Failed)]
         assert [result["duplicate"] for result in results] == [stores is there] * 2
         if stores is here:
@@ -654,7 +654,7 @@ def test_an_export_of_a_store_that_no_child_has_opened_since_an_update(here: Wit
 
 
 def test_the_shapes_of_lines_have_the_columns_of_their_tables(here: WithoutCognee) -> None:
-    for model in (export_file.ExportedCompaction, export_file.ExportedFinding):
+    for model in (export_lines.ExportedCompaction, export_lines.ExportedFinding):
         kind = model.model_fields["type"].annotation.__args__[0]  # type: ignore[union-attr]
         table = TABLES[kind][0].split()[0]
         columns = {row[1] for row in here.store._connection.execute(f"PRAGMA table_info({table})")}

@@ -19,7 +19,7 @@ from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
 from bridge.settings import Settings
-from bridge.slices import quietly
+from bridge.slices import ignore_progress
 from bridge.store.extractions import Extraction
 from bridge.store.full_text import table_in_force
 from bridge.store.rows import Addition
@@ -101,7 +101,7 @@ def do(
     stores: Stores, kind: str, payload: dict[str, Any], job_id: str = "job", at: str = AT, accepted_at: str = ""
 ) -> Succeeded | Failed:
     task = Task(job_id, job_digest(kind, payload), payload, accepted_at or at, accepted_at or at)
-    return run(kind, [task], stores, clock.parse(at), quietly)[job_id]
+    return run(kind, [task], stores, clock.parse(at), ignore_progress)[job_id]
 
 
 def done(outcome: Succeeded | Failed) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.operations import Task, run
 from bridge.settings import Settings
-from bridge.slices import quietly
+from bridge.slices import ignore_progress
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -76,7 +76,7 @@ def tasks(*topics: str) -> list[Task]:
 
 def outcomes(stores: Stores, *topics: str) -> dict[str, str]:
     """The code of each job's error, or none."""
-    found = run("ingest", tasks(*topics), stores, NOW, quietly)
+    found = run("ingest", tasks(*topics), stores, NOW, ignore_progress)
     return {job: outcome.error.code if isinstance(outcome, Failed) else "" for job, outcome in found.items()}
 
 
@@ -101,5 +101,5 @@ def test_a_provider_that_is_out_of_order_is_asked_once_for_all(
 
     monkeypatch.setattr(embedder, "embed", refuse)
     with pytest.raises(JobError, match=error.code):
-        run("ingest", tasks("a", "b"), stores, NOW, quietly)
+        run("ingest", tasks("a", "b"), stores, NOW, ignore_progress)
     assert len(asked) == 1

@@ -130,10 +130,10 @@ def test_the_number_of_calls_and_of_pairs_is_bounded() -> None:
     model = Model(Verdicts=verdicts("both"))
     pulses: list[None] = []
     LanguageModel(model, lambda: pulses.append(None)).conflicts(said, [], alike(30))
-    assert len(model.asked) == len(pulses) == judgement.MOST_CALLS
+    assert len(model.asked) == len(pulses) == judgement.MAX_CALLS
     assert [len(json.loads(user)["pairs"]) for _, user in model.asked] == [
-        judgement.PAIRS_A_CALL
-    ] * judgement.MOST_CALLS
+        judgement.PAIRS_PER_CALL
+    ] * judgement.MAX_CALLS
 
 
 def test_a_provider_that_fails_leaves_the_rules_their_word_and_a_warning() -> None:
@@ -204,11 +204,11 @@ def test_a_narrative_of_nothing_is_the_templates() -> None:
 
 def test_a_long_topic_is_shown_in_part_and_a_reader_is_told() -> None:
     model = Model(Narrative=Narrative(paragraphs=[PROSE]))
-    many = [memory(1 + n % 28, context="word " * 5000) for n in range(judgement.MOST_MEMORIES + 5)]
+    many = [memory(1 + n % 28, context="word " * 5000) for n in range(judgement.MAX_MEMORIES + 5)]
     _, warnings = LanguageModel(model).narrative(many, [])
     ((_, user),) = model.asked
-    assert len(user) < 2 * judgement.MOST_SHOWN
-    assert f"{judgement.MOST_MEMORIES} of {len(many)}" in warnings[0]
+    assert len(user) < 2 * judgement.MAX_SHOWN_CHARACTERS
+    assert f"{judgement.MAX_MEMORIES} of {len(many)}" in warnings[0]
 
 
 def test_a_record_by_a_model_that_fails_is_that_of_the_rules_with_warnings() -> None:

@@ -121,7 +121,7 @@ class Refused(Exception):
 
 
 def of(error: Exception) -> str:
-    return llm_failures.failure(error, datetime(2026, 11, 20, tzinfo=UTC), "openai/test", 5).code
+    return llm_failures.as_job_error(error, datetime(2026, 11, 20, tzinfo=UTC), "openai/test", 5).code
 
 
 def test_a_limit_a_minute_is_waited_for_though_it_is_told_in_the_words_of_a_spent_account() -> None:
@@ -140,7 +140,7 @@ def test_what_was_not_served_is_known_from_what_may_have_been() -> None:
     ):  # fmt: skip
         outer = httpx.ConnectError("")
         outer.__cause__ = error
-        assert llm_failures.was_not_served(outer) == was_not, error
+        assert llm_failures.was_not_charged(outer) == was_not, error
 
 
 def code_of(given: Settings) -> str | None:

@@ -132,7 +132,7 @@ def test_a_line_of_the_child_arrives_as_it_was_said(path: Path) -> None:
         {"name": "bridge.store.memory_store", "levelno": logging.ERROR, "levelname": "ERROR", "msg": "ü"}
     )
     record.process = 4711
-    with log_lines.about(job_id="a-job", correlation_id="from-afar", kind="ingest"):
+    with log_lines.log_context(job_id="a-job", correlation_id="from-afar", kind="ingest"):
         handler.handle(record)
     log.set_up(path, "INFO", "json", foreground=False)
     output = said.getvalue() + "what a library prints\n" + '{"level": "odd"}\n' + '{"level": 1\n' + "[" * 5000 + "\n"
@@ -154,7 +154,7 @@ def test_a_long_line_of_the_child_is_cut_and_still_whole_json() -> None:
     record.exc_info, record.exc_text = (ValueError, ValueError("\0" * 100_000), None), None
     line = log_lines.JsonLines().format(record)
     assert len(line.encode()) < log._LINE_BYTES
-    parsed = log_lines.parsed(line)
+    parsed = log_lines.parse_line(line)
     assert parsed is not None
     assert "92000 characters left out)" in parsed.getMessage()
 
@@ -167,7 +167,7 @@ class PipesInName:
 def test_what_the_child_logs_during_a_job_names_it_in_a_batch_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     said = io.StringIO()
     monkeypatch.setattr("sys.stderr", said)
-    log_lines.on_stderr()
+    log_lines.log_to_stderr()
 
     def broken(kind: str, tasks: list[Task], *_: object) -> dict[str, Any]:
         raise RuntimeError("a text of a memory")

@@ -22,7 +22,7 @@ from bridge.memory import Memory, Metadata
 from bridge.operations import Task, migrate
 from bridge.search import listing
 from bridge.settings import Settings
-from bridge.slices import Progress, quietly
+from bridge.slices import Progress, ignore_progress
 from bridge.store import applied_jobs, database, extractions
 from bridge.store.memory_store import MemoryStore
 from bridge.store.rows import Addition
@@ -41,7 +41,7 @@ class WithoutGraph(Stores):
         super().__init__(workspace, Settings())
         self._embedder = embedder
 
-    def deliver_all(self, progress: Progress = quietly) -> int:
+    def deliver_all(self, progress: Progress = ignore_progress) -> int:
         return 0
 
 
@@ -58,13 +58,13 @@ class Bench:
     def task(self, job_id: str, **payload: Any) -> Task:
         return Task(job_id, "a" * 64, payload, None, AT)
 
-    def run(self, job_id: str, progress: Progress = quietly, **payload: Any) -> dict[str, Any]:
+    def run(self, job_id: str, progress: Progress = ignore_progress, **payload: Any) -> dict[str, Any]:
         outcome = migrate.run([self.task(job_id, **payload)], self.stores, NOW, progress)[job_id]
         assert isinstance(outcome, Succeeded), outcome
         return outcome.result
 
     def fails(self, job_id: str, **payload: Any) -> JobError:
-        outcome = migrate.run([self.task(job_id, **payload)], self.stores, NOW, quietly)[job_id]
+        outcome = migrate.run([self.task(job_id, **payload)], self.stores, NOW, ignore_progress)[job_id]
         assert isinstance(outcome, Failed), outcome
         return outcome.error
 

@@ -18,7 +18,7 @@ from bridge.graph import graph_files, outbox_relay
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
-from bridge.slices import next_size
+from bridge.slices import next_batch_size
 from bridge.store import mounts, outbox
 from bridge.store.extractions import Extraction
 from bridge.text.passages import passages
@@ -374,7 +374,7 @@ def test_loading_is_told_around_the_slow_starts(stores: WithFakeGraph) -> None:
     [(10, 0.5, 10), (10, 1.0, 5), (10, 0.01, 20), (80, 0.1, 100), (1, 9.0, 1), (5, 0.0, 10)],
 )
 def test_a_portion_grows_and_shrinks_towards_a_slice(size: int, seconds: float, following: int) -> None:
-    assert next_size(size, seconds, 100) == following
+    assert next_batch_size(size, seconds, 100) == following
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from bridge.memory import Content, Memory, Metadata
-from bridge.text.passages import MOST_PASSAGES, Passage, passages, sentences, whole_text
+from bridge.text.passages import MAX_PASSAGES, Passage, passages, sentences, whole_text
 
 
 def summary(**fields: object) -> Memory:
@@ -65,7 +65,7 @@ def test_a_short_legacy_text_is_one_passage() -> None:
 
 def test_a_very_long_legacy_text_gives_a_bounded_number_of_passages() -> None:
     found = passages(legacy("\n".join(f"Line {number} of the log" for number in range(500))))
-    assert len(found) == MOST_PASSAGES
+    assert len(found) == MAX_PASSAGES
 
 
 def test_the_whole_text_says_nothing_of_status_and_dates() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import jsonschema
 import pytest
 from fake_embedder import FakeEmbedder
+from shelf import add_decisions
 
 from bridge.compaction import previews
 from bridge.compaction.previews import Preview
@@ -22,7 +23,7 @@ from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, compact, run
 from bridge.settings import Settings
-from bridge.slices import quietly
+from bridge.slices import ignore_progress
 from bridge.store.topics import nearest
 from jobs import clock
 from jobs.errors import JobError
@@ -34,36 +35,21 @@ NOW = clock.parse("2026-11-20T12:00:00Z")
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    found = Workspace(tmp_path / "workspace")
-    found.memory.mkdir(mode=0o700, parents=True)
-    return found
-
-
-@pytest.fixture
 def stores(workspace: Workspace) -> Iterator[Stores]:
     with Stores(workspace, Settings()) as found:
         found._embedder = FakeEmbedder()
         yield found
 
 
-def add(stores: Stores, *decisions: str, day: int = 1, topic_id: str = "uploads", **metadata: Any) -> Memory:
-    date = f"2026-10-{day:02d}T12:00:00Z"
-    memory = Memory(
-        id=f"{topic_id}-{stores.store.count()}",
-        number=0,
-        kind="summary",
-        metadata=Metadata(**{"topic_id": topic_id, "status": "Active", "created_at": date, **metadata}),
-        stored_at=date,
-        content=Content("Uploads", f"Of day {day}.", decisions),
-    )
-    return stores.store.add([(memory, None)], date)[0]
+def add(stores: Stores, *decisions: str, topic_id: str = "uploads", **other: Any) -> Memory:
+    memory_id = f"{topic_id}-{stores.store.count()}"
+    return add_decisions(stores.store, memory_id, decisions, topic_id=topic_id, **other)
 
 
 def outcome(stores: Stores, topic_id: str = "uploads", **payload: Any) -> Succeeded | Failed:
     payload = {"topic_id": topic_id, "preview": True, **payload}
     at = clock.iso(NOW)
-    return run("compact", [Task("job", "digest", payload, at, at)], stores, NOW, quietly)["job"]
+    return run("compact", [Task("job", "digest", payload, at, at)], stores, NOW, ignore_progress)["job"]
 
 
 def shown(stores: Stores, topic_id: str = "uploads") -> dict[str, Any]:
@@ -306,7 +292,7 @@ def test_a_link_in_place_of_the_folder_is_not_followed(workspace: Workspace, tmp
 def test_old_previews_go_and_so_do_the_oldest_of_too_many(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(previews, "MOST_KEPT", 3)
+    monkeypatch.setattr(previews, "MAX_KEPT", 3)
     day = 86_400.0
 
     def kept(topic_id: str, age_days: float) -> Path:

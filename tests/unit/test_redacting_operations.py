@@ -20,7 +20,7 @@ from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
 from bridge.settings import Settings
-from bridge.slices import quietly
+from bridge.slices import ignore_progress
 from bridge.store.extractions import ExtractedNode, Extraction
 from bridge.store.rows import Addition
 from bridge.transfer import export, export_file
@@ -68,7 +68,7 @@ class Place(Stores):
 
     def run(self, kind: str, payload: dict[str, Any], job_id: str = "job", **fields: Any) -> Succeeded | Failed:
         task = Task(job_id, "0" * 64, payload, None, AT, **fields)
-        return run(kind, [task], self, NOW, quietly)[job_id]
+        return run(kind, [task], self, NOW, ignore_progress)[job_id]
 
     def done(self, kind: str, payload: dict[str, Any], job_id: str = "job", **fields: Any) -> dict[str, Any]:
         outcome = self.run(kind, payload, job_id, **fields)

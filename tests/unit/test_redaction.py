@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 from bridge.memory import Content, References, TimeScope
 from bridge.privacy import redaction
 from bridge.privacy.assigned_secrets import NAMES
-from bridge.privacy.redaction import found_in, redact, redact_bytes, redact_value, total
+from bridge.privacy.redaction import count_secrets, redact, redact_bytes, redact_value, total
 from bridge.privacy.secret_kinds import KINDS
 
 CASES = [
@@ -34,7 +34,7 @@ def test_each_kind_is_found_and_the_secret_alone_goes(kind: str) -> None:
     assert mine, f"there are cases of {kind}"
     for text, secret in mine:
         assert redact(text).text == text.replace(secret, f"[REDACTED:{kind}]")
-        assert found_in(text) == {kind: 1}
+        assert count_secrets(text) == {kind: 1}
 
 
 def test_what_only_looks_like_a_secret_stays() -> None:
@@ -124,12 +124,12 @@ def test_no_rest_of_a_longer_token_stays() -> None:
 
 
 def test_a_token_inside_a_word_is_none() -> None:
-    assert found_in(f"x{AWS}") == found_in(f"{AWS}x") == {}
+    assert count_secrets(f"x{AWS}") == count_secrets(f"{AWS}x") == {}
 
 
 @pytest.mark.parametrize("before", ["\\n", "\\t", "%3D", "(", "_", "-"])
 def test_a_token_behind_an_escape_or_a_sign_is_found(before: str) -> None:
-    assert found_in(f"{before}{GITHUB}") == {"github-token": 1}
+    assert count_secrets(f"{before}{GITHUB}") == {"github-token": 1}
 
 
 def test_in_a_value_all_texts_are_looked_at_but_those_that_point_at_something() -> None:

@@ -26,7 +26,7 @@ from bridge.search.reader import Reader
 from bridge.store import database
 from bridge.store.full_text import table_in_force
 from bridge.store.memory_store import MemoryStore
-from bridge.text.terms import FORMAT
+from bridge.text.terms import INDEX_FORMAT
 from jobs.layout import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -187,7 +187,7 @@ def test_an_index_of_an_older_form_is_made_anew_once_by_the_writer(tmp_path: Pat
     for _ in range(2):
         MemoryStore(workspace, embedder).close()
         with closing(sqlite3.connect(workspace.memory_db)) as connection:
-            assert database.meta(connection, "words_format") == str(FORMAT)
+            assert database.meta(connection, "words_format") == str(INDEX_FORMAT)
             tables.append(table_in_force(connection))
     assert [hit["summary_text"] for hit in ask("迁移")] == ["数据库已经迁移"]
     assert tables == ["words_2", "words_2"]

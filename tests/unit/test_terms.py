@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bridge.store import migrations
-from bridge.text.terms import MOST_TERMS, STOP_WORDS, indexed, query_terms
+from bridge.text.terms import MAX_TERMS, STOP_WORDS, index_text, query_terms
 
 
 def asked(query: str) -> list[str]:
@@ -31,7 +31,7 @@ def index() -> Iterator[sqlite3.Connection]:
 def found(connection: sqlite3.Connection, text: str, query: str, *, by_name: bool = False) -> bool:
     """Whether the query finds the text, or finds it by an identifier."""
     connection.execute("DELETE FROM words")
-    connection.execute("INSERT INTO words (topic, body) VALUES ('', ?)", (indexed(text),))
+    connection.execute("INSERT INTO words (topic, body) VALUES ('', ?)", (index_text(text),))
     terms = [term for term in query_terms(query) if term.is_name or not by_name]
     counts = [
         connection.execute("SELECT count(*) FROM words WHERE words MATCH ?", (term.match,)).fetchone()[0]
@@ -264,13 +264,13 @@ def test_a_term_is_shown_as_it_was_asked_for() -> None:
 
 
 def test_what_is_indexed_holds_the_text_and_the_other_spellings() -> None:
-    assert indexed("call parseJobFile now") == "call parsejobfile now\nparse job file"
-    assert indexed("nothing special") == "nothing special"
+    assert index_text("call parseJobFile now") == "call parsejobfile now\nparse job file"
+    assert index_text("nothing special") == "nothing special"
 
 
 def test_a_pasted_log_asks_for_a_bounded_number_of_terms_and_for_its_identifiers_first() -> None:
     terms = query_terms(" ".join(f"word{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(500)) + " E1042")
-    assert len(terms) == MOST_TERMS
+    assert len(terms) == MAX_TERMS
     assert "E1042" in [term.text for term in terms]
 
 
@@ -287,7 +287,7 @@ def test_no_query_whatever_is_a_syntax_error_for_the_full_text_index(query: str)
 def test_each_part_of_a_camel_case_name_finds_the_text_that_holds_it(name: str) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(migrations.WORDS.format(table="words"))
-        connection.execute("INSERT INTO words (body) VALUES (?)", (indexed(f"see {name} there"),))
+        connection.execute("INSERT INTO words (body) VALUES (?)", (index_text(f"see {name} there"),))
         for term in query_terms(name):
             count = connection.execute("SELECT count(*) FROM words WHERE words MATCH ?", (term.match,)).fetchone()
             assert count == (1,), term

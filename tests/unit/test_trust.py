@@ -58,7 +58,7 @@ def folders(workspace: Workspace) -> list[Path]:
 
 def test_an_adopted_workspace_is_marked_private_and_kept_out_of_git(workspace: Workspace, config: Path) -> None:
     trust.adopt(workspace, config)
-    found = trust.state_of(workspace, config)
+    found = trust.inspect_trust(workspace, config)
     assert found.owner is not None
     assert (found.trusted, found.foreign) == (False, None)
     for folder in folders(workspace):
@@ -76,14 +76,14 @@ def test_adopting_again_changes_nothing(workspace: Workspace, config: Path) -> N
 
 
 def test_a_workspace_that_was_never_used_has_no_owner_and_is_not_foreign(workspace: Workspace, config: Path) -> None:
-    assert trust.state_of(workspace, config) == trust.TrustState(None, False, None)
+    assert trust.inspect_trust(workspace, config) == trust.TrustState(None, False, None)
     assert list(workspace.root.iterdir()) == []
 
 
 def test_looking_at_a_workspace_does_not_change_it(workspace: Workspace, config: Path) -> None:
     client.submit(workspace.spool, "check", {})
     before = tree(workspace.root)
-    trust.require(workspace, config)
+    trust.require_trusted(workspace, config)
     assert tree(workspace.root) == before
     assert not config.exists()
 
@@ -93,7 +93,7 @@ def test_an_inbox_with_waiting_jobs_is_adopted_and_the_jobs_stay(workspace: Work
     job_id = client.submit(workspace.spool, "check", {}).job_id
     trust.adopt(workspace, config)
     assert workspace.spool.dropped(job_id).is_file()
-    assert trust.state_of(workspace, config).owner is not None
+    assert trust.inspect_trust(workspace, config).owner is not None
 
 
 def test_what_asking_and_starting_leave_behind_does_not_hinder_adoption(workspace: Workspace, config: Path) -> None:
@@ -126,7 +126,7 @@ def test_an_empty_folder_is_adopted(workspace: Workspace, config: Path, place: i
     folders(workspace)[place].mkdir()
     (folders(workspace)[place] / ".gitignore").write_text("*\n")
     trust.adopt(workspace, config)
-    assert trust.state_of(workspace, config).foreign is None
+    assert trust.inspect_trust(workspace, config).foreign is None
 
 
 @pytest.mark.parametrize("place", range(4))
@@ -200,7 +200,7 @@ def test_a_folder_of_another_user_is_not_opened_even_in_a_spool_of_ours(
     trust.adopt(workspace, config)
     os.chown(workspace.spool.root / name, 65534, 65534)
     with pytest.raises(JobError, match="belongs to another user"):
-        trust.require(workspace, config)
+        trust.require_trusted(workspace, config)
 
 
 def test_a_folder_that_others_may_enter_is_closed_at_the_start(workspace: Workspace, config: Path) -> None:
@@ -254,15 +254,15 @@ def test_a_known_spool_does_not_vouch_for_a_foreign_store(workspace: Workspace, 
     workspace.owner_marker(workspace.memory).unlink()
     workspace.memory_db.write_bytes(b"theirs")
     with pytest.raises(JobError, match="WORKSPACE_NOT_TRUSTED"):
-        trust.require(workspace, config)
+        trust.require_trusted(workspace, config)
 
 
 def test_a_moved_workspace_stays_known(workspace: Workspace, config: Path, tmp_path: Path) -> None:
     trust.adopt(workspace, config)
     (workspace.spool.results / "job-1.json").write_text("{}")
-    owner = trust.state_of(workspace, config).owner
+    owner = trust.inspect_trust(workspace, config).owner
     workspace.root.rename(tmp_path / "renamed")
-    assert trust.require(Workspace(tmp_path / "renamed"), config).owner == owner
+    assert trust.require_trusted(Workspace(tmp_path / "renamed"), config).owner == owner
 
 
 def test_on_another_machine_the_question_is_asked_once(workspace: Workspace, config: Path, tmp_path: Path) -> None:
@@ -272,14 +272,14 @@ def test_on_another_machine_the_question_is_asked_once(workspace: Workspace, con
     with pytest.raises(JobError, match="WORKSPACE_NOT_TRUSTED"):
         trust.adopt(workspace, other)
     trust.adopt(workspace, other, trusted=True)
-    assert trust.require(workspace, other).trusted is True
+    assert trust.require_trusted(workspace, other).trusted is True
 
 
 def test_trusting_opens_what_somebody_else_made_and_keeps_it(workspace: Workspace, config: Path) -> None:
     workspace.spool.results.mkdir(parents=True)
     (workspace.spool.results / "job-1.json").write_text("{}")
     trust.adopt(workspace, config, trusted=True)
-    found = trust.require(workspace, config)
+    found = trust.require_trusted(workspace, config)
     assert (found.trusted, found.foreign) == (True, None)
     assert (workspace.spool.results / "job-1.json").read_text() == "{}"
 
@@ -287,7 +287,7 @@ def test_trusting_opens_what_somebody_else_made_and_keeps_it(workspace: Workspac
 def test_starting_a_worker_later_does_not_take_the_trust_away(workspace: Workspace, config: Path) -> None:
     trust.adopt(workspace, config, trusted=True)
     trust.adopt(workspace, config)
-    assert trust.require(workspace, config).trusted is True
+    assert trust.require_trusted(workspace, config).trusted is True
 
 
 def test_only_a_trusted_workspace_names_providers(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,7 +331,7 @@ def test_a_damaged_entry_of_the_users_list_knows_the_workspace_and_does_not_trus
     trust.adopt(workspace, config, trusted=True)
     (entry,) = config.rglob("*.json")
     entry.write_bytes(content)
-    found = trust.state_of(workspace, config)
+    found = trust.inspect_trust(workspace, config)
     assert (found.trusted, found.foreign) == (False, None)
 
 

@@ -140,7 +140,7 @@ class Server:
     def _outcomes(self, kind: str, tasks: list[Task], progress: Progress) -> Outcomes:
         if len(tasks) != 1:
             return self._tried(kind, tasks, progress)
-        with log_lines.about(job_id=tasks[0].job_id, correlation_id=tasks[0].correlation_id, kind=kind):
+        with log_lines.log_context(job_id=tasks[0].job_id, correlation_id=tasks[0].correlation_id, kind=kind):
             return self._tried(kind, tasks, progress)
 
     def _tried(self, kind: str, tasks: list[Task], progress: Progress) -> Outcomes:
@@ -172,7 +172,7 @@ def main() -> int:
     answers = os.dup(1)
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    log_lines.on_stderr()
+    log_lines.log_to_stderr()
     settings = load()
     steps.arm(settings.fault if settings.test_jobs else None)
     critical.on_change(leash.disarm, leash.arm)

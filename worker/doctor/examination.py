@@ -135,7 +135,7 @@ def surroundings(workspace: Workspace) -> tuple[Settings, TrustState, list[Findi
         problems.append(finding("SETTING_WRONG", "settings", error.message))
         settings = _what_can_be_read()
     try:
-        standing = trust.state_of(workspace, settings.config_folder)
+        standing = trust.inspect_trust(workspace, settings.config_folder)
     except OSError as error:
         problems.append(finding("WORKSPACE_CLOSED", "workspace", f"{error.strerror}."))
         return settings, doctor_workspace.UNSEEN, problems

@@ -52,7 +52,7 @@ def apply_fixes(
     if not start:
         wanted.discard("start a worker")
     try:
-        standing = trust.state_of(workspace, settings.config_folder) if workspace.exists else None
+        standing = trust.inspect_trust(workspace, settings.config_folder) if workspace.exists else None
     except OSError:
         standing = None
     if standing is None or standing.foreign is not None:

@@ -166,7 +166,7 @@ def _stamp(workspace: Workspace, settings: Settings) -> _Stamp:
     """What tells whether other settings hold now. Raises WORKSPACE_NOT_TRUSTED."""
     folder = settings.config_folder
     files = (workspace.env_file, folder / "config.toml")
-    return trust.require(workspace, folder).trusted, [_written(path) for path in files]
+    return trust.require_trusted(workspace, folder).trusted, [_written(path) for path in files]
 
 
 def _written(path: Path) -> tuple[int, int] | None:

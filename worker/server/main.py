@@ -162,7 +162,7 @@ def main() -> int:
     """``python -m worker.server.main WORKSPACE PARENT [SOCKET]``; the token comes through stdin."""
     ParentDeathGuard(parent=int(sys.argv[2]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    log_lines.on_stderr()
+    log_lines.log_to_stderr()
     logging.getLogger("uvicorn").setLevel(logging.ERROR)  # what a client sends amiss is no news
     line = sys.stdin.buffer.readline()
     if not line.endswith(b"\n"):

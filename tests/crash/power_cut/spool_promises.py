@@ -95,7 +95,7 @@ def check(base: Path, cut: int, promises: Promises) -> None:
     """
     workspace = Workspace(base / "workspace")
     place = workspace.spool
-    standing = trust.state_of(workspace, base / "config")
+    standing = trust.inspect_trust(workspace, base / "config")
     assert standing.foreign is None, f"the user's own workspace is a stranger's: {standing.foreign}"
     _check_raw(place, cut, promises)
     for folder in place.folders:
