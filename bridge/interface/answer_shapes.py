@@ -15,9 +15,19 @@ from typing_extensions import TypedDict
 from jobs.schema import Count, ErrorCode, Moment, Number, Share
 from jobs.states import State
 
+from ..argument_table import ARGUMENTS, Preset, RankingMode
 from ..memory import MemoryKind, Status
 
+
+def _within(argument: str) -> Any:
+    """The range that an argument was clamped to."""
+    least, most = ARGUMENTS[argument].range
+    return Field(ge=least, le=most)
+
+
 Score = Annotated[float, Field(ge=0)]
+HalfLife = Annotated[float, _within("half_life_days")]
+Alpha = Annotated[float, _within("alpha")]
 
 
 class Success(TypedDict):
@@ -88,11 +98,11 @@ class RetrievalHit(TypedDict):
 class RankingUsed(TypedDict):
     """How the hits were ranked, after clamping."""
 
-    preset: Literal["contract", "long-lived"]
-    mode: Literal["product", "blend"]
-    half_life_days: Annotated[float, Field(ge=0.5, le=90)]
+    preset: Preset
+    mode: RankingMode
+    half_life_days: HalfLife
     recency_floor: Share
-    alpha: Annotated[float, Field(ge=0.6, le=0.95)]
+    alpha: Alpha
     """The weight of relevance in the blend."""
     relevance_floor: Share
     """The lowest ``semantic_score`` of a hit."""
@@ -108,7 +118,7 @@ class RetrievalSuccess(Success):
     total_results: Count
     """How many memories were relevant enough, those that did not fit included."""
     total_tokens: Count
-    half_life_days: Annotated[float, Field(ge=0.5, le=90)]
+    half_life_days: HalfLife
     include_superseded: bool
     include_superseded_reason: Literal["argument", "query", "status"] | None
     """Who asked for superseded memories."""
