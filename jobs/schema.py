@@ -27,6 +27,8 @@ Seconds = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Number = Annotated[int, Field(ge=1)]
 
+WatcherState = Literal["events", "polling", "failed"]
+
 ErrorCode = TypeAliasType(
     "ErrorCode",
     Annotated[
@@ -288,7 +290,7 @@ class Heartbeat(TypedDict):
     """How many changes are not delivered to the knowledge graph yet; null while the number is unknown."""
     child: ChildProcess | None
     """Null while there is none: it is stopped when idle."""
-    watcher: Literal["events", "polling", "failed"]
+    watcher: WatcherState
     """How the worker notices drops. ``failed``: events are not available, so the worker polls."""
 
 
@@ -309,7 +311,7 @@ class WorkerActivity(TypedDict):
     in_flight: list[InFlight]
     graph_lag: int | None
     child: ChildProcess | None
-    watcher: Literal["events", "polling", "failed"]
+    watcher: WatcherState
     http: Http | None
 
 

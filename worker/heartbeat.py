@@ -25,7 +25,6 @@ from .scheduling.runner import Runner
 if TYPE_CHECKING:
     from jobs import schema
 
-    from .inbox.watcher import State as WatcherState
 
 WorkerState = Literal["starting", "ready", "draining", "paused", "exiting", "stopped"]
 
@@ -107,7 +106,7 @@ class Heartbeat:
 
 
 def describe(
-    ledger: Ledger, runner: Runner, child: Child, watcher: WatcherState, http: schema.Http | None
+    ledger: Ledger, runner: Runner, child: Child, watcher: schema.WatcherState, http: schema.Http | None
 ) -> schema.WorkerActivity:
     """The part of the heartbeat that changes."""
     now = clock.now()

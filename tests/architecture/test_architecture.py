@@ -23,6 +23,7 @@ TOOLS = sorted((ROOT / "tools").rglob("*.py"))
 LAYERS = {
     "bridge": (
         "memory argument_table slices background critical privacy",
+        "memory_shapes",
         "text embedding",
         "settings datapoints",
         "trust store",
@@ -59,10 +60,7 @@ SQLITE = {
     "worker/doctor/installation.py": "the version of SQLite, and what it was built with",
 }
 # Imports against the order or in a circle, each with its reason: (importer, imported).
-EXCEPTIONS = {
-    ("jobs.model", "jobs.schema"): "types alone: a record as JSON has a schema, which names the record's states",
-    ("bridge.store.compaction_history", "bridge.interface.memory_shapes"): "types alone: it makes lines of an answer",
-}
+EXCEPTIONS: dict[tuple[str, str], str] = {}
 
 
 def name_of(path: Path) -> str:
