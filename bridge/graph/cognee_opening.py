@@ -55,7 +55,7 @@ class Engines:
 
     # --- opening ---
 
-    def open(self) -> graph_files.Found:
+    def open(self) -> graph_files.GraphState:
         """Open the graph; what a former process left of it is made to open first, and what is damaged quarantined.
 
         After "set aside" or "absent" the graph is empty and every memory is owed to it. Raises GRAPH_UNAVAILABLE.
@@ -67,7 +67,7 @@ class Engines:
         refused = self.try_to_open()
         return found if refused is None else self.repair(refused, found)
 
-    def open_as_it_is(self) -> None:
+    def open_without_repair(self) -> None:
         """Open the graph to inspect it, all stores being there: nothing is repaired or quarantined.
 
         Raises GRAPH_UNAVAILABLE.
@@ -98,16 +98,16 @@ class Engines:
         await graph.get_graph_counts()
         self.part = "vectors"
         vector = await get_vector_engine_async()
-        for name in await lance.names(vector):
+        for name in await lance.table_names(vector):
             await lance.count(vector, name)
         if reading_all:
             await lance.read_all(vector)
 
-    def repair(self, error: Exception, found: graph_files.Found) -> graph_files.Found:
+    def repair(self, error: Exception, found: graph_files.GraphState) -> graph_files.GraphState:
         """Quarantine what is damaged and open again. Raises GRAPH_UNAVAILABLE when damage is not the matter."""
         part = self.part
         self.close()
-        at_fault = graph_files.surroundings_at_fault(error) or graph_files.out_of_reach(self._workspace)
+        at_fault = graph_files.is_system_error(error) or graph_files.access_error(self._workspace)
         if at_fault or Engines._has_repaired or self.has_no_room():
             raise unavailable(error) from error
         Engines._has_repaired = True

@@ -30,7 +30,7 @@ from . import (
     graph_files,
     lance,
 )
-from .cognee_audit import Compared, Wanted
+from .cognee_audit import GraphComparison, Wanted
 from .cognee_embeddings import SharedEmbeddings, give_embeddings
 from .cognee_opening import Engines, unavailable
 from .cognee_process import run
@@ -57,13 +57,13 @@ class CogneeStore:
         self._engines = Engines(workspace)
         give_embeddings(self._embeddings)
 
-    def open(self) -> graph_files.Found:
+    def open(self) -> graph_files.GraphState:
         """As ``Engines.open``."""
         return self._engines.open()
 
-    def open_as_it_is(self) -> None:
-        """As ``Engines.open_as_it_is``."""
-        self._engines.open_as_it_is()
+    def open_without_repair(self) -> None:
+        """As ``Engines.open_without_repair``."""
+        self._engines.open_without_repair()
 
     def close(self) -> bool:
         """As ``Engines.close``."""
@@ -92,12 +92,12 @@ class CogneeStore:
         if memory_ids:
             self._guarded(cognee_writing.delete(memory_ids, self._unsynced.sync))
 
-    def look_into(self, memory_id: str, text: str, meter: Meter, pause: Callable[[], None]) -> Extraction:
+    def extract(self, memory_id: str, text: str, meter: Meter, pause: Callable[[], None]) -> Extraction:
         """Have cognee read a text, and write what it finds, at the expense of a job. ``pause`` as of ``do``.
 
         Raises what the language model failed with, else as ``do``.
         """
-        return self.do(cognee_llm.metered(meter, cognee_cognify.look_into(memory_id, text)), pause)
+        return self.do(cognee_llm.metered(meter, cognee_cognify.extract(memory_id, text)), pause)
 
     def write_findings(self, found: Extraction) -> None:
         """Write what cognee had found in texts, without a language model; again is the same as once."""
@@ -136,7 +136,7 @@ class CogneeStore:
         log.error("cognee refused a write: %s", trace(error))
         if self._engines.has_no_room():
             return JobError("DISK_FULL")
-        gone = graph_files.out_of_reach(self._workspace) or self._engines.try_to_open(reading_all=True)
+        gone = graph_files.access_error(self._workspace) or self._engines.try_to_open(reading_all=True)
         if gone is not None:
             return unavailable(gone)
         return JobError("GRAPH_WRITE_FAILED", f"cognee raised {type(error).__name__} while writing.")
@@ -190,7 +190,7 @@ class CogneeStore:
 
     # --- looking ---
 
-    def compare(self, wanted: Wanted) -> Compared:
+    def compare(self, wanted: Wanted) -> GraphComparison:
         """Everything that is held, compared with what is wanted. Changes nothing. Raises GRAPH_UNAVAILABLE."""
         try:
             return run(cognee_audit.compare(wanted))

@@ -72,10 +72,10 @@ async def scrub(sync: Callable[[], object]) -> None:
     """Leave nothing in the vectors' files of what was deleted, and no text of an edge that is gone."""
     graph, vector = await get_graph_engine(), await get_vector_engine_async()
     texts = {edge_text(name, properties) for name, properties in await graph.query(_EDGES)}
-    unused = await lance.keys(vector, _EDGE_TEXTS) - {str(EdgeType.id_for(text)) for text in texts}
+    unused = await lance.row_ids(vector, _EDGE_TEXTS) - {str(EdgeType.id_for(text)) for text in texts}
     if unused:
         await vector.delete_data_points(_EDGE_TEXTS, sorted(unused))
-    for name in await lance.names(vector):
+    for name in await lance.table_names(vector):
         await lance.scrub(vector, name, sync)
 
 
@@ -105,7 +105,7 @@ def missing(engines: Engines, memories: Iterable[Sequence[Memory]]) -> list[str]
         superseded.update(await graph.query(_SUPERSEDED, {"name": SUPERSEDES}))
         engines.part = "vectors"
         vector = await get_vector_engine_async()
-        return found | {name: await lance.ids(vector, name) for name in await lance.names(vector)}
+        return found | {name: await lance.ids_with_vector(vector, name) for name in await lance.table_names(vector)}
 
     try:
         there = run(held())

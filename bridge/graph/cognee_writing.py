@@ -96,6 +96,6 @@ async def _delete_nodes(graph: Any, ids: Iterable[str]) -> None:
 
 async def _delete_vectors(vector: Any, model: type[Any], ids: Sequence[str]) -> None:
     for name in collections(model):
-        there = (await lance.keys(vector, name)).intersection(ids)
+        there = (await lance.row_ids(vector, name)).intersection(ids)
         if there:  # else it would be a new version of the table for nothing
             await vector.delete_data_points(name, sorted(there))

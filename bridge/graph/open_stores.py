@@ -28,7 +28,7 @@ from .llm_budget import Meter
 from .outbox_relay import OutboxRelay
 
 if TYPE_CHECKING:
-    from .cognee_audit import Compared
+    from .cognee_audit import GraphComparison
     from .cognee_store import CogneeStore
 
 log = logging.getLogger(__name__)
@@ -48,12 +48,12 @@ class Stores:
         """``loading`` is told when something that takes seconds once a process begins, and when it is there."""
         self._workspace = workspace
         self._settings = settings
-        self._tell_loading = loading
+        self._on_loading = loading
         self._embedder: Embedder | None = None
         self._store: Store | None = None
         self._graph: CogneeStore | None = None
         self._is_graph_rebuilding = False
-        self._payments = OutboxRelay(lambda: self.store, lambda: self.graph, lambda: self._close_graph(cleanly=False))
+        self._relay = OutboxRelay(lambda: self.store, lambda: self.graph, lambda: self._close_graph(cleanly=False))
 
     def __enter__(self) -> Stores:
         return self
@@ -68,11 +68,11 @@ class Stores:
 
     @contextmanager
     def _loading(self) -> Iterator[None]:
-        self._tell_loading(True)
+        self._on_loading(True)
         try:
             yield
         finally:
-            self._tell_loading(False)
+            self._on_loading(False)
 
     @property
     def workspace(self) -> Workspace:
@@ -152,17 +152,17 @@ class Stores:
         died = outbox.note_opening()
         try:
             if outbox.graph_model() not in (None, self.embedder.identity):
-                self._start_anew(store, "made with another embedding model", now)
+                self._start_from_scratch(store, "made with another embedding model", now)
             elif not outbox.stores_are_ours() and (moved := earlier_stores.archive(self._workspace)) is not None:
                 log.warning("cognee's stores were another's: moved to %s, for a migration to read", moved.name)
             elif died >= _DEADLY_OPENINGS:
-                self._start_anew(store, f"the end of its process {died} times in a row", now)
+                self._start_from_scratch(store, f"the end of its process {died} times in a row", now)
             return self._open_graph_of_ours(store, now)
         except BaseException:
             store.outbox.note_survived()
             raise
 
-    def _start_anew(self, store: Store, why: str, now: str) -> None:
+    def _start_from_scratch(self, store: Store, why: str, now: str) -> None:
         graph_files.quarantine(self._workspace, f"graph-{now}")
         self._enqueue_all(store, why, now)
 
@@ -180,11 +180,11 @@ class Stores:
         if can_be_mended:
             return graph
         graph.close()
-        self._start_anew(store, "lacking what had been written again", now)
+        self._start_from_scratch(store, "lacking what had been written again", now)
         return self._open_graph_of_ours(store, now)
 
     def _enqueue_what_it_needs(
-        self, graph: CogneeStore, found: graph_files.Found, store: Store, was_closed: bool, now: str
+        self, graph: CogneeStore, found: graph_files.GraphState, store: Store, was_closed: bool, now: str
     ) -> bool:
         """Owe the graph what it lacks; False when that was of no use before."""
         outbox = store.outbox
@@ -233,7 +233,7 @@ class Stores:
         graph = self.graph
         return len(self._enqueue_missing(graph, self.store, clock.iso(clock.now())))
 
-    def compare_graph(self, **wanted: Any) -> Compared:
+    def compare_graph(self, **wanted: Any) -> GraphComparison:
         """The graph as it lies there, compared with what it is to have (the fields of ``cognee_audit.Wanted``).
 
         Nothing is mended, owed or noted, and nobody is let in between. Raises GRAPH_UNAVAILABLE, MODEL_MISSING.
@@ -245,7 +245,7 @@ class Stores:
         if self._graph is not None:
             return self._graph.compare(Wanted(**wanted))
         graph = CogneeStore(self._workspace, embedder, embedder.embed)
-        graph.open_as_it_is()
+        graph.open_without_repair()
         try:
             return graph.compare(Wanted(**wanted))
         finally:
@@ -273,11 +273,11 @@ class Stores:
         Returns the errors of those of the memories that cognee refused. Raises GRAPH_UNAVAILABLE, DISK_FULL,
         and what the embedding provider raises.
         """
-        return self._payments.deliver(memory_ids)
+        return self._relay.deliver(memory_ids)
 
     def deliver_all(self, progress: Progress = ignore_progress) -> int:
         """Bring the graph up to date, in slices. Returns how many changes it was told; raises as ``pay`` does."""
-        return self._payments.deliver_all(progress)
+        return self._relay.deliver_all(progress)
 
     def rebuild_graph(self, now: str, progress: Progress = ignore_progress) -> int:
         """Write the whole graph anew from memory.db; what cognee held is set aside. Returns the memories written."""
@@ -289,7 +289,7 @@ class Stores:
             self._close_graph(cleanly=False)
             graph_files.quarantine(self._workspace, f"graph-{now}")
             store.outbox.enqueue_all(now)  # last: until then it is known whose vectors lay there
-            self._payments.deliver_all(progress)
+            self._relay.deliver_all(progress)
             return store.count() - len(store.outbox.untold())
         finally:
             self._is_graph_rebuilding = False
@@ -302,7 +302,7 @@ class Stores:
         """
         if self._is_graph_rebuilding:
             raise JobError("STORE_BUSY", "The graph is being rebuilt.")
-        if not graph_files.is_there(self._workspace):
+        if not graph_files.store_exists(self._workspace):
             return
         graph = self.graph
         self.store.outbox.note_survived()  # whatever ends the process in here, it is not the opening
@@ -318,7 +318,7 @@ class Stores:
         What others have as well stays. Raises GRAPH_UNAVAILABLE, DISK_FULL, GRAPH_WRITE_FAILED.
         """
         kept = self.store.extractions
-        if graph_files.is_there(self._workspace):
+        if graph_files.store_exists(self._workspace):
             known = kept.of(memory_ids).values()
             graph = self.graph
             found = extractions.together([*known, graph.written_of(memory_ids)])

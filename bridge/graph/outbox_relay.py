@@ -14,7 +14,7 @@ from typing import Protocol
 from jobs import steps
 from jobs.errors import JobError
 
-from ..embedding.embedder import refuses_a_text
+from ..embedding.embedder import is_text_rejected
 from ..memory import Memory
 from ..slices import AdaptiveBatch, Progress, Slices
 from ..store import extractions
@@ -107,7 +107,7 @@ class OutboxRelay:
         except JobError as error:
             if error.code == "GRAPH_UNAVAILABLE" or error.code == "DISK_FULL":
                 self._let_go()  # else its own lock would be in the way of the next opening
-            if error.code != "GRAPH_WRITE_FAILED" and not refuses_a_text(error):  # no fault of the memories
+            if error.code != "GRAPH_WRITE_FAILED" and not is_text_rejected(error):  # no fault of the memories
                 raise
             if len(entries) > 1:
                 errors: dict[str, JobError] = {}
