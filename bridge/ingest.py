@@ -14,33 +14,15 @@ if __package__ in (None, ""):  # python bridge/ingest.py
     __package__ = "bridge"
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from jobs.layout import find_workspace
-
-from .interface import envelope
+from .interface import script
 from .interface.arguments import ingest_arguments
-from .interface.submission import payload_of, submit
-from .settings import load
-
-if TYPE_CHECKING:
-    from .interface.answer_shapes import Submission
+from .interface.submission import payload_of
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """One JSON object on stdout; exit status 0, 1 (failed) or 2 (wrong usage)."""
-    return envelope.of_script(lambda: _work(sys.argv[1:] if argv is None else list(argv)))
-
-
-def _work(argv: list[str]) -> Submission:
-    given = ingest_arguments(argv)
-    envelope.claim_stdout()
-    workspace = find_workspace(given.workspace, Path.cwd())
-    payload = payload_of(given)
-    return submit(
-        workspace, load(), "ingest", payload,
-        start=not given.no_start, wait=given.wait, job_id=given.job_id, submitted_by="ingest.py",
-    )  # fmt: skip
+    return script.run("ingest.py", argv, ingest_arguments, "ingest", payload_of)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ The models are in ``payloads``; ``parse`` and the readers of other input call ``
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,6 +13,7 @@ from pydantic_core import ErrorDetails
 
 from .errors import JobError
 from .payloads import Model
+from .spelling import did_you_mean
 
 
 def check(model: type[Model], data: Any, where: str = "") -> Model:
@@ -70,8 +70,8 @@ def _explain(model: type[Model], first: ErrorDetails, data: Any, where: str) -> 
             return f"The field {path} is missing."
         case "extra_forbidden":
             name = str(first["loc"][-1])
-            near = get_close_matches(name, _names_at(model, first["loc"][:-1]), n=1, cutoff=0.5)
-            return f"The field {path} is not known." + (f" Did you mean {near[0]!r}?" if near else "")
+            hint = did_you_mean(name, _names_at(model, first["loc"][:-1]), cutoff=0.5)
+            return f"The field {path} is not known.{hint}"
         case "value_error":
             return f"The field {path}: {first['ctx']['error'] if 'ctx' in first else first['msg']}."
         case _:

@@ -6,12 +6,11 @@ before the drop. The worker's lock keeps a second worker out.
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import time
 
-from . import files
+from . import files, heartbeat
 from .errors import JobError
 from .layout import Workspace
 from .lock import is_held
@@ -31,10 +30,8 @@ def is_shutting_down(workspace: Workspace) -> bool:
 
 
 def _state(workspace: Workspace) -> str | None:
-    try:
-        return str(json.loads(workspace.spool.heartbeat.read_bytes())["state"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    said = heartbeat.read(workspace.spool)
+    return None if said is None or "state" not in said else str(said["state"])
 
 
 def start(workspace: Workspace, wait_seconds: float = 20.0, *, leave_when_idle: bool = False) -> bool:

@@ -13,7 +13,8 @@ from typing import Any, assert_never
 
 from . import clock
 from .errors import JobError, Reaction
-from .model import Attempt, AttemptOutcome, Job, Record, State
+from .model import Attempt, Job, Record
+from .states import AttemptOutcome, State
 
 
 @dataclass(frozen=True, slots=True)

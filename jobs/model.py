@@ -15,16 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from . import clock
 from .kinds import Kind
+from .states import ENDS, AttemptOutcome, State
 
 if TYPE_CHECKING:
     from . import schema
 
 SCHEMA_VERSION: Literal[1] = 1
-
-State = Literal["queued", "running", "retrying", "succeeded", "failed", "cancelled", "expired", "rejected"]
-ENDS: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "expired", "rejected"})
-
-AttemptOutcome = Literal["succeeded", "failed", "waiting", "interrupted", "crashed", "worker_died", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ import math
 import re
 from collections import Counter
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
 from .check import check
@@ -20,6 +19,7 @@ from .ids import is_job_id
 from .kinds import BY_NAME, KIND_NAMES, TEST_ONLY, Kind
 from .model import SCHEMA_VERSION, Job, job_digest
 from .payloads import PAYLOADS, JobFile
+from .spelling import did_you_mean
 
 MAX_DEPTH = 32
 _LARGEST = 2**63 - 1
@@ -172,8 +172,7 @@ def _job(name: str, value: Any, max_attempts: int, test_jobs: bool) -> Job:
         raise JobError("SCHEMA_VERSION_UNSUPPORTED", f"The job has schema_version {str(version)[:40]!r}.")
     kind = value.get("kind")
     if isinstance(kind, str) and (kind not in KIND_NAMES or (kind in TEST_ONLY and not test_jobs)):
-        near = get_close_matches(kind, [k for k in KIND_NAMES if k not in TEST_ONLY], n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(kind, [k for k in KIND_NAMES if k not in TEST_ONLY])
         raise JobError("KIND_UNKNOWN", f"There is no job kind {kind[:64]!r}.{hint}")
     file = check(JobFile, value)
     assert isinstance(file, JobFile)

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from . import clock, files
 from .errors import JobError
 from .layout import SpoolPaths
-from .model import State
 from .spool import RECORD_LIMIT
+from .states import State
 
 if TYPE_CHECKING:
     from .schema import Bucket, Cause, JobBrief as JobRow, JobError as ErrorOfRecord, Spread

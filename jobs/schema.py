@@ -15,7 +15,7 @@ from typing_extensions import TypeAliasType, TypedDict
 
 from .diagnostics import DIAGNOSTICS, Fix, Group, Level
 from .kinds import Kind
-from .model import AttemptOutcome, State
+from .states import AttemptOutcome, State
 
 Moment = Annotated[
     str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$", json_schema_extra={"format": "date-time"})
@@ -24,6 +24,8 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 JobId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 Count = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Number = Annotated[int, Field(ge=1)]
 
 ErrorCode = TypeAliasType(
     "ErrorCode",
@@ -59,7 +61,7 @@ class Redactions(TypedDict):
 class Attempt(TypedDict):
     """One try at a job. Consecutive equal attempts that do not count are one entry, and so are deaths of the worker."""
 
-    number: Annotated[int, Field(ge=1)]
+    number: Number
     started_at: Moment
     finished_at: Moment | None
     outcome: AttemptOutcome | None
@@ -67,9 +69,9 @@ class Attempt(TypedDict):
     counted apart."""
     error_code: ErrorCode | None
     """The error. For ``interrupted``: what ended a child that several jobs shared, or null without a fault."""
-    repeats: Annotated[int, Field(ge=1)]
+    repeats: Number
     """How many consecutive attempts this entry represents."""
-    together: Annotated[int, Field(ge=1)]
+    together: Number
     """How many jobs shared the child. Only the death of a child that ran a single job is blamed on it."""
 
 
@@ -82,14 +84,14 @@ class JobRecord(TypedDict):
     """Null for a file that could not become a job."""
     job_sha256: Digest | None
     """The digest of kind and payload as they were sent; null when ``kind`` is."""
-    generation: Annotated[int, Field(ge=1)]
+    generation: Number
     """Rises by one when an ended job is run again. Within one generation, ``attempt`` never decreases."""
     state: State
     success: bool | None
     """Null until the job has ended."""
     attempt: Count
     """The number of the latest attempt; 0 before the first."""
-    max_attempts: Annotated[int, Field(ge=1)]
+    max_attempts: Number
     priority: int
     submitted_at: Moment | None
     accepted_at: Moment | None
@@ -133,9 +135,9 @@ class JobBrief(TypedDict):
     kind: Kind | None
     state: State
     success: bool | None
-    generation: Annotated[int, Field(ge=1)]
+    generation: Number
     attempt: Count
-    max_attempts: Annotated[int, Field(ge=1)]
+    max_attempts: Number
     priority: int
     submitted_at: Moment | None
     accepted_at: Moment | None
@@ -152,7 +154,7 @@ class Cause(TypedDict):
 
     state: State
     code: ErrorCode
-    count: Annotated[int, Field(ge=1)]
+    count: Number
     kinds: dict[str, Count]
     message: str
     """Of the newest of these jobs, like what follows."""
@@ -202,7 +204,7 @@ class ControlRequest(TypedDict):
     requested_at: NotRequired[Moment | None]
     job_id: NotRequired[JobId | None]
     """The job id in the file's name. The worker uses the name, not this field."""
-    generation: NotRequired[Annotated[int, Field(ge=1)] | None]
+    generation: NotRequired[Number | None]
     """The generation that the request is about. The worker ignores a request for another one; null means any."""
 
 
@@ -220,7 +222,7 @@ class InFlight(TypedDict):
     job_id: JobId
     """The first of the jobs that run together."""
     kind: Kind
-    jobs: Annotated[int, Field(ge=1)]
+    jobs: Number
     """How many jobs run together."""
     seconds: Seconds
     progress: Progress | None
@@ -241,7 +243,7 @@ class Counts(TypedDict):
 class ChildProcess(TypedDict):
     """The process in which jobs run."""
 
-    pid: Annotated[int, Field(ge=1)]
+    pid: Number
     memory_bytes: Count | None
     """Resident memory in bytes; null if the process has just ended."""
 
@@ -264,7 +266,7 @@ class Heartbeat(TypedDict):
 
     schema_version: Literal[1]
     worker_id: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
-    pid: Annotated[int, Field(ge=1)]
+    pid: Number
     boot_id: str | None
     """Identifies the current boot of the machine; null if the system does not provide it."""
     version: str

@@ -32,6 +32,14 @@ def summary(memory_id: str, context: str, status: str = "Active", **other: Any) 
     return Memory(memory_id, 0, "summary", known, STORED, content)
 
 
+def add_decisions(store: MemoryStore, memory_id: str, decisions: Sequence[str], day: int = 1, **other: Any) -> Memory:
+    """Store a summary of that day of October with these decisions; further arguments are fields of its metadata."""
+    date = f"2026-10-{day:02d}T12:00:00Z"
+    known = Metadata(**{"status": "Active", "created_at": date, **other})
+    content = Content("Uploads", f"Of day {day}.", tuple(decisions))
+    return store.add([(Memory(memory_id, 0, "summary", known, date, content), None)], date)[0]
+
+
 def record(memory_id: str, context: str, sources: Sequence[str] = (), **other: Any) -> Memory:
     known = Metadata(**{"status": "DecisionRecord", "topic_id": memory_id, "created_at": STORED, **other})
     content = Content(f"Topic of {memory_id}", context)

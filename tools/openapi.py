@@ -14,8 +14,8 @@ from jobs.client import Verb as ControlVerb
 from jobs.errors import ERRORS
 from jobs.ids import JOB_ID
 from jobs.kinds import KIND_NAMES, TEST_ONLY
-from jobs.model import State
 from jobs.payloads import PAYLOADS, JobFile
+from jobs.states import State
 from worker.http import jobs as http_jobs, queue as http_queue, schema as shapes, state as http_state
 from worker.http.bodies import BODY_BYTES, LARGEST_PAGE
 from worker.version import VERSION

@@ -16,11 +16,11 @@ from typing import Any, get_args
 from bridge.interface import answer_shapes as answers, result_shapes
 from bridge.interface.json_schema import Shape
 from bridge.memory import MemoryKind, Status
-from bridge.transfer import export_file
+from bridge.transfer import export_lines
 from jobs import schema as shapes
 from jobs.kinds import KIND_NAMES
-from jobs.model import ENDS, AttemptOutcome, State
 from jobs.payloads import PAYLOADS, JobFile
+from jobs.states import ENDS, AttemptOutcome, State
 
 from . import examples, openapi
 from .json_schema import definition, payload_name
@@ -104,12 +104,12 @@ def response_schema(verb: str) -> dict[str, Any]:
 def export_schema() -> dict[str, Any]:
     """A line of an export."""
     shared: dict[str, Any] = {}
-    for model in export_file.MODELS:
+    for model in export_lines.MODELS:
         shared[model.__name__] = definition(model, model.__name__, shared)
     return {
         "title": "ExportLine",
         "description": "A line of an export: the header, a memory, what was done with memories, or the end.",
-        "oneOf": [_ref(model.__name__) for model in export_file.MODELS],
+        "oneOf": [_ref(model.__name__) for model in export_lines.MODELS],
         "$defs": shared,
     }
 

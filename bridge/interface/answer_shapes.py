@@ -12,14 +12,12 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from jobs.model import State
-from jobs.schema import Count, ErrorCode, Moment
+from jobs.schema import Count, ErrorCode, Moment, Number, Share
+from jobs.states import State
 
 from ..memory import MemoryKind, Status
 
-Share = Annotated[float, Field(ge=0, le=1)]
 Score = Annotated[float, Field(ge=0)]
-Number = Annotated[int, Field(ge=1)]
 
 
 class Success(TypedDict):

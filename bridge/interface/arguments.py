@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, NoReturn
 
 from jobs.errors import JobError
+from jobs.spelling import nearest
 
 from ..argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS
 
@@ -99,9 +100,7 @@ def _below(value: str, action: argparse._SubParsersAction[Any], cutoff: float) -
 
 
 def _near(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    from difflib import get_close_matches  # not at the top: who is understood pays nothing
-
-    found = get_close_matches(name, known, n=1, cutoff=cutoff)
+    found = nearest(name, known, cutoff=cutoff)
     return f"; did you mean {found[0]!r}?" if found else ""
 
 
@@ -202,6 +201,24 @@ def _parse(parser: Parser, argv: list[str], names: tuple[str, ...]) -> argparse.
     return parsed
 
 
+def add_timeout(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="maximum time to wait (default: until it ends)"
+    )
+
+
+def add_no_start(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument("--no-start", action="store_true", help="do not start a worker")
+
+
+def _add_no_wait(parser: Parser) -> None:
+    """The options of a script that waits for its job unless told otherwise."""
+    parser.add_argument("--no-wait", dest="wait", action="store_false", help="print the job's id and return at once")
+    add_timeout(parser)
+    add_no_start(parser)
+    parser.set_defaults(job_id=None)
+
+
 def migrate_arguments(argv: list[str]) -> argparse.Namespace:
     """The arguments of ``migrate_summaries.py``."""
     parser = Parser(
@@ -211,11 +228,7 @@ def migrate_arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--dry-run", action="store_true", help="show what each text would become, and change nothing")
     parser.add_argument("--limit", type=int, metavar="N", help="maximum number of memories to migrate")
     parser.add_argument("--undo", metavar="RECEIPT", help="undo a migration")
-    parser.add_argument("--no-wait", dest="wait", action="store_false", help="print the job's id and return at once")
-    parser.add_argument(
-        "--timeout", type=float, metavar="SECONDS", help="maximum time to wait (default: until it ends)"
-    )
-    parser.add_argument("--no-start", action="store_true", help="do not start a worker")
+    _add_no_wait(parser)
     return parser.parse_args(argv)
 
 
@@ -253,11 +266,7 @@ def compact_arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--topic-id", required=True, metavar="ID", help="the topic's id")
     parser.add_argument("--preview", action="store_true", help="show the result, and change nothing")
     parser.add_argument("--preview-digest", metavar="DIGEST", help="apply exactly this preview")
-    parser.add_argument("--no-wait", dest="wait", action="store_false", help="print the job's id and return at once")
-    parser.add_argument(
-        "--timeout", type=float, metavar="SECONDS", help="maximum time to wait (default: until it ends)"
-    )
-    parser.add_argument("--no-start", action="store_true", help="do not start a worker")
+    _add_no_wait(parser)
     return parser.parse_args(argv)
 
 
@@ -268,7 +277,7 @@ def ingest_arguments(argv: list[str]) -> argparse.Namespace:
     )
     add_workspace(parser)
     add_ingest_options(parser)
-    parser.add_argument("--no-start", action="store_true", help="do not start a worker")
+    add_no_start(parser)
     parser.add_argument("--wait", action="store_true", help="wait until the job has ended")
     parser.add_argument(
         "positional",
@@ -276,5 +285,5 @@ def ingest_arguments(argv: list[str]) -> argparse.Namespace:
         metavar="WORKSPACE USER_MESSAGE ASSISTANT_MESSAGE [IMPORTANCE]",
         help="the arguments by position",
     )
-    parser.set_defaults(user_message=None, assistant_message=None)
+    parser.set_defaults(user_message=None, assistant_message=None, timeout=None)
     return _parse(parser, argv, ("workspace", "user_message", "assistant_message", "importance"))

@@ -11,11 +11,10 @@ from pydantic import Field
 from typing_extensions import TypeAliasType, TypedDict
 
 from jobs.kinds import KINDS, Kind
-from jobs.schema import Count, Digest, FoundTrouble, Moment, Redactions, Seconds
+from jobs.schema import Count, Digest, FoundTrouble, Moment, Number, Redactions, Seconds, Share
 
 from ..memory import MemoryKind, Status
 from ..store.compaction_history import KeptBecause
-from .answer_shapes import Number, Share
 from .json_schema import Shape
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
@@ -21,6 +21,7 @@ from . import Outcomes, Progress, Task
 
 if TYPE_CHECKING:
     from ..graph.cognee_search import Answer
+    from ..interface.result_shapes import AskResult, RestsOn
 
 _DEFAULT_TOP_K = 10
 
@@ -51,16 +52,15 @@ def _one(task: Task, stores: Stores) -> Succeeded | Failed:
         """What was stored before secrets were looked for may hold some."""
         return redaction.redact(text).text if stores.settings.redact_secrets else text
 
-    return Succeeded(
-        {
-            "question": question,
-            "answer": clean(answer.text) if answer.text is not None else None,
-            "llm": answer.text is not None,
-            "context": clean(answer.context),
-            "memories": [_line(memory) for memory in memories],
-            "warnings": warnings,
-        }
-    )
+    result: AskResult = {
+        "question": question,
+        "answer": clean(answer.text) if answer.text is not None else None,
+        "llm": answer.text is not None,
+        "context": clean(answer.context),
+        "memories": [_line(memory) for memory in memories],
+        "warnings": warnings,
+    }
+    return Succeeded(result)
 
 
 def _bring_up_to_date(stores: Stores) -> None:
@@ -103,7 +103,7 @@ def _memories(answer: Answer, stores: Stores) -> Iterator[Memory]:
                 yield memory
 
 
-def _line(memory: Memory) -> dict[str, Any]:
+def _line(memory: Memory) -> RestsOn:
     return {
         "memory_id": memory.id,
         "memory_number": memory.number,

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jobs import clock, paths
 from jobs.errors import JobError
@@ -29,6 +29,9 @@ from ..store.extractions import Extraction
 from ..text.plain_summary import render_plain
 from . import Outcomes, Progress, Task, ingest, redactions
 
+if TYPE_CHECKING:
+    from ..interface.result_shapes import CognifyResult, LookedInto, NotLookedInto
+
 _CALLS_PER_CHUNK = 2  # one for the graph, one for the summary
 _ITS_OWN = ("LLM_FAILED", "LLM_TIMEOUT", "GRAPH_WRITE_FAILED")  # may be the text's own fault: the others are tried
 _FOR_GOOD = ("MEMORY_FORGOTTEN", "LLM_TEXT_REFUSED")  # of a text: trying it again cannot help, and the rest is done
@@ -42,7 +45,7 @@ class _Work:
 
     memory_ids: list[str] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)
-    failures: list[dict[str, Any]] = field(default_factory=list)
+    failures: list[NotLookedInto] = field(default_factory=list)
     redactions: Counter[str] = field(default_factory=Counter)  # in files
 
     def want(self, memory_id: str, source: str | None) -> None:
@@ -52,8 +55,7 @@ class _Work:
             self.sources[memory_id] = source
 
     def fail(self, error: JobError, *, memory_id: str | None = None, source: str | None = None) -> None:
-        what = {"memory_id": memory_id, "source": source, "code": error.code, "message": error.message}
-        self.failures.append(what)
+        self.failures.append({"memory_id": memory_id, "source": source, "code": error.code, "message": error.message})
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
@@ -275,10 +277,10 @@ def _with_what_is_done(error: JobError, work: _Work, stores: Stores) -> JobError
     return JobError(error.code, message, remediation=error.remediation, details=error.details | details)
 
 
-def _result(task: Task, work: _Work, stores: Stores) -> dict[str, Any]:
+def _result(task: Task, work: _Work, stores: Stores) -> CognifyResult:
     read = stores.store.extractions
     own = set(read.by_job(task.job_id))
-    listed: list[dict[str, Any]] = []
+    listed: list[LookedInto] = []
     nodes = edges = looked = before = 0
     for memory_id in work.memory_ids:
         found = read.of([memory_id]).get(memory_id)

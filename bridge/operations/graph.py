@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from jobs import files
 from jobs.errors import JobError
@@ -11,6 +12,9 @@ from jobs.lifecycle import Failed, Succeeded
 
 from ..graph.open_stores import Stores
 from . import Outcomes, Progress, Task
+
+if TYPE_CHECKING:
+    from ..interface.result_shapes import GraphResult
 
 _MOST_MEMORIES = 200  # with all of ten thousand, nobody could see anything
 
@@ -23,7 +27,7 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
         files.replace(stores.workspace.picture, picture.page.encode())
     except JobError as error:
         return {task.job_id: Failed(error) for task in tasks}
-    result = {
+    result: GraphResult = {
         "path": str(stores.workspace.picture),
         "nodes": picture.nodes,
         "edges": picture.edges,

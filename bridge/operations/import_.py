@@ -32,7 +32,7 @@ from ..store.rows import Addition
 from ..text.identity import content_id
 from ..text.sections import normalise
 from ..transfer import export_file
-from ..transfer.export_file import ExportedCompaction, ExportedFinding, ExportedMemory, ExportedRecord
+from ..transfer.export_lines import ExportedCompaction, ExportedFinding, ExportedMemory, ExportedRecord
 from . import Outcomes, Progress, Task, redactions
 
 _FIRST, _TOGETHER = 10, 100  # memories of one transaction

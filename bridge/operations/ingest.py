@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from jobs import client, clock
 from jobs.errors import JobError
@@ -22,10 +22,14 @@ from ..memory import STATUS_WORDS, Content, Memory, Metadata, References, TimeSc
 from ..store.applied_jobs import AppliedJob
 from ..text.conversation import Conversation, parse_conversation, render_conversation
 from ..text.identity import content_id
+from ..text.memory_json import labels_of
 from ..text.references import split
 from ..text.sections import normalise
 from ..text.template import Enriched, Legacy, Plain, parse
 from . import Outcomes, Progress, Task, redactions
+
+if TYPE_CHECKING:
+    from ..interface.result_shapes import IngestResult, IngestTimings
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
         errors = stores.deliver([item.memory.id for item in prepared])
     except JobError as error:
         return outcomes | {item.task.job_id: Failed(error) for item in prepared}
-    timings = {
+    timings: IngestTimings = {
         "store": round((stored_at - began) * 1000),
         "graph": round((time.monotonic() - stored_at) * 1000),
         "jobs_together": len(tasks),
@@ -130,7 +134,7 @@ def _store(prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dic
     return duplicates
 
 
-def _result(item: Prepared, stores: Stores, duplicate: bool, timings: dict[str, int]) -> dict[str, Any]:
+def _result(item: Prepared, stores: Stores, duplicate: bool, timings: IngestTimings) -> IngestResult:
     """What the job's record shows: the memory as it is stored, which for a duplicate may differ from the job."""
     memory = stores.store.get(item.memory.id)
     assert memory is not None
@@ -139,7 +143,7 @@ def _result(item: Prepared, stores: Stores, duplicate: bool, timings: dict[str, 
         "memory_number": memory.number,
         "memory_type": memory.kind,
         "topic": memory.content.topic if memory.content else None,
-        **asdict(memory.metadata),
+        **labels_of(memory.metadata),
         "duplicate": duplicate,
         "redactions": redactions(stores, item.task.redactions),
         "ingested_chars": item.ingested_chars,

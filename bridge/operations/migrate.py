@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from jobs import clock
 from jobs.errors import JobError
@@ -33,6 +33,9 @@ from ..store.rows import Addition
 from ..transfer import receipts
 from ..transfer.migration import Converted, Skipped, convert
 from . import Outcomes, Progress, Task
+
+if TYPE_CHECKING:
+    from ..interface.result_shapes import KeptMemory, MigratedItem, Migration, UndoneMigration
 
 Outcome = Literal["migrated", "already_migrated", "forgotten", "failed", "skipped"]
 
@@ -145,7 +148,7 @@ class Course:
         return found if item.outcome == "migrated" and there is None else None
 
 
-def _shown(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str, Any]:
+def _shown(task: Task, stores: Stores, now: str, progress: Progress) -> Migration:
     """What a migration would do. Nothing is changed, and no store is made for it."""
     course = Course(task, now, task.payload.get("limit"), stores.settings.redact_secrets)
     with stores.reading() as store:
@@ -172,7 +175,7 @@ def _ours(store: Memories) -> set[str]:
     return ours
 
 
-def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str, Any]:
+def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> Migration:
     found = earlier_stores.find(stores.workspace, _ours(stores.store))
     items = [Item(text) for text in found.texts]
     course = Course(task, now, task.payload.get("limit"), stores.settings.redact_secrets)
@@ -186,7 +189,8 @@ def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> dict[s
         done += len(part)
         slices.done(len(part))
     result = _result(items, course, found.problems, task.job_id, dry_run=False)
-    counts = {name: result[name] for name in ("found", *get_args(Outcome), "remaining")}
+    counted = ("found", *get_args(Outcome), "remaining")
+    counts = {name: count for name, count in result.items() if name in counted}
     whole = receipt | counts | {"finished_at": now, "items": [_noted(item) for item in items], "undone": None}
     receipts.write(stores.workspace, whole)
     if result["migrated"]:
@@ -251,7 +255,7 @@ def _bring(new: Sequence[tuple[Item, Converted]], course: Course, stores: Stores
 
 def _result(
     items: Sequence[Item], course: Course, problems: Sequence[str], receipt: str | None, *, dry_run: bool
-) -> dict[str, Any]:
+) -> Migration:
     counts = Counter(item.outcome for item in items)
     judged = [item for item in items if item.outcome is not None]
     brought = [item.redactions for item in items if item.outcome == "migrated"]
@@ -273,11 +277,12 @@ def _result(
     }
 
 
-def _line(item: Item) -> dict[str, Any]:
+def _line(item: Item) -> MigratedItem:
     """A text, and what it became or would become."""
     memory = item.memory
     known = memory.metadata if memory is not None else None
     is_new = memory is None or memory.number == 0
+    assert item.outcome is not None
     return {
         "outcome": item.outcome,
         "reason": item.reason,
@@ -286,7 +291,7 @@ def _line(item: Item) -> dict[str, Any]:
         "source": {"store": item.text.store, "data_id": item.text.data_id, "file": item.text.file},
         "memory_id": None if memory is None or is_new else memory.id,
         "memory_number": None if memory is None or is_new else memory.number,
-        "memory_type": memory.kind if memory else None,
+        "memory_type": cast('Literal["summary", "legacy"]', memory.kind) if memory else None,
         "title": listing.title(memory) if memory else None,
         "topic_id": known.topic_id if known else None,
         "session_id": known.session_id if known else None,
@@ -321,7 +326,7 @@ def _noted(item: Item) -> dict[str, Any]:
 # --- taking it back ---
 
 
-def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str, Any]:
+def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> UndoneMigration:
     """Remove what a migration added, but what has become more since. Again is the same as once."""
     receipt = receipts.load(stores.workspace, task.payload["undo"])
     receipt_id = receipt["receipt"]
@@ -336,7 +341,7 @@ def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> dict[str,
             change.drop(_with_originals([i for i in part if i not in kept], receipt_id, store))
         slices.done(len(part))
     removed = [i for i in ids if i not in kept and stores.store.forgotten_at(i) is None]
-    left = [{"memory_id": memory_id, "reason": reason} for memory_id, reason in kept.items()]
+    left: list[KeptMemory] = [{"memory_id": memory_id, "reason": reason} for memory_id, reason in kept.items()]
     undone = {"at": now, "job_id": task.job_id, "removed": removed, "kept": left}
     receipts.write(stores.workspace, receipt | {"undone": undone})
     with stores.store.change(now, [AppliedJob(task.job_id, task.sha256)]):

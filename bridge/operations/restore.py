@@ -7,9 +7,9 @@ that another record in force has merged as well.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jobs import clock
 from jobs.errors import JobError
@@ -24,6 +24,9 @@ from ..store.compaction_history import Compaction, KeptBecause, Restored, Skippe
 from ..store.protocol import Store
 from ..store.topics import nearest
 from . import Outcomes, Progress, Task
+
+if TYPE_CHECKING:
+    from ..interface.result_shapes import RestoreResult
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
@@ -139,13 +142,13 @@ def _reason_to_keep(source: Source, store: Store, merged: Collection[str]) -> Ke
     return "merged" if source.memory_id in merged else None
 
 
-def _result(done: Compaction, came: Restored, store: Store) -> dict[str, Any]:
+def _result(done: Compaction, came: Restored, store: Store) -> RestoreResult:
     record = store.get(done.record_id)
     return {
         "decision_record_id": done.record_id,
         "memory_number": record.number if record else None,
         "topic_id": done.topic_id,
         "restored": list(came.restored),
-        "skipped": [asdict(each) for each in came.skipped],
+        "skipped": [{"memory_id": each.memory_id, "reason": each.reason} for each in came.skipped],
         "restored_at": came.at,
     }

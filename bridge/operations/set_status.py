@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from jobs import clock
 from jobs.errors import JobError
@@ -13,7 +13,11 @@ from jobs.lifecycle import Failed, Succeeded
 from ..graph.open_stores import Stores
 from ..memory import STATUS_WORDS
 from ..store.applied_jobs import AppliedJob
+from ..text.memory_json import labels_of
 from . import Outcomes, Progress, Task
+
+if TYPE_CHECKING:
+    from ..interface.result_shapes import SetStatusResult
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
@@ -31,4 +35,9 @@ def _one(task: Task, stores: Stores, now: datetime) -> Succeeded | Failed:
         return Failed(error)
     if memory_id in errors:
         return Failed(errors[memory_id])
-    return Succeeded({"memory_id": memory.id, "memory_number": memory.number, **asdict(memory.metadata)})
+    result: SetStatusResult = {
+        "memory_id": memory.id,
+        "memory_number": memory.number,
+        **labels_of(memory.metadata),
+    }
+    return Succeeded(result)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
+from jobs.spelling import encodable
 
 from ..argument_table import EXPLAIN_ARGUMENTS, MOST_IDS
 from .question import Question, brief, parse_question
@@ -111,7 +112,7 @@ def _query(value: Any, problems: list[ExplainProblem]) -> str | None:
     if not isinstance(value, str) or not value.strip():
         problems.append(problem("query", f"query must be a text with at least one word, not {brief(value)}"))
         return None
-    return value.encode("utf-8", "replace").decode().strip()
+    return encodable(value).strip()
 
 
 def _is_id(value: Any) -> bool:

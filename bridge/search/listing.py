@@ -10,10 +10,11 @@ from jobs.layout import Workspace
 
 from ..memory import Memory
 from ..store.reading import reader_of
+from ..text.memory_json import labels_of
 from .hits import summary_text
 
 if TYPE_CHECKING:
-    from ..interface.memory_shapes import CountsOrError, MemoryCounts, MemoryLine, MemoryText, Topic
+    from ..memory_shapes import CountsOrError, MemoryCounts, MemoryLine, MemoryText, Topic
 
 TOPIC_WORTH_COMPACTING = 5
 
@@ -45,20 +46,12 @@ def page(
 
 
 def _line(memory: Memory) -> MemoryLine:
-    metadata = memory.metadata
     return {
         "memory_id": memory.id,
         "memory_number": memory.number,
         "memory_type": memory.kind,
         "title": title(memory),
-        "topic_id": metadata.topic_id,
-        "session_id": metadata.session_id,
-        "plan_id": metadata.plan_id,
-        "status": metadata.status,
-        "created_at": metadata.created_at,
-        "updated_at": metadata.updated_at,
-        "source_created_at": metadata.source_created_at,
-        "importance": metadata.importance,
+        **labels_of(memory.metadata),
         "stored_at": memory.stored_at,
     }
 

@@ -13,7 +13,7 @@ from _thread import allocate_lock  # threading takes a millisecond to import
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobs import files
+from jobs import files, heartbeat
 from jobs.errors import JobError
 from jobs.layout import Workspace, find_workspace
 from jobs.lock import is_held
@@ -34,7 +34,6 @@ PATIENCE_SECONDS = 0.15
 _EMBEDS_HERE = ("fastembed", "ollama")
 
 _ADDRESS = "http://127.0.0.1:"
-_HEARTBEAT_BYTES = 1024 * 1024
 _TOKEN_BYTES = 256
 _HEAD_BYTES = 16 * 1024
 _ANSWER_BYTES = 64 * 1024 * 1024
@@ -94,9 +93,11 @@ def from_worker(verb: Verb, workspace: Workspace, settings: Settings, arguments:
     try:
         if not settings.http or settings.embedding_provider not in _EMBEDS_HERE or not is_held(workspace.spool.lock):
             return None
-        heartbeat = json.loads(files.read_plain(workspace.spool.heartbeat, _HEARTBEAT_BYTES)[0])
-        http = heartbeat["http"]
-        if http is None or http["url"] is None or heartbeat["embedder"] != settings.embedder_identity:
+        said = heartbeat.read(workspace.spool)
+        if said is None:
+            return None
+        http = said["http"]
+        if http is None or http["url"] is None or said["embedder"] != settings.embedder_identity:
             return None
         port = port_of(http["url"])
         deadline = time.monotonic() + PATIENCE_SECONDS

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from jobs import clock
 from jobs.errors import JobError
+from jobs.spelling import encodable
 
 from ..argument_table import ARGUMENTS, BLEND_HALF_LIFE, PRESETS, Legacy, Preset
 from ..memory import STATUS_WORDS, is_topic_id
@@ -46,7 +47,7 @@ def parse_question(arguments: dict[str, Any], now: datetime) -> Question:
     query = arguments.get("query")
     if query is not None and not isinstance(query, str):
         raise JobError("ARGUMENT_INVALID", f"query must be a text, not {brief(query)}.")
-    query = _whole(query or "").strip()
+    query = encodable(query or "").strip()
     if not query:
         raise JobError("QUERY_EMPTY")
     warnings: list[str] = []
@@ -117,7 +118,7 @@ def _text(arguments: dict[str, Any], name: str) -> str | None:
     if value is None:
         return None
     if isinstance(value, str) and value.strip():
-        return _whole(value)
+        return encodable(value)
     raise JobError("ARGUMENT_INVALID", f"{name} must be a text, not {brief(value)}.")
 
 
@@ -186,8 +187,3 @@ def brief(value: Any) -> str:
         return f"{value!r:.60}"
     except ValueError:  # Python writes no whole number of more than 4300 digits
         return "a number of thousands of digits"
-
-
-def _whole(text: str) -> str:
-    """The text in characters that can be stored and embedded: an argument may arrive with halves of surrogates."""
-    return text.encode("utf-8", "replace").decode()

@@ -21,7 +21,7 @@ from .applied_jobs import AppliedJob
 from .database import reading
 
 if TYPE_CHECKING:
-    from ..interface.memory_shapes import PastCompaction
+    from ..memory_shapes import PastCompaction
 
 KeptBecause = Literal["forgotten", "status_changed", "merged"]
 
@@ -219,7 +219,7 @@ def _shown(made: Compaction, number: int | None) -> PastCompaction:
         "narrative_source": made.narrative_source,
         "restored_at": came.at if came else None,
         "restored": list(came.restored) if came else [],
-        "skipped": [asdict(each) for each in came.skipped] if came else [],
+        "skipped": [{"memory_id": each.memory_id, "reason": each.reason} for each in came.skipped] if came else [],
     }
 
 

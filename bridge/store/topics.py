@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
+from jobs import spelling
 from jobs.errors import JobError
 
 _MOST_NEAREST = 3
@@ -20,7 +20,7 @@ def not_found(topic_id: str, known: Sequence[str], *, so: str = "") -> JobError:
 
 def nearest(topic_id: str, known: Sequence[str]) -> list[str]:
     """The known ids that look most like one, the best first: by their letters, then by the words they share."""
-    found = get_close_matches(topic_id, known, n=_MOST_NEAREST, cutoff=_NEAR)
+    found = spelling.nearest(topic_id, known, _MOST_NEAREST, _NEAR)
     words = set(topic_id.split("-"))
     alike = {other: len(words & set(other.split("-"))) for other in known if other not in found}
     found += sorted((other for other in alike if alike[other]), key=lambda other: (-alike[other], other))

@@ -20,10 +20,9 @@ from ..memory import Memory
 from ..slices import Slices
 from ..text.passages import passages
 from . import database, vector_files
+from .word_index import MemoriesAfter
 
 Embed = Callable[[Sequence[str]], Vectors]
-# Memories with a number above the first argument, in their order, at most so many.
-MemoriesAfter = Callable[[int, int], Sequence[Memory]]
 
 _TOGETHER = 50  # memories of one append
 

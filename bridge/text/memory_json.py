@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..memory import Memory, TimeScope
+from ..memory import Memory, Metadata, TimeScope
 from .sections import scope_text
 from .template import render, render_record
+
+if TYPE_CHECKING:
+    from ..memory_shapes import Labels
 
 INDEX_FIELDS = ("topic", "topic_id", "plan_id", "status", "created_at")
 
@@ -52,6 +55,20 @@ def as_payload(memory: Memory) -> dict[str, Any]:
     else:
         text = render(content, m)
     return {"text": text, "metadata": metadata, "index_fields": list(INDEX_FIELDS)}
+
+
+def labels_of(metadata: Metadata) -> Labels:
+    """The metadata as JSON."""
+    return {
+        "topic_id": metadata.topic_id,
+        "session_id": metadata.session_id,
+        "plan_id": metadata.plan_id,
+        "status": metadata.status,
+        "created_at": metadata.created_at,
+        "updated_at": metadata.updated_at,
+        "source_created_at": metadata.source_created_at,
+        "importance": metadata.importance,
+    }
 
 
 def bounds_of(scope: TimeScope) -> dict[str, Any] | None:

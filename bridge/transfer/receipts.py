@@ -13,6 +13,7 @@ from typing import Any
 from jobs import files, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
+from jobs.spelling import nearest
 
 FORMAT = 1
 
@@ -51,9 +52,7 @@ def ids(workspace: Workspace) -> list[str]:
 
 
 def _not_found(receipt_id: str, there: Sequence[str]) -> JobError:
-    from difflib import get_close_matches  # only a typing error pays for it
-
-    near = get_close_matches(receipt_id, there, _NEAREST, 0.5) or list(there[-_NEAREST:])
+    near = nearest(receipt_id, there, _NEAREST, 0.5) or list(there[-_NEAREST:])
     hint = f" There are: {', '.join(near)}." if near else " There is none: nothing was migrated here yet."
     return JobError(
         "RECEIPT_NOT_FOUND", f"There is no receipt {receipt_id[:100]!r}.{hint}", details={"suggestions": near}

@@ -22,7 +22,7 @@ TOOLS = sorted((ROOT / "tools").rglob("*.py"))
 # Packages, and the modules that are in none, from the ground up. Each imports from the lines below its own alone.
 LAYERS = {
     "bridge": (
-        "memory slices background critical privacy",
+        "memory argument_table slices background critical privacy",
         "text embedding",
         "settings datapoints",
         "trust store",
@@ -37,7 +37,8 @@ LAYERS = {
         "monitoring admin",
         "child",
         "scheduling doctor",
-        "inbox heartbeat",
+        "inbox",
+        "heartbeat",
         "http",
         "server",
         "app",
@@ -56,23 +57,11 @@ SQLITE = {
     "worker/scheduling/huey_queue.py": "Huey's database",
     "worker/doctor/queue.py": "Huey's database: looked at",
     "worker/doctor/installation.py": "the version of SQLite, and what it was built with",
-    # Readers that still hold a connection to memory.db.
-    "bridge/operations/check.py": "reads memory.db",
-    "bridge/search/catalogue.py": "reads memory.db",
-    "bridge/search/index_cache.py": "reads memory.db",
-    "bridge/search/lexical.py": "reads memory.db",
-    "bridge/search/listing.py": "reads memory.db",
-    "bridge/search/snapshot.py": "reads memory.db",
-    "bridge/transfer/export.py": "reads memory.db",
-    "worker/doctor/bundle.py": "reads memory.db",
 }
 # Imports against the order or in a circle, each with its reason: (importer, imported).
 EXCEPTIONS = {
-    ("tools.openapi", "tools.schemas"): "what both write with is to move to tools.json_schema",
-    **{
-        ("bridge.operations", module): "the package finds the operation of a kind, and defines the task that each takes"
-        for module in (f"bridge.operations.{path.stem}" for path in (ROOT / "bridge" / "operations").glob("[a-z]*.py"))
-    },
+    ("jobs.model", "jobs.schema"): "types alone: a record as JSON has a schema, which names the record's states",
+    ("bridge.store.compaction_history", "bridge.interface.memory_shapes"): "types alone: it makes lines of an answer",
 }
 
 
@@ -292,6 +281,12 @@ def test_sqlite3_is_imported_in_bridge_store_only() -> None:
     homes = {home for name in importers("sqlite3") for home in SQLITE if name.startswith(home)}
     assert {name for name in importers("sqlite3") if not name.startswith(tuple(SQLITE))} == set()
     assert homes == SQLITE.keys(), "an exception is not needed any more"
+
+
+def test_no_connection_to_memory_db_leaves_bridge_store() -> None:
+    outside = [path for path in MODULES if not name_of(path).startswith("bridge/store/")]
+    taken = {name for path in outside for name in imported(path) if name.startswith("bridge.store.database")}
+    assert taken == {"bridge.store.database.failing_clearly"}
 
 
 def test_cognees_owner_is_imported_only_where_the_graph_is_needed() -> None:

@@ -36,7 +36,7 @@ def refuse_a_step(place: Place, step: str) -> None:
         until(lambda: "No space left on device" in place.log(), "the disk refuses")
         uptime = place.heartbeat()["uptime_seconds"]
         until(lambda: place.heartbeat()["uptime_seconds"] > uptime + 1, "it goes on")
-        assert worker.app.poll() is None
+        assert worker.process.poll() is None
     del place.environment["COGNEE_MEMORY_FAULT"]
     with place.worker():
         assert_all_is_well(place)
@@ -80,7 +80,7 @@ def test_on_a_full_disk_drops_are_rejected_with_the_reason_and_accepted_jobs_wai
         assert {place.ended(job_id).state for job_id in accepted} == {"succeeded"}
         spool.drop(place.spool, "late", (place.spool.rejected / "late.1.json").read_bytes())
         assert place.in_state("late", "succeeded").generation == 2
-        assert worker.app.poll() is None
+        assert worker.process.poll() is None
 
 
 def test_with_not_a_byte_left_nothing_is_half_written_and_work_goes_on_once_there_is_room(small_disk: Path) -> None:
@@ -95,4 +95,4 @@ def test_with_not_a_byte_left_nothing_is_half_written_and_work_goes_on_once_ther
         ballast.unlink()
         records = [place.ended(job_id) for job_id in jobs]
         assert {(r.state, r.generation, r.errors, r.crashes) for r in records} == {("succeeded", 1, 0, 0)}
-        assert worker.app.poll() is None
+        assert worker.process.poll() is None

@@ -408,7 +408,7 @@ def test_no_file_whatever_it_is_ends_the_worker_or_goes_unanswered(
 
 def _until_answered(place: Place, worker: RealWorker, last: bytes | None) -> None:
     def look() -> bool:
-        assert worker.app.poll() is None, f"the worker has ended:\n{place.log_end()}"
+        assert worker.process.poll() is None, f"the worker has ended:\n{place.log_end()}"
         return not waiting(place)
 
     try:
@@ -445,7 +445,7 @@ def _check_answers(place: Place, made: list[Drop]) -> Counter[str]:
 
 def _lives(place: Place, worker: RealWorker) -> None:
     """It is the same worker, and it works."""
-    assert worker.app.poll() is None
+    assert worker.process.poll() is None
     assert place.ended(place.submit("noop", {"sleep_ms": 0})).state == "succeeded"
 
 

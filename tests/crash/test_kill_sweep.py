@@ -60,7 +60,7 @@ def test_the_sweep_covers_the_whole_table() -> None:
 def let_die(worker: RealWorker) -> None:
     """The end of a worker that runs into its fault."""
     try:
-        assert worker.app.wait(60) == -signal.SIGKILL, worker.place.log_end()
+        assert worker.process.wait(60) == -signal.SIGKILL, worker.place.log_end()
     finally:
         worker.kill()
 

@@ -79,7 +79,7 @@ def test_a_worker_that_was_started_by_hand_stays(tmp_path: Path) -> None:
     with place.worker() as worker:
         uptime = place.heartbeat()["uptime_seconds"]
         until(lambda: place.heartbeat()["uptime_seconds"] > uptime + 1.5, "some time has passed")
-        assert worker.app.poll() is None
+        assert worker.process.poll() is None
 
 
 @pytest.mark.timeout(300)
@@ -105,7 +105,7 @@ def test_a_drop_beside_a_draining_worker_is_run_by_its_one_successor(place: Plac
         until(lambda: place.heartbeat()["state"] == "draining", "it drains")
         askers = [asker(place, f"late-{number}") for number in range(5)]
         assert [each.wait(PATIENCE) for each in askers] == [0] * 5
-        assert worker.app.wait(PATIENCE) == 0
+        assert worker.process.wait(PATIENCE) == 0
         assert place.ended(long).state == "succeeded"
         assert {place.ended(f"late-{number}").state for number in range(5)} == {"succeeded"}
         assert launch.is_alive(place.workspace)
@@ -138,7 +138,7 @@ def test_a_drain_works_off_what_is_due_takes_nothing_more_in_and_leaves(place: P
         for job_id in (*due, later):
             until(lambda job_id=job_id: place.record(job_id), "it is accepted")  # type: ignore[misc]
         assert place.json("jobs", "drain")["drained"]
-        assert worker.app.wait(PATIENCE) == 0
+        assert worker.process.wait(PATIENCE) == 0
         assert {place.ended(job_id).state for job_id in due} == {"succeeded"}
         record = place.record(later)
         assert record is not None
@@ -152,7 +152,7 @@ def test_a_drain_that_was_meant_for_a_former_worker_is_not_obeyed_by_the_next(pl
     client.request(place.spool, "drain")
     with place.worker() as worker:
         assert place.ended(place.submit("noop", {})).state == "succeeded"
-        assert worker.app.poll() is None
+        assert worker.process.poll() is None
 
 
 @pytest.mark.timeout(300)
@@ -161,7 +161,7 @@ def test_what_is_dropped_while_the_worker_stands_still_is_found_when_it_goes_on(
     count = 20_000 if SOAK else 1000
     place = Place(tmp_path, COGNEE_MEMORY_MAX_ACTIVE_JOBS="100000")
     with place.worker() as worker:
-        worker.app.send_signal(signal.SIGSTOP)
+        worker.process.send_signal(signal.SIGSTOP)
         drops = tmp_path / "drops"
         drops.mkdir()
         for number in range(count):
@@ -170,7 +170,7 @@ def test_what_is_dropped_while_the_worker_stands_still_is_found_when_it_goes_on(
                 f'{{"schema_version": 1, "job_id": "{job_id}", "kind": "noop", "payload": {{}}}}', "ascii"
             )
             (drops / job_id).rename(place.spool.dropped(job_id))
-        worker.app.send_signal(signal.SIGCONT)
+        worker.process.send_signal(signal.SIGCONT)
         until(lambda: place.heartbeat()["counts"].get("succeeded", 0) >= count, "all have run", seconds=280)
         assert spool.inbox(place.spool) == []
         assert {record.state for record in spool.records(place.spool)} == {"succeeded"}
@@ -200,4 +200,4 @@ def test_a_folder_that_cannot_be_written_stops_the_worker_for_as_long_as_it_is_s
         place.spool.results.unlink()
         shutil.move(moved, place.spool.results)
         assert place.ended(job_id).state == "succeeded"
-        assert worker.app.poll() is None
+        assert worker.process.poll() is None

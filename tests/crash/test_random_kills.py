@@ -14,7 +14,8 @@ import pytest
 from harness import SOAK, Place, RealWorker, is_running
 
 from jobs import client
-from jobs.model import ENDS, Record
+from jobs.model import Record
+from jobs.states import ENDS
 
 KILLS, JOBS = (50, 200) if SOAK else (8, 40)
 # A busy moment of a worker's life: it is there after some 0.4 s, and done with what waits within another.

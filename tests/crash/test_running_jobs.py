@@ -91,7 +91,7 @@ def test_cancelling_one_job_of_a_batch_changes_nobody_elses_count(place: Place) 
         for other in others:
             record = place.ended(other)
             assert (record.state, record.errors, record.crashes) == ("succeeded", 0, 0)
-        assert worker.app.poll() is None
+        assert worker.process.poll() is None
 
 
 def test_a_job_that_takes_longer_than_it_may_is_ended_and_tried_again(place: Place, worker: RealWorker) -> None:
@@ -127,7 +127,7 @@ def test_the_worker_survives_what_a_job_does_to_its_process(place: Place, worker
     else:
         record = place.in_state(bad, "retrying", "failed")
         assert record.crashes >= 1
-    assert worker.app.poll() is None
+    assert worker.process.poll() is None
     assert place.ended(noop(place)).state == "succeeded"
 
 
@@ -139,7 +139,7 @@ def test_a_job_that_takes_too_much_memory_is_ended_before_the_machine_suffers(tm
         assert (record.state, record.error["code"]) == ("failed", "POISON")
         assert record.attempts[-1].error_code == "CHILD_TOO_LARGE"
         assert place.ended(noop(place)).state == "succeeded"
-        assert worker.app.poll() is None
+        assert worker.process.poll() is None
 
 
 def test_an_out_of_memory_kill_of_the_child_is_a_crash_and_no_more(place: Place, worker: RealWorker) -> None:

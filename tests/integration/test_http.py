@@ -127,9 +127,9 @@ ALONE = {"COGNEE_MEMORY_HTTP": "false"}
 def test_until_somebody_asks_the_worker_holds_neither_server_nor_model(place: Served, worker: RealWorker) -> None:
     """The first test of this module: nobody has asked yet."""
     assert (place.http["serving"], place.http["server"]) == (False, None)
-    maps = Path(f"/proc/{worker.app.pid}/maps").read_text()
+    maps = Path(f"/proc/{worker.process.pid}/maps").read_text()
     assert not [name for name in ("onnxruntime", "tokenizers", "safetensors", "lancedb", "ladybug") if name in maps]
-    print(f"idle worker: {psutil.Process(worker.app.pid).memory_info().rss / 2**20:.0f} MiB resident")
+    print(f"idle worker: {psutil.Process(worker.process.pid).memory_info().rss / 2**20:.0f} MiB resident")
 
 
 def test_the_first_question_starts_the_server_and_is_answered_by_it(place: Served, worker: RealWorker) -> None:

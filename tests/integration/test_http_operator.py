@@ -213,4 +213,4 @@ def test_no_request_of_any_kind_is_answered_otherwise_than_the_document_says(pla
 def test_a_worker_that_is_drained_leaves(place: Operated, worker: RealWorker) -> None:
     """The last test of this module."""
     assert place.done("/v1/control", {"request": "drain"})["request"] == "drain"
-    assert worker.app.wait(60) == 0
+    assert worker.process.wait(60) == 0

@@ -170,7 +170,7 @@ def test_it_is_ready_and_else_says_why(running: tuple[Watched, RealWorker]) -> N
     place, worker = running
     until(lambda: place.get("/readyz")[0] == 200, "it is ready")
     beat = place.spool.heartbeat
-    os.kill(worker.app.pid, signal.SIGSTOP)
+    os.kill(worker.process.pid, signal.SIGSTOP)
     try:
         said = json.loads(beat.read_bytes()) | {"heartbeat_at": "2020-01-01T00:00:00Z"}
         files.replace(beat, json.dumps(said).encode())
@@ -179,7 +179,7 @@ def test_it_is_ready_and_else_says_why(running: tuple[Watched, RealWorker]) -> N
         assert (status, found["error_code"], found["error_details"]) == (503, "NOT_READY", {"reason": "heartbeat"})
         assert place.figure("worker_up") == 0
     finally:
-        os.kill(worker.app.pid, signal.SIGCONT)
+        os.kill(worker.process.pid, signal.SIGCONT)
     until(lambda: place.get("/readyz")[0] == 200, "it is ready again")
 
 

@@ -689,7 +689,7 @@ def test_draining_ends_the_worker_and_the_page_keeps_what_it_shows(site: Site, t
     shown = rows.count()
     page.get_by_role("button", name="Drain…").click()
     page.get_by_role("button", name="Drain and let it leave").click()
-    assert worker.app.wait(60) == 0
+    assert worker.process.wait(60) == 0
     expect(page.get_by_text("The worker does not answer.").first).to_be_visible()
     expect(page.get_by_role("banner").get_by_text("Not connected")).to_be_visible()
     expect(rows).to_have_count(shown)

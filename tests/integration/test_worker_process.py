@@ -422,10 +422,10 @@ def test_a_signal_lets_the_running_job_finish_and_begins_no_other(place: Place, 
 def test_a_second_signal_does_not_wait_for_the_running_job_which_is_taken_up_again(place: Place) -> None:
     with place.worker() as worker:
         running, child = busy(place, worker, 600_000)
-        worker.app.send_signal(signal.SIGINT)
+        worker.process.send_signal(signal.SIGINT)
         until(lambda: place.heartbeat()["state"] == "exiting", "the first signal was heard")
-        worker.app.send_signal(signal.SIGINT)
-        assert worker.app.wait(PATIENCE) == 0
+        worker.process.send_signal(signal.SIGINT)
+        assert worker.process.wait(PATIENCE) == 0
         assert not is_running(child)
     record = place.record(running)
     assert record is not None
@@ -461,13 +461,13 @@ def test_a_worker_whose_lock_was_removed_leaves(tmp_path: Path) -> None:
     place = Place(tmp_path, COGNEE_MEMORY_RESCAN_SECONDS="0.1")
     with place.worker() as worker:
         place.spool.lock.unlink()
-        assert worker.app.wait(PATIENCE) == 0
+        assert worker.process.wait(PATIENCE) == 0
 
 
 def test_stopping_by_command_returns_when_the_worker_has_gone(place: Place) -> None:
     with place.worker() as worker:
         assert place.json("worker", "stop") == {"success": True, "stopped": True}
-        assert worker.app.wait(PATIENCE) == 0
+        assert worker.process.wait(PATIENCE) == 0
     assert place.cli("worker", "status", "--json").returncode == 3
 
 

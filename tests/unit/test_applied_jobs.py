@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from fake_embedder import FakeEmbedder
@@ -27,13 +26,6 @@ from jobs.layout import Workspace
 
 NOW = "2026-11-20T12:00:00Z"
 LATER = "2026-11-20T13:00:00Z"
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    workspace = Workspace(tmp_path)
-    workspace.memory.mkdir(mode=0o700)
-    return workspace
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
 from fake_graph import WithFakeGraph
+from shelf import add_decisions
 
 from bridge import slices
 from bridge.compaction import previews
@@ -35,29 +35,14 @@ NOW = clock.parse("2026-11-20T12:00:00Z")
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    found = Workspace(tmp_path / "workspace")
-    found.memory.mkdir(mode=0o700, parents=True)
-    return found
-
-
-@pytest.fixture
 def stores(workspace: Workspace) -> Iterator[WithFakeGraph]:
     with WithFakeGraph(workspace) as found:
         yield found
 
 
-def add(stores: Stores, *decisions: str, day: int = 1, topic_id: str = "uploads", **metadata: Any) -> Memory:
-    date = f"2026-10-{day:02d}T12:00:00Z"
-    memory = Memory(
-        id=f"{topic_id}-{'-'.join(decisions).replace(' ', '-').lower()}",
-        number=0,
-        kind="summary",
-        metadata=Metadata(**{"topic_id": topic_id, "status": "Active", "created_at": date, **metadata}),
-        stored_at=date,
-        content=Content("Uploads", f"Of day {day}.", decisions),
-    )
-    return stores.store.add([(memory, None)], date)[0]
+def add(stores: Stores, *decisions: str, topic_id: str = "uploads", **other: Any) -> Memory:
+    memory_id = f"{topic_id}-{'-'.join(decisions).replace(' ', '-').lower()}"
+    return add_decisions(stores.store, memory_id, decisions, topic_id=topic_id, **other)
 
 
 def two(stores: Stores) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bridge import compact
+from bridge.interface import script
 from bridge.interface.arguments import compact_arguments
 from jobs.errors import JobError
 from worker.terminal import display
@@ -66,9 +67,9 @@ def test_the_script_says_what_it_did_in_a_line_and_answers_in_one_object(
         return {"success": True, "result": APPLIED | {"conflicts": conflicts}}
 
     answers: list[Any] = []
-    monkeypatch.setattr(compact, "submit", submit)
-    monkeypatch.setattr(compact.envelope, "claim_stdout", lambda: None)
-    monkeypatch.setattr(compact.envelope, "send", answers.append)
+    monkeypatch.setattr(script, "submit", submit)
+    monkeypatch.setattr(script.envelope, "claim_stdout", lambda: None)
+    monkeypatch.setattr(script.envelope, "send", answers.append)
     digest = "0" * 64
     arguments = ["--workspace-path", str(tmp_path), "--topic-id", "uploads", "--preview-digest", digest]
     assert compact.main(arguments) == 0

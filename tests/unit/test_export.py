@@ -35,7 +35,7 @@ from bridge.store.applied_jobs import AppliedJob
 from bridge.store.export_rows import TABLES
 from bridge.store.rows import Addition
 from bridge.text.sections import normalise
-from bridge.transfer import export, export_file
+from bridge.transfer import export, export_file, export_lines
 from bridge.transfer.export import line_of
 from jobs import clock, files
 from jobs.errors import JobError
@@ -317,7 +317,7 @@ def additions(draw: st.DrawFn) -> Addition:
 def test_any_memory_comes_back_from_its_line_as_it_was(addition: Addition) -> None:
     line = json.loads(export._encoded(line_of(addition)))
     found = export_file._line(2, json.dumps(line).encode(), is_first=False)
-    assert isinstance(found, export_file.ExportedMemory)
+    assert isinstance(found, export_lines.ExportedMemory)
     assert export_file.addition_of(found) == addition
     assert not export_file._strays(found, addition.memory)
 
@@ -654,7 +654,7 @@ def test_an_export_of_a_store_that_no_child_has_opened_since_an_update(here: Wit
 
 
 def test_the_shapes_of_lines_have_the_columns_of_their_tables(here: WithoutCognee) -> None:
-    for model in (export_file.ExportedCompaction, export_file.ExportedFinding):
+    for model in (export_lines.ExportedCompaction, export_lines.ExportedFinding):
         kind = model.model_fields["type"].annotation.__args__[0]  # type: ignore[union-attr]
         table = TABLES[kind][0].split()[0]
         columns = {row[1] for row in here.store._connection.execute(f"PRAGMA table_info({table})")}

@@ -9,8 +9,9 @@ import pytest
 
 from jobs import lifecycle
 from jobs.errors import JobError
-from jobs.model import ENDS, Job, Record, State, encode
+from jobs.model import Job, Record, encode
 from jobs.parse import parse_job
+from jobs.states import ENDS, State
 from worker.inbox.intake import Accept, Duplicate, Reject, decide
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -12,8 +12,9 @@ from jobs import batch, clock, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.lifecycle import Cancelled, Caps, Crashed, Event, Failed, Interrupted, Started, Succeeded, WorkerDied
-from jobs.model import Job, Record, State, encode
+from jobs.model import Job, Record, encode
 from jobs.parse import parse_job
+from jobs.states import State
 from worker.scheduling.ledger import Ledger
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -30,8 +30,9 @@ from jobs.lifecycle import (
     is_expired,
     step,
 )
-from jobs.model import ENDS, Job, Record, State, encode
+from jobs.model import Job, Record, encode
 from jobs.parse import parse_job
+from jobs.states import ENDS, State
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 STATES: tuple[State, ...] = get_args(State)

@@ -30,13 +30,6 @@ NOW = "2026-11-20T12:00:00Z"
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    workspace = Workspace(tmp_path)
-    workspace.memory.mkdir(mode=0o700)
-    return workspace
-
-
-@pytest.fixture
 def embedder() -> FakeEmbedder:
     return FakeEmbedder()
 

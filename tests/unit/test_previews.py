@@ -15,6 +15,7 @@ from typing import Any
 import jsonschema
 import pytest
 from fake_embedder import FakeEmbedder
+from shelf import add_decisions
 
 from bridge.compaction import previews
 from bridge.compaction.previews import Preview
@@ -34,30 +35,15 @@ NOW = clock.parse("2026-11-20T12:00:00Z")
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    found = Workspace(tmp_path / "workspace")
-    found.memory.mkdir(mode=0o700, parents=True)
-    return found
-
-
-@pytest.fixture
 def stores(workspace: Workspace) -> Iterator[Stores]:
     with Stores(workspace, Settings()) as found:
         found._embedder = FakeEmbedder()
         yield found
 
 
-def add(stores: Stores, *decisions: str, day: int = 1, topic_id: str = "uploads", **metadata: Any) -> Memory:
-    date = f"2026-10-{day:02d}T12:00:00Z"
-    memory = Memory(
-        id=f"{topic_id}-{stores.store.count()}",
-        number=0,
-        kind="summary",
-        metadata=Metadata(**{"topic_id": topic_id, "status": "Active", "created_at": date, **metadata}),
-        stored_at=date,
-        content=Content("Uploads", f"Of day {day}.", decisions),
-    )
-    return stores.store.add([(memory, None)], date)[0]
+def add(stores: Stores, *decisions: str, topic_id: str = "uploads", **other: Any) -> Memory:
+    memory_id = f"{topic_id}-{stores.store.count()}"
+    return add_decisions(stores.store, memory_id, decisions, topic_id=topic_id, **other)
 
 
 def outcome(stores: Stores, topic_id: str = "uploads", **payload: Any) -> Succeeded | Failed:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bridge.store import database
-from jobs import clock, files, spool
+from jobs import clock, files, heartbeat, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock
@@ -61,7 +61,7 @@ def test_a_worker_that_has_said_nothing_lately_is_not_ready(held: Workspace) -> 
     for content in (b"{", b"[]", b"{}", b'{"heartbeat_at": 7}', b'{"heartbeat_at": "soon"}'):
         files.replace(held.spool.heartbeat, content)
         assert reason(held) == "heartbeat"
-    beat(held, readiness.STALE_SECONDS + 1)
+    beat(held, heartbeat.STALE_SECONDS + 1)
     assert reason(held) == "heartbeat"
     beat(held, -3600)  # the clock was set back
     readiness.require(held, NOW)

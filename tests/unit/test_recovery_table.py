@@ -17,8 +17,9 @@ from jobs import files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.lifecycle import Caps
-from jobs.model import ENDS, Record, State, encode
+from jobs.model import Record, encode
 from jobs.parse import parse_job
+from jobs.states import ENDS, State
 from worker.inbox.intake import Intake, Limits
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.recovery import DEBTS, REPAIRS, CopyIs, Debt, RecordIs, Repair, reconcile, recover, survey

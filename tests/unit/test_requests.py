@@ -19,7 +19,7 @@ from jobs.layout import SpoolPaths, Workspace
 from jobs.lock import Lock
 from jobs.model import Record, encode
 from jobs.parse import parse_job
-from worker.admin import requests
+from worker.admin import requests, selection
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -97,32 +97,32 @@ def test_an_id_is_meant_by_a_beginning_that_no_other_has(place: SpoolPaths) -> N
     for job_id in ("0193-aa-1", "0193-ab-2", "0193"):
         job(place, job_id)
     (place.inbox / "waits-here.json").write_text("{}")
-    assert requests.resolved(place, "0193-ab") == "0193-ab-2"
-    assert requests.resolved(place, "0193") == "0193", "a whole id is itself, whatever begins with it"
-    assert requests.resolved(place, "waits") == "waits-here"
+    assert selection.resolved(place, "0193-ab") == "0193-ab-2"
+    assert selection.resolved(place, "0193") == "0193", "a whole id is itself, whatever begins with it"
+    assert selection.resolved(place, "waits") == "waits-here"
 
 
 def test_a_beginning_of_several_lists_them_and_one_of_none_says_what_is_near(place: SpoolPaths) -> None:
     for number in range(7):
         job(place, f"job-{number}")
     with pytest.raises(JobError, match=r"ARGUMENT_INVALID.*7 jobs: job-0, job-1, .* and 2 more"):
-        requests.resolved(place, "job-")
+        selection.resolved(place, "job-")
     with pytest.raises(JobError, match=r"JOB_NOT_FOUND.*Did you mean job-3"):
-        requests.resolved(place, "jab-3")
+        selection.resolved(place, "jab-3")
     for nothing in ("", "../../etc/passwd", "zzz"):
         with pytest.raises(JobError, match="JOB_NOT_FOUND"):
-            requests.resolved(place, nothing)
+            selection.resolved(place, nothing)
 
 
 def test_words_of_filters_are_known_ones_or_the_nearest_is_named() -> None:
-    assert requests.states_of("failed, expired") == ("failed", "expired")
-    assert requests.states_of(None) == requests.states_of("") == ()
-    assert requests.kind_of("compact") == "compact"
-    assert requests.error_of("llm_timeout") == "LLM_TIMEOUT"
+    assert selection.states_of("failed, expired") == ("failed", "expired")
+    assert selection.states_of(None) == selection.states_of("") == ()
+    assert selection.kind_of("compact") == "compact"
+    assert selection.error_of("llm_timeout") == "LLM_TIMEOUT"
     for ask, near in (
-        (lambda: requests.states_of("faild"), "failed"),
-        (lambda: requests.kind_of("compct"), "compact"),
-        (lambda: requests.error_of("LLM_NOT_CONFIGURD"), "LLM_NOT_CONFIGURED"),
+        (lambda: selection.states_of("faild"), "failed"),
+        (lambda: selection.kind_of("compct"), "compact"),
+        (lambda: selection.error_of("LLM_NOT_CONFIGURD"), "LLM_NOT_CONFIGURED"),
     ):
         with pytest.raises(JobError, match=rf"ARGUMENT_INVALID.*Did you mean {near}\?"):
             ask()
@@ -141,13 +141,13 @@ def test_words_of_filters_are_known_ones_or_the_nearest_is_named() -> None:
     ],
 )
 def test_a_time_is_said_as_a_span_or_as_a_date(text: str, at: str) -> None:
-    assert requests.moment(text, NOW) == at
+    assert selection.moment(text, NOW) == at
 
 
 @pytest.mark.parametrize("text", ["yesterday", "2x", "-1h", "9999999d", "999999w", ""])
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(JobError, match="ARGUMENT_INVALID"):
-        requests.moment(text, NOW)
+        selection.moment(text, NOW)
 
 
 def test_without_a_state_the_default_ones_are_meant_and_the_oldest_come_first() -> None:
@@ -160,10 +160,10 @@ def test_without_a_state_the_default_ones_are_meant_and_the_oldest_come_first() 
         }  # fmt: skip
 
     found = [brief("new", "failed", 9), brief("old", "failed", 3), brief("gone", "cancelled", 4)]
-    assert requests.selected(found, ("failed",)) == ["old", "new"]
-    assert requests.selected(found, ("failed",), states=("cancelled",)) == ["gone"]
-    assert requests.selected(found, ("failed",), since=clock.iso(NOW.replace(hour=5))) == ["new"]
-    assert requests.selected(found, ("failed",), error="Y") == []
+    assert selection.selected(found, ("failed",)) == ["old", "new"]
+    assert selection.selected(found, ("failed",), states=("cancelled",)) == ["gone"]
+    assert selection.selected(found, ("failed",), since=clock.iso(NOW.replace(hour=5))) == ["new"]
+    assert selection.selected(found, ("failed",), error="Y") == []
 
 
 # --- cancelling ---
@@ -314,8 +314,8 @@ def test_rejections_are_those_whose_file_is_kept_the_newest_first(place: SpoolPa
 def test_where_there_is_no_spool_there_is_nothing(tmp_path: Path) -> None:
     place = Workspace(tmp_path / "nowhere").spool
     assert rejected_files.rejections(place, 9) == ([], 0)
-    assert requests.waiting(place) == []
-    assert requests.known_ids(place) == set() or not place.root.exists()
+    assert selection.waiting(place) == []
+    assert selection.known_ids(place) == set() or not place.root.exists()
 
 
 def test_asking_the_worker_says_whether_it_has_obeyed(workspace: Workspace) -> None:
@@ -327,7 +327,7 @@ def test_asking_the_worker_says_whether_it_has_obeyed(workspace: Workspace) -> N
 
 
 def test_every_error_that_can_be_asked_for_is_in_the_table() -> None:
-    assert all(requests.error_of(code.lower()) == code for code in ERRORS)
+    assert all(selection.error_of(code.lower()) == code for code in ERRORS)
 
 
 def test_ended_jobs_are_taken_off_the_list_once_a_worker_has_read_it(workspace: Workspace, place: SpoolPaths) -> None:

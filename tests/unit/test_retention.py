@@ -14,8 +14,9 @@ from hypothesis import given, strategies as st
 from jobs import files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
-from jobs.model import Record, State, encode
+from jobs.model import Record, encode
 from jobs.parse import parse_job
+from jobs.states import State
 from worker.scheduling import retention
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.recovery import recover

@@ -56,13 +56,6 @@ def memories(count: int, seed: int = 1, start: int = 0) -> list[Memory]:
     return found
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    workspace = Workspace(tmp_path)
-    workspace.memory.mkdir(mode=0o700)
-    return workspace
-
-
 def add(workspace: Workspace, *found: Memory) -> None:
     store = MemoryStore(workspace, FakeEmbedder())
     store.add([(memory, None) for memory in found], STORED)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from fake_embedder import FakeEmbedder
@@ -19,13 +18,6 @@ from jobs.layout import Workspace
 
 NOW = datetime(2026, 11, 20, 12, 0, 0, tzinfo=UTC)
 STORED = "2026-11-20T12:00:00Z"
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    found = Workspace(tmp_path)
-    found.memory.mkdir(mode=0o700)
-    return found
 
 
 def test_memories_are_counted_by_kind_and_status_with_what_they_take(workspace: Workspace) -> None:

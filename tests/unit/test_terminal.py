@@ -120,33 +120,6 @@ def test_wide_characters_keep_the_columns_of_a_pipe(capsys: pytest.CaptureFixtur
     assert capsys.readouterr().out.splitlines() == ["topic  n", "日本   1", "cafe\u0301   2", "abcd   3"]
 
 
-@pytest.mark.parametrize(
-    ("count", "noun", "text"),
-    [
-        (1, "memory", "1 memory"),
-        (2, "memory", "2 memories"),
-        (0, "job", "0 jobs"),
-        (12_000, "key", "12,000 keys"),
-        (1, "other text", "1 other text"),
-    ],
-)
-def test_counts_bend(count: int, noun: str, text: str) -> None:
-    assert terminal.counted(count, noun) == text
-
-
-def test_times_and_sizes_are_in_the_largest_unit_that_gives_one() -> None:
-    assert [terminal.span(seconds) for seconds in (0, 59, 60, 7200, 200_000)] == ["0 s", "59 s", "1 min", "2 h", "2 d"]
-    assert [terminal.size(count) for count in (5, 2048, 3 << 30, 5 << 40)] == ["5 bytes", "2 KiB", "3 GiB", "5.0 TiB"]
-    assert terminal.age(None, NOW) == "-"
-    assert terminal.local("2026-11-20T11:59:00Z", NOW).endswith("(1 min ago)")
-    assert terminal.local("2026-11-20T12:00:30Z", NOW).endswith("(in 30 s)")
-
-
-def test_a_long_value_is_cut_to_a_line() -> None:
-    assert terminal.shortened("a\nb  c", 10) == "a b c"
-    assert terminal.shortened("x" * 20, 10) == "x" * 9 + "…"
-
-
 @pytest.mark.parametrize(("said", "agreed"), [("yes\n", True), ("Y\n", True), ("no\n", False), ("", False)])
 def test_a_person_is_asked_beside_the_answer(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str, agreed: bool

@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING
 
 from bridge.search import listing
 from bridge.settings import Settings
-from jobs import clock, record_cache
+from jobs import clock, heartbeat, record_cache
 from jobs.layout import Workspace
 from jobs.record_cache import RecordCache
+from jobs.rejected_files import rejections
+from jobs.states import LIVE
 
 from ..version import VERSION
 from ..wording import counted, size, span
-from .requests import LIVE, rejections, waiting, worker_of
+from .requests import worker_of
+from .selection import waiting
 
 if TYPE_CHECKING:
     from jobs.schema import JobBrief as JobRow
 
     from .shapes import Overview, Standing, WorkerState
-
-_SILENT_SECONDS = 30.0  # without a heartbeat, of a worker that lives
 
 
 def overview(workspace: Workspace, settings: Settings) -> Overview:
@@ -92,7 +93,5 @@ def advice(standing: Standing, now: datetime) -> list[str]:
 
 def _silent_seconds(worker: WorkerState, now: datetime) -> float:
     """How long a worker that lives has not been heard of, where that is too long; else 0."""
-    if not worker["alive"] or worker["heartbeat"] is None:
-        return 0.0
-    seconds = (now - clock.parse(worker["heartbeat"]["heartbeat_at"])).total_seconds()
-    return seconds if seconds > _SILENT_SECONDS else 0.0
+    seconds = heartbeat.age_seconds(worker["heartbeat"], now) if worker["alive"] else None
+    return seconds if seconds is not None and seconds > heartbeat.STALE_SECONDS else 0.0

@@ -9,7 +9,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from bridge.interface.memory_shapes import MemoryCounts
+from bridge.memory_shapes import MemoryCounts
 from jobs.schema import Cause, Count, ErrorCode, Heartbeat, JobError, JobId
 
 

@@ -18,6 +18,7 @@ from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 from jobs.lock import is_held
 from jobs.record_cache import RecordCache
+from jobs.states import LIVE
 
 from ..wording import counted, of_all
 
@@ -93,7 +94,7 @@ def gather(
 
 
 def _has_ended(brief: JobRow) -> bool:
-    return brief["state"] not in ("queued", "running", "retrying")
+    return brief["state"] not in LIVE
 
 
 def _is_damaged(place: Any, job_id: str) -> bool:

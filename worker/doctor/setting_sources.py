@@ -5,12 +5,12 @@ It explains what ``settings`` decides, and decides nothing itself.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from bridge.settings import PREFIX, Settings, groups, may_stand_in_workspace, names, user_file, variable
+from jobs.spelling import nearest
 
 # Where cognee's stores lie, for a cognee of the user's own.
 _COGNEES = ("SYSTEM_ROOT_DIRECTORY", "DATA_ROOT_DIRECTORY", "CACHE_ROOT_DIRECTORY", "GRAPH_DATABASE_PROVIDER",
@@ -59,7 +59,7 @@ def survey(settings: Settings, environment: Mapping[str, str], workspace_env: Pa
 def _unknown(said: Mapping[str, str | None], source: str) -> list[Unknown]:
     known = [variable(name) for name in names()]
     strange = sorted(name for name in said if name.startswith(PREFIX) and name not in known)
-    return [Unknown(name, source, next(iter(difflib.get_close_matches(name, known, 1)), None)) for name in strange]
+    return [Unknown(name, source, next(iter(nearest(name, known)), None)) for name in strange]
 
 
 def _dotenv(path: Path | None) -> Mapping[str, str | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -17,7 +16,7 @@ import psutil
 
 from bridge.graph import llm
 from bridge.settings import Settings
-from jobs import clock, files
+from jobs import clock, files, heartbeat as beats
 from jobs.errors import JobError
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
@@ -29,8 +28,7 @@ from ..version import VERSION
 Role = Literal["worker", "child", "server"]
 Beat = dict[str, Any]
 
-_BEAT_LIMIT = 1024 * 1024
-_SILENT = timedelta(seconds=30)
+_SILENT = timedelta(seconds=beats.STALE_SECONDS)
 _LONG_PAUSE = timedelta(hours=12)
 _HTTP_SECONDS = 1.0
 _LOG_TAIL_BYTES = 256 * 1024
@@ -81,13 +79,11 @@ class Worker:
 def heartbeat(workspace: Workspace) -> tuple[Beat | None, bool]:
     """The heartbeat, and whether there is one that cannot be read."""
     try:
-        value = json.loads(files.read_plain(workspace.spool.heartbeat, _BEAT_LIMIT)[0])
-        if isinstance(value, dict) and isinstance(value.get("pid"), int) and isinstance(value.get("state"), str):
+        value: Beat = {**(beats.read(workspace.spool) or {})}
+        if isinstance(value.get("pid"), int) and isinstance(value.get("state"), str):
             clock.parse(value["heartbeat_at"])
             return value, False
-    except FileNotFoundError:
-        return None, False
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, JobError):
+    except (ValueError, LookupError, TypeError, AttributeError):
         pass
     return None, os.path.lexists(workspace.spool.heartbeat)
 

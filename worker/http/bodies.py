@@ -7,12 +7,12 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from starlette.requests import Request
 
 from jobs.errors import JobError
+from jobs.spelling import did_you_mean, nearest
 
 BODY_BYTES = 1024 * 1024
 _SKIPPED_BYTES = 8 * BODY_BYTES  # of a body that is too large, read all the same, so that its sender sees our answer
@@ -76,8 +76,7 @@ def only(found: dict[str, Any], *known: str) -> dict[str, Any]:
 def require_known(name: str, known: Sequence[str], where: str = "docs/http.md") -> None:
     """Raises ARGUMENT_INVALID with the nearest known name."""
     if name not in known:
-        near = get_close_matches(name, known, 1)
-        hint = f" Did you mean {near[0]}?" if near else ""
+        hint = did_you_mean(name, known, quoted=False)
         raise JobError(
             "ARGUMENT_INVALID",
             f"There is no argument {name[:80]!r}.{hint}",
@@ -140,7 +139,7 @@ class Query:
 
 def _one_of(name: str, value: str, words: Sequence[str]) -> str:
     if value not in words:
-        near = get_close_matches(value, words, 1)
+        near = nearest(value, words)
         hint = f"did you mean {near[0]}?" if near else f"it is one of {', '.join(words)}"
         raise _wrong(name, f"cannot be {value[:80]!r}; {hint}")
     return value

@@ -19,10 +19,11 @@ from jobs.errors import ERRORS, JobError
 from jobs.ids import is_job_id, new_job_id
 from jobs.kinds import KIND_NAMES
 from jobs.layout import SpoolPaths, Workspace
-from jobs.model import ENDS, SCHEMA_VERSION, State, encode
+from jobs.model import SCHEMA_VERSION, encode
 from jobs.record_cache import RecordCache
+from jobs.states import ENDS, LIVE, State
 
-from ..admin import requests
+from ..admin import requests, selection
 from .answers import Answers
 from .bodies import Query, bytes_of, object_of, only
 from .replies import refusal, route, unless_known, worked
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 
 CANCEL_SECONDS = 5.0
 MOST_IDS = 1000
-CANCELLABLE: tuple[State, ...] = ("queued", "running", "retrying")
-RETRIABLE: tuple[State, ...] = ("failed", "expired", "cancelled", "rejected")
+CANCELLABLE = LIVE
+RETRIABLE: tuple[State, ...] = (*selection.REPLAYABLE, "rejected")
 DISMISSIBLE: tuple[State, ...] = ("succeeded", *RETRIABLE)
 
 Many = Callable[[Workspace, Sequence[str], float], requests.Outcome]
@@ -113,8 +114,8 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
     return [
         route("/v1/jobs", get=listed, post=submitted),
         route("/v1/jobs/cancel", post=many(requests.cancel_many, CANCELLABLE, CANCELLABLE)),
-        route("/v1/jobs/retry", post=many(requests.retry_many, RETRIABLE, requests.GONE_WRONG)),
-        route("/v1/jobs/dismiss", post=many(requests.dismiss_many, DISMISSIBLE, requests.GONE_WRONG)),
+        route("/v1/jobs/retry", post=many(requests.retry_many, RETRIABLE, selection.GONE_WRONG)),
+        route("/v1/jobs/dismiss", post=many(requests.dismiss_many, DISMISSIBLE, selection.GONE_WRONG)),
         route("/v1/jobs/{job_id}", get=shown),
         route("/v1/jobs/{job_id}/cancel", post=one(requests.cancel_many)),
         route("/v1/jobs/{job_id}/retry", post=one(requests.retry_many)),
@@ -245,6 +246,6 @@ def _chosen(
         if name in given and given[name] not in words:
             raise JobError("ARGUMENT_INVALID", f"{name} is one of {', '.join(words)}.")
     wanted = (given["state"],) if "state" in given else ()
-    return lambda found: requests.selected(
+    return lambda found: selection.selected(
         found, default, states=wanted, kind=given.get("kind"), error=given.get("error")
     )

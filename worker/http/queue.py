@@ -14,19 +14,20 @@ from bridge.interface.envelope import SUCCESS
 from bridge.search import listing
 from jobs import client, clock, record_cache, spool
 from jobs.errors import JobError
+from jobs.heartbeat import STALE_SECONDS
 from jobs.kinds import KIND_NAMES
 from jobs.layout import Workspace
 from jobs.record_cache import RecordCache
+from jobs.rejected_files import rejections
 
 from ..admin import requests
-from ..monitoring.readiness import STALE_SECONDS
 from ..version import VERSION
 from .answers import Answers
 from .bodies import Query, object_of, only
 from .replies import route, unless_known, worked
 
 if TYPE_CHECKING:
-    from bridge.interface.memory_shapes import CountsOrError
+    from bridge.memory_shapes import CountsOrError
 
     from .schema import Activity, Controlled, JobsState, QueueStatus, RejectedFiles
 
@@ -50,7 +51,7 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
         limit = Query(request, "limit").whole("limit", 50)
 
         def find(_: object) -> RejectedFiles:
-            rejected, total = requests.rejections(workspace.spool, limit)
+            rejected, total = rejections(workspace.spool, limit)
             return {**SUCCESS, "files": rejected, "total": total}
 
         return await worked(answers, find)

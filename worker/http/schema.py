@@ -12,7 +12,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from bridge.interface.answer_shapes import Success
-from bridge.interface.memory_shapes import MemoryCounts, MemoryLine, MemoryText, PastCompaction, Topic
+from bridge.memory_shapes import MemoryCounts, MemoryLine, MemoryText, PastCompaction, Topic
 from jobs.kinds import Kind
 from jobs.schema import (
     Bucket,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from bridge.argument_table import EXPLAIN_ARGUMENTS, MOST_IDS
-from jobs.model import State
+from jobs.states import State
 
 Schema = dict[str, Any]
 

@@ -33,6 +33,7 @@ from mcp.types import (
 from bridge.privacy.masking import masked, trace
 from jobs.errors import JobError
 from jobs.layout import Workspace
+from jobs.spelling import encodable
 
 from .calls import Answer
 from .tools import INSTRUCTIONS, TOOLS, Tool, call
@@ -115,7 +116,7 @@ def listed(tool: Tool) -> ListedTool:
 def result_of(found: Answer | JobError) -> CallToolResult:
     """An error has no structured content: clients hold that against the tool's output schema, in errors too."""
     if isinstance(found, Answer):
-        value = json.loads(_whole(json.dumps(found.value, ensure_ascii=False)))
+        value = json.loads(encodable(json.dumps(found.value, ensure_ascii=False)))
         return CallToolResult(content=[_text(found.text)], structured_content=value, is_error=found.is_error)
     told: dict[str, Any] = {"error": found.message, "error_code": found.code, "remediation": found.remediation}
     if found.details:
@@ -124,12 +125,7 @@ def result_of(found: Answer | JobError) -> CallToolResult:
 
 
 def _text(text: str) -> TextContent:
-    return TextContent(text=_whole(text))
-
-
-def _whole(text: str) -> str:
-    """Without half surrogates, which come from names of files that are not UTF-8: no stream takes them."""
-    return text.encode("utf-8", "replace").decode()
+    return TextContent(text=encodable(text))
 
 
 async def _serve(server: Server[Any]) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from bridge.interface import envelope
 from bridge.privacy.masking import trace
 from jobs.errors import JobError
 from jobs.layout import Workspace
+from jobs.spelling import did_you_mean
 
 from . import calls, schemas
 from .calls import Answer
@@ -69,10 +69,9 @@ def _check_names(tool: Tool, arguments: dict[str, Any]) -> None:
     known = list(tool.input()["properties"])
     for name in arguments:
         if name not in known:
-            near = get_close_matches(name, known, n=1, cutoff=0.5)
             raise JobError(
                 "ARGUMENT_INVALID",
-                f"{tool.name} has no argument {name[:64]!r}." + (f" Did you mean {near[0]!r}?" if near else ""),
+                f"{tool.name} has no argument {name[:64]!r}." + did_you_mean(name, known, cutoff=0.5),
                 remediation=f"Its arguments are {', '.join(known)}.",
             )
 

@@ -16,11 +16,11 @@ import psutil
 
 from bridge.settings import Settings
 from bridge.store.sizes import sizes
-from jobs import clock, spool
+from jobs import clock, heartbeat, spool
 from jobs.errors import JobError
 from jobs.kinds import KINDS
 from jobs.layout import Workspace
-from jobs.model import ENDS
+from jobs.states import ENDS, LIVE
 
 from ..version import VERSION
 from . import counters as figures, readiness
@@ -45,12 +45,12 @@ _EXPECTED: list[tuple[str, tuple[str, ...]]] = [
 
 def measure(workspace: Workspace, settings: Settings, own: figures.Counters, now: datetime) -> Found:
     """Samples by the names of ``metrics``. ``own`` are the figures of this process."""
-    heartbeat = readiness.heartbeat_of(workspace.spool)
+    said = heartbeat.read(workspace.spool)
     return {
         **_counted(own.as_dict()),
         **_counted(_with_zeros(figures.read(workspace.spool))),
-        **_worker(workspace, heartbeat, now),
-        **_processes(heartbeat or {}),
+        **_worker(workspace, said, now),
+        **_processes(said or {}),
         **_memory(workspace, settings, now),
         **_room(workspace, settings),
         "build_info": [((VERSION, platform.python_version()), 1)],
@@ -83,33 +83,33 @@ def _counted(counted: figures.Counted) -> Found:
     return {name: [(tuple(labels), value) for *labels, value in rows] for name, rows in both.items() if name in BY_NAME}
 
 
-def _worker(workspace: Workspace, heartbeat: Heartbeat | None, now: datetime) -> Found:
+def _worker(workspace: Workspace, said: Heartbeat | None, now: datetime) -> Found:
     found: Found = {
-        "worker_up": _one(readiness.is_at_work(workspace, heartbeat, now)),
+        "worker_up": _one(readiness.is_at_work(workspace, said, now)),
         "worker_paused": _one(workspace.spool.paused.exists()),
     }
     try:
         found["inbox_files"] = _one(len(spool.inbox(workspace.spool)))
     except OSError:
         pass
-    if heartbeat is None:
+    if said is None:
         return found
-    age = readiness.age_seconds(heartbeat, now)
+    age = heartbeat.age_seconds(said, now)
     try:
         return found | {
             "worker_heartbeat_age_seconds": [] if age is None else _one(age),
-            "worker_start_time_seconds": _one(clock.parse(heartbeat["started_at"]).timestamp()),
-            "jobs": [((state,), heartbeat["counts"].get(state, 0)) for state in ("queued", "running", "retrying")],
-            "jobs_oldest_waiting_seconds": _one(heartbeat["oldest_waiting_seconds"] or 0),
+            "worker_start_time_seconds": _one(clock.parse(said["started_at"]).timestamp()),
+            "jobs": [((state,), said["counts"].get(state, 0)) for state in LIVE],
+            "jobs_oldest_waiting_seconds": _one(said["oldest_waiting_seconds"] or 0),
         }
     except (KeyError, TypeError, ValueError, AttributeError):  # another version's
         return found
 
 
-def _processes(heartbeat: Mapping[str, Any]) -> Found:
+def _processes(said: Mapping[str, Any]) -> Found:
     pids = {
-        "worker": heartbeat.get("pid"),
-        "child": (heartbeat.get("child") or {}).get("pid"),
+        "worker": said.get("pid"),
+        "child": (said.get("child") or {}).get("pid"),
         "server": os.getpid(),
     }
     memory, cpu = [], []

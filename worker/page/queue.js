@@ -11,8 +11,9 @@ import { go, to } from "./route.js";
 import { count, many } from "./words.js";
 import { Running, WorkerLine } from "./worker.js";
 
-const STATES = ["queued", "running", "retrying", "failed", "succeeded", "cancelled", "expired", "rejected"];
-const ALWAYS = new Set(["queued", "running", "retrying", "failed", "succeeded"]);
+const LIVE = ["queued", "running", "retrying"];
+const STATES = [...LIVE, "failed", "succeeded", "cancelled", "expired", "rejected"];
+const ALWAYS = new Set([...LIVE, "failed", "succeeded"]);
 const EVERY_SECONDS = 1;
 
 export function Queue({ query }) {

@@ -24,6 +24,7 @@ from jobs.lifecycle import CAPS, Caps, Event
 from jobs.model import Job, Record
 from jobs.rejected_files import files_of
 from jobs.scrub import keeps_copy
+from jobs.states import LIVE
 
 from ..log import of_job
 from .waiting import Waiting
@@ -92,7 +93,7 @@ class Ledger:
     def counts(self) -> Counts:
         """Jobs by state: the live ones now, the ended ones since this worker's start."""
         with self._lock:
-            counts = {**dict.fromkeys(("queued", "running", "retrying"), 0), **self._counts, **self._ended}
+            counts: dict[str, int] = {**dict.fromkeys(LIVE, 0), **self._counts, **self._ended}
         return cast("Counts", counts)
 
     def oldest_waiting(self) -> str | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from jobs import files, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
-from jobs.model import State
+from jobs.states import State
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from bridge.interface.arguments import EVERYWHERE, EXAMPLES, Parser, add_workspace
+from bridge.interface.arguments import EVERYWHERE, EXAMPLES, Parser, add_no_start, add_timeout, add_workspace
 
 Needs = Literal["none", "starts", "asks", "worker", "is"]
 
@@ -108,17 +108,13 @@ def waiting(made: argparse.ArgumentParser, *, default: bool, start: bool = True)
         help="wait until the job has ended" + _default(default),
     )
     either.add_argument("--no-wait", dest="wait", action="store_false", help="return at once" + _default(not default))
-    group.add_argument("--timeout", type=float, metavar="SECONDS", help="maximum time to wait (default: until it ends)")
+    add_timeout(group)
     if start:
-        no_start(group)
+        add_no_start(group)
 
 
 def _default(is_default: bool) -> str:
     return " (the default)" if is_default else ""
-
-
-def no_start(made: argparse._ActionsContainer) -> None:
-    made.add_argument("--no-start", action="store_true", help="do not start a worker")
 
 
 def limit(made: argparse._ActionsContainer, what: str) -> None:

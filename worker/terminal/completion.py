@@ -20,10 +20,11 @@ from jobs import clock, record_cache
 from jobs.errors import ERRORS, JobError
 from jobs.kinds import KIND_NAMES
 from jobs.layout import Workspace, find_workspace
-from jobs.model import State
 from jobs.record_cache import RecordCache
+from jobs.rejected_files import rejections
+from jobs.states import LIVE, State
 
-from ..admin.requests import LIVE, REPLAYABLE, rejections
+from ..admin.selection import REPLAYABLE
 from ..wording import age, counted
 from .output import clean
 

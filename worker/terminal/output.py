@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from jobs.errors import JobError
+
 from ..wording import counted
 
 if TYPE_CHECKING:
@@ -201,9 +203,11 @@ def agrees(lines: Sequence[str], noun: str, question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def can_ask(as_json: bool) -> bool:
-    """Whether there is a person to be asked."""
-    return not as_json and sys.stdin.isatty() and sys.stderr.isatty()
+def confirm(as_json: bool, lines: Sequence[str], noun: str, question: str, unconfirmed: str) -> None:
+    """Have a person agree, as ``agrees``. Raises NOT_CONFIRMED with the message where none does, or none is there."""
+    is_person = not as_json and sys.stdin.isatty() and sys.stderr.isatty()
+    if not (is_person and agrees(lines, noun, question)):
+        raise JobError("NOT_CONFIRMED", unconfirmed)
 
 
 def notes(warnings: Sequence[str]) -> None:

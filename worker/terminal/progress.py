@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from bridge.interface.submission import Notes
-from jobs import files, spool
-from jobs.errors import JobError
+from jobs import heartbeat
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record
 
@@ -20,6 +18,8 @@ from .output import clean, console
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar, TaskID
+
+    from jobs.schema import InFlight
 
 _QUIET_SECONDS = 0.3  # what is done by then needs no bar
 _LOOK_SECONDS = 0.2
@@ -61,7 +61,7 @@ class Progress:
             return
         self._next_look = time.monotonic() + _LOOK_SECONDS
         running = in_flight(self._paths, self._job_id) if record is not None and record.state == "running" else None
-        found = (running or {}).get("progress") or {}
+        found: Mapping[str, Any] = (running.get("progress") if running is not None else None) or {}
         doing = found.get("message") or _WAITING["queued" if record is None else record.state]
         kind = record.kind if record is not None and record.kind else "job"
         self._show(clean(f"{kind}: {doing}"), found.get("done"), found.get("total"))
@@ -102,24 +102,20 @@ def saying_what_is_waited_for(workspace: Workspace, what: str) -> Iterator[None]
         yield
         return
     screen = console(stderr=True)
-    running = [f"{each['kind']} {each['job_id']}" for each in heartbeat(workspace.spool).get("in_flight", ())]
+    running = [f"{each['kind']} {each['job_id']}" for each in _in_flight(workspace.spool)]
     more = f" ({', '.join(running[:3])})" if running else ""
     with screen.status(clean(f"waiting for {what}{more}")):
         yield
 
 
-def in_flight(paths: SpoolPaths, job_id: str) -> dict[str, Any] | None:
+def _in_flight(paths: SpoolPaths) -> Sequence[InFlight]:
+    said = heartbeat.read(paths)
+    return said.get("in_flight", ()) if said is not None else ()
+
+
+def in_flight(paths: SpoolPaths, job_id: str) -> InFlight | None:
     """What the worker says that it is doing with the job."""
-    for each in heartbeat(paths).get("in_flight", ()):
+    for each in _in_flight(paths):
         if each["job_id"] == job_id:
-            found: dict[str, Any] = each
-            return found
+            return each
     return None
-
-
-def heartbeat(spool_paths: SpoolPaths) -> dict[str, Any]:
-    try:
-        found = json.loads(files.read_plain(spool_paths.heartbeat, spool.RECORD_LIMIT)[0])
-    except (OSError, ValueError, JobError):
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -14,11 +14,13 @@ from jobs import client, clock, files, launch, record_cache, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.lock import Lock
-from jobs.model import ENDS
 from jobs.record_cache import RecordCache
+from jobs.rejected_files import rejections
+from jobs.states import ENDS, LIVE
 
-from ..admin import requests
-from ..admin.requests import GONE_WRONG, LIVE, REPLAYABLE, worker_of
+from ..admin import requests, selection
+from ..admin.requests import worker_of
+from ..admin.selection import GONE_WRONG, REPLAYABLE
 from ..wording import counted
 from . import output as terminal
 from .output import Envelope
@@ -46,14 +48,14 @@ def list_jobs(given: argparse.Namespace) -> Envelope:
     rejected: list[RejectedFile] = []
     total = 0
     if wants_rejected or not any(filters.values()):
-        rejected, total = requests.rejections(place, given.limit if wants_rejected else _MOST_REJECTED)
+        rejected, total = rejections(place, given.limit if wants_rejected else _MOST_REJECTED)
     return envelope.success(
         jobs=page.jobs,
         total=page.total,
         next=page.next,
         counts=record_cache.counts(found),
         causes=record_cache.causes(found),
-        in_inbox=[] if any(filters.values()) else [item["file"] for item in requests.waiting(place)],
+        in_inbox=[] if any(filters.values()) else [item["file"] for item in selection.waiting(place)],
         rejected={"files": rejected, "total": total},
         filtered=any(filters.values()),
     )
@@ -67,18 +69,18 @@ def causes(given: argparse.Namespace) -> Envelope:
 def filters_of(given: argparse.Namespace) -> dict[str, Any]:
     """Raises ARGUMENT_INVALID."""
     return {
-        "states": requests.states_of(given.state),
-        "kind": requests.kind_of(given.kind),
-        "error": requests.error_of(given.error),
+        "states": selection.states_of(given.state),
+        "kind": selection.kind_of(given.kind),
+        "error": selection.error_of(given.error),
         "contains": given.contains,
-        "since": requests.moment(given.since, clock.now()),
+        "since": selection.moment(given.since, clock.now()),
     }
 
 
 def matching(spool_paths: SpoolPaths, filters: dict[str, Any]) -> list[JobRow]:
     found = RecordCache(spool_paths)
     found.refresh()
-    return requests.fitting(found.rows(), **filters)
+    return selection.fitting(found.rows(), **filters)
 
 
 def _at_least_one(limit: int) -> None:
@@ -90,7 +92,7 @@ def show(given: argparse.Namespace) -> Envelope:
     """The record, what was asked as far as its copy is kept, what the worker says that it is doing; its log lines."""
     workspace, _ = opened(given)
     paths = workspace.spool
-    job_id = requests.resolved(paths, given.job_id)
+    job_id = selection.resolved(paths, given.job_id)
     record = client.status(paths, job_id)
     if record is None:
         return envelope.success(job={"job_id": job_id, "state": "in the inbox"}, asked=None, in_flight=None)
@@ -120,7 +122,7 @@ def wait(given: argparse.Namespace) -> Envelope:
     """Ends as a command that waits for its own job does: with the job's error, unless it succeeded."""
     workspace, _ = opened(given)
     spool_paths = workspace.spool
-    job_id = requests.resolved(spool_paths, given.job_id)
+    job_id = selection.resolved(spool_paths, given.job_id)
     with Progress(spool_paths, job_id) as seen:
         record = client.wait(spool_paths, job_id, given.timeout, seen)
     require_success(record)
@@ -174,28 +176,23 @@ def _meant(
             remediation="See cognee-memory jobs list.",
         )
     if given.job_ids:
-        return [each if each.endswith(".json") else requests.resolved(spool_paths, each) for each in given.job_ids]
+        return [each if each.endswith(".json") else selection.resolved(spool_paths, each) for each in given.job_ids]
     if wrong := [state for state in filters["states"] if state not in allowed]:
         possible = f"only {', '.join(allowed)} ones"
         raise JobError("ARGUMENT_INVALID", f"{what}: jobs that are {wrong[0]} are not for that, {possible} are.")
     found = RecordCache(spool_paths)
     found.refresh()
-    job_ids = requests.selected(found.rows(), default, **filters)
+    job_ids = selection.selected(found.rows(), default, **filters)
     if job_ids and not given.yes:
         known = {brief["job_id"]: brief for brief in found.rows()}
-        _ask_back(given, [_line(known[job_id]) for job_id in job_ids], f"{what}?")
+        unconfirmed = f"{counted(len(job_ids), 'job')} would be meant, and nobody has said yes."
+        terminal.confirm(given.json, [_line(known[job_id]) for job_id in job_ids], "job", f"{what}?", unconfirmed)
     return job_ids
 
 
 def _line(brief: JobRow) -> str:
     error = f"  {brief['error']['code']}" if brief["error"] else ""
     return f"{brief['job_id']}  {brief['kind'] or '-'}  {brief['state']}{error}"
-
-
-def _ask_back(given: argparse.Namespace, lines: list[str], question: str) -> None:
-    if not (terminal.can_ask(given.json) and terminal.agrees(lines, "job", question)):
-        jobs = counted(len(lines), "job")
-        raise JobError("NOT_CONFIRMED", f"{jobs} would be meant, and nobody has said yes.")
 
 
 def _told(given: argparse.Namespace, outcome: requests.Outcome, **more: bool) -> Envelope:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from .command_line import CommandLineBuilder, limit, no_start, waiting, which_jobs
+from bridge.interface.arguments import add_no_start
+
+from .command_line import CommandLineBuilder, limit, waiting, which_jobs
 
 SHELLS = ("bash", "zsh", "fish", "powershell")
 
@@ -46,7 +48,7 @@ def open_page(making: CommandLineBuilder) -> None:
         needs="starts",
     )
     made.add_argument("--print", dest="only_print", action="store_true", help="print the address and do not open it")
-    no_start(made)
+    add_no_start(made)
 
 
 def doctor(making: CommandLineBuilder) -> None:
@@ -58,7 +60,7 @@ def doctor(making: CommandLineBuilder) -> None:
     made.add_argument("--deep", action="store_true", help="also read every store completely, which takes longer")
     made.add_argument("--fix", action="store_true", help="apply the safe fixes")
     made.add_argument("--bundle", metavar="FILE", help="write an archive for support, without texts and keys")
-    no_start(made)
+    add_no_start(made)
 
 
 def settings(making: CommandLineBuilder) -> None:
@@ -203,7 +205,7 @@ def jobs(making: CommandLineBuilder) -> None:
         needs="starts",
     )
     _many_jobs(retry)
-    no_start(retry)
+    add_no_start(retry)
 
     dismiss = verb(
         "dismiss",

@@ -13,10 +13,11 @@ from bridge.interface import envelope
 from jobs import clock, record_cache
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
-from jobs.model import ENDS, State
 from jobs.record_cache import RecordCache
+from jobs.states import ENDS, LIVE, State
 
-from ..admin.requests import GONE_WRONG, LIVE, fitting, waiting, worker_of
+from ..admin.requests import worker_of
+from ..admin.selection import GONE_WRONG, fitting, waiting
 from ..wording import counted
 from . import output as terminal
 from .causes_view import summary

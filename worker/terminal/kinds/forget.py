@@ -20,16 +20,11 @@ def run(given: argparse.Namespace) -> Envelope:
         raise JobError("ARGUMENT_INVALID", "Name the memories, or with --topic-id a topic; not both.")
     ids = [listing.id_of(workspace, wanted) for wanted in given.memory_ids]
     if not given.yes:
-        _ask_back(given, listing.titles(workspace, ids, given.topic_id))
+        titles = listing.titles(workspace, ids, given.topic_id)
+        unconfirmed = "What is forgotten cannot be brought back, and nobody has said yes."
+        terminal.confirm(given.json, titles, "memory", "Forget for good, wherever they lie?", unconfirmed)
     payload = {"memory_ids": ids or None, "topic_id": given.topic_id}
     return submit_job(given, workspace, found, "forget", given_of(payload))
-
-
-def _ask_back(given: argparse.Namespace, titles: list[str]) -> None:
-    """What is forgotten cannot be brought back, so a person is asked. Raises NOT_CONFIRMED."""
-    question = "Forget for good, wherever they lie?"
-    if not (terminal.can_ask(given.json) and terminal.agrees(titles, "memory", question)):
-        raise JobError("NOT_CONFIRMED", "What is forgotten cannot be brought back, and nobody has said yes.")
 
 
 def show(found: Envelope) -> None:

@@ -1,6 +1,6 @@
 """The types of lists of what is remembered: mypy checks what builds them, the OpenAPI document is made of them.
 
-Import it under TYPE_CHECKING, as ``answer_shapes``.
+Import it under TYPE_CHECKING, as ``interface/answer_shapes``.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from jobs.schema import Count, JobError, Moment
+from jobs.schema import Count, JobError, Moment, Number, Share
 
-from ..memory import MemoryKind, Status
-from .answer_shapes import Number, Share
+from .memory import MemoryKind, Status
 
 
 class MemoryCounts(TypedDict):
@@ -22,6 +21,19 @@ class MemoryCounts(TypedDict):
     legacy: NotRequired[Count]
     graph_lag: Count
     """How many changes the knowledge graph has not been told yet."""
+
+
+class Labels(TypedDict):
+    """What is known about a memory beside its words. Null means not known."""
+
+    topic_id: str | None
+    session_id: str | None
+    plan_id: str | None
+    status: Status | None
+    created_at: Moment | None
+    updated_at: Moment | None
+    source_created_at: Moment | None
+    importance: Share | None
 
 
 class MemoryLine(TypedDict):

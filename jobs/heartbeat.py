@@ -1,0 +1,40 @@
+"""The heartbeat file as everybody but the worker reads it: what the worker, or the last one, says of itself.
+
+Whether a worker lives is decided by its lock (``launch.is_alive``), never by this file.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+from . import files
+from .errors import JobError
+from .layout import SpoolPaths
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from .schema import Heartbeat
+
+STALE_SECONDS = 30.0  # the age at which it says no more how the worker is: it is written every two
+_MOST_BYTES = 1024 * 1024
+
+
+def read(paths: SpoolPaths) -> Heartbeat | None:
+    """Its fields; None where there is none, or none that this user's worker has written."""
+    try:
+        found: Any = json.loads(files.read_plain(paths.heartbeat, _MOST_BYTES)[0])
+    except (OSError, ValueError, RecursionError, JobError):
+        return None
+    return cast("Heartbeat", found) if isinstance(found, dict) else None
+
+
+def age_seconds(heartbeat: Heartbeat | None, now: datetime) -> float | None:
+    """How old a heartbeat is, never below 0; None where it does not say."""
+    from . import clock  # not at the top: the query path pays for each import
+
+    try:
+        return max(0.0, (now - clock.parse(heartbeat["heartbeat_at"])).total_seconds()) if heartbeat else None
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None

@@ -1,0 +1,11 @@
+"""The states of a job, and how an attempt at it may end."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+State = Literal["queued", "running", "retrying", "succeeded", "failed", "cancelled", "expired", "rejected"]
+LIVE: tuple[State, ...] = ("queued", "running", "retrying")  # it has not ended
+ENDS: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "expired", "rejected"})
+
+AttemptOutcome = Literal["succeeded", "failed", "waiting", "interrupted", "crashed", "worker_died", "cancelled"]

@@ -1,0 +1,142 @@
+"""Which jobs a request of a person means: by states, kinds, errors and times in words, by id, or by its beginning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, get_args
+
+from jobs import clock, record_cache, spool
+from jobs.errors import ERRORS, JobError
+from jobs.ids import is_job_id
+from jobs.kinds import KIND_NAMES
+from jobs.layout import SpoolPaths
+from jobs.spelling import did_you_mean, nearest
+from jobs.states import State
+
+if TYPE_CHECKING:
+    from jobs.schema import JobBrief as JobRow
+
+    from .shapes import InboxFile
+
+REPLAYABLE: tuple[State, ...] = ("failed", "expired", "cancelled")
+# What "run again all that …" means where no state is named: nobody has said of these that they must not run.
+GONE_WRONG: tuple[State, ...] = ("failed", "expired", "rejected")
+
+
+def states_of(text: str | None) -> tuple[str, ...]:
+    """The states in a text like ``failed,expired``. Raises ARGUMENT_INVALID."""
+    words = [word.strip() for word in (text or "").split(",")]
+    return tuple(_known("state", word, get_args(State)) for word in words if word)
+
+
+def kind_of(text: str | None) -> str | None:
+    """Raises ARGUMENT_INVALID for what is no kind of job."""
+    return None if text is None else _known("kind", text, KIND_NAMES)
+
+
+def error_of(text: str | None) -> str | None:
+    """An error's code, in whichever case. Raises ARGUMENT_INVALID for one that is not in the table."""
+    return None if text is None else _known("error", text.strip().upper(), ERRORS)
+
+
+def _known(what: str, word: str, known: Iterable[str]) -> str:
+    names = list(known)
+    if word in names:
+        return word
+    near = nearest(word, names, cutoff=0.5)
+    hint = f"Did you mean {near[0]}?" if near else "One of: " + ", ".join(names) + "."
+    raise JobError("ARGUMENT_INVALID", f"There is no {what} {word[:80]!r}. {hint}")
+
+
+_SPANS = {"s": 1, "min": 60, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
+
+
+def moment(text: str | None, now: datetime) -> str | None:
+    """A time as a record has it: of ``2h`` or ``3d`` that long ago, or an ISO time or date. Raises ARGUMENT_INVALID."""
+    if text is None:
+        return None
+    span = re.fullmatch(r"(\d{1,6})\s*(s|min|m|h|d|w)", text.strip())
+    try:
+        if span is not None:
+            return clock.iso(now - timedelta(seconds=int(span[1]) * _SPANS[span[2]]))
+        given = datetime.fromisoformat(text.strip())
+        return clock.iso(given.astimezone(UTC))
+    except (ValueError, OverflowError):
+        raise JobError(
+            "ARGUMENT_INVALID", f"{text[:80]!r} is no time. Write 90min, 2h or 3d, or 2026-11-20T12:00."
+        ) from None
+
+
+def resolved(spool_paths: SpoolPaths, wanted: str) -> str:
+    """The id of the job that is meant: given whole, or by a beginning that no other has.
+
+    Raises ARGUMENT_INVALID for a beginning of several, JOB_NOT_FOUND with what is near for one of none.
+    """
+    if is_job_id(wanted) and (spool_paths.record(wanted).exists() or spool_paths.dropped(wanted).exists()):
+        return wanted
+    ids = known_ids(spool_paths)
+    found = sorted(job_id for job_id in ids if job_id.startswith(wanted)) if wanted else []
+    if len(found) == 1:
+        return found[0]
+    if found:
+        shown = ", ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+        raise JobError(
+            "ARGUMENT_INVALID",
+            f"{wanted!r} begins the ids of {len(found)} jobs: {shown}.",
+            remediation="Give more of the id.",
+            details={"job_ids": found[:20]},
+        )
+    hint = did_you_mean(wanted, sorted(ids), 3, 0.8, quoted=False) if len(ids) <= 10_000 else ""
+    raise JobError("JOB_NOT_FOUND", f"No job {wanted[:80]!r} is waiting, and there is no record of it.{hint}")
+
+
+def known_ids(spool_paths: SpoolPaths) -> set[str]:
+    """The ids of all jobs that have a record or wait in the inbox."""
+    return {
+        *spool.job_ids(spool_paths.results),
+        *(job_id for job_id in spool.job_ids(spool_paths.inbox) if is_job_id(job_id)),
+    }
+
+
+def selected(
+    found: Iterable[JobRow],
+    default: Sequence[str],
+    *,
+    states: Sequence[str] = (),
+    kind: str | None = None,
+    error: str | None = None,
+    contains: str | None = None,
+    since: str | None = None,
+) -> list[str]:
+    """The ids of the jobs that match, the oldest first; without ``states``, those in the default ones.
+
+    ``since`` leaves out what came, or ended, before that time.
+    """
+    matching = fitting(found, states=states or default, kind=kind, error=error, contains=contains, since=since)
+    return [brief["job_id"] for brief in sorted(matching, key=record_cache.sort_key)]
+
+
+def fitting(found: Iterable[JobRow], *, since: str | None = None, **filters: Any) -> list[JobRow]:
+    """``briefs.matching``, without what came and ended before ``since``."""
+    matching = record_cache.matching(found, **filters)
+    return matching if since is None else [brief for brief in matching if last_change(brief) >= since]
+
+
+def last_change(brief: JobRow) -> str:
+    """When the job ended, or came."""
+    return str(brief["finished_at"] or brief["accepted_at"] or "")
+
+
+def waiting(spool_paths: SpoolPaths) -> list[InboxFile]:
+    """What lies in the inbox, the oldest first: ``file``, and ``at``, its time of change in seconds since the epoch."""
+    if not spool_paths.root.is_dir():
+        return []
+    found: list[InboxFile] = []
+    for entry in spool.inbox(spool_paths):
+        try:
+            found.append({"file": entry.path.name, "at": entry.path.lstat().st_mtime})
+        except FileNotFoundError:
+            continue
+    return sorted(found, key=lambda item: item["at"])
