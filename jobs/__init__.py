@@ -4,8 +4,10 @@ A client can use this package alone. It imports neither ``bridge`` nor ``worker`
 the memory, nor which process runs it. In reading order:
 
 ``model``: jobs, attempts and records as immutable values, and their digest.
+``kinds``: every kind of job with what is known about it, one row each.
 ``errors``: every error code with its reaction and remediation, and the exception ``JobError``.
-``diagnostics``: every finding that ``doctor`` and the job ``check`` can report.
+``diagnostics``: every diagnostic that ``doctor`` and the job ``check`` can report.
+``finding``: a reported diagnostic.
 ``ids``: the form of job ids, and new ones.
 ``clock``: timestamps as text.
 ``layout``: the names and paths of all folders and files in a workspace.

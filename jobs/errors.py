@@ -25,6 +25,8 @@ class Reaction(Enum):
 
 @dataclass(frozen=True)
 class ErrorKind:
+    """A row of the table: the code, the worker's reaction, the cause, and what a person can do."""
+
     code: str
     reaction: Reaction
     cause: str
@@ -387,10 +389,12 @@ class JobError(Exception):
 
     @property
     def reaction(self) -> Reaction:
+        """What the worker does with a job that met this error."""
         return ERRORS[self.code].reaction
 
     @property
     def retryable(self) -> bool:
+        """Whether the same job may succeed later without a change."""
         return self.reaction in (Reaction.RETRY, Reaction.WAIT)
 
     def as_dict(self) -> schema.JobError:

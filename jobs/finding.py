@@ -1,4 +1,4 @@
-"""What one check found: an entry of the table of diagnostics with what it is about this time."""
+"""A reported finding: an entry of the table ``diagnostics`` with its subject and message this time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found. ``memory_ids`` are some of the memories concerned; ``count`` says of how many things."""
+    """One finding. ``count`` is the number of affected things; ``memory_ids`` are some of the affected memories."""
 
     code: str
     subject: str
@@ -26,13 +26,16 @@ class Finding:
 
     @property
     def level(self) -> Level:
+        """The diagnostic's level."""
         return DIAGNOSTICS[self.code].level
 
     @property
     def fix(self) -> Fix | None:
+        """The diagnostic's automatic fix, or None."""
         return DIAGNOSTICS[self.code].fix
 
     def as_dict(self) -> FoundTrouble:
+        """The finding as JSON."""
         return {
             "code": self.code,
             "level": self.level,
@@ -47,20 +50,20 @@ class Finding:
 
     @classmethod
     def from_dict(cls, data: FoundTrouble) -> Finding:
-        """A finding of the job ``check``. Raises KeyError for a code that is not known."""
-        trouble = DIAGNOSTICS[data["code"]]
+        """A finding in the result of the job ``check``. Raises KeyError for an unknown code."""
+        diagnostic = DIAGNOSTICS[data["code"]]
         return cls(
-            code=trouble.code,
+            code=diagnostic.code,
             subject=data["subject"],
-            message=data["message"] or trouble.cause,
-            remedy=data["remedy"] or trouble.remedy,
+            message=data["message"] or diagnostic.cause,
+            remedy=data["remedy"] or diagnostic.remedy,
             group=data["group"],
             count=data["count"],
             memory_ids=tuple(data["memory_ids"]),
         )
 
 
-_MOST_IDS = 20
+_MAX_IDS = 20
 
 
 def finding(
@@ -73,8 +76,11 @@ def finding(
     count: int = 1,
     memory_ids: Sequence[str] = (),
 ) -> Finding:
-    """A finding of the table with what was found this time; no texts of memories, and no keys."""
-    trouble = DIAGNOSTICS[code]
-    told = tuple(memory_ids[:_MOST_IDS])
-    said = f"{trouble.cause} {message}".rstrip()
-    return Finding(code, subject, said, remedy or trouble.remedy, group or trouble.group, count, told)
+    """A finding with the table's cause, remedy and group, and the ``message`` of this occurrence behind the cause.
+
+    ``message`` must contain neither texts of memories nor keys. At most 20 of ``memory_ids`` are kept.
+    """
+    diagnostic = DIAGNOSTICS[code]
+    kept_ids = tuple(memory_ids[:_MAX_IDS])
+    text = f"{diagnostic.cause} {message}".rstrip()
+    return Finding(code, subject, text, remedy or diagnostic.remedy, group or diagnostic.group, count, kept_ids)

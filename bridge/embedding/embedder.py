@@ -1,7 +1,7 @@
-"""Text to vectors: what every embedder promises, and how it is configured.
+"""The interface of embedders, which turn texts into vectors, and their configuration.
 
-What the store records of an embedder and compares is its ``identity``. ``factory`` makes the one that the settings
-ask for. Light to import.
+The store records the ``identity`` of its embedder and compares it. ``factory`` creates the embedder that the settings
+name. This module imports little.
 """
 
 from __future__ import annotations
@@ -23,34 +23,34 @@ Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
 
 
 class Embedder(Protocol):
-    """Safe to share among threads."""
+    """Turns texts into vectors. Threads may share it."""
 
     @property
     def identity(self) -> str:
-        """Provider, model and dimensions; vectors of equal identity may be compared."""
+        """Provider, model and dimensions. Vectors may be compared only if these are equal."""
 
     @property
     def dimensions(self) -> int:
-        """The length of every vector."""
+        """The number of dimensions of each vector."""
 
     @property
     def tokenizer_name(self) -> str:
-        """Whose tokens ``count_tokens`` counts; an estimate says that it is one."""
+        """The tokenizer by which ``count_tokens`` counts, or ``estimate: …``."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row for each text, in order: shape (n, dimensions), of Euclidean length 1.
+        """The texts' vectors, shape (n, dimensions), each of Euclidean length 1.
 
-        A text without a visible character gets zeros, as cognee gives it. Raises EMBEDDING_FAILED,
-        EMBEDDING_CONFIG.
+        A blank text gets zeros, as in cognee. Raises JobError: EMBEDDING_FAILED, EMBEDDING_CONFIG, and of the local
+        model MODEL_CORRUPT, of others EMBEDDING_UNREACHABLE and RATE_LIMITED.
         """
 
     def count_tokens(self, text: str) -> int:
-        """The tokens of the whole text, special tokens not counted."""
+        """The number of tokens in the whole text, without special tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingConfig:
-    """The settings of embedding; the names of providers and models are cognee's."""
+    """The settings of an embedder. The names of providers and models are cognee's."""
 
     cache_dir: Path
     provider: str = "fastembed"
@@ -61,37 +61,39 @@ class EmbeddingConfig:
 
     @property
     def identity(self) -> str:
-        """``fastembed/sentence-transformers/all-MiniLM-L6-v2/384``: known without loading anything."""
+        """The embedder's identity, without loading it: ``fastembed/sentence-transformers/all-MiniLM-L6-v2/384``."""
         return f"{self.provider}/{self.model.removeprefix(f'{self.provider}/')}/{self.dimensions}"
 
     @property
     def is_local(self) -> bool:
-        """Whether the model is the one that we keep on this machine."""
+        """Whether this is the built-in model, which runs on this machine."""
         return self.provider == "fastembed" and self.model == NAME
 
 
-def refuses_a_text(error: JobError) -> bool:
-    """Whether a provider refused what it was given to embed, one text perhaps of many: not us, and not for now."""
+def is_text_rejected(error: JobError) -> bool:
+    """Whether the error means that the provider permanently rejects a text, perhaps one of a batch; it is not about
+    our key or configuration."""
     return error.code == "EMBEDDING_FAILED" and error.details.get("status") in (400, 413, 422)
 
 
 def embed_visible(texts: Sequence[str], dimensions: int, embed: Callable[[list[str]], Vectors]) -> Vectors:
-    """``embed`` of the texts that show something, with zeros in the rows of the others."""
-    shown = [row for row, text in enumerate(texts) if text.strip()]
+    """The result of ``embed`` for the texts that are not blank, with zeros in the rows of the others."""
+    visible = [row for row, text in enumerate(texts) if text.strip()]
     vectors = np.zeros((len(texts), dimensions), np.float32)
-    if shown:
-        vectors[shown] = embed([texts[row] for row in shown])
+    if visible:
+        vectors[visible] = embed([texts[row] for row in visible])
     return vectors
 
 
 def normalised(vectors: NDArray[Any]) -> Vectors:
-    """Rows scaled to Euclidean length 1; a row of zeros stays one. As fastembed does it."""
+    """The rows scaled to Euclidean length 1, as fastembed does; a row of zeros is not changed."""
     lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     scaled: Vectors = (vectors / lengths).astype(np.float32)
     return scaled
 
 
 def wrong_dimensions(config: EmbeddingConfig, found: int) -> JobError:
+    """The error EMBEDDING_CONFIG for a model whose vectors have ``found`` dimensions, not the configured number."""
     return JobError(
         "EMBEDDING_CONFIG",
         f"The model {config.model} makes vectors of {found} numbers, but EMBEDDING_DIMENSIONS is {config.dimensions}.",

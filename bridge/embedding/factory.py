@@ -1,4 +1,4 @@
-"""The embedder that the settings ask for: of this machine (the default, offline) or of a provider."""
+"""Creates the embedder that the settings name: a local one (the default, offline) or one behind an endpoint."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _HTTP_PROVIDERS = ("openai", "openai_compatible", "ollama")
 
 
 def create(config: EmbeddingConfig, *, bulk: bool = False) -> Embedder:
-    """The embedder that the settings ask for; ``bulk`` uses every processor, with the same vectors.
+    """The embedder that the settings name. ``bulk`` uses all processors; the vectors are the same.
 
-    Raises MODEL_MISSING, EMBEDDING_CONFIG. Of the local model, MODEL_CORRUPT comes with its first use.
+    Raises JobError: MODEL_MISSING, EMBEDDING_CONFIG. For the local model, MODEL_CORRUPT is raised at the first use.
     """
     if config.is_local:
         if config.dimensions != DIMENSIONS:
@@ -37,7 +37,7 @@ def create(config: EmbeddingConfig, *, bulk: bool = False) -> Embedder:
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

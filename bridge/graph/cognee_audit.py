@@ -38,7 +38,7 @@ class Wanted:
 
 
 @dataclass(slots=True)
-class Compared:
+class GraphComparison:
     """The differences.
 
     ``lacking``: ids of memories that lack a node, edge or vector. ``forgotten``: ids of forgotten memories with nodes
@@ -54,12 +54,12 @@ class Compared:
     vectors: int = 0
 
 
-async def compare(wanted: Wanted) -> Compared:
+async def compare(wanted: Wanted) -> GraphComparison:
     """Compare the stores with the expected content. Errors of the graph's engine pass."""
     graph, engine = await get_graph_engine(), await get_vector_engine_async()
     types = dict(await graph.query("MATCH (n:Node) RETURN n.id, n.type"))
     edges = {(source, target): name for source, name, target in await graph.query(_EDGES)}
-    result = Compared(nodes=len(types))
+    result = GraphComparison(nodes=len(types))
     held, rows = await _vectors(engine, result)
     held[NODES] = set(types)
     statuses = dict(await graph.query(_STATUSES, {"types": [model.__name__ for model in MODELS.values()]}))
@@ -71,14 +71,14 @@ async def compare(wanted: Wanted) -> Compared:
     return result
 
 
-async def _vectors(engine: Any, result: Compared) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+async def _vectors(engine: Any, result: GraphComparison) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """Table -> ids of the rows with a vector other than zeros, and table -> ids of all rows."""
     held: dict[str, set[str]] = {}
     rows: dict[str, set[str]] = {}
-    for name in await lance.names(engine):
+    for name in await lance.table_names(engine):
         try:
-            held[name] = await lance.ids(engine, name)
-            rows[name] = await lance.keys(engine, name)
+            held[name] = await lance.ids_with_vector(engine, name)
+            rows[name] = await lance.row_ids(engine, name)
         except Exception as error:  # the engine raises various classes for a damaged file
             result.unreadable[name] = trace(error).splitlines()[0]
         else:
@@ -91,7 +91,7 @@ def _find_lacking(
     held: dict[str, set[str]],
     edges: dict[tuple[str, str], str],
     statuses: dict[str, str],
-    result: Compared,
+    result: GraphComparison,
 ) -> dict[str, set[str]]:
     """Add the memories that lack something to the result. Returns the allowed content: place -> ids."""
     expected: dict[str, set[str]] = defaultdict(set)
@@ -120,7 +120,11 @@ def _find_lacking(
 
 
 def _find_leftovers(
-    wanted: Wanted, rows: dict[str, set[str]], expected: dict[str, set[str]], types: dict[str, str], result: Compared
+    wanted: Wanted,
+    rows: dict[str, set[str]],
+    expected: dict[str, set[str]],
+    types: dict[str, str],
+    result: GraphComparison,
 ) -> None:
     """Add what belongs to no memory to the result. Nodes of memories with a pending outbox entry are ignored."""
     ours = {NODES, *_TABLES}

@@ -36,7 +36,7 @@ def _dataset_name(memory_id: str) -> str:
     return f"memory-{memory_id}"
 
 
-async def look_into(memory_id: str, text: str) -> Extraction:
+async def extract(memory_id: str, text: str) -> Extraction:
     """Let cognee extract nodes and edges from a text and write them. Returns what was written.
 
     Raises JobError for a failure of the language model, RuntimeError when cognee recorded nothing.

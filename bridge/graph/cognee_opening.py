@@ -1,6 +1,6 @@
-"""cognee's engines of one workspace: opened, repaired where they are damaged, and closed.
+"""cognee's engines of one workspace: opens, repairs and closes them.
 
-Imported by ``cognee_store`` and ``cognee_upkeep`` alone, since it imports cognee.
+It imports cognee, so only ``cognee_store`` and ``cognee_upkeep`` import it.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_NO_ROOM_BYTES = 1024 * 1024  # with less than this free, it is the disk that refused
+_NO_ROOM_BYTES = 1024 * 1024  # with less free space, a failure is attributed to the full disk
 
 Part = Literal["relational", "graph", "vectors"]
 
 
 class Engines:
-    """The engines, in a process that nobody else shares. Not thread-safe.
+    """The engines, which this process does not share. Not thread-safe.
 
-    ``part`` is the engine that was used last: after an error, the one to repair.
+    ``part`` is the engine that was used last; after an error, it is the one to repair.
     """
 
-    _has_repaired: ClassVar = False  # once a process: what does not help once is not repeated
+    _has_repaired: ClassVar = False  # one repair per process: if it does not help, it is not repeated
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -55,34 +55,35 @@ class Engines:
 
     # --- opening ---
 
-    def open(self) -> graph_files.Found:
-        """Open the graph; what a former process left of it is made to open first, and what is damaged quarantined.
+    def open(self) -> graph_files.GraphState:
+        """Open the graph. Repairs what an earlier process left incomplete first, and quarantines what is damaged.
 
-        After "set aside" or "absent" the graph is empty and every memory is owed to it. Raises GRAPH_UNAVAILABLE.
+        After "set aside" or "absent" the graph is empty, and all memories must be enqueued for it. Raises JobError:
+        GRAPH_UNAVAILABLE.
         """
         try:
-            found = graph_files.make_ready(self._workspace)
+            state = graph_files.make_ready(self._workspace)
         except Exception as error:  # the graph's engine raises RuntimeError for everything
             raise unavailable(error) from error
-        refused = self.try_to_open()
-        return found if refused is None else self.repair(refused, found)
+        failure = self.try_to_open()
+        return state if failure is None else self.repair(failure, state)
 
-    def open_as_it_is(self) -> None:
-        """Open the graph to inspect it, all stores being there: nothing is repaired or quarantined.
+    def open_without_repair(self) -> None:
+        """Open the graph for inspection, without repairs and quarantine. All stores must exist.
 
-        Raises GRAPH_UNAVAILABLE.
+        Raises JobError: GRAPH_UNAVAILABLE.
         """
         try:
             graph_files.require_openable(self._workspace)
         except Exception as error:  # the graph's engine raises RuntimeError for everything
             raise unavailable(error) from error
-        refused = self.try_to_open()
-        if refused is not None:
+        failure = self.try_to_open()
+        if failure is not None:
             self.close()
-            raise unavailable(refused) from refused
+            raise unavailable(failure) from failure
 
     def try_to_open(self, *, reading_all: bool = False) -> Exception | None:
-        """Open each engine, and read its tables whole if asked to. Returns what it was refused with."""
+        """Open each engine, and read its tables completely if ``reading_all``. Returns the error, or None."""
         try:
             run(self._open(reading_all))
         except Exception as error:  # cognee's stores raise what their engines raise
@@ -94,20 +95,23 @@ class Engines:
         await setup()
         self.part = "graph"
         graph = await get_graph_engine()
-        await graph.query("CALL auto_checkpoint = false;")  # it would come inside a write, in no declared section
+        await graph.query("CALL auto_checkpoint = false;")  # it would run inside a write, outside a critical section
         await graph.get_graph_counts()
         self.part = "vectors"
         vector = await get_vector_engine_async()
-        for name in await lance.names(vector):
+        for name in await lance.table_names(vector):
             await lance.count(vector, name)
         if reading_all:
             await lance.read_all(vector)
 
-    def repair(self, error: Exception, found: graph_files.Found) -> graph_files.Found:
-        """Quarantine what is damaged and open again. Raises GRAPH_UNAVAILABLE when damage is not the matter."""
+    def repair(self, error: Exception, state: graph_files.GraphState) -> graph_files.GraphState:
+        """Quarantine the damaged part and open again. Returns the new state of the graph.
+
+        Raises JobError: GRAPH_UNAVAILABLE when the error has another cause than damage, or when that does not help.
+        """
         part = self.part
         self.close()
-        at_fault = graph_files.surroundings_at_fault(error) or graph_files.out_of_reach(self._workspace)
+        at_fault = graph_files.is_system_error(error) or graph_files.access_error(self._workspace)
         if at_fault or Engines._has_repaired or self.has_no_room():
             raise unavailable(error) from error
         Engines._has_repaired = True
@@ -118,22 +122,26 @@ class Engines:
                 raise unavailable(error) from error
         else:
             graph_files.quarantine(self._workspace, label)
-            found = "set aside"
-        refused = self.try_to_open()
-        if refused is not None:
+            state = "set aside"
+        failure = self.try_to_open()
+        if failure is not None:
             self.close()
-            raise unavailable(refused) from refused
-        return found
+            raise unavailable(failure) from failure
+        return state
 
     def has_no_room(self) -> bool:
+        """Whether the disk has less than 1 MiB of free space."""
         return shutil.disk_usage(self._workspace.root).free < _NO_ROOM_BYTES
 
     # --- long work ---
 
     def work(self, work: Coroutine[Any, Any, T], pause: Callable[[], None]) -> T:
-        """Long work of cognee's own. Twice a second it stops for ``pause``, in which others may use the engines; where
-        they close them, it is given up with STORE_BUSY. Raises what the work raises."""
-        task = run(_begun(work))
+        """Run long work of cognee and return its result. Twice a second it calls ``pause``, in which other jobs may use
+        the engines.
+
+        Raises JobError: STORE_BUSY when they close the engines, which cancels the work. Errors of the work pass.
+        """
+        task = run(_start(work))
         self._long.add(task)
         try:
             while not task.done():
@@ -144,9 +152,9 @@ class Engines:
         except asyncio.CancelledError:
             raise JobError("STORE_BUSY", "The graph was closed while cognee was at work: it is done again.") from None
         finally:
-            self._give_up(task)
+            self._cancel(task)
 
-    def _give_up(self, task: asyncio.Task[Any]) -> None:
+    def _cancel(self, task: asyncio.Task[Any]) -> None:
         self._long.discard(task)
         if not task.done():
             task.cancel()
@@ -155,7 +163,7 @@ class Engines:
     # --- closing ---
 
     def close(self) -> bool:
-        """Checkpoint and close, where no kill may interfere. Returns whether all went well."""
+        """Checkpoint and close the engines in a critical section. Returns whether that succeeded."""
 
         async def fold() -> None:
             graph = await get_graph_engine()
@@ -172,35 +180,36 @@ class Engines:
             await get_relational_engine().engine.dispose()
 
         for task in list(self._long):
-            self._give_up(task)
+            self._cancel(task)
         with critical.critical_section():
             is_clean = True
-            # Each whatever becomes of the others: an engine that stays open would hold the files beside the next one.
+            # Each one even if another fails: an engine that stays open would share its files with the next one.
             for shut in (fold, shut_graph, shut_vectors, shut_relational):
                 try:
                     run(shut())
                 except Exception as error:
                     log.error("the graph did not close cleanly: %s", trace(error))
                     is_clean = False
-            # cognee would hand out the closed engines again
+            # Otherwise cognee would return the closed engines again.
             _create_graph_engine.cache_clear()
             _create_vector_engine.cache_clear()
             create_relational_engine.cache_clear()
             return is_clean
 
 
-async def _begun(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-    """Work that goes on whenever the loop runs."""
+async def _start(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    """A task that proceeds whenever the event loop runs."""
     return asyncio.ensure_future(work)
 
 
 async def _no_checkpoint(adapter: Any) -> None:
-    """cognee checkpoints inside its writes, where a kill would brick the graph. Its log is synced anyway;
-    ``close`` checkpoints in a declared section."""
+    """Replaces cognee's checkpoint inside its writes, where a kill would make the graph unusable. The graph's log is
+    synced without it; ``close`` checkpoints in a critical section."""
 
 
 def unavailable(error: Exception) -> JobError:
-    first_line = (str(error).splitlines() or [""])[0][:200]  # what follows may quote statements and values
+    """The error GRAPH_UNAVAILABLE for an engine's error."""
+    first_line = (str(error).splitlines() or [""])[0][:200]  # further lines may quote statements and values
     return JobError(
         "GRAPH_UNAVAILABLE",
         f"cognee's knowledge graph cannot be opened: {type(error).__name__}: {first_line}",

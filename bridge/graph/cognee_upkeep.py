@@ -1,6 +1,6 @@
-"""Keeping cognee's stores whole and small: what they lack of the memories, their log, and files of former versions.
+"""Maintenance of cognee's stores: finds missing memories, checkpoints the log, compacts and scrubs the tables.
 
-Imported by ``cognee_store`` alone, since it imports cognee. Coroutines raise what cognee's engines raise.
+It imports cognee, so only ``cognee_store`` imports it. Coroutines let the errors of cognee's engines pass.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _OURS = "MATCH (n:Node) WHERE n.type IN $types RETURN n.id"
 _COUNT = "MATCH (n:Node) WHERE n.type IN $types RETURN count(n)"
 _EDGES = "MATCH (:Node)-[e:EDGE]->(:Node) RETURN DISTINCT e.relationship_name, e.properties"
 _SUPERSEDED = "MATCH (n:Node)-[e:EDGE]->(m:Node) WHERE e.relationship_name = $name RETURN n.id, m.id"
-# The status as it stands in the properties' JSON text; a quotation mark inside a value has a backslash before it.
+# The status in the properties' JSON text. Quotation marks inside values are escaped, so they cannot match.
 _STATUSES = (
     """MATCH (n:Node) WHERE n.type = $type RETURN n.id, regexp_extract(n.properties, '"status": "([A-Za-z]+)"', 1)"""
 )
 
 
 def checkpoint(workspace: Workspace, engines: Engines, log_bytes: int) -> None:
-    """Fold the graph's log into it if it is larger than that, where no kill may interfere.
+    """Checkpoint the graph in a critical section if its log is larger than ``log_bytes``.
 
-    Raises DISK_FULL, GRAPH_UNAVAILABLE.
+    Raises JobError: DISK_FULL, GRAPH_UNAVAILABLE.
     """
 
     async def fold() -> None:
@@ -57,7 +57,7 @@ def checkpoint(workspace: Workspace, engines: Engines, log_bytes: int) -> None:
 
 
 def compact(table: str, sync: Callable[[], object]) -> None:
-    """Rewrite a vector table's many files into one. Where that fails it stays large, and is whole."""
+    """Rewrite a vector table's many files into one. A failure is logged; the table then stays large but intact."""
 
     async def work() -> None:
         await lance.compact(await get_vector_engine_async(), table, sync)
@@ -69,18 +69,18 @@ def compact(table: str, sync: Callable[[], object]) -> None:
 
 
 async def scrub(sync: Callable[[], object]) -> None:
-    """Leave nothing in the vectors' files of what was deleted, and no text of an edge that is gone."""
+    """Remove all deleted content from the vector tables' files, and the texts of edges that no longer exist."""
     graph, vector = await get_graph_engine(), await get_vector_engine_async()
     texts = {edge_text(name, properties) for name, properties in await graph.query(_EDGES)}
-    unused = await lance.keys(vector, _EDGE_TEXTS) - {str(EdgeType.id_for(text)) for text in texts}
+    unused = await lance.row_ids(vector, _EDGE_TEXTS) - {str(EdgeType.id_for(text)) for text in texts}
     if unused:
         await vector.delete_data_points(_EDGE_TEXTS, sorted(unused))
-    for name in await lance.names(vector):
+    for name in await lance.table_names(vector):
         await lance.scrub(vector, name, sync)
 
 
 async def memory_count() -> int:
-    """Memories that have a node and a vector, at most: as their tables say, without reading the content."""
+    """An upper bound of the number of memories with a node and a vector, from the row counts, without reading rows."""
     types = [model.__name__ for model in MEMORIES.values()]
     ((nodes,),) = await (await get_graph_engine()).query(_COUNT, {"types": types})
     vector = await get_vector_engine_async()
@@ -89,9 +89,9 @@ async def memory_count() -> int:
 
 
 def missing(engines: Engines, memories: Iterable[Sequence[Memory]]) -> list[str]:
-    """The ids of those memories that lack a node, a vector or a source of theirs, or whose status is another there.
+    """The ids of the memories that lack a node, a vector or an edge to a source in the graph, or have another status.
 
-    What turns out damaged is quarantined: then all are missing. Raises GRAPH_UNAVAILABLE.
+    A damaged store is quarantined; then all memories are missing. Raises JobError: GRAPH_UNAVAILABLE.
     """
     statuses: dict[str, str] = {}
     superseded: set[tuple[str, str]] = set()
@@ -105,19 +105,19 @@ def missing(engines: Engines, memories: Iterable[Sequence[Memory]]) -> list[str]
         superseded.update(await graph.query(_SUPERSEDED, {"name": SUPERSEDES}))
         engines.part = "vectors"
         vector = await get_vector_engine_async()
-        return found | {name: await lance.ids(vector, name) for name in await lance.names(vector)}
+        return found | {name: await lance.ids_with_vector(vector, name) for name in await lance.table_names(vector)}
 
     try:
-        there = run(held())
+        stored = run(held())
     except Exception as error:
         engines.repair(error, "ready")
-        there = {}
+        stored = {}
     nothing: set[str] = set()
     return [
         memory.id
         for part in memories
         for memory in part
-        if any(point not in there.get(place, nothing) for place, point in points(memory))
+        if any(point not in stored.get(place, nothing) for place, point in points(memory))
         or statuses.get(memory.id, memory.metadata.status) != memory.metadata.status
-        or any(i in there.get(NODES, nothing) and (memory.id, i) not in superseded for i in memory.sources)
+        or any(i in stored.get(NODES, nothing) and (memory.id, i) not in superseded for i in memory.sources)
     ]

@@ -1,6 +1,6 @@
-"""Writing memories into cognee's stores and deleting them there: nodes, edges and vectors.
+"""Writes memories to cognee's stores and deletes them existing: nodes, edges and vectors.
 
-Coroutines for ``CogneeStore``; imported with it, since it imports cognee. They raise what cognee's engines raise.
+It imports cognee, so only ``cognee_store`` imports it. The coroutines let the errors of cognee's engines pass.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ _UNLINKED = "MATCH (n:Node) WHERE n.type IN $types AND NOT EXISTS {MATCH (n)<-[:
 
 
 async def write(memories: Sequence[Memory], superseded: Sequence[tuple[str, str]], sync: Callable[[], object]) -> None:
-    """Write memories with all their nodes and edges; again is the same as once."""
+    """Write memories with all their nodes and edges. Idempotent. ``superseded``: (record id, source id)."""
     await delete(await _outdated(memories, superseded), sync)
     edges = [supersedes(*pair) for pair in superseded]
     await add_data_points([data_point(memory) for memory in memories], custom_edges=edges)
 
 
 async def set_status(memory: Memory) -> None:
-    """Change a node's status without embedding anything."""
+    """Change a node's status without a new embedding."""
     graph = await get_graph_engine()
     if not await graph.update_node(memory.id, {"status": memory.metadata.status}):
         await add_data_points([data_point(memory)])
 
 
 async def delete(memory_ids: Sequence[str], sync: Callable[[], object]) -> None:
-    """Remove memories' nodes, edges and vectors, and what they alone were linked to; again is the same as once.
+    """Remove memories' nodes, edges and vectors, and the nodes to which only they linked. Idempotent.
 
-    ``sync`` brings what was written so far to the medium.
+    ``sync`` forces the writes so far to the medium.
     """
     if not memory_ids:
         return
@@ -63,39 +63,39 @@ async def delete(memory_ids: Sequence[str], sync: Callable[[], object]) -> None:
     for model in models:
         await _delete_vectors(vector, model, own)
     await _delete_nodes(graph, own)
-    left = [point for (point,) in await graph.query(_UNLINKED, {"types": SHARED_TYPES})]
-    if left:
+    unlinked = [point for (point,) in await graph.query(_UNLINKED, {"types": SHARED_TYPES})]
+    if unlinked:
         for model in SHARED:
-            await _delete_vectors(vector, model, left)
-        sync()  # once the nodes are gone, nothing tells any more which vectors were theirs
-        await _delete_nodes(graph, left)
+            await _delete_vectors(vector, model, unlinked)
+        sync()  # without the nodes, their vectors could not be identified any more
+        await _delete_nodes(graph, unlinked)
 
 
 async def topics(memory_ids: Sequence[str]) -> list[str]:
-    """The ids of the topics that memories are about. A topic's node may have its name from any of its memories."""
+    """The ids of the topics of the memories, from the graph. A topic's node has its name from any of its memories."""
     rows = await (await get_graph_engine()).query(_TOPICS, {"ids": list(memory_ids), "type": Topic.__name__})
     return [json.loads(properties)["topic_id"] for (properties,) in rows]
 
 
 async def _outdated(memories: Sequence[Memory], superseded: Sequence[tuple[str, str]]) -> list[str]:
-    """Those of the memories that lead to nodes of ours in the graph to which they no longer lead."""
+    """The ids of the memories that still link in the graph to nodes to which they no longer belong."""
     wanted = {memory.id: {point for place, point in points(memory) if place == NODES} for memory in memories}
     for record, source in superseded:
         wanted.setdefault(record, set()).add(source)
-    there = await (await get_graph_engine()).query(
+    existing = await (await get_graph_engine()).query(
         _LEADS_TO, {"ids": [memory.id for memory in memories], "types": TYPES}
     )
-    return sorted({memory_id for memory_id, point in there if point not in wanted[memory_id]})
+    return sorted({memory_id for memory_id, point in existing if point not in wanted[memory_id]})
 
 
 async def _delete_nodes(graph: Any, ids: Iterable[str]) -> None:
-    there = {point for (point,) in await graph.query(_OURS, {"types": TYPES})}
-    if gone := sorted(there.intersection(ids)):
+    existing = {point for (point,) in await graph.query(_OURS, {"types": TYPES})}
+    if gone := sorted(existing.intersection(ids)):
         await graph.delete_nodes(gone)
 
 
 async def _delete_vectors(vector: Any, model: type[Any], ids: Sequence[str]) -> None:
     for name in collections(model):
-        there = (await lance.keys(vector, name)).intersection(ids)
-        if there:  # else it would be a new version of the table for nothing
-            await vector.delete_data_points(name, sorted(there))
+        existing = (await lance.row_ids(vector, name)).intersection(ids)
+        if existing:  # a deletion of nothing would still make a new version of the table
+            await vector.delete_data_points(name, sorted(existing))

@@ -26,7 +26,7 @@ from ..store import quarantine as aside
 
 log = logging.getLogger(__name__)
 
-Found = Literal["ready", "repaired", "absent", "set aside"]
+GraphState = Literal["ready", "repaired", "absent", "set aside"]
 
 _GRAPH_FILE = "cognee_graph_ladybug"
 _VECTORS = "cognee.lancedb"
@@ -53,12 +53,12 @@ def vectors_of(workspace: Workspace) -> Path:
     return databases_of(workspace) / _VECTORS
 
 
-def is_there(workspace: Workspace) -> bool:
+def store_exists(workspace: Workspace) -> bool:
     """Whether cognee has a store in this workspace, whatever its content."""
     return (databases_of(workspace) / _RELATIONAL).exists()
 
 
-def make_ready(workspace: Workspace) -> Found:
+def make_ready(workspace: Workspace) -> GraphState:
     """Make sure that the graph opens: remove the files of an interrupted checkpoint, or quarantine a damaged graph.
 
     Returns "absent" if the graph's file or its vectors do not exist, the first time or because they were removed. If
@@ -91,9 +91,9 @@ def has_graph(workspace: Workspace) -> bool:
     return (databases_of(workspace) / _GRAPH_FILE).exists()
 
 
-def is_whole(workspace: Workspace) -> bool:
+def all_stores_exist(workspace: Workspace) -> bool:
     """Whether all of cognee's stores exist. Opening a missing one would create it."""
-    return is_there(workspace) and has_graph(workspace) and vectors_of(workspace).is_dir()
+    return store_exists(workspace) and has_graph(workspace) and vectors_of(workspace).is_dir()
 
 
 def require_openable(workspace: Workspace) -> None:
@@ -116,7 +116,7 @@ def _vectors(workspace: Workspace) -> list[Path]:
     return sorted(databases_of(workspace).glob("*.lancedb"))
 
 
-def out_of_reach(workspace: Workspace) -> OSError | None:
+def access_error(workspace: Workspace) -> OSError | None:
     """The error that denies access to cognee's folders: permissions, or a file in a folder's place. None otherwise,
     also for missing folders."""
     databases = databases_of(workspace)
@@ -262,7 +262,7 @@ def _is_damaged_sqlite(path: Path) -> bool:
         return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-def surroundings_at_fault(error: BaseException) -> bool:
+def is_system_error(error: BaseException) -> bool:
     """Whether an engine's error is caused by the system, not by its files: permissions, space, memory."""
     if isinstance(error, OSError) and error.errno in _SYSTEM_ERRORS:
         return True

@@ -1,5 +1,6 @@
-"""cognee's vector tables, through the engine that cognee gives: what they hold, whether they can be read, keeping them
-small, and syncing their files. LanceDB makes a new version of a table at each write and removes none.
+"""cognee's vector tables in LanceDB: reads their ids, compacts them, and syncs their files.
+
+LanceDB makes a new version of a table at each write and removes none. ``engine`` is cognee's vector engine.
 """
 
 from __future__ import annotations
@@ -12,30 +13,31 @@ from typing import Any
 
 from jobs import files
 
-_MOST_VERSIONS = 20  # a table that has more is compacted
-_ROWS_OF_A_FRAGMENT = 20_000
+_MAX_VERSIONS = 20  # a table with more is compacted
+_ROWS_PER_FRAGMENT = 20_000
 _UNLIMITED = 0
 _NEVER_SECONDS = 10**9
 
 
-async def names(engine: Any) -> list[str]:
+async def table_names(engine: Any) -> list[str]:
+    """The names of all tables."""
     found: list[str] = await (await engine.get_connection()).table_names()
     return found
 
 
 async def count(engine: Any, name: str) -> int:
-    """Rows of a table; none where it does not exist."""
-    if name not in await names(engine):
+    """The number of rows of a table; 0 if it does not exist."""
+    if name not in await table_names(engine):
         return 0
     return int(await (await engine.get_collection(name)).count_rows())
 
 
-async def ids(engine: Any, name: str) -> set[str]:
-    """The ids of all rows that have a vector other than zeros, which is what a lost page reads as.
+async def ids_with_vector(engine: Any, name: str) -> set[str]:
+    """The ids of all rows whose vector is not zero; a lost page of a file reads as zeros.
 
-    Reads the whole table, so a damaged one raises.
+    Reads the whole table, so a damaged one raises an error of the engine.
     """
-    if name not in await names(engine):
+    if name not in await table_names(engine):
         return set()
     found: set[str] = set()
     table = await engine.get_collection(name)
@@ -49,9 +51,9 @@ async def ids(engine: Any, name: str) -> set[str]:
     return found
 
 
-async def keys(engine: Any, name: str) -> set[str]:
-    """The ids of all rows, without a look at their vectors."""
-    if name not in await names(engine):
+async def row_ids(engine: Any, name: str) -> set[str]:
+    """The ids of all rows, without reading their vectors."""
+    if name not in await table_names(engine):
         return set()
     found: set[str] = set()
     table = await engine.get_collection(name)
@@ -61,28 +63,29 @@ async def keys(engine: Any, name: str) -> set[str]:
 
 
 async def read_all(engine: Any) -> None:
-    """Read every table whole, so that a damaged one raises."""
-    for name in await names(engine):
-        await ids(engine, name)
+    """Read all tables completely. A damaged one raises an error of the engine."""
+    for name in await table_names(engine):
+        await ids_with_vector(engine, name)
 
 
 def overgrown(folder: Path, most: int | None = None) -> list[str]:
-    """The tables below a vector database's folder that have many versions, each with files of its own."""
+    """The names of the tables in a vector database's folder that have more than ``most`` versions."""
     found = []
     for table in sorted(folder.glob("*.lance")):
-        if sum(1 for _ in table.glob("_versions/*.manifest")) > (most or _MOST_VERSIONS):
+        if sum(1 for _ in table.glob("_versions/*.manifest")) > (most or _MAX_VERSIONS):
             found.append(table.stem)
     return found
 
 
 async def compact(engine: Any, name: str, sync: Callable[[], object]) -> None:
-    """Rewrite a table's many small files into one, sync it, and only then remove what it replaces.
+    """Rewrite a table's many small files into one, call ``sync``, and only then remove the old files.
 
-    cognee's own compaction, which removes nothing younger than five minutes, for readers that we do not have.
+    It runs cognee's own compaction twice, since by default that keeps files of the last five minutes, for concurrent
+    readers, which we do not have. Raises RuntimeError when it fails.
     """
     for retention in (_NEVER_SECONDS, 0):
         engine.__wrapped__._compaction_options = lambda kept=retention: {
-            "target_rows_per_fragment": _ROWS_OF_A_FRAGMENT,
+            "target_rows_per_fragment": _ROWS_PER_FRAGMENT,
             "retention_seconds": kept,
             "max_tasks": _UNLIMITED,
             "max_versions": _UNLIMITED,
@@ -95,16 +98,16 @@ async def compact(engine: Any, name: str, sync: Callable[[], object]) -> None:
 
 
 async def scrub(engine: Any, name: str, sync: Callable[[], object]) -> None:
-    """Write anew what of a table holds deleted or replaced rows, and leave no file of a former version.
+    """Rewrite the files of a table that contain deleted or replaced rows, and remove all files of earlier versions.
 
-    Cut off, it leaves a whole table; again is the same as once.
+    Idempotent; an interruption leaves a complete table.
     """
     from cognee_db_workers.lancedb_compaction import open_as_lance
     from lance.optimize import Compaction, CompactionOptions
 
     dataset = await open_as_lance(await engine.get_collection(name))
     options = CompactionOptions(
-        target_rows_per_fragment=_ROWS_OF_A_FRAGMENT, materialize_deletions=True, materialize_deletions_threshold=0.0
+        target_rows_per_fragment=_ROWS_PER_FRAGMENT, materialize_deletions=True, materialize_deletions_threshold=0.0
     )
     Compaction.execute(dataset, options)
     sync()
@@ -113,10 +116,10 @@ async def scrub(engine: Any, name: str, sync: Callable[[], object]) -> None:
 
 
 class LanceSync:
-    """Syncs LanceDB's files: LanceDB itself never does, so a power cut could take what it said it stored.
+    """Syncs LanceDB's files. LanceDB itself never does, so its writes would not survive a power cut.
 
-    Knows what this process has synced of the vector databases below a folder; at first nothing, since a file that
-    a killed process left unsynced may hold rows which later versions rest on.
+    It remembers which files this process has synced. At first it syncs all files: a killed process may have left
+    unsynced ones on which later versions depend.
     """
 
     def __init__(self, databases: Path) -> None:
@@ -124,7 +127,7 @@ class LanceSync:
         self._known: dict[str, tuple[int, int]] = {}
 
     def sync(self) -> int:
-        """Sync the files and folders that are new or changed since the last call. Returns how many."""
+        """Sync the files and folders that are new or changed since the last call. Returns their number."""
         seen: dict[str, tuple[int, int]] = {}
         count = 0
         for path, status in self._walk():
@@ -135,7 +138,7 @@ class LanceSync:
         return count
 
     def _walk(self) -> Iterator[tuple[str, os.stat_result]]:
-        """Every file and folder, a folder after what is in it."""
+        """All files and folders, each folder after its content."""
         try:
             found = sorted(self._databases.glob("*.lancedb"))
             for path in found:
@@ -147,7 +150,7 @@ class LanceSync:
 
 
 def _below(folder: str) -> Iterator[tuple[str, os.stat_result]]:
-    status = os.stat(folder)  # noqa: PTH116 - before its entries are read: what comes in later makes it changed
+    status = os.stat(folder)  # noqa: PTH116 - before its entries are read, so that later changes are noticed next time
     with os.scandir(folder) as entries:
         for entry in entries:
             try:
@@ -156,7 +159,7 @@ def _below(folder: str) -> Iterator[tuple[str, os.stat_result]]:
                 else:
                     yield entry.path, entry.stat(follow_symlinks=False)
             except FileNotFoundError:
-                continue  # an old version that was just cleaned up
+                continue  # an old version that was removed just now
     yield folder, status
 
 

@@ -1,6 +1,7 @@
-"""What a job may still ask of the language model: budgets by job and by UTC day, and the meter of one attempt.
+"""The budgets for calls to the language model, per job and per UTC day, and the meter of one attempt.
 
-A call is recorded before it is sent, so neither a crash nor a retry spends without limit.
+A call is recorded before it is sent, so neither crashes nor retries can spend without limit. The records are in
+``store/llm_usage``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _HOUR = 3600
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The most that may be asked. Raised by the settings alone; 0 means nothing."""
+    """The limits, from the settings; 0 allows no calls."""
 
     calls_per_job: int
     tokens_per_job: int
@@ -29,6 +30,7 @@ class Budget:
 
     @classmethod
     def of(cls, settings: Settings) -> Budget:
+        """The budget in the settings."""
         return cls(
             settings.llm_calls_per_job,
             settings.llm_tokens_per_job,
@@ -37,7 +39,7 @@ class Budget:
         )
 
     def require(self, job: Spent, day: Spent, now: datetime) -> None:
-        """Raises LLM_BUDGET_SPENT where nothing is left of what the job or the day may spend."""
+        """Raises JobError: LLM_BUDGET_SPENT when the job's or the day's budget is used up."""
         tomorrow = _until_tomorrow(now)
         for spent, most, name, whose, pause in (
             (job.calls, self.calls_per_job, "llm_calls_per_job", "calls that this job may make", _HOUR),
@@ -49,7 +51,7 @@ class Budget:
                 raise _spent(f"{spent} of the {most} {whose} are used up", name, spent, most, pause)
 
     def require_room(self, calls: int, job: Spent, day: Spent, now: datetime) -> None:
-        """Raises LLM_BUDGET_SPENT unless at least so many calls are left: work that needs them all must not begin."""
+        """Raises JobError: LLM_BUDGET_SPENT unless at least ``calls`` calls are left, for work that needs them all."""
         self.require(job, day, now)
         for spent, most, name, pause in (
             (job.calls, self.calls_per_job, "llm_calls_per_job", _HOUR),
@@ -72,7 +74,8 @@ def _until_tomorrow(now: datetime) -> int:
 
 
 class Meter:
-    """What one attempt of a job asks, within the budgets; after the first error of the provider nothing any more."""
+    """Counts the calls of one attempt of a job against the budgets. After the provider's first error, which ``failure``
+    keeps, it allows no more calls."""
 
     def __init__(self, usage: LlmUsage, settings: Settings, job_id: str, clock: Callable[[], datetime]) -> None:
         self._usage = usage
@@ -84,15 +87,19 @@ class Meter:
         self.failure: JobError | None = None
 
     def now(self) -> datetime:
+        """The current time."""
         return self._clock()
 
     def require_room(self, calls: int) -> None:
-        """Raises LLM_BUDGET_SPENT unless at least so many calls are left."""
+        """Raises JobError: LLM_BUDGET_SPENT unless at least ``calls`` calls are left."""
         now = self._clock()
         self._budget.require_room(calls, self._usage.of_job(self._job_id), self._usage.of_day(day_of(now)), now)
 
     def begin(self, estimate: int) -> Call:
-        """Note a call. Raises LLM_BUDGET_SPENT, or again what the first failed call raised."""
+        """Record a call with its estimated number of tokens.
+
+        Raises JobError: LLM_BUDGET_SPENT, or the error of the first failed call.
+        """
         if self.failure is not None:
             raise self.failure
         now = self._clock()
@@ -101,13 +108,13 @@ class Meter:
         return call
 
     def end(self, call: Call, prompt_tokens: int | None, completion_tokens: int, cost_usd: float | None = None) -> None:
-        """Note what the answer took; the estimate stands where the provider reports nothing."""
+        """Record the tokens and the cost of an answer; the estimate is kept if the provider reports no tokens."""
         asked = call.estimate if prompt_tokens is None else prompt_tokens
         self._usage.end(call, asked, completion_tokens, cost_usd)
         self._count(Spent(0, asked - call.estimate, completion_tokens, cost_usd))
 
     def take_back(self, call: Call) -> None:
-        """Note that a call was not served: who waits for a provider would else spend a budget by asking for it."""
+        """Remove the record of a call that was not served, so that waiting for a provider costs no budget."""
         self._usage.take_back(call)
         self._count(Spent(-1, -call.estimate))
 

@@ -1,4 +1,8 @@
-"""The child's stores, each opened when it is first needed: memory.db at once, cognee only for the graph."""
+"""The child process's stores, opened when they are first needed: the memory store, and cognee only for the graph.
+
+It decides when the graph is opened, repaired, filled and closed. How it is written is in ``outbox_relay`` and
+``cognee_store``.
+"""
 
 from __future__ import annotations
 
@@ -28,32 +32,32 @@ from .llm_budget import Meter
 from .outbox_relay import OutboxRelay
 
 if TYPE_CHECKING:
-    from .cognee_audit import Compared
+    from .cognee_audit import GraphComparison
     from .cognee_store import CogneeStore
 
 log = logging.getLogger(__name__)
 
-_LOCK_PATIENCE_SECONDS = 15.0  # a former worker's child may still be closing its stores
-_DEADLY_OPENINGS = 2  # in a row, with nothing paid: damage may end its reader, and one may have been killed
-_COMPARED_TOGETHER = 500  # memories
-_LOG_BYTES_LEFT = 4 * 1024 * 1024  # of the graph, by maintenance: less is not worth a checkpoint
+_LOCK_PATIENCE_SECONDS = 15.0  # the child of an earlier worker may still be closing its stores
+_DEADLY_OPENINGS = 2  # deaths while opening, in a row, after which the graph counts as damaged; one may be a kill
+_COMPARED_TOGETHER = 500  # memories per batch
+_LOG_BYTES_LEFT = 4 * 1024 * 1024  # of the graph; maintenance checkpoints only a larger log
 
 
 class Stores:
-    """A context: on leaving it, what was opened is closed in order."""
+    """The memory store and the graph, as a context that closes them in order. Not thread-safe."""
 
     def __init__(
         self, workspace: Workspace, settings: Settings, loading: Callable[[bool], None] = lambda _: None
     ) -> None:
-        """``loading`` is told when something that takes seconds once a process begins, and when it is there."""
+        """``loading`` is called with True before, and with False after, a step that takes seconds once per process."""
         self._workspace = workspace
         self._settings = settings
-        self._tell_loading = loading
+        self._on_loading = loading
         self._embedder: Embedder | None = None
         self._store: Store | None = None
         self._graph: CogneeStore | None = None
         self._is_graph_rebuilding = False
-        self._payments = OutboxRelay(lambda: self.store, lambda: self.graph, lambda: self._close_graph(cleanly=False))
+        self._relay = OutboxRelay(lambda: self.store, lambda: self.graph, lambda: self._close_graph(cleanly=False))
 
     def __enter__(self) -> Stores:
         return self
@@ -68,34 +72,37 @@ class Stores:
 
     @contextmanager
     def _loading(self) -> Iterator[None]:
-        self._tell_loading(True)
+        self._on_loading(True)
         try:
             yield
         finally:
-            self._tell_loading(False)
+            self._on_loading(False)
 
     @property
     def workspace(self) -> Workspace:
+        """The workspace of the stores."""
         return self._workspace
 
     @property
     def settings(self) -> Settings:
+        """The settings in force."""
         return self._settings
 
     def meter(self, job_id: str) -> Meter:
-        """What an attempt of the job may ask of the language model. Raises LLM_NOT_CONFIGURED, LLM_CONFIG."""
+        """The meter for the language model calls of an attempt. Raises JobError: LLM_NOT_CONFIGURED, LLM_CONFIG."""
         llm.require(self._settings)
         return Meter(self.store.llm_usage, self._settings, job_id, clock.now)
 
     def asker(self, job_id: str) -> partial[Any]:
-        """``cognee_llm.ask`` at the expense of an attempt of the job. Raises as ``meter`` does."""
+        """``cognee_llm.ask`` on the budget of an attempt of the job. Raises as ``meter``."""
         meter = self.meter(job_id)
         with self._loading():
-            from .cognee_llm import ask  # seconds and hundreds of megabytes
+            from .cognee_llm import ask  # not at the top: it takes seconds and hundreds of megabytes
         return partial(ask, meter)
 
     @property
     def embedder(self) -> Embedder:
+        """The embedder for bulk work. Raises JobError: MODEL_MISSING, EMBEDDING_CONFIG."""
         if self._embedder is None:
             with self._loading():
                 self._embedder = create(self._settings.embedding, bulk=True)
@@ -103,15 +110,18 @@ class Stores:
 
     @property
     def store(self) -> Store:
-        """Raises STORE_BUSY, STORE_NEWER, STORE_UNREADABLE, EMBEDDER_MISMATCH, MODEL_MISSING."""
+        """The memory store, opened if necessary. Raises as ``open_store``."""
         return self.open_store()
 
     def open_store(self, *, new_model: bool = False) -> Store:
-        """The store, opened at first; ``new_model`` for the rebuild that a new embedding model needs."""
+        """The memory store, opened if necessary; ``new_model`` for the rebuild with a new embedding model.
+
+        Raises JobError: STORE_BUSY, STORE_NEWER, STORE_UNREADABLE, EMBEDDER_MISMATCH, MODEL_MISSING.
+        """
         if self._store is not None and self._store.model_changed and not new_model:
-            if self._store.is_rebuilding:  # we are in a pause of it
+            if self._store.is_rebuilding:  # this job runs in a pause of the rebuild
                 raise JobError("EMBEDDER_MISMATCH", "The store is being rebuilt with another embedding model.")
-            self._store.close()  # a rebuild was cut off: what it left is of the former model still
+            self._store.close()  # a rebuild was interrupted: the store still has the vectors of the former model
             self._store = None
         if self._store is None:
             deadline = time.monotonic() + _LOCK_PATIENCE_SECONDS
@@ -119,7 +129,7 @@ class Stores:
                 try:
                     mounts.require_safe(self._workspace, self._settings.allow_unsafe_mount)
                     embedder = self.embedder
-                    with self._loading():  # what it finds damaged, it makes anew
+                    with self._loading():  # opening rebuilds a damaged index
                         self._store = MemoryStore(self._workspace, embedder, new_model=new_model)
                     break
                 except JobError as error:
@@ -129,9 +139,9 @@ class Stores:
         return self._store
 
     def reading(self) -> AbstractContextManager[Memories]:
-        """The memories as they are, without opening the store: none where nothing was ever stored.
+        """The memories for reading, without opening the store; empty if nothing was ever stored.
 
-        Raises STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
+        Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
         """
         return memories.reading(self._workspace)
 
@@ -139,7 +149,10 @@ class Stores:
 
     @property
     def graph(self) -> CogneeStore:
-        """The graph as it is open now; to be asked for again after each pause. Raises GRAPH_UNAVAILABLE."""
+        """The graph, opened if necessary. Get it again after each pause, since another job may have closed it.
+
+        Raises JobError: GRAPH_UNAVAILABLE.
+        """
         if self._graph is None:
             store = self.store
             with self._loading(), steps.fault_point("graph.open"):
@@ -149,110 +162,113 @@ class Stores:
     def _open_graph(self, store: Store) -> CogneeStore:
         now = clock.iso(clock.now())
         outbox = store.outbox
-        died = outbox.note_opening()
+        deaths = outbox.note_opening()
         try:
             if outbox.graph_model() not in (None, self.embedder.identity):
-                self._start_anew(store, "made with another embedding model", now)
+                self._start_from_scratch(store, "made with another embedding model", now)
             elif not outbox.stores_are_ours() and (moved := earlier_stores.archive(self._workspace)) is not None:
                 log.warning("cognee's stores were another's: moved to %s, for a migration to read", moved.name)
-            elif died >= _DEADLY_OPENINGS:
-                self._start_anew(store, f"the end of its process {died} times in a row", now)
+            elif deaths >= _DEADLY_OPENINGS:
+                self._start_from_scratch(store, f"the end of its process {deaths} times in a row", now)
             return self._open_graph_of_ours(store, now)
         except BaseException:
             store.outbox.note_survived()
             raise
 
-    def _start_anew(self, store: Store, why: str, now: str) -> None:
+    def _start_from_scratch(self, store: Store, why: str, now: str) -> None:
         graph_files.quarantine(self._workspace, f"graph-{now}")
         self._enqueue_all(store, why, now)
 
     def _open_graph_of_ours(self, store: Store, now: str) -> CogneeStore:
-        from .cognee_store import CogneeStore  # seconds and hundreds of megabytes
+        from .cognee_store import CogneeStore  # not at the top: it takes seconds and hundreds of megabytes
 
         was_closed = store.outbox.graph_was_closed()
         graph = CogneeStore(self._workspace, self.embedder, store.embed)
-        found = graph.open()
+        state = graph.open()
         try:
-            can_be_mended = self._enqueue_what_it_needs(graph, found, store, was_closed, now)
+            is_repairable = self._enqueue_what_it_needs(graph, state, store, was_closed, now)
         except BaseException:
-            graph.close()  # else the next opening would have its files open twice
+            graph.close()  # otherwise the next opening would open the files twice
             raise
-        if can_be_mended:
+        if is_repairable:
             return graph
         graph.close()
-        self._start_anew(store, "lacking what had been written again", now)
+        self._start_from_scratch(store, "lacking what had been written again", now)
         return self._open_graph_of_ours(store, now)
 
     def _enqueue_what_it_needs(
-        self, graph: CogneeStore, found: graph_files.Found, store: Store, was_closed: bool, now: str
+        self, graph: CogneeStore, state: graph_files.GraphState, store: Store, was_closed: bool, now: str
     ) -> bool:
-        """Owe the graph what it lacks; False when that was of no use before."""
+        """Enqueue the memories that the graph lacks. False if the same memories were missing before: then writing them
+        again does not help."""
         outbox = store.outbox
-        if found in ("set aside", "absent") and outbox.graph_model() is not None:
-            self._enqueue_all(store, "damaged" if found == "set aside" else "gone", now)
+        if state in ("set aside", "absent") and outbox.graph_model() is not None:
+            self._enqueue_all(store, "damaged" if state == "set aside" else "gone", now)
         outbox.note_opened(self.embedder.identity)
-        if found in ("set aside", "absent"):
+        if state in ("set aside", "absent"):
             return True
-        if found == "repaired" or not was_closed or not self._has_enough(graph, store):
+        if state == "repaired" or not was_closed or not self._has_enough(graph, store):
             lacked = outbox.lacked()
             missing = self._enqueue_missing(graph, store, now)
-            return found == "repaired" or lacked not in missing
+            return state == "repaired" or lacked not in missing
         return True
 
     def _enqueue_all(self, store: Store, why: str, now: str) -> None:
-        owed = store.outbox.enqueue_all(now)
-        log.warning("the graph was %s: it is written anew from %d memories", why, owed)
+        count = store.outbox.enqueue_all(now)
+        log.warning("the graph was %s: it is written anew from %d memories", why, count)
 
     @staticmethod
     def _has_enough(graph: CogneeStore, store: Store) -> bool:
-        """Whether the graph has at least as many memories as were told it: cheap, and sees a lost table."""
+        """Whether the graph has at least as many memories as were delivered. Cheap; it detects a lost table."""
         return graph.memory_count() >= store.count() - len(store.outbox.untold())
 
     @staticmethod
     def _enqueue_missing(graph: CogneeStore, store: Store, now: str) -> list[str]:
-        """Compare the graph with the memories that it was told, and owe what it lacks. Returns their ids."""
-        untold = store.outbox.untold()
+        """Compare the graph with the delivered memories and enqueue those that it lacks. Returns their ids."""
+        undelivered = store.outbox.untold()
 
-        def told() -> Iterator[list[Memory]]:
+        def delivered() -> Iterator[list[Memory]]:
             last = 0
             while memories := store.after(last, _COMPARED_TOGETHER):
                 last = memories[-1].number
-                yield [memory for memory in memories if memory.id not in untold]
+                yield [memory for memory in memories if memory.id not in undelivered]
 
-        missing = graph.missing(told())
+        missing = graph.missing(delivered())
         if missing:
             log.warning("the graph lacked %d of %d memories: they are written again", len(missing), store.count())
         store.outbox.enqueue_missing(missing, now)
         return missing
 
     def reconcile(self) -> int:
-        """Owe the graph what it lacks of the memories that it was told of. Returns how many memories that are.
+        """Enqueue the delivered memories that the graph lacks. Returns their number.
 
-        Raises GRAPH_UNAVAILABLE.
+        Raises JobError: GRAPH_UNAVAILABLE.
         """
         graph = self.graph
         return len(self._enqueue_missing(graph, self.store, clock.iso(clock.now())))
 
-    def compare_graph(self, **wanted: Any) -> Compared:
-        """The graph as it lies there, compared with what it is to have (the fields of ``cognee_audit.Wanted``).
+    def compare_graph(self, **wanted: Any) -> GraphComparison:
+        """Compare the graph as it is with the expected content (the fields of ``cognee_audit.Wanted``).
 
-        Nothing is mended, owed or noted, and nobody is let in between. Raises GRAPH_UNAVAILABLE, MODEL_MISSING.
+        Repairs, enqueues and records nothing, and lets no other job run meanwhile. Raises JobError: GRAPH_UNAVAILABLE,
+        MODEL_MISSING.
         """
         embedder = self.embedder
         with self._loading():
-            from .cognee_audit import Wanted  # seconds and hundreds of megabytes
+            from .cognee_audit import Wanted  # not at the top: it takes seconds and hundreds of megabytes
             from .cognee_store import CogneeStore
         if self._graph is not None:
             return self._graph.compare(Wanted(**wanted))
         graph = CogneeStore(self._workspace, embedder, embedder.embed)
-        graph.open_as_it_is()
+        graph.open_without_repair()
         try:
             return graph.compare(Wanted(**wanted))
         finally:
             graph.close()
 
     def _close_graph(self, *, cleanly: bool = True) -> None:
-        """Checkpoint and close. After trouble it counts as not closed, so that the next opening looks closely."""
+        """Checkpoint and close the graph. With ``cleanly=False`` it is recorded as not closed, so that the next opening
+        compares it in full."""
         graph, self._graph = self._graph, None
         if graph is None:
             return
@@ -261,26 +277,25 @@ class Stores:
             self._store.outbox.note_closed() if is_clean else self._store.outbox.note_survived()
 
     def graph_lag(self) -> int | None:
-        """How many changes the graph is still to be told; None while the store is not open.
+        """The number of pending outbox entries; None while the store is not open.
 
-        Without those that it refused: they wait for its next opening, and nobody need ask again until then.
+        Rejected entries do not count: they wait for the next opening of the graph.
         """
         return None if self._store is None else self._store.outbox.count(untried=True)
 
     def deliver(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
-        """Bring the graph up to date with the memories, and for a moment with what else is owed.
-
-        Returns the errors of those of the memories that cognee refused. Raises GRAPH_UNAVAILABLE, DISK_FULL,
-        and what the embedding provider raises.
-        """
-        return self._payments.deliver(memory_ids)
+        """As ``OutboxRelay.deliver``."""
+        return self._relay.deliver(memory_ids)
 
     def deliver_all(self, progress: Progress = ignore_progress) -> int:
-        """Bring the graph up to date, in slices. Returns how many changes it was told; raises as ``pay`` does."""
-        return self._payments.deliver_all(progress)
+        """As ``OutboxRelay.deliver_all``."""
+        return self._relay.deliver_all(progress)
 
     def rebuild_graph(self, now: str, progress: Progress = ignore_progress) -> int:
-        """Write the whole graph anew from memory.db; what cognee held is set aside. Returns the memories written."""
+        """Rebuild the whole graph from memory.db and quarantine the old one. Returns the number of memories written.
+
+        Raises JobError: STORE_BUSY during another rebuild, and as ``deliver_all``.
+        """
         if self._is_graph_rebuilding:
             raise JobError("STORE_BUSY", "The graph is being rebuilt.")
         self._is_graph_rebuilding = True
@@ -288,24 +303,26 @@ class Stores:
             store = self.store
             self._close_graph(cleanly=False)
             graph_files.quarantine(self._workspace, f"graph-{now}")
-            store.outbox.enqueue_all(now)  # last: until then it is known whose vectors lay there
-            self._payments.deliver_all(progress)
+            store.outbox.enqueue_all(
+                now
+            )  # last: until then the outbox records to which memories the old vectors belong
+            self._relay.deliver_all(progress)
             return store.count() - len(store.outbox.untold())
         finally:
             self._is_graph_rebuilding = False
 
     def scrub_graph(self) -> None:
-        """Write cognee's files anew where they hold bytes of what was deleted: vectors, graph and its own database.
+        """Rewrite cognee's files that contain deleted bytes: the vectors, the graph and cognee's own database.
 
-        To be called once the outbox is paid. The graph is closed afterwards. Cut off, it leaves each store whole,
-        old or new; again is the same as once. Raises GRAPH_UNAVAILABLE, DISK_FULL, GRAPH_WRITE_FAILED, STORE_BUSY.
+        Call it when the outbox is delivered. Closes the graph. Idempotent; an interruption leaves each store intact,
+        old or new. Raises JobError: GRAPH_UNAVAILABLE, DISK_FULL, GRAPH_WRITE_FAILED, STORE_BUSY.
         """
         if self._is_graph_rebuilding:
             raise JobError("STORE_BUSY", "The graph is being rebuilt.")
-        if not graph_files.is_there(self._workspace):
+        if not graph_files.store_exists(self._workspace):
             return
         graph = self.graph
-        self.store.outbox.note_survived()  # whatever ends the process in here, it is not the opening
+        self.store.outbox.note_survived()  # if the process dies in here, opening the graph is not the cause
         with steps.fault_point("graph.scrub"):
             graph.scrub()
             self._close_graph()
@@ -313,31 +330,32 @@ class Stores:
             graph_files.vacuum(self._workspace)
 
     def forget_extractions(self, memory_ids: Sequence[str]) -> None:
-        """Remove what cognee found in these memories' texts, and what it keeps of the texts; again is the same as once.
+        """Remove the extractions of these memories' texts, and cognee's copies of the texts. Idempotent.
 
-        What others have as well stays. Raises GRAPH_UNAVAILABLE, DISK_FULL, GRAPH_WRITE_FAILED.
+        Nodes and edges that other memories share are kept. Raises JobError: GRAPH_UNAVAILABLE, DISK_FULL,
+        GRAPH_WRITE_FAILED.
         """
-        kept = self.store.extractions
-        if graph_files.is_there(self._workspace):
-            known = kept.of(memory_ids).values()
+        stored = self.store.extractions
+        if graph_files.store_exists(self._workspace):
+            known = stored.of(memory_ids).values()
             graph = self.graph
-            found = extractions.together([*known, graph.written_of(memory_ids)])
-            if own := kept.alone(found, memory_ids):
+            extraction = extractions.together([*known, graph.written_of(memory_ids)])
+            if own := stored.alone(extraction, memory_ids):
                 graph.remove_findings(own)
             graph.clear_texts(memory_ids)
             graph.sync()
-            self.store.outbox.note_survived()  # a look into a text may take minutes: what ends it is not the opening
+            self.store.outbox.note_survived()  # if the process dies later, opening the graph is not the cause
         with self.store.change(clock.iso(clock.now())) as change:
             change.drop_extractions(memory_ids)
 
     # --- upkeep ---
 
     def maintain(self, now: datetime | None = None, progress: Progress = ignore_progress) -> None:
-        """What is to be done when there is nothing to do: of the stores that are open, none is opened for it."""
+        """The maintenance of an idle child: compact, checkpoint, clean up. It opens no store."""
         tables = self._graph.overgrown() if self._graph is not None else []
         slices = Slices(progress, "compacting the vector tables", len(tables))
         for table in tables:
-            if self._graph is not None:  # else another job has closed it in a pause
+            if self._graph is not None:  # another job may have closed it in a pause
                 self._graph.compact(table)
                 slices.done(1)
         if self._store is not None:
@@ -346,5 +364,5 @@ class Stores:
             try:
                 self._graph.checkpoint(_LOG_BYTES_LEFT)
             except JobError:
-                self._close_graph(cleanly=False)  # it is to be looked at before it is used again
+                self._close_graph(cleanly=False)  # the next opening then compares it in full
                 raise

@@ -1,7 +1,7 @@
-"""Paying the outbox: what memory.db has committed is carried over to the knowledge graph.
+"""The outbox relay: delivers the changes that memory.db has committed to the knowledge graph.
 
-Written, then synced, and only then is the debt deleted; a crash anywhere is mended by paying again, since every node
-has a derived id.
+It writes to the graph, syncs, and only then deletes the outbox entry. After a crash at any point the entry is delivered
+again, which is harmless, since every node has a derived id. The outbox itself is in ``store/outbox``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Protocol
 from jobs import steps
 from jobs.errors import JobError
 
-from ..embedding.embedder import refuses_a_text
+from ..embedding.embedder import is_text_rejected
 from ..memory import Memory
 from ..slices import AdaptiveBatch, Progress, Slices
 from ..store import extractions
@@ -24,90 +24,106 @@ from ..store.protocol import Store
 
 log = logging.getLogger(__name__)
 
-_TOGETHER = 100  # memories of one write of the graph
-_FIRST = 25  # of work in slices: how long a write takes is not known yet
-_LEAST = 25  # of these: the first memory of a write costs as much as the next ten
-_REST_SECONDS = 1.0  # how much of other jobs' debts a job pays along with its own
+_BATCH = 100  # memories per write to the graph, at most
+_FIRST_BATCH = 25  # of sliced work, while the time of a write is unknown
+_SMALLEST_BATCH = 25  # of sliced work; the first memory of a write costs as much as the next ten
+_OTHERS_SECONDS = 1.0  # the time that a job spends on delivering other jobs' entries
 
 
 class Graph(Protocol):
-    """What the knowledge graph takes."""
+    """The operations of the graph that the relay needs; ``CogneeStore`` has them. All are idempotent."""
 
-    def write(self, memories: Sequence[Memory], superseded: Sequence[tuple[str, str]] = ()) -> None: ...
+    def write(self, memories: Sequence[Memory], superseded: Sequence[tuple[str, str]] = ()) -> None:
+        """Write memories, and the edges from records to their sources."""
 
-    def set_status(self, memory: Memory) -> None: ...
+    def set_status(self, memory: Memory) -> None:
+        """Change a memory's status."""
 
-    def topics(self, memory_ids: Sequence[str]) -> list[str]: ...
+    def topics(self, memory_ids: Sequence[str]) -> list[str]:
+        """The ids of the memories' topics in the graph."""
 
-    def delete(self, memory_ids: Sequence[str]) -> None: ...
+    def delete(self, memory_ids: Sequence[str]) -> None:
+        """Remove memories."""
 
-    def write_findings(self, found: Extraction) -> None: ...
+    def write_findings(self, found: Extraction) -> None:
+        """Write an extraction."""
 
-    def remove_findings(self, found: Extraction) -> None: ...
+    def remove_findings(self, found: Extraction) -> None:
+        """Remove an extraction."""
 
-    def sync(self) -> None: ...
+    def sync(self) -> None:
+        """Force all writes to the medium."""
 
 
 class OutboxRelay:
-    """``store`` and ``graph`` give what is open now: another job may have closed and opened either meanwhile."""
+    """Delivers outbox entries.
 
-    def __init__(self, store: Callable[[], Store], graph: Callable[[], Graph], let_go: Callable[[], None]) -> None:
+    ``store`` and ``graph`` return the present objects, since another job may close and reopen either. ``close_graph``
+    closes the graph after a failure.
+    """
+
+    def __init__(self, store: Callable[[], Store], graph: Callable[[], Graph], close_graph: Callable[[], None]) -> None:
         self._store = store
         self._graph = graph
-        self._let_go = let_go
+        self._close_graph = close_graph
 
     def deliver(self, memory_ids: Sequence[str]) -> dict[str, JobError]:
-        """Pay what is owed of these memories, then of the others for a moment.
+        """Deliver the entries of these memories, then for about a second those of others.
 
-        Returns the errors of those of the memories that cognee refused. Raises what is no fault of a memory.
+        Returns memory id -> error for the memories that cognee rejected. Raises JobError for failures that are not a
+        memory's: GRAPH_UNAVAILABLE, DISK_FULL, and errors of the embedding provider.
         """
         errors: dict[str, JobError] = {}
         ids = list(dict.fromkeys(memory_ids))
         if self._store().outbox.count() == 0:
             return errors
-        self._graph()  # opening it may put everything into the outbox, so it comes first
-        for start in range(0, len(ids), _TOGETHER):
-            part = ids[start : start + _TOGETHER]
-            while entries := self._store().outbox.pending(_TOGETHER, [i for i in part if i not in errors]):
+        self._graph()  # first, since opening it may enqueue all memories
+        for start in range(0, len(ids), _BATCH):
+            part = ids[start : start + _BATCH]
+            while entries := self._store().outbox.pending(_BATCH, [i for i in part if i not in errors]):
                 errors |= self._deliver(entries)
         try:
-            self._deliver_rest(_REST_SECONDS)
-        except JobError as error:  # the given ones are paid: it is not their trouble
-            # The code alone: a provider's own words may quote the text.
+            self._deliver_rest(_OTHERS_SECONDS)
+        except JobError as error:  # the given memories are delivered, so this is not their failure
+            # Only the code: a provider's message may quote the text.
             log.warning("of what else the graph is owed something could not be paid: %s", error.code)
         return errors
 
     def _deliver_rest(self, seconds: float) -> None:
-        """Entries of earlier jobs and of a rebuilt graph; what was refused waits for its job, or the next opening."""
+        """Deliver entries of earlier jobs and of a rebuilt graph. Rejected entries wait for their job, or the next
+        opening of the graph."""
         deadline = time.monotonic() + seconds
-        portion = AdaptiveBatch(_FIRST, _TOGETHER, _LEAST)
-        while time.monotonic() < deadline and (entries := self._store().outbox.pending(portion.size, untried=True)):
-            with portion:
+        batch = AdaptiveBatch(_FIRST_BATCH, _BATCH, _SMALLEST_BATCH)
+        while time.monotonic() < deadline and (entries := self._store().outbox.pending(batch.size, untried=True)):
+            with batch:
                 self._deliver(entries)
 
     def deliver_all(self, progress: Progress) -> int:
-        """Pay everything that was not refused, in slices. Returns how many entries were paid or refused."""
+        """Deliver all entries that were not rejected before, in slices. Returns how many were delivered or rejected.
+
+        Raises as ``deliver``.
+        """
         outbox = self._store().outbox
-        done, portion = 0, AdaptiveBatch(_FIRST, _TOGETHER, _LEAST)
+        done, batch = 0, AdaptiveBatch(_FIRST_BATCH, _BATCH, _SMALLEST_BATCH)
         if outbox.count() == 0:
             return done
         self._graph()
         slices = Slices(progress, "writing the knowledge graph", outbox.count())
-        while entries := self._store().outbox.pending(portion.size, untried=True):
-            with portion:
+        while entries := self._store().outbox.pending(batch.size, untried=True):
+            with batch:
                 self._deliver(entries)
             done += len(entries)
             slices.done(len(entries))
         return done
 
     def _deliver(self, entries: Sequence[OutboxEntry]) -> dict[str, JobError]:
-        """Pay what can be paid. After a refusal of many, each is tried alone, so that one bad one fails alone."""
+        """Deliver entries together. If cognee rejects them, deliver each alone, so that only the bad ones fail."""
         try:
             self._apply(self._graph(), entries)
         except JobError as error:
             if error.code == "GRAPH_UNAVAILABLE" or error.code == "DISK_FULL":
-                self._let_go()  # else its own lock would be in the way of the next opening
-            if error.code != "GRAPH_WRITE_FAILED" and not refuses_a_text(error):  # no fault of the memories
+                self._close_graph()  # otherwise its lock would block the next opening
+            if error.code != "GRAPH_WRITE_FAILED" and not is_text_rejected(error):  # not the memories' failure
                 raise
             if len(entries) > 1:
                 errors: dict[str, JobError] = {}
@@ -120,16 +136,16 @@ class OutboxRelay:
         return {}
 
     def _apply(self, graph: Graph, entries: Sequence[OutboxEntry]) -> None:
-        """What of a memory the graph is told is how the memory is now, whatever it was owed for."""
+        """Write the present state of the entries' memories to the graph, whatever change each entry recorded."""
         ids = list(dict.fromkeys(entry.memory_id for entry in entries))
         memories = {memory.id: memory for memory in map(self._shown, ids) if memory is not None}
         whole = {e.memory_id: memories[e.memory_id] for e in entries if e.action == "write" and e.memory_id in memories}
         gone = [memory_id for memory_id in ids if memory_id not in memories]
         with steps.fault_point("graph.write"):
-            # A topic's name may be that of a memory that goes: first it gets the name of one that stays.
-            for heir in map(self._store().newest_about, graph.topics(gone)):
-                if heir is not None:
-                    whole.setdefault(heir.id, heir)
+            # A topic's node may have its name from a removed memory, so it first gets that of a remaining one.
+            for successor in map(self._store().newest_about, graph.topics(gone)):
+                if successor is not None:
+                    whole.setdefault(successor.id, successor)
             graph.write(list(whole.values()), self._store().superseded(list(whole)))
             graph.delete(gone)
             self._apply_extractions(graph, list(whole), gone)
@@ -140,7 +156,7 @@ class OutboxRelay:
             graph.sync()
 
     def _apply_extractions(self, graph: Graph, written: Sequence[str], gone: Sequence[str]) -> None:
-        """What cognee found in a memory's text comes and goes with it."""
+        """Write the extractions of the written memories, and remove those of the removed ones."""
         kept = self._store().extractions
         if found := kept.of(written):
             graph.write_findings(extractions.together(found.values()))
@@ -148,6 +164,6 @@ class OutboxRelay:
             graph.remove_findings(kept.alone(extractions.together(found.values()), gone))
 
     def _shown(self, memory_id: str) -> Memory | None:
-        """The memory, unless it is hidden or gone: the graph has none of these."""
+        """The memory; None if it is hidden or removed, since the graph holds neither."""
         store = self._store()
         return None if store.is_hidden(memory_id) else store.get(memory_id)

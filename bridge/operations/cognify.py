@@ -17,7 +17,7 @@ from jobs import clock, paths
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from ..embedding.embedder import refuses_a_text
+from ..embedding.embedder import is_text_rejected
 from ..graph import llm
 from ..graph.open_stores import Stores
 from ..memory import Memory
@@ -164,7 +164,7 @@ def _store(texts: Sequence[tuple[str, str | None]], work: _Work, task: Task, sto
     try:
         store.add([(memory, task.job_id) for memory in new.values()], at)
     except JobError as error:
-        if not refuses_a_text(error):
+        if not is_text_rejected(error):
             raise
         for memory in new.values():  # each alone, so that a bad one fails alone
             try:
@@ -220,7 +220,7 @@ def _look_into(
     if error := stores.deliver([memory_id]).get(memory_id):
         raise error
     stores.forget_extractions([memory_id])  # what a look that was cut off has left
-    found = stores.graph.look_into(memory_id, text, meter, lambda: slices.done())
+    found = stores.graph.extract(memory_id, text, meter, lambda: slices.done())
     stores.graph.sync()
     _keep(task, memory_id, found, effect, stores, now)
 

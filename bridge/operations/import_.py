@@ -20,7 +20,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 
-from ..embedding.embedder import refuses_a_text
+from ..embedding.embedder import is_text_rejected
 from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..privacy import redaction
@@ -170,13 +170,13 @@ class Taking:
         try:
             self._bring(new)
         except JobError as error:
-            if not refuses_a_text(error):
+            if not is_text_rejected(error):
                 raise
             for one in new:  # each alone, so that it fails alone
                 try:
                     self._bring([one])
                 except JobError as alone:
-                    if not refuses_a_text(alone):
+                    if not is_text_rejected(alone):
                         raise
                     self._counts["failed"] += 1
                     self._tell(one.line, one.addition.memory.id, "failed", f"{alone.code}: {alone.message}")

@@ -16,7 +16,7 @@ from jobs import client, clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from ..embedding.embedder import refuses_a_text
+from ..embedding.embedder import is_text_rejected
 from ..graph.open_stores import Stores
 from ..memory import STATUS_WORDS, Content, Memory, Metadata, References, TimeScope, is_topic_id, slug
 from ..store.applied_jobs import AppliedJob
@@ -101,7 +101,7 @@ def _store_all(
     try:
         return _store(prepared, stores, now, outcomes)
     except JobError as error:
-        if not refuses_a_text(error):
+        if not is_text_rejected(error):
             raise
     duplicates: set[str] = set()
     for item in prepared:

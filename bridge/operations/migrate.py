@@ -18,7 +18,7 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from ..embedding.embedder import refuses_a_text
+from ..embedding.embedder import is_text_rejected
 from ..graph import earlier_stores
 from ..graph.earlier_stores import Text, UnreadableText
 from ..graph.open_stores import Stores
@@ -207,13 +207,13 @@ def _bring_all(part: Sequence[Item], course: Course, stores: Stores) -> None:
     try:
         _bring(new, course, stores)
     except JobError as error:
-        if not refuses_a_text(error):
+        if not is_text_rejected(error):
             raise
         for pair in new:
             try:
                 _bring([pair], course, stores)
             except JobError as refused:
-                if not refuses_a_text(refused):
+                if not is_text_rejected(refused):
                     raise
                 item = pair[0]
                 item.outcome, item.reason, item.error = "failed", refused.message, refused

@@ -2,8 +2,7 @@
 
 Pure functions over text. Of our own packages it imports only ``jobs``. In reading order:
 
-``masking``: configured keys removed from messages.
-``traces``: tracebacks without texts.
+``masking``: configured keys removed from messages, and tracebacks without texts.
 ``log_lines``: a log line as a JSON object with fields about its job.
 ``redaction``: likely secrets in texts replaced by ``[REDACTED:kind]``.
 ``secret_kinds``: the known kinds of secrets and their patterns.

@@ -1,7 +1,7 @@
-"""The keys that this process has read from the settings, texts without them, and tracebacks without any text.
+"""Masks the configured keys in texts, and formats tracebacks without texts.
 
-Whoever reads the settings notes their secrets here, so nobody has to remember to hide them: what is logged, recorded or
-answered goes through ``masked``.
+The loader of the settings registers their keys here. Everything that is logged, recorded or answered passes through
+``masked``. Secrets inside memories are ``redaction``'s task.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-# Placeholders, where a provider asks for a key and reads none. Hidden, they would spoil every text that has the word.
+# Placeholder keys, for providers that require a key but ignore it. Masking them would garble every text with the word.
 _PLACEHOLDER = re.compile(r".{0,7}|[a-z]{,19}|[A-Z]{,19}|[A-Z][a-z]{,18}", re.DOTALL)
 MASK = "[hidden]"
 
@@ -19,40 +19,43 @@ _hidden: tuple[str, ...] = ()
 
 
 def hide(secrets: Iterable[str]) -> None:
-    """Note values that must not be shown any more. Those that are noted already stay so.
+    """Register values that ``masked`` replaces from now on, in addition to earlier ones.
 
-    What has less than 8 characters, or is a word of less than 20 letters, is no key.
+    Values of less than 8 characters, and words of less than 20 letters, are ignored: they are placeholders, not keys.
     """
     global _hidden
     known = {*_hidden, *(key for secret in secrets if not _PLACEHOLDER.fullmatch(key := secret.strip()))}
-    _hidden = tuple(sorted(known, key=len, reverse=True))  # one may be the beginning of another
+    _hidden = tuple(
+        sorted(known, key=len, reverse=True)
+    )  # the longest first, since one may be the beginning of another
 
 
 def masked(text: str) -> str:
+    """The text with ``[hidden]`` in place of every registered value."""
     for secret in _hidden:
         text = text.replace(secret, MASK)
     return text
 
 
 def masked_value(value: Any) -> Any:
-    """The same for a value of JSON, names included."""
+    """A JSON value with all texts masked, names included."""
     if not _hidden:
         return value
     match value:
         case str():
             return masked(value)
         case dict():
-            return {masked(name): masked_value(found) for name, found in value.items()}
+            return {masked(name): masked_value(item) for name, item in value.items()}
         case list() | tuple():
-            return [masked_value(found) for found in value]
+            return [masked_value(item) for item in value]
         case _:
             return value
 
 
 def trace(error: BaseException) -> str:
-    """A traceback without texts: the kinds of the error and of its causes, each with the lines of code that led to it.
+    """A traceback without messages: the class of the error and of each cause, with its lines of code.
 
-    An error's message may quote a memory, so it is left out; the system's own word for its error is not.
+    An error's message may quote a memory, so it is left out. The system's text for an OSError is included.
     """
     import traceback  # not at the top: the query path pays for each import
 

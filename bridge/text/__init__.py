@@ -1,4 +1,4 @@
-"""A memory as text: the enriched template, the other text forms, passages for embedding, and search terms.
+"""A memory as text: the enriched template, the other text forms, identity, passages for embedding, search terms.
 
 Pure functions over ``bridge.memory``. It knows neither a store nor a model. In reading order:
 
@@ -9,6 +9,7 @@ Pure functions over ``bridge.memory``. It knows neither a store nor a model. In 
 ``conversation``: a conversation turn as one text, the form of legacy memories.
 ``template``: the enriched text, and ``parse`` for all forms.
 ``memory_json``: the export form.
+``identity``: the id of a memory, derived from its text.
 ``passages``: the texts of a memory that get a vector each.
 ``terms``: what the full-text index stores of a text, and the search terms of a query.
 """

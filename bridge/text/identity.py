@@ -1,4 +1,4 @@
-"""A memory's id: derived from its words, so that the same words are the same memory."""
+"""Derives a memory's id from its text, so that the same text is the same memory."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ from .conversation import parse_conversation
 
 
 def content_id(workspace_id: str, memory: Memory) -> str:
-    """The id that a memory of these words gets in a workspace. An imported one has the id of its own workspace."""
+    """The id that a memory with this content gets in a workspace. An imported memory keeps that of its own workspace.
+
+    Raises ValueError for a workspace id that is not a UUID.
+    """
     if memory.content is not None:
         words = canonical_json(asdict(memory.content))
     else:
-        said = parse_conversation(memory.text)
-        words = canonical_json([said.user_message, said.assistant_message]) if said else memory.text
+        turn = parse_conversation(memory.text)
+        words = canonical_json([turn.user_message, turn.assistant_message]) if turn else memory.text
     return memory_id(workspace_id, memory.kind, memory.metadata.topic_id, words)
 
 
 def memory_id(workspace_id: str, kind: MemoryKind, topic_id: str | None, words: str) -> str:
-    """uuid5 of workspace, kind, topic and content; dates, session, plan and status do not count."""
+    """A UUIDv5 (RFC 9562) of workspace, kind, topic and content. It does not depend on dates, session, plan and
+    status."""
     digest = sha256(words.encode()).hexdigest()
     return str(uuid5(UUID(workspace_id), f"{kind}|{topic_id or ''}|{digest}"))

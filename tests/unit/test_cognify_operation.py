@@ -67,7 +67,7 @@ class FakeGraph:
         self.links: tuple[tuple[str, str], ...] = ()
         self.asked: list[str] = []
 
-    def look_into(self, memory_id: str, text: str, meter: Meter, pause: Callable[[], None]) -> Extraction:
+    def extract(self, memory_id: str, text: str, meter: Meter, pause: Callable[[], None]) -> Extraction:
         self.looked.append(text)
         for _ in range(2):
             meter.end(meter.begin(100), 90, 10)

@@ -43,7 +43,7 @@ class Graph:
     def __init__(self) -> None:
         self.looked: list[str] = []
 
-    def look_into(self, memory_id: str, text: str, meter: Meter, pause: Callable[[], None]) -> Extraction:
+    def extract(self, memory_id: str, text: str, meter: Meter, pause: Callable[[], None]) -> Extraction:
         self.looked.append(text)
         return Extraction((ExtractedNode("3b1f8a52-0000-4000-8000-000000000001", "Entity", ("name",), {}),))
 

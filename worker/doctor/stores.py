@@ -72,7 +72,7 @@ def file_status(workspace: Workspace) -> FileStatus:
     """Inspect the graph's files, and what was put away; nothing of cognee's is opened. Raises OSError."""
     aside = _entries(workspace.quarantine)
     return FileStatus(
-        cognee=graph_files.is_there(workspace),
+        cognee=graph_files.store_exists(workspace),
         graph=graph_files.has_graph(workspace),
         vectors=graph_files.vectors_of(workspace).is_dir(),
         cut_off=graph_files.leftovers(workspace),
