@@ -266,20 +266,27 @@ def test_every_variable_in_a_shell_block_is_a_setting(page: Path) -> None:
         assert sum(source == "environment" for source in found.sources.values()) == len(environment) + 1
 
 
-def test_every_module_has_its_line() -> None:
-    """Modules in backticks, in the first column of the tables that stand below their package's name."""
+def packages() -> list[Path]:
+    return [path.parent for top in ("jobs", "bridge", "worker") for path in (ROOT / top).rglob("__init__.py")]
+
+
+def test_every_package_has_its_line() -> None:
+    """A row of docs/architecture.md, or for the three at the top, a paragraph that begins with its name."""
     page = text(ROOT / "docs" / "architecture.md")
-    sections = re.findall(r"^\*\*`([\w/]+)/`\*\*(.*?)(?=^\*\*`|^## )", page, re.MULTILINE | re.DOTALL)
-    own = {package for package, _ in sections}
-    assert {"jobs", "bridge", "worker"} <= own
-    for package, owned in sections:
-        cells = re.findall(r"^\| ([^|]+) \|", owned, re.MULTILINE)
-        listed = re.findall(r"`(\w+)`", " ".join(cells))
-        there = {path.stem for path in (ROOT / package).glob("*.py") if not path.stem.startswith("__")}
-        there |= {path.parent.name for path in (ROOT / package).glob("*/__init__.py")} - {
-            Path(each).name for each in own
-        }
-        assert sorted(listed) == sorted(there), package
+    listed = re.findall(r"^\| `([\w/]+)` \|", page, re.MULTILINE) + re.findall(r"^\*\*`(\w+)/`\*\*", page, re.MULTILINE)
+    assert sorted(listed) == sorted(path.relative_to(ROOT).as_posix() for path in packages())
+
+
+@pytest.mark.parametrize("package", packages(), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_every_module_has_its_line_in_its_packages_docstring(package: Path) -> None:
+    """``module``: what it is."""
+    said = ast.get_docstring(ast.parse(text(package / "__init__.py"))) or ""
+    listed = [
+        name for line in re.findall(r"^(``.*?``):", said, re.MULTILINE) for name in re.findall(r"``(\w+)``", line)
+    ]
+    there = {path.stem for path in package.glob("*.py") if not path.stem.startswith("__")}
+    there |= {path.parent.name for path in package.glob("*/__init__.py")}
+    assert sorted(listed) == sorted(there)
 
 
 def test_the_packages_that_are_explained_are_those_of_the_project() -> None:
