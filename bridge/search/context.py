@@ -84,7 +84,7 @@ def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count
     order = repetitions_last([memory for memory, _ in ranked], wholes)[: question.max_results]
     texts, notes = [HEADING], list[Packed]()
     left = question.max_tokens - count(HEADING)
-    for memory, scored in (ranked[place] for place in order):
+    for memory, scored in (ranked[index] for index in order):
         written = prompt_note(memory)
         text: str | None = written.text
         tokens = count(f"{_GAP}{text}")
@@ -110,7 +110,7 @@ def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count
 
 
 def repetitions_last(memories: Sequence[Memory], wholes: Vectors) -> list[int]:
-    """Places in a new order: those first that repeat nothing before them, then the others, each part in its order.
+    """Indexes in a new order: those first that repeat nothing before them, then the others, each part in its order.
 
     A memory repeats one whose whole text means the same, and a decision record that was made of it.
     """
@@ -119,11 +119,11 @@ def repetitions_last(memories: Sequence[Memory], wholes: Vectors) -> list[int]:
     first: list[int] = []
     later: list[int] = []
     merged: set[str] = set()
-    for place, memory in enumerate(memories):
-        if memory.id in merged or alike[place, first].any():
-            later.append(place)
+    for index, memory in enumerate(memories):
+        if memory.id in merged or alike[index, first].any():
+            later.append(index)
         else:
-            first.append(place)
+            first.append(index)
             merged.update(memory.sources)
     return first + later
 

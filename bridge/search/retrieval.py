@@ -124,12 +124,12 @@ def _best(candidates: Catalogue, semantic: Scores, question: Question) -> NDArra
     return np.concatenate([first, last])
 
 
-def _top(places: NDArray[np.intp], least: Scores, most: Scores, count: int) -> NDArray[np.intp]:
-    """The places whose score can be as high as that which ``count`` of them have for certain."""
-    if len(places) <= count:
-        return places
-    certain = np.partition(least[places], -count)[-count]
-    found: NDArray[np.intp] = places[most[places] >= certain]
+def _top(indexes: NDArray[np.intp], least: Scores, most: Scores, count: int) -> NDArray[np.intp]:
+    """The indexes whose score can be as high as that which ``count`` of them have for certain."""
+    if len(indexes) <= count:
+        return indexes
+    certain = np.partition(least[indexes], -count)[-count]
+    found: NDArray[np.intp] = indexes[most[indexes] >= certain]
     return found
 
 

@@ -271,9 +271,9 @@ class Audit:
         """Memories from the first to the newest, at equal distances, each with its whole text."""
         (count,) = self._connection.execute("SELECT count(*) FROM memories WHERE hidden = 0").fetchone()
         query = f"SELECT {rows.COLUMNS} FROM memories WHERE hidden = 0 ORDER BY number LIMIT 1 OFFSET ?"  # noqa: S608 - a constant
-        places = sorted({place * count // _SAMPLE for place in range(_SAMPLE)}) if count else []
-        for place in places:
-            row = self._connection.execute(query, (place,)).fetchone()
+        offsets = sorted({part * count // _SAMPLE for part in range(_SAMPLE)}) if count else []
+        for offset in offsets:
+            row = self._connection.execute(query, (offset,)).fetchone()
             memory = None if row is None else rows.readable(row)
             if memory is not None:
                 yield memory.id, passages(memory)[0].text
