@@ -283,7 +283,7 @@ def test_sqlite3_is_imported_in_bridge_store_only() -> None:
 
 def test_no_connection_to_memory_db_leaves_bridge_store() -> None:
     outside = [path for path in MODULES if not name_of(path).startswith("bridge/store/")]
-    taken = {name for path in outside for name in imported(path) if name.startswith("bridge.store.database")}
+    taken = {name for path in outside for name in imported(path) if f"{name}.".startswith("bridge.store.database.")}
     assert taken == {"bridge.store.database.failing_clearly"}
 
 
