@@ -436,7 +436,7 @@ def test_a_copy_that_cannot_be_moved_away_loses_no_other_record_of_the_step(
             raise OSError(28, "No space left on device")
         end(place, job_id, keep=keep)
 
-    monkeypatch.setattr(spool, "end", stuck)
+    monkeypatch.setattr(spool, "retire_copy", stuck)
     events = {"a": Succeeded({}), "b": Succeeded({}), "c": Failed(JobError("TEST_RETRY"))}
     assert [record.state for record in ledger.apply(events)] == ["succeeded", "succeeded", "retrying"]
     assert [record.job_id for record in ledger.live()] == ["c"]
