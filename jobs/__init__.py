@@ -5,6 +5,7 @@ the memory, nor which process runs it. In reading order:
 
 ``model``: jobs, attempts and records as immutable values, and their digest.
 ``kinds``: every kind of job with what is known about it, one row each.
+``states``: the states of a job and the outcomes of an attempt.
 ``errors``: every error code with its reaction and remediation, and the exception ``JobError``.
 ``diagnostics``: every diagnostic that ``doctor`` and the job ``check`` can report.
 ``finding``: a reported diagnostic.
@@ -12,6 +13,7 @@ the memory, nor which process runs it. In reading order:
 ``clock``: timestamps as text.
 ``layout``: the names and paths of all folders and files in a workspace.
 ``payloads``: the pydantic models of the job file and of each kind's payload.
+``spelling``: the nearest known word for a misspelt one.
 ``check``: validation against those models, with one readable sentence per error.
 ``parse``: from the bytes of a dropped file to a job, or to the error that rejects it.
 ``lifecycle``: the state machine, and the pure step from one record to the next.
@@ -24,6 +26,7 @@ the memory, nor which process runs it. In reading order:
 ``scrub``: what remains of an ended job's files after a memory is forgotten.
 ``record_cache``: a cached overview of all records, and the lists and counts made from it.
 ``rejected_files``: the files that could not become jobs.
+``heartbeat``: the worker's state, as it writes it to ``worker/heartbeat.json``.
 ``launch``: starting a worker for a workspace.
 ``client``: submit, status, wait, cancel and retry.
 ``schema``: the shapes of the files that a client reads, for JSON Schemas and TypeScript.
