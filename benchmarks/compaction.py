@@ -19,7 +19,6 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
 from bridge.settings import load
 from bridge.slices import ignore_progress
-from bridge.store import topics
 from jobs import clock
 from jobs.layout import Workspace
 from jobs.lifecycle import Succeeded
@@ -118,14 +117,14 @@ def column(stores: Stores, size: int) -> dict[str, str]:
 
 def statements(stores: Stores) -> list[str]:
     """What a preview compares."""
-    sources = record_draft.sources_of(topics.memories(stores.workspace, TOPIC))
+    sources = record_draft.sources_of(stores.store.about(TOPIC))
     names = ("decisions", "rationale", "open_questions", "next_steps")
     return [text for memory in sources for name in names for text in getattr(memory.content, name)]
 
 
 def compared_one_by_one(stores: Stores) -> None:
     """What finding conflicts takes without taking each decision apart once, and without leaving out hopeless pairs."""
-    sources = record_draft.sources_of(topics.memories(stores.workspace, TOPIC))
+    sources = record_draft.sources_of(stores.store.about(TOPIC))
     decisions = [text for memory in sources for text in (memory.content.decisions if memory.content else ())]
     for place, later in enumerate(decisions):
         for earlier in decisions[:place]:
