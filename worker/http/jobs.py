@@ -218,7 +218,7 @@ def _check_room(spool_paths: SpoolPaths, settings: Settings, known: RecordCache,
         raise verdict.error
 
 
-# --- ending, and running again ---
+# --- cancel, retry and dismiss ---
 
 
 def _alone(outcome: requests.Outcome) -> Asked:
