@@ -43,17 +43,14 @@ _NAMED = re.compile(
 
 def places(workspace: Workspace) -> list[tuple[str, str]]:
     """Pairs of an identifying text (workspace, home, user name) and its placeholder, the longest text first."""
-    placeholders = {str(workspace.root): "<workspace>", str(Path.home()): "~"}
+    names = {str(workspace.root): "<workspace>", str(Path.home()): "~"}
     try:
-        placeholders[getpass.getuser()] = "<user>"
+        names[getpass.getuser()] = "<user>"
     except (OSError, KeyError, ImportError):
         pass  # the user has no name
-    placeholders |= {
-        json.dumps(place, ensure_ascii=False)[1:-1]: name for place, name in placeholders.items()
-    }  # as escaped in JSON
-    return sorted(
-        ((place, name) for place, name in placeholders.items() if len(place) > 1), key=lambda pair: -len(pair[0])
-    )
+    # The same texts as JSON escapes them, such as the backslashes of Windows paths.
+    names |= {json.dumps(place, ensure_ascii=False)[1:-1]: name for place, name in names.items()}
+    return sorted(((place, name) for place, name in names.items() if len(place) > 1), key=lambda pair: -len(pair[0]))
 
 
 def cleaned(text: str, known: list[tuple[str, str]]) -> str:

@@ -127,7 +127,7 @@ def _is_writable(folder: Path) -> bool:
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
 
-# --- what is judged ---
+# --- the checks ---
 
 
 def python(it: Installation) -> Iterator[Finding]:

@@ -114,7 +114,7 @@ def _changed(path: Path) -> datetime | None:
         return None
 
 
-# --- what is judged ---
+# --- the checks ---
 
 
 def disk(it: Machine) -> Iterator[Finding]:

@@ -145,7 +145,7 @@ def _queue_problem(path: Path) -> str | None:
         return str(error)
 
 
-# --- what is judged ---
+# --- the checks ---
 
 
 def waiting(it: Queue) -> Iterator[Finding]:

@@ -45,16 +45,16 @@ def survey(settings: Settings, environment: Mapping[str, str], workspace_env: Pa
     """The variables without effect. Raises OSError, or ValueError for an unreadable ``.env``."""
     in_file = _dotenv(workspace_env)
     unknown = [*_unknown(environment, "environment"), *_unknown(in_file, ".env of the workspace")]
-    said_in_file = {name for name in names() if in_file.get(variable(name))}
-    allowed = {name for name in said_in_file if may_stand_in_workspace(name, trusted)}
-    said = {name for name in names() if environment.get(variable(name))} | allowed | _in_user_file(settings)
+    set_in_file = {name for name in names() if in_file.get(variable(name))}
+    allowed = {name for name in set_in_file if may_stand_in_workspace(name, trusted)}
+    set_names = {name for name in names() if environment.get(variable(name))} | allowed | _in_user_file(settings)
     apart = [
         name for group in groups() for name in group
-        if name in said and name not in settings.sources and all(other in said for other in group)
+        if name in set_names and name not in settings.sources and all(other in set_names for other in group)
     ]  # fmt: skip
     return Said(
         tuple(unknown),
-        tuple(sorted(map(variable, said_in_file - allowed))),
+        tuple(sorted(map(variable, set_in_file - allowed))),
         tuple(map(variable, apart)),
         tuple(name for name in _COGNEES if environment.get(name)),
     )

@@ -71,7 +71,7 @@ class Worker:
     processes: list[Process] = field(default_factory=list)
     token_mode: int | None = None
     paused_since: datetime | None = None
-    http: str | None = None  # what is wrong with its address
+    http: str | None = None  # the problem with its address
     log_errors: int = 0
     embedder: str = ""
     llm_configured: bool = False
@@ -222,7 +222,7 @@ def _errors_within_a_day(path: Path, now: datetime) -> int:
     return sum(1 for line in lines for form, first in forms if (match := form.match(line)) and match[1] >= first)
 
 
-# --- what is judged ---
+# --- the checks ---
 
 
 def lock(it: Worker) -> Iterator[Finding]:

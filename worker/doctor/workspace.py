@@ -106,7 +106,7 @@ def _sort(kept: Kept, path: Path, status: os.stat_result, parts_before: float, *
         kept.parts.append(path)
 
 
-# --- what is judged ---
+# --- the checks ---
 
 
 def trust_state(it: Kept) -> Iterator[Finding]:
