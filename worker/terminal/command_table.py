@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _OF_A_JOB = "job_views.show"
 
 # By the words of the command: the function that returns the envelope or raises JobError, and the view that prints it.
-# A command that has the name of a kind of job needs no row: it is ``run`` of the kind's module in ``kinds``.
+# A command with the name of a kind of job needs no row: its function is ``run`` in the module of ``kinds``.
 COMMANDS: dict[str, tuple[str, str]] = {
     # --- start and see ---
     "demo": ("commands.demo", "display.nothing"),

@@ -34,7 +34,7 @@ _MOST_REJECTED = 5  # shown when the command did not ask for rejected files
 _LOG_FILES = 9  # more than the rotation keeps
 
 
-# --- seeing ---
+# --- listing and showing jobs ---
 
 
 def list_jobs(given: argparse.Namespace) -> Envelope:
@@ -142,7 +142,7 @@ def watch(given: argparse.Namespace) -> Envelope:
     return look_on(workspace, filters_of(given), given.interval, until_idle=given.until_idle, as_json=given.json)
 
 
-# --- asking ---
+# --- requests to the worker ---
 
 
 def cancel(given: argparse.Namespace) -> Envelope:

@@ -111,7 +111,7 @@ def all_causes(found: Envelope) -> None:
         say("No job failed.")
 
 
-# --- what was asked for ---
+# --- outcomes of requests ---
 
 
 def cancelled(found: Envelope) -> None:
@@ -177,7 +177,7 @@ def watched(found: Envelope) -> None:
     say(f"{many} ended in {span(found['seconds'])}{': ' if states else '.'}", *states)
 
 
-# --- the whole at a glance ---
+# --- the overview ---
 
 
 def _remembered(memory: Envelope) -> str:
