@@ -36,7 +36,7 @@ class Answer:
     is_error: bool = False
 
 
-# --- asking ---
+# --- queries ---
 
 
 def _ask(verb: Verb, workspace: Workspace, arguments: dict[str, Any]) -> Any:

@@ -53,7 +53,7 @@ def _or_null(schema: Schema) -> Schema:
     return {"anyOf": [{k: v for k, v in schema.items() if k != "description"}, {"type": "null"}], **described}
 
 
-# --- what the tools take ---
+# --- inputs ---
 
 PROJECT = _text(
     "The workspace that is meant: its path or its folder's name. Only to make sure; any other workspace is refused."
@@ -200,7 +200,7 @@ def compact_preview_input() -> Schema:
     )
 
 
-# --- what they give ---
+# --- outputs ---
 
 
 def retrieve_output() -> Schema:
@@ -283,8 +283,8 @@ def _schema_of(shape: Any) -> Schema:
     """The schema of a shape, without the titles that pydantic adds: they say nothing to a model and cost tokens."""
     from bridge.interface.json_schema import schema_of
 
-    found: Schema = _tidy(schema_of(shape))
-    return found
+    schema: Schema = _tidy(schema_of(shape))
+    return schema
 
 
 def _tidy(schema: Any, *, names: bool = False) -> Any:

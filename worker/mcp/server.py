@@ -66,8 +66,8 @@ def serve(workspace: Workspace, version: str) -> NoReturn:
         if not _client_has_gone(error):
             print(trace(error), file=sys.stderr, flush=True)  # noqa: T201 - for bug reports
             status = 1
-    # Not sys.exit: a call that nobody waits for any more must not keep the process, and what a library printed into a
-    # buffer must not get out now that stdout is the client's again. What a call has written is durable.
+    # Not sys.exit: an abandoned call must not keep the process alive, and text that a library has buffered must not be
+    # written now that stdout is restored. The results of calls are durable already.
     os._exit(status)
 
 
