@@ -173,7 +173,7 @@ def _numbered(memory: Memory, number: int) -> Memory:
     return replace(memory, number=number)
 
 
-# --- files of the spool ---
+# --- files of the job folder ---
 
 
 def in_the_spool(jobs: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -216,7 +216,7 @@ def _heartbeat(place: SpoolPaths, running: Record) -> dict[str, Any]:
         place, facts, 2.0, partial(describe, ledger, runner, child, "events", http), Counters(), Event()
     )
     heartbeat.state("ready")
-    found: dict[str, Any] = _read(place.heartbeat)
+    beat: dict[str, Any] = _read(place.heartbeat)
     fixed = {
         "worker_id": "9c1f0a7be2d34856",
         "pid": 4711,
@@ -225,9 +225,9 @@ def _heartbeat(place: SpoolPaths, running: Record) -> dict[str, Any]:
         "heartbeat_at": clock.iso(seconds(0.4)),
         "uptime_seconds": 600.4,
     }
-    assert fixed.keys() <= found.keys()
-    found["in_flight"][0]["seconds"] = 0.4
-    return found | fixed
+    assert fixed.keys() <= beat.keys()
+    beat["in_flight"][0]["seconds"] = 0.4
+    return beat | fixed
 
 
 def _read(path: Path) -> Any:
@@ -280,11 +280,11 @@ def memories() -> list[Memory]:
         updated_at="2026-11-13T09:00:00Z",
         source_created_at="2026-11-12T17:30:00Z",
     )
-    said = "User asked: Why do the tests need a display?\n\nAssistant answered: One of them opens a window."
+    text = "User asked: Why do the tests need a display?\n\nAssistant answered: One of them opens a window."
     return [
         Memory("b5f3c8a0-53a5-5a52-8d7e-3f8a0a1f6c01", 42, "summary", _metadata(importance=0.8), stored, _content()),
         Memory("b5f3c8a0-53a5-5a52-8d7e-3f8a0a1f6c02", 17, "decision_record", known, stored, record, sources=sources),
-        Memory("b5f3c8a0-53a5-5a52-8d7e-3f8a0a1f6c03", 3, "legacy", Metadata(), "2026-11-18T12:00:00Z", text=said),
+        Memory("b5f3c8a0-53a5-5a52-8d7e-3f8a0a1f6c03", 3, "legacy", Metadata(), "2026-11-18T12:00:00Z", text=text),
     ]
 
 
@@ -294,11 +294,11 @@ QUESTION = {"query": "upload retry", "max_results": 10}
 def scored(asked: question.Question) -> list[tuple[Memory, ranking.Factors]]:
     """The memories as hits, best first, with fixed values instead of the embedding model's scores."""
     measured = [(0.81, 0.74, 0.62), (0.52, 0.47, 0.2), (0.41, 0.36, 0.11)]
-    found = [
+    hits_with_factors = [
         (memory, ranking.factors(memory, ranking.relevance(*values), asked.ranking))
         for memory, values in zip(memories(), measured, strict=True)
     ]
-    return sorted(found, key=lambda pair: ranking.order_key(*pair))
+    return sorted(hits_with_factors, key=lambda pair: ranking.order_key(*pair))
 
 
 def retrieval_mixed() -> dict[str, Any]:

@@ -35,7 +35,7 @@ The port stands in `worker/heartbeat.json` under `http.url`, the token in the fi
 See docs/http.md.
 """
 
-# --- what is sent ---
+# --- requests ---
 
 
 def _text(**more: Any) -> Schema:
@@ -162,7 +162,7 @@ def _several(states: tuple[str, ...]) -> Schema:
 
 _NOTHING = {"type": "object", "additionalProperties": False, "maxProperties": 0}
 
-# --- what is answered ---
+# --- replies ---
 
 _REFUSALS = {
     400: ("BadUsage", "Wrong usage: ARGUMENT_INVALID, QUERY_EMPTY, or what is no HTTP at all."),
@@ -193,6 +193,7 @@ class _Document:
         self.paths: Schema = {}
 
     def shape(self, shape: Shape) -> Schema:
+        """Add the schema of a shape; returns the reference to it."""
         self.shared[shape.__name__] = definition(shape, shape.__name__, self.shared)
         return {"$ref": f"#/$defs/{shape.__name__}"}
 

@@ -127,9 +127,9 @@ def _where(given: Mapping[str, list[str]], **fields: Any) -> dict[str, Any]:
 
 def schemas() -> dict[str, dict[str, Any]]:
     """Every schema by file name. Each schema is complete in its file."""
-    found = {"job": job_schema(), "record": record_schema()}
-    found |= {f"{verb}-response": response_schema(verb) for verb in RESPONSES}
-    found["export"] = export_schema()
+    named = {"job": job_schema(), "record": record_schema()}
+    named |= {f"{verb}-response": response_schema(verb) for verb in RESPONSES}
+    named["export"] = export_schema()
     alone: list[tuple[str, Shape, str]] = [
         *((f"payload.{kind}", model, payload_name(kind)) for kind, model in PAYLOADS.items()),
         *((f"result.{kind}", model, model.__name__) for kind, model in result_shapes.RESULTS.items()),
@@ -140,10 +140,10 @@ def schemas() -> dict[str, dict[str, Any]]:
     for file, model, name in alone:
         shared: dict[str, Any] = {}
         schema = definition(model, name, shared)
-        found[file] = {**schema, "$defs": shared} if shared else schema
+        named[file] = {**schema, "$defs": shared} if shared else schema
     return {
         f"{file}.schema.json": {"$schema": _DIALECT, "$id": f"urn:cognee-memory:1:{file}", **schema}
-        for file, schema in found.items()
+        for file, schema in named.items()
     }
 
 
