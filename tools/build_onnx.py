@@ -1,10 +1,10 @@
-"""The ONNX graph of all-MiniLM-L6-v2: how it computes, without what it weighs.
+"""Builds the ONNX graph of all-MiniLM-L6-v2: the computation without the weights.
 
-The graph's weights are external data: byte ranges of the published ``model.safetensors``, which
-must lie beside the graph under that name. So the graph is small enough to ship, and no weight is
-converted or stored twice. Standard operators only; the one reader of the ``onnx`` package.
+The graph's weights are external data: byte ranges of the published ``model.safetensors``, which must be beside the
+graph under that name. So the graph is small enough to ship, and no weight is converted or stored twice. It uses
+standard operators only. Only this tool imports the package ``onnx``.
 
-    python tools/build_onnx.py MODEL.safetensors bridge/data/all-MiniLM-L6-v2.onnx
+python tools/build_onnx.py MODEL.safetensors bridge/data/all-MiniLM-L6-v2.onnx
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from onnx import TensorProto, helper, numpy_helper
 
 LAYERS, HEADS, WIDTH = 6, 12, 384
 EPSILON = 1e-12  # config.json: layer_norm_eps
-OPSET = 20  # the first with Gelu
+OPSET = 20  # the first opset with Gelu
 
 
 class Graph:
-    """Nodes and constants as they are added; every method returns the name of its output."""
+    """Collects nodes and constants. Each method returns the name of its output."""
 
     def __init__(self, safetensors: Path) -> None:
         with safetensors.open("rb") as file:
@@ -35,15 +35,18 @@ class Graph:
         self.constants: dict[str, onnx.TensorProto] = {}
 
     def node(self, operator: str, *inputs: str, output: str = "", **attributes: Any) -> str:
+        """Add a node of an operator."""
         output = output or f"{operator}_{len(self.nodes)}"
         self.nodes.append(helper.make_node(operator, list(inputs), [output], **attributes))
         return output
 
     def constant(self, name: str, value: Any, dtype: type = np.int64) -> str:
+        """Add a constant that is stored in the graph."""
         self.constants[name] = numpy_helper.from_array(np.array(value, dtype), name)
         return name
 
     def weight(self, name: str) -> str:
+        """Add a tensor of the safetensors file as external data."""
         start, end = self._tensors[name]["data_offsets"]
         tensor = TensorProto(
             name=name,
@@ -65,6 +68,7 @@ class Graph:
         return self.node("Gemm", x, self.weight(f"{name}.weight"), self.weight(f"{name}.bias"), transB=1)
 
     def norm(self, x: str, name: str) -> str:
+        """The layer normalisation of ``x`` with the stored weight and bias."""
         weight, bias = self.weight(f"{name}.weight"), self.weight(f"{name}.bias")
         return self.node("LayerNormalization", x, weight, bias, axis=-1, epsilon=EPSILON)
 
@@ -118,7 +122,7 @@ def _embeddings(graph: Graph) -> str:
 
 
 def _hidden_mask(graph: Graph) -> str:
-    """0 where a token is, -1e9 where padding is: (batch, 1, 1, seq), to add to attention scores."""
+    """0 for tokens, -1e9 for padding: float32 (batch, 1, 1, seq), to add to attention scores."""
     present = graph.node("Cast", "attention_mask", to=TensorProto.FLOAT)
     absent = graph.node("Sub", graph.constant("one", 1, np.float32), present)
     low = graph.node("Mul", absent, graph.constant("low", -1e9, np.float32))

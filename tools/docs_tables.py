@@ -41,7 +41,7 @@ _REACTIONS = {
 
 
 def settings() -> str:
-    """Each setting with its default, and who may say it."""
+    """Each setting with its default and the sources that may set it."""
     flags = {f.name: f.metadata for f in fields(Settings) if not f.metadata.get("internal")}
     rows = []
     for row in table(Settings()):
@@ -49,7 +49,7 @@ def settings() -> str:
         sources = ["environment"]
         if may_stand_in_workspace(row.name, trusted=True):
             sources.append("`.env`" if flag["workspace"] else "`.env` if trusted")
-        if row.name != "config_dir":  # it says where the file lies
+        if row.name != "config_dir":  # it names the folder of the file
             sources.append("`config.toml`")
         rows.append((f"`{row.variable}`", _default(row.name), ", ".join(sources), _prose(row.help)))
     return _table(("variable", "default", "set by", "meaning"), rows)
@@ -63,7 +63,7 @@ def _default(name: str) -> str:
 
 
 def errors() -> str:
-    """Each error: what it means, what the worker does with the job, what a person does, and the exit code."""
+    """Each error: its cause, the worker's reaction, the remedy, and the exit code."""
     rows = [
         (
             f"`{kind.code}`",
@@ -87,7 +87,7 @@ _WITHOUT_A_WORKER: dict[str, str] = {
 
 
 def commands() -> str:
-    """Each command and verb: what it is for, and what it does where no worker runs."""
+    """Each command and subcommand: what it does, with and without a running worker."""
     making = cli.made()
     rows = []
     for title, group in cli.GROUPS.items():
@@ -100,7 +100,7 @@ def commands() -> str:
 
 
 def _prose(text: str) -> str:
-    """Text for a cell; commands in backticks, where nothing needs to be escaped."""
+    """Text for a table cell. Commands are in backticks, where nothing needs escaping."""
     parts = []
     done = 0
     for command in _COMMAND.finditer(text):
@@ -115,7 +115,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def steps() -> str:
-    """The durable steps in their order, with what a crash beside each leaves and who mends it."""
+    """The durable steps in order: what a crash before or after each leaves, and what repairs it."""
     rows = [
         (str(number), f"`{s.name}`", s.process, s.does, s.left_before, s.left_after, s.mended_by)
         for number, s in enumerate(STEPS, 1)
@@ -125,7 +125,7 @@ def steps() -> str:
 
 
 def repairs() -> str:
-    """What recovery does about each combination; where the dropped file makes no difference, one row."""
+    """The repair that recovery makes for each combination. One row where the dropped file makes no difference."""
     rows = []
     for (record, copy, dropped), repair in REPAIRS.items():
         other = REPAIRS.get((record, copy, not dropped))
@@ -137,13 +137,13 @@ def repairs() -> str:
 
 
 def debts() -> str:
-    """Who pays what the graph is owed for a job's memory."""
+    """The repair for each state of a job's record and its outbox entry."""
     rows = [(record, "pending" if owed else "delivered", debt) for (record, owed), debt in DEBTS.items()]
     return _table(("record", "outbox entry", "repair"), rows)
 
 
 def kinds() -> str:
-    """Each kind of job: its priority, and how it shares the child process with others."""
+    """Each kind of job: its default priority, and how it shares the child process."""
     waits = {"short": "–", "mixed": "yes; also runs in such a pause", "long": "yes"}
     rows = []
     for kind in KINDS:
@@ -155,9 +155,9 @@ def kinds() -> str:
 
 
 def scores() -> str:
-    """What each knob makes of one memory: always the same relevance, 14 days old where nothing else is said."""
+    """The effect of each ranking option on one memory, always with the same relevance and by default 14 days old."""
     as_of = datetime(2026, 11, 20, 12, tzinfo=UTC)
-    found = Relevance(vector_score=0.7700679166, lexical_score=0.6909090909, semantic_score=0.7384043863)
+    relevance = Relevance(vector_score=0.7700679166, lexical_score=0.6909090909, semantic_score=0.7384043863)
     week, none = PRESETS["contract"]
     quarter, most = PRESETS["long-lived"]
     product = Ranking("product", week, none, 0.8, as_of)
@@ -180,13 +180,13 @@ def scores() -> str:
     for name, ranking, status, days in cases:
         created = None if days is None else clock.iso(as_of - timedelta(days=days))
         memory = Memory("", 1, "summary", Metadata(status=status, created_at=created), clock.iso(as_of))
-        made = factors(memory, found, ranking)
+        made = factors(memory, relevance, ranking)
         rows.append((name, f"{made.recency_multiplier:.10g}", f"{made.status_multiplier:g}", f"{made.score:.10g}"))
     return _table(("", "`recency_multiplier`", "`status_multiplier`", "`score`"), rows)
 
 
 def metrics() -> str:
-    """Each figure of a scrape: its name, its type, its labels, what it means."""
+    """Each metric: its name, type, labels and meaning."""
     rows = [
         (f"`{m.shown}`", m.type, ", ".join(f"`{label}`" for label in m.labels) or "–", _prose(m.help)) for m in METRICS
     ]
@@ -194,12 +194,12 @@ def metrics() -> str:
 
 
 def troubles() -> str:
-    """What the quick look finds, by what it is about, the worst first."""
+    """The diagnostics of the quick checks by group, the worst first."""
     return _troubles(trouble for trouble in DIAGNOSTICS.values() if not trouble.deep)
 
 
 def deep_troubles() -> str:
-    """What only the job ``check`` finds."""
+    """The diagnostics that only the job ``check`` reports."""
     return _troubles(trouble for trouble in DIAGNOSTICS.values() if trouble.deep)
 
 
@@ -236,21 +236,22 @@ _PAGES = {
 
 
 def page_of(name: str) -> Path:
-    """The page that shows the table."""
+    """The path of the page that contains the table."""
     return DOCS / f"{_PAGES.get(name, name)}.md"
 
 
 def renewed(name: str, page: str) -> str:
-    """The page with its table as the code would make it."""
+    """The page with the current table. Raises ValueError when the page lacks the table's markers."""
     begin, end = f"<!-- table: {name} -->\n", "<!-- end of table -->\n"
-    before, found, rest = page.partition(begin)
+    before, marker, rest = page.partition(begin)
     _, closed, after = rest.partition(end)
-    if not found or not closed:
+    if not marker or not closed:
         raise ValueError(f"{page_of(name).name} lacks the markers of the table {name!r}")
     return f"{before}{begin}{TABLES[name]()}{end}{after}"
 
 
 def main() -> int:
+    """Write the tables, or with ``--check`` report those that are not current. Returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tools.docs_tables", description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing; exit status 1 if a table is not current")
     check = parser.parse_args().check

@@ -1,7 +1,7 @@
-"""Golden examples: files as the program itself makes them, at fixed times and with fixed ids.
+"""Builds the golden examples: files as the program writes them, at fixed times and with fixed ids.
 
-Whatever is real is made by the real functions. Only what differs from one run to the next (process ids,
-clocks, what a model measures) is put in.
+The real functions build everything except what differs between runs: process ids, clocks, and the measurements of a
+model.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from worker.scheduling.ledger import Ledger
 from worker.scheduling.runner import Runner, Running
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-PROJECT = cast(Path, PurePosixPath("/home/ada/uploader"))  # the same text on every system
+PROJECT = cast(Path, PurePosixPath("/home/ada/uploader"))  # a POSIX path, so that the text is the same on every system
 WORKSPACE_ID = "6f1c2b1e-0d7a-4c55-9a53-3f0f6f1a9b10"
 
 SUMMARY: dict[str, Any] = {
@@ -66,15 +66,17 @@ CONVERSATION: dict[str, Any] = {
 
 
 def job_id(number: int) -> str:
+    """The fixed id with this number."""
     return f"0193c7a2-7f3a-7000-8000-{number:012d}"
 
 
 def seconds(count: float) -> datetime:
+    """The time this many seconds after noon."""
     return NOON + timedelta(seconds=count)
 
 
 def files() -> dict[str, str]:
-    """Every example's text by its file's name."""
+    """The text of every example, by file name."""
     jobs = job_files()
     values: dict[str, Any] = {
         **{f"job-{name}": value for name, value in jobs.items()},
@@ -96,6 +98,7 @@ def files() -> dict[str, str]:
 
 
 def job_files() -> dict[str, dict[str, Any]]:
+    """The job files, by the example's name."""
     payloads: dict[str, tuple[str, dict[str, Any]]] = {
         "ingest-summary": ("ingest", {"summary": SUMMARY}),
         "ingest-conversation": ("ingest", {"conversation": CONVERSATION}),
@@ -119,7 +122,7 @@ def job_files() -> dict[str, dict[str, Any]]:
 
 
 def records(jobs: dict[str, dict[str, Any]]) -> dict[str, Record]:
-    """One job's record in each of the states that an asker meets most."""
+    """One record for each state that a client meets often."""
     summary = _parsed(jobs["ingest-summary"])
     queued = lifecycle.accept(summary, seconds(0.018))
     running = lifecycle.step(queued, Started(), seconds(0.031))
@@ -170,23 +173,23 @@ def _numbered(memory: Memory, number: int) -> Memory:
     return replace(memory, number=number)
 
 
-# --- files of the spool ---
+# --- files of the job folder ---
 
 
 def in_the_spool(jobs: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """A rejection's reason, a request and a heartbeat, as they are written."""
+    """The reason of a rejection, a control request and a heartbeat, as the program writes them."""
     with TemporaryDirectory() as folder:
-        place = SpoolPaths(Path(folder) / ".cognee_jobs")
-        spool.prepare(place)
-        dropped = spool.drop(place, job_id(9), b"{}")
-        kept = spool.reject(place, spool.Entry(dropped, job_id(9)), _refusal(), None, clock.iso(seconds(1)))
+        spool_paths = SpoolPaths(Path(folder) / ".cognee_jobs")
+        spool.prepare(spool_paths)
+        dropped = spool.drop(spool_paths, job_id(9), b"{}")
+        kept = spool.reject(spool_paths, spool.Entry(dropped, job_id(9)), _refusal(), None, clock.iso(seconds(1)))
         running = records(jobs)["running"]
-        spool.write_records(place, [running])
-        client.cancel(place, running.job_id)
+        spool.write_records(spool_paths, [running])
+        client.cancel(spool_paths, running.job_id)
         return {
             "reason": _read(kept.with_suffix(".reason.json")),
-            "control-cancel": {**_read(place.cancel(running.job_id)), "requested_at": clock.iso(seconds(2))},
-            "heartbeat": _heartbeat(place, running),
+            "control-cancel": {**_read(spool_paths.cancel(running.job_id)), "requested_at": clock.iso(seconds(2))},
+            "heartbeat": _heartbeat(spool_paths, running),
         }
 
 
@@ -213,7 +216,7 @@ def _heartbeat(place: SpoolPaths, running: Record) -> dict[str, Any]:
         place, facts, 2.0, partial(describe, ledger, runner, child, "events", http), Counters(), Event()
     )
     heartbeat.state("ready")
-    found: dict[str, Any] = _read(place.heartbeat)
+    beat: dict[str, Any] = _read(place.heartbeat)
     fixed = {
         "worker_id": "9c1f0a7be2d34856",
         "pid": 4711,
@@ -222,9 +225,9 @@ def _heartbeat(place: SpoolPaths, running: Record) -> dict[str, Any]:
         "heartbeat_at": clock.iso(seconds(0.4)),
         "uptime_seconds": 600.4,
     }
-    assert fixed.keys() <= found.keys()
-    found["in_flight"][0]["seconds"] = 0.4
-    return found | fixed
+    assert fixed.keys() <= beat.keys()
+    beat["in_flight"][0]["seconds"] = 0.4
+    return beat | fixed
 
 
 def _read(path: Path) -> Any:
@@ -277,11 +280,11 @@ def memories() -> list[Memory]:
         updated_at="2026-11-13T09:00:00Z",
         source_created_at="2026-11-12T17:30:00Z",
     )
-    said = "User asked: Why do the tests need a display?\n\nAssistant answered: One of them opens a window."
+    text = "User asked: Why do the tests need a display?\n\nAssistant answered: One of them opens a window."
     return [
         Memory("b5f3c8a0-53a5-5a52-8d7e-3f8a0a1f6c01", 42, "summary", _metadata(importance=0.8), stored, _content()),
         Memory("b5f3c8a0-53a5-5a52-8d7e-3f8a0a1f6c02", 17, "decision_record", known, stored, record, sources=sources),
-        Memory("b5f3c8a0-53a5-5a52-8d7e-3f8a0a1f6c03", 3, "legacy", Metadata(), "2026-11-18T12:00:00Z", text=said),
+        Memory("b5f3c8a0-53a5-5a52-8d7e-3f8a0a1f6c03", 3, "legacy", Metadata(), "2026-11-18T12:00:00Z", text=text),
     ]
 
 
@@ -289,17 +292,17 @@ QUESTION = {"query": "upload retry", "max_results": 10}
 
 
 def scored(asked: question.Question) -> list[tuple[Memory, ranking.Factors]]:
-    """The memories as hits, best first. What the embedding model would measure is put in."""
+    """The memories as hits, best first, with fixed values instead of the embedding model's scores."""
     measured = [(0.81, 0.74, 0.62), (0.52, 0.47, 0.2), (0.41, 0.36, 0.11)]
-    found = [
+    hits_with_factors = [
         (memory, ranking.factors(memory, ranking.relevance(*values), asked.ranking))
         for memory, values in zip(memories(), measured, strict=True)
     ]
-    return sorted(found, key=lambda pair: ranking.order_key(*pair))
+    return sorted(hits_with_factors, key=lambda pair: ranking.order_key(*pair))
 
 
 def retrieval_mixed() -> dict[str, Any]:
-    """An answer with a hit of each kind."""
+    """An answer with one hit of each kind."""
     asked = question.parse_question(QUESTION, NOON)
     ranked = scored(asked)
     packed = hits.pack(ranked, hits.summary_text, Estimate().count, asked.max_tokens)
@@ -307,18 +310,19 @@ def retrieval_mixed() -> dict[str, Any]:
 
 
 def block_of(asked: question.Question) -> context.Block:
+    """The context block with all memories, packed with vectors that are all unlike."""
     unlike = SimpleNamespace(whole_text_vectors=lambda numbers: np.eye(len(numbers), dtype=np.float32))
     return context.pack(cast(Snapshot, unlike), asked, scored(asked), Estimate().count)
 
 
 def context_mixed() -> dict[str, Any]:
-    """A block of all of them; the last one is shortened."""
+    """A context block with all memories, the last one shortened."""
     asked = question.parse_question(QUESTION | {"max_tokens": 210}, NOON)
     return context._answer(asked, block_of(asked), 3, Estimate.name, [])
 
 
 def explain_mixed() -> dict[str, Any]:
-    """Two hits, the second one asked for by its id as well; one memory by its id alone; and one that is not there."""
+    """Two hits, the second also requested by id; a memory requested only by id; and an unknown id."""
     asked = parse(
         Workspace(PROJECT),
         QUESTION | {"ids": [17, 3, 99], "limit": 2, "include_pack_context": True, "max_tokens": 210},
@@ -335,7 +339,7 @@ def explain_mixed() -> dict[str, Any]:
 
 
 def templates() -> dict[str, str]:
-    """The enriched texts, as the template's version writes them."""
+    """The enriched texts, by the name of the template version."""
     _, record, _ = memories()
     assert record.content is not None
     return {
@@ -348,7 +352,7 @@ def templates() -> dict[str, str]:
 
 
 def digests(jobs: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Payloads with the text whose SHA-256 their digest is, and with the digest."""
+    """Payloads with the text that is hashed and its SHA-256 digest."""
     asked: list[tuple[str, str, dict[str, Any]]] = [
         ("no fields", "check", {}),
         ("names are sorted, at every depth", "migrate", {"limit": 10, "dry_run": True}),

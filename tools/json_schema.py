@@ -1,4 +1,5 @@
-"""JSON Schemas of answers' types and of pydantic models, as docs/schemas and the OpenAPI document show them."""
+"""Builds the JSON Schemas of answer types and pydantic models, in the form that docs/schemas and the OpenAPI
+document publish."""
 
 from __future__ import annotations
 
@@ -9,17 +10,17 @@ from jobs.payloads import Model
 
 
 def definition(shape: Shape, name: str, shared: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a type, under a name. What it refers to goes to ``shared``."""
-    found = _tidy(schema_of(shape), asked=isinstance(shape, type) and issubclass(shape, Model))
-    shared |= found.pop("$defs", {})
-    head = {"title": name, "description": found.get("description")}
-    return {key: value for key, value in (head | {**found, **head}).items() if value is not None}
+    """The schema of a type with ``name`` as its title. The definitions that it refers to are added to ``shared``."""
+    schema = _tidy(schema_of(shape), asked=isinstance(shape, type) and issubclass(shape, Model))
+    shared |= schema.pop("$defs", {})
+    head = {"title": name, "description": schema.get("description")}
+    return {key: value for key, value in (head | {**schema, **head}).items() if value is not None}
 
 
 def _tidy(schema: Any, *, asked: bool, names: bool = False) -> Any:
-    """Descriptions with Markdown's backticks, and no defaults that only stand for absence.
+    """The schema with Markdown's backticks in descriptions, and without defaults that only mean absence.
 
-    ``asked``: the schema is of what an asker writes. ``names``: the keys are names of fields.
+    ``asked``: a client writes this JSON, so its defaults matter. ``names``: the keys are field names.
     """
     if isinstance(schema, list):
         return [_tidy(item, asked=asked) for item in schema]

@@ -1,4 +1,4 @@
-"""The OpenAPI document of the worker's HTTP interface, made from the shapes, payloads and ranges in the code."""
+"""Builds the OpenAPI document of the worker's HTTP interface from the shapes, payloads and ranges in the code."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ The port stands in `worker/heartbeat.json` under `http.url`, the token in the fi
 See docs/http.md.
 """
 
-# --- what is sent ---
+# --- requests ---
 
 
 def _text(**more: Any) -> Schema:
@@ -43,7 +43,7 @@ def _text(**more: Any) -> Schema:
 
 
 def _number(least: float, most: float, *, whole: bool) -> Schema:
-    """As a number or as text, as the command line hands it on. Out of range is clamped, and said in a warning."""
+    """A number, or the same as text, as the command line sends it. A value out of range is clamped, with a warning."""
     kind = "integer" if whole else "number"
     form = r"^-?[0-9]{1,9}$" if whole else r"^-?[0-9]{1,9}(\.[0-9]{1,9})?$"
     what = f"{least:g} to {most:g}; what is outside is taken for the nearest of these, with a warning."
@@ -62,7 +62,7 @@ _FLAG = {"anyOf": [{"type": "boolean"}, {"enum": [*BOOLEANS, 1, 0, None]}]}
 
 
 def _argument(argument: Argument) -> Schema:
-    """What may be sent for an argument of a question that may be left out."""
+    """The schema of an optional query argument."""
     match argument.kind:
         case "whole" | "number":
             return _number(*argument.range, whole=argument.kind == "whole")
@@ -88,28 +88,28 @@ _QUESTION: Schema = {name: _argument(argument) for name, argument in ARGUMENTS.i
 
 
 def _asked(verb: str) -> Schema:
-    found: Schema = {"type": "object", "additionalProperties": False, "properties": _QUESTION}
+    schema: Schema = {"type": "object", "additionalProperties": False, "properties": _QUESTION}
     if verb != "explain":
-        return {**found, "required": ["query"]}
+        return {**schema, "required": ["query"]}
     lowest, highest = EXPLAIN_ARGUMENTS["ids"].range
     ids = {"type": "array", "contains": {"type": "integer", "minimum": lowest, "maximum": highest}}
     least, most = EXPLAIN_ARGUMENTS["limit"].range
-    said = f"Numbers of memories, {MOST_IDS} at most. What is none is reported, and left out."
-    found["properties"] = {
+    text = f"Numbers of memories, {MOST_IDS} at most. What is none is reported, and left out."
+    schema["properties"] = {
         **_QUESTION,
         "query": {"description": "The question whose hits are explained. What is none is reported, and left out."},
-        "ids": {"description": said},
+        "ids": {"description": text},
         "project": {"anyOf": [_FILLED, _NULL]},
         "include_pack_context": {"type": ["boolean", "null"]},
         "limit": {"type": ["integer", "null"], "minimum": least, "maximum": most},
     }
     by_query = {"required": ["query"], "properties": {"query": _FILLED}}
     by_ids = {"required": ["ids"], "properties": {"ids": ids}}
-    return {**found, "anyOf": [by_query, by_ids]}
+    return {**schema, "anyOf": [by_query, by_ids]}
 
 
 def _new_job(shared: Schema) -> Schema:
-    """A job file, of one kind each; its id and version may be left out."""
+    """The schema of a job file, one branch for each kind; its id and version are optional."""
     whole = definition(JobFile, "JobFile", shared)
     branches = []
     for kind, model in PAYLOADS.items():
@@ -131,27 +131,28 @@ def _new_job(shared: Schema) -> Schema:
 
 
 def _dated(schema: Any) -> Any:
-    """What is described as ISO 8601 said as a format as well: here it is a program that reads the schema."""
+    """The schema with ``format: date-time`` wherever the description says ISO 8601, for programs that read the
+    schema."""
     if isinstance(schema, list):
         return [_dated(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    found = {name: _dated(value) for name, value in schema.items()}
-    said = str(found.get("description", ""))
-    if "ISO 8601" in said:
-        if found.get("type") == "string":
-            found["format"] = "date-time"
-        for each in found.get("anyOf", ()):
+    dated = {name: _dated(value) for name, value in schema.items()}
+    description = str(dated.get("description", ""))
+    if "ISO 8601" in description:
+        if dated.get("type") == "string":
+            dated["format"] = "date-time"
+        for each in dated.get("anyOf", ()):
             if each.get("type") == "string":
                 each["format"] = "date-time"
-    return found
+    return dated
 
 
 _CHOICE = {"kind": {"enum": list(KIND_NAMES)}, "error": {"enum": list(ERRORS)}}
 
 
 def _several(states: tuple[str, ...]) -> Schema:
-    """Jobs by their ids, or by what they have in common."""
+    """The schema that selects jobs by ids or by filters."""
     ids = {"type": "array", "minItems": 1, "maxItems": http_jobs.MOST_IDS, "items": _text(minLength=1, maxLength=255)}
     by_ids = {"type": "object", "additionalProperties": False, "required": ["job_ids"], "properties": {"job_ids": ids}}
     fields = {"state": {"enum": list(states)}, **_CHOICE}
@@ -161,7 +162,7 @@ def _several(states: tuple[str, ...]) -> Schema:
 
 _NOTHING = {"type": "object", "additionalProperties": False, "maxProperties": 0}
 
-# --- what is answered ---
+# --- replies ---
 
 _REFUSALS = {
     400: ("BadUsage", "Wrong usage: ARGUMENT_INVALID, QUERY_EMPTY, or what is no HTTP at all."),
@@ -185,13 +186,14 @@ _WITH_BODY = (408, 413, 415)
 
 
 class _Document:
-    """What is described so far."""
+    """Collects the paths and the shared schemas."""
 
     def __init__(self) -> None:
         self.shared: Schema = {}
         self.paths: Schema = {}
 
     def shape(self, shape: Shape) -> Schema:
+        """Add the schema of a shape; returns the reference to it."""
         self.shared[shape.__name__] = definition(shape, shape.__name__, self.shared)
         return {"$ref": f"#/$defs/{shape.__name__}"}
 
@@ -212,7 +214,7 @@ class _Document:
         links: Schema | None = None,
         media: dict[str, Schema] | None = None,
     ) -> None:
-        """``refused``: the shape of errors, where they have one of their own beside the common one."""
+        """Add an operation. ``refused`` is the shape of its own errors, if it has one besides the common shape."""
         common = {"$ref": "#/$defs/Refusal"}
         good: Schema = {"description": summary}
         if answer is not None:
@@ -228,25 +230,25 @@ class _Document:
             responses["304"] = {"description": "Nothing has changed since the answer with that tag.", "headers": tags}
         wanted = {*_ALWAYS, *errors, *(_WITH_BODY if body else ())} - ({401} if is_open and not body else set())
         for code in sorted(wanted):
-            kind, said = _REFUSALS[code]
+            kind, description = _REFUSALS[code]
             schema = {"anyOf": [refused, common]} if refused else common
-            responses[str(code)] = {"description": said, "content": {_JSON: {"schema": schema}}}
+            responses[str(code)] = {"description": description, "content": {_JSON: {"schema": schema}}}
             if code in _HEADERS:
                 responses[str(code)]["headers"] = _HEADERS[code]
             if not refused:
                 responses[str(code)] = {"$ref": f"#/components/responses/{kind}"}
-        found: Schema = {
+        operation: Schema = {
             "operationId": name,
             "summary": summary,
             "tags": [path.split("/")[-1 if "v1" not in path else 2]],
         }
         if parameters:
-            found["parameters"] = list(parameters)
+            operation["parameters"] = list(parameters)
         if body is not None:
-            found["requestBody"] = {"required": True, "content": {_JSON: {"schema": body}}}
+            operation["requestBody"] = {"required": True, "content": {_JSON: {"schema": body}}}
         if is_open:
-            found["security"] = []
-        self.paths.setdefault(path, {})[method] = {**found, "responses": responses}
+            operation["security"] = []
+        self.paths.setdefault(path, {})[method] = {**operation, "responses": responses}
 
 
 def _query(name: str, schema: Schema, said: str, **more: Any) -> Schema:
@@ -520,15 +522,15 @@ def _describe(document: _Document) -> None:
 
 
 def document() -> Schema:
-    """The whole document."""
+    """The OpenAPI document."""
     made = _Document()
     _describe(made)
     responses = {}
-    for code, (name, said) in _REFUSALS.items():
-        responses[name] = {"description": said, "content": {_JSON: {"schema": {"$ref": "#/$defs/Refusal"}}}}
+    for code, (name, description) in _REFUSALS.items():
+        responses[name] = {"description": description, "content": {_JSON: {"schema": {"$ref": "#/$defs/Refusal"}}}}
         if code in _HEADERS:
             responses[name]["headers"] = _HEADERS[code]
-    found = {
+    content = {
         "openapi": "3.1.0",
         "info": {
             "title": "cognee-memory",
@@ -552,11 +554,11 @@ def document() -> Schema:
             "schemas": dict(sorted(made.shared.items())),
         },
     }
-    return _moved(found)
+    return _moved(content)
 
 
 def _moved(schema: Any) -> Any:
-    """References to where OpenAPI keeps schemas."""
+    """The schema with its references pointing to OpenAPI's ``components/schemas``."""
     if isinstance(schema, list):
         return [_moved(each) for each in schema]
     if isinstance(schema, dict):
@@ -568,4 +570,5 @@ def _moved(schema: Any) -> Any:
 
 
 def text() -> str:
+    """The document as JSON text."""
     return json.dumps(document(), indent=1, ensure_ascii=False) + "\n"

@@ -48,7 +48,7 @@ export type Camel<T> = T extends readonly (infer Item)[]
 
 
 def job_schema() -> dict[str, Any]:
-    """The job file, with the payload that goes with each kind."""
+    """The schema of the job file, with the payload of each kind."""
     shared: dict[str, Any] = {}
     job = definition(JobFile, "JobFile", shared)
     for kind, model in PAYLOADS.items():
@@ -58,7 +58,7 @@ def job_schema() -> dict[str, Any]:
 
 
 def record_schema() -> dict[str, Any]:
-    """The record, with what goes with each state, and the result that goes with each kind."""
+    """The schema of the record, with the fields that each state requires and the result of each kind."""
     shared: dict[str, Any] = {}
     record = definition(shapes.JobRecord, "JobRecord", shared)
     for model in result_shapes.RESULTS.values():
@@ -89,6 +89,7 @@ RESPONSES: dict[str, tuple[str, Shape, Shape]] = {
 
 
 def response_schema(verb: str) -> dict[str, Any]:
+    """The schema of a query's answer: a success or a failure."""
     title, success, failure = RESPONSES[verb]
     shared: dict[str, Any] = {}
     for model in (success, failure):
@@ -102,7 +103,7 @@ def response_schema(verb: str) -> dict[str, Any]:
 
 
 def export_schema() -> dict[str, Any]:
-    """A line of an export."""
+    """The schema of a line of an export."""
     shared: dict[str, Any] = {}
     for model in export_lines.MODELS:
         shared[model.__name__] = definition(model, model.__name__, shared)
@@ -119,16 +120,16 @@ def _ref(name: str) -> dict[str, str]:
 
 
 def _where(given: Mapping[str, list[str]], **fields: Any) -> dict[str, Any]:
-    """If each given field has one of the values, then the other fields are as described."""
+    """A condition: if each given field has one of the values, the other fields have these schemas."""
     condition = {name: {"const": v[0]} if len(v) == 1 else {"enum": v} for name, v in given.items()}
     return {"if": {"properties": condition, "required": list(condition)}, "then": {"properties": fields}}
 
 
 def schemas() -> dict[str, dict[str, Any]]:
-    """Every schema by the name of its file, each complete in itself."""
-    found = {"job": job_schema(), "record": record_schema()}
-    found |= {f"{verb}-response": response_schema(verb) for verb in RESPONSES}
-    found["export"] = export_schema()
+    """Every schema by file name. Each schema is complete in its file."""
+    named = {"job": job_schema(), "record": record_schema()}
+    named |= {f"{verb}-response": response_schema(verb) for verb in RESPONSES}
+    named["export"] = export_schema()
     alone: list[tuple[str, Shape, str]] = [
         *((f"payload.{kind}", model, payload_name(kind)) for kind, model in PAYLOADS.items()),
         *((f"result.{kind}", model, model.__name__) for kind, model in result_shapes.RESULTS.items()),
@@ -139,15 +140,15 @@ def schemas() -> dict[str, dict[str, Any]]:
     for file, model, name in alone:
         shared: dict[str, Any] = {}
         schema = definition(model, name, shared)
-        found[file] = {**schema, "$defs": shared} if shared else schema
+        named[file] = {**schema, "$defs": shared} if shared else schema
     return {
         f"{file}.schema.json": {"$schema": _DIALECT, "$id": f"urn:cognee-memory:1:{file}", **schema}
-        for file, schema in found.items()
+        for file, schema in named.items()
     }
 
 
 def types() -> str:
-    """The TypeScript declarations of everything that the schemas describe."""
+    """The TypeScript declarations for all schemas."""
     known: dict[str, Any] = {}
     for schema in schemas().values():
         known |= schema.get("$defs", {})
@@ -184,7 +185,7 @@ def types() -> str:
 
 
 def documents() -> dict[str, str]:
-    """Every generated file by its path below docs/schemas."""
+    """The text of every generated file, by its path below docs/schemas."""
     return {
         **{name: json.dumps(schema, indent=2, ensure_ascii=False) + "\n" for name, schema in schemas().items()},
         TYPES: types(),
@@ -193,14 +194,15 @@ def documents() -> dict[str, str]:
 
 
 def stale(folder: Path, wanted: Mapping[str, str]) -> Iterator[str]:
-    """The files that are missing, other than they should be, or too many."""
-    found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
-    for name in sorted((found.keys() - _BY_HAND) | wanted.keys()):
-        if name not in wanted or name not in found or found[name].read_text("utf-8") != wanted[name]:
+    """The files that are missing, differ from ``wanted``, or should not exist."""
+    existing = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    for name in sorted((existing.keys() - _BY_HAND) | wanted.keys()):
+        if name not in wanted or name not in existing or existing[name].read_text("utf-8") != wanted[name]:
             yield name
 
 
 def main() -> int:
+    """Write the files, or with ``--check`` report those that are not current. Returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tools.schemas", description=__doc__)
     parser.add_argument("--check", action="store_true", help="change nothing; exit status 1 if a file is not current")
     check = parser.parse_args().check

@@ -1,4 +1,4 @@
-"""docs/images/page.png: the page over the demo's memories and a queue on a bad night, in Debian's Chromium.
+"""Makes docs/images/page.png: the page with the demo's memories and many failed jobs, in Debian's Chromium.
 
 python -m tools.screenshot [FILE]
 """
@@ -33,6 +33,7 @@ _PATIENCE_SECONDS = 180.0
 
 
 def main() -> None:
+    """Start a worker in a temporary workspace, fill it, and write the screenshot."""
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE
     path.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="cognee-memory-page-") as name:
@@ -51,7 +52,7 @@ def main() -> None:
 
 
 def _fill(workspace: Workspace) -> None:
-    """The demo's memories, and jobs that fail for three causes."""
+    """Submit the demo's memories, and jobs that fail for three causes."""
     script = json.loads(resources("worker").joinpath("data/demo.json").read_text("utf-8"))
     for job in script["jobs"]:
         then = clock.iso(clock.now() - timedelta(days=job["days_ago"]))
@@ -85,10 +86,10 @@ def _shoot(workspace: Workspace, path: Path) -> None:
 
 def _heartbeat(workspace: Workspace) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads(workspace.spool.heartbeat.read_bytes())
+        beat: dict[str, Any] = json.loads(workspace.spool.heartbeat.read_bytes())
     except FileNotFoundError:
         return {}
-    return found
+    return beat
 
 
 def _http(workspace: Workspace) -> dict[str, Any]:

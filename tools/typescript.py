@@ -1,4 +1,5 @@
-"""TypeScript declarations from JSON Schemas: as much of both as our schemas use."""
+"""Writes TypeScript declarations from JSON Schemas. It supports the parts of both languages that this project's
+schemas use."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ _PRIMITIVES = {"string": "string", "integer": "number", "number": "number", "boo
 
 
 class TypeScript:
-    """Writes declarations. ``named`` are lists of values that have a name of their own, such as ``State``."""
+    """Writes declarations. ``named`` maps a type name such as ``State`` to its list of values."""
 
     def __init__(self, named: Mapping[str, Sequence[str]]) -> None:
         self._named = {tuple(values): name for name, values in named.items()}
@@ -42,7 +43,7 @@ class TypeScript:
         return "".join(lines)
 
     def _union(self, schema: Schema) -> list[str]:
-        """The alternatives of a type, none twice."""
+        """The alternatives of a type, without duplicates."""
         if "$ref" in schema:
             return [schema["$ref"].rsplit("/", 1)[1]]
         if "const" in schema:
@@ -60,12 +61,13 @@ class TypeScript:
         if kind == "object":
             return [_ANY_OBJECT]
         if kind is None:
-            # A pattern beside a list of known values: any other text, without losing the completion of these.
+            # Any other text besides the known values, in a form that keeps an editor's completion of these.
             return ["(string & {})"] if "pattern" in schema else ["unknown"]
         return [_PRIMITIVES[kind]]
 
 
 def alias(name: str, parts: Sequence[str]) -> str:
+    """The declaration of a type as a union, on several lines if it is long."""
     line = f"export type {name} = {' | '.join(parts)};\n"
     if len(line) <= _WIDTH:
         return line
@@ -73,7 +75,7 @@ def alias(name: str, parts: Sequence[str]) -> str:
 
 
 def comment(text: str, indent: str = "") -> str:
-    """A JSDoc comment, or nothing."""
+    """A JSDoc comment; empty without text."""
     if not text:
         return ""
     lines = text.replace("*/", "*\\/").splitlines()
@@ -83,7 +85,7 @@ def comment(text: str, indent: str = "") -> str:
 
 
 def _description(field: Schema) -> str:
-    """What is said of the field, or else of its type; with its default."""
+    """The description of a field, or else of its type, with its default."""
     text: str = field.get("description") or next(
         (branch["description"] for branch in field.get("anyOf", ()) if "description" in branch), ""
     )

@@ -1,1 +1,19 @@
-"""What may be wrong with a workspace or a machine: looked at, explained, mended."""
+"""The diagnostics of a workspace and a machine: checks, safe fixes and the support archive.
+
+Every check reads state with ``gather`` and judges it in the functions of ``CHECKS``. The package does not open the
+stores of cognee and starts no job; the job ``check`` reads the stores completely. What a diagnostic means is in
+``jobs.diagnostics``. In reading order:
+
+``examination``: runs all checks and orders the findings.
+``installation``: checks Python, packages, SQLite and the configuration folder.
+``settings``: checks the settings and the providers.
+``setting_sources``: finds settings that have no effect, with their source.
+``workspace``: checks the owner, permissions and types of the workspace's files.
+``machine``: checks disk, mount, limits and clock.
+``worker``: checks the worker's lock, heartbeat, processes and address.
+``queue``: checks waiting and failed jobs, and the consistency of the job folder.
+``stores``: checks memory.db, its index, the graph and the embedding model.
+``fixes``: applies the safe fixes that findings name.
+``bundle``: writes the support archive.
+``cleaning``: removes personal data from texts for the archive.
+"""

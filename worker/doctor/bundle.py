@@ -1,6 +1,7 @@
-"""The archive for support: how things stand, without a text of a memory or a job, without keys, names or homes.
+"""The support archive: diagnostics, settings, versions and records, without texts of memories or jobs, keys, user names
+or home paths.
 
-What goes in is made anew of what is known to be harmless, rather than copied and cleaned.
+Most files are built from fields that are known to be harmless. They are not copies with the sensitive parts removed.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ _LEFT_OUT = (
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A file of the archive: its name, what it is, and what makes it."""
+    """A file of the archive: its name, its description in the manifest, and the function that makes its text."""
 
     name: str
     what: str
@@ -66,7 +67,11 @@ class Part:
 
 
 def write(workspace: Workspace, path: Path, report: Report, now: datetime) -> dict[str, Any]:
-    """Write the archive, readable by this user alone. Raises ARGUMENT_INVALID."""
+    """Write the archive to ``path``, readable by this user only.
+
+    Returns its path, its size in bytes, the names of its files, and what to inspect before sending. Raises JobError:
+    ARGUMENT_INVALID when the file cannot be written.
+    """
     settings, standing, _ = surroundings(workspace)
     known = doctor_cleaning.places(workspace)
     parts = list(_Bundle(workspace, settings).parts(report, now, is_ours=standing.foreign is None))
@@ -85,7 +90,7 @@ def write(workspace: Workspace, path: Path, report: Report, now: datetime) -> di
 
 
 def _made(part: Part) -> str:
-    """A part that cannot be made says so, and keeps no other from being made."""
+    """The text of a part. A part that fails contains the type of the error, so the other parts are still written."""
     try:
         return part.make()
     except Exception as error:
@@ -107,7 +112,8 @@ class _Bundle:
         self._names = doctor_cleaning.Names(workspace)
 
     def parts(self, report: Report, now: datetime, *, is_ours: bool) -> Iterator[Part]:
-        """Of a workspace that is somebody else's nothing is read."""
+        """The parts of the archive. Without ``is_ours``, the workspace belongs to another user and none of its files
+        is read."""
         yield Part("report.json", "what was found", lambda: _json(self._report(report)))
         yield Part("report.txt", "the same to read", lambda: self._report_text(report))
         yield Part("settings.json", "each setting, its value and source; secrets say (set)", self._settings_table)
@@ -127,7 +133,7 @@ class _Bundle:
             if finding["group"] == "workspace":
                 finding["subject"] = self._names.listed(finding["subject"])
             trouble = DIAGNOSTICS[finding["code"]]
-            is_of_jobs = finding["group"] == "queue"  # whose errors may quote what somebody wrote
+            is_of_jobs = finding["group"] == "queue"  # errors of jobs may quote a user's text
             finding["message"] = trouble.cause if is_of_jobs else doctor_cleaning.without_quotes(finding["message"])
             finding["remedy"] = trouble.remedy
         return cleaned
@@ -185,8 +191,8 @@ class _Bundle:
 
     def _records(self) -> str:
         lines = []
-        for found in spool.records(self._workspace.spool):
-            lines.append(json.dumps(doctor_cleaning.record(found)))
+        for record in spool.records(self._workspace.spool):
+            lines.append(json.dumps(doctor_cleaning.record(record)))
             if len(lines) == _MOST_RECORDS:
                 break
         return "\n".join([*lines, ""])
@@ -241,10 +247,10 @@ def _versions() -> str:
 
 
 def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """A folder and all below it; no link is followed."""
-    for place, folders, names in os.walk(folder):
+    """A folder and everything below it; links are not followed."""
+    for directory, folders, names in os.walk(folder):
         folders.sort()
-        for path in (Path(place), *(Path(place, name) for name in sorted(names))):
+        for path in (Path(directory), *(Path(directory, name) for name in sorted(names))):
             try:
                 yield path, path.lstat()
             except OSError:

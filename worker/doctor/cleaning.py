@@ -1,6 +1,6 @@
-"""What may leave this machine in an archive for support: texts without what tells who, where, or what somebody wrote.
+"""Removes personal data from texts for the support archive: keys, names, paths, and anything that a user wrote.
 
-All of it errs on the side of leaving out.
+In doubt, a text is removed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from jobs.scrub import name_digest, without_strings, without_texts
 
 _LEFT_OUT = "…"
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”|«[^»]*»|`[^`]*`")
-# Names that cognee and its engines give to files, and ours that are made of digests, dates and numbers.
+# File names that cognee and its engines create, and this program's names made of digests, dates and numbers.
 _ENDINGS = r"\.(?:json|jsonl|lance|manifest|txn|txt|db|tmp|log|arrow|idx)"
 _MADE = re.compile(
     r"databases|cache|logs|home|repos|data|cognee_db(?:-\w+)?|cognee_graph_\w+(?:\.\w+)*|cognee\.lancedb"
@@ -28,46 +28,52 @@ _MADE = re.compile(
     r"|(?:graph|vectors|cognee)-\d{4}-\d\d-\d\dT[\d.]+Z(?:~\d+)?|\.gitignore|\.owner|start\.log"
     r"|memory\.format-\d+\.db"
 )
-# A line of our own log: time, level, logger and message.
+# A line of this program's log: time, level, logger and message.
 _LINE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+) (\w+) +([\w.]+) (.*)")
 _FRAME = re.compile(
     r"\S*?([\w-]+/[\w.-]+\.py:\d+ in [\w<>]+)|(caused by [\w.]+|[\w.]+(?:Error|Exception|Busy))( \(.*\))?"
 )
 _OUR_LOGGERS = ("worker", "bridge", "jobs", "root", "huey")
 _OF_THE_CHILD = re.compile(r"(operation \S+ failed: \w+|\S+ was not done: [A-Z_]+)")
-# What follows such a word was named by somebody.
+# A user chose the value after these words.
 _NAMED = re.compile(
     r"\b(kept|file|correlation_id)=.*?(?= job_id=| kind=| attempt=| code=|$)|\b(request) .*?(?=: | refused|$)"
 )
 
 
 def places(workspace: Workspace) -> list[tuple[str, str]]:
-    """What tells who and where, the longest first, and what stands for it."""
-    found = {str(workspace.root): "<workspace>", str(Path.home()): "~"}
+    """Pairs of an identifying text (workspace, home, user name) and its placeholder, the longest text first."""
+    names = {str(workspace.root): "<workspace>", str(Path.home()): "~"}
     try:
-        found[getpass.getuser()] = "<user>"
+        names[getpass.getuser()] = "<user>"
     except (OSError, KeyError, ImportError):
-        pass  # a user without a name
-    found |= {json.dumps(place, ensure_ascii=False)[1:-1]: name for place, name in found.items()}  # as JSON has it
-    return sorted(((place, name) for place, name in found.items() if len(place) > 1), key=lambda pair: -len(pair[0]))
+        pass  # the user has no name
+    # The same texts as JSON escapes them, such as the backslashes of Windows paths.
+    names |= {json.dumps(place, ensure_ascii=False)[1:-1]: name for place, name in names.items()}
+    return sorted(((place, name) for place, name in names.items() if len(place) > 1), key=lambda pair: -len(pair[0]))
 
 
 def cleaned(text: str, known: list[tuple[str, str]]) -> str:
-    """Without keys of the settings, and with what stands for each of the places; as words alone where it is a name."""
+    """The text with keys masked and with each identifying text replaced by its placeholder. A name is replaced only
+    as a whole word."""
     text = masked(text)
-    for place, stands_for in known:
-        is_path = "/" in place or "\\" in place
-        text = text.replace(place, stands_for) if is_path else re.sub(rf"\b{re.escape(place)}\b", stands_for, text)
+    for identifying, stands_for in known:
+        is_path = "/" in identifying or "\\" in identifying
+        text = (
+            text.replace(identifying, stands_for)
+            if is_path
+            else re.sub(rf"\b{re.escape(identifying)}\b", stands_for, text)
+        )
     return text
 
 
 def without_quotes(text: str) -> str:
-    """What stands in quotation marks may be somebody's words."""
+    """The text without everything in quotation marks, which may quote a user."""
     return _QUOTED.sub(f"'{_LEFT_OUT}'", text)
 
 
 def address(value: str) -> str:
-    """Of an address, the scheme and the host alone: the rest may hold a name or a password."""
+    """The scheme and the host of an address; the rest may contain a name or a password. Other values are unchanged."""
     if "://" not in value:
         return value
     try:
@@ -77,7 +83,7 @@ def address(value: str) -> str:
 
 
 class Names:
-    """Which names of files are ours or cognee's; all others were given by somebody."""
+    """Knows the file names that this program or cognee creates. A user chose all other names."""
 
     def __init__(self, workspace: Workspace) -> None:
         paths = workspace.spool
@@ -90,7 +96,7 @@ class Names:
         self._known = {path.name for path in known}
 
     def shown(self, path: str) -> str:
-        """A path below the workspace, with the endings alone of what has no name of ours."""
+        """A path below the workspace, with each unknown name replaced; only a known file ending remains."""
         return "/".join(map(self._part, path.split("/")))
 
     def _part(self, name: str) -> str:
@@ -100,7 +106,7 @@ class Names:
         return f"{_LEFT_OUT}{ending if re.fullmatch(_ENDINGS, ending) else ''}"
 
     def listed(self, subject: str) -> str:
-        """The same for a list of paths, as a finding has it."""
+        """As ``shown``, for the list of paths in a finding's subject."""
         plain, several, more = subject.partition(" and ")
         return ", ".join(map(self.shown, plain.split(", "))) + several + more
 
@@ -110,7 +116,7 @@ class Names:
 
 
 def record(found: Record) -> dict[str, Any]:
-    """A job's record without texts, and without the id that its asker chose besides."""
+    """The JSON of a job's record without texts. The correlation id, which a client chose, becomes a digest."""
     plain = without_texts(found).as_dict()
     if plain["correlation_id"] is not None:
         plain["correlation_id"] = name_digest(plain["correlation_id"])[:16]
@@ -122,12 +128,13 @@ def record(found: Record) -> dict[str, Any]:
 
 
 def log_line(line: str) -> str | None:
-    """A line of ours without what somebody named or said; of another program's, how long it was."""
+    """A line of the log without names and quoted texts; of another program's message only the length. None drops the
+    line."""
     if line.startswith("{"):
         return _json_line(line)
-    said = _LINE.fullmatch(line)
-    if said is not None:
-        at, level, logger, message = said.groups()
+    entry = _LINE.fullmatch(line)
+    if entry is not None:
+        at, level, logger, message = entry.groups()
         return f"{at} {level} {logger} {_message(logger, message)}"
     frame = _FRAME.fullmatch(line.strip())
     return None if frame is None else f"  {frame[1] or frame[2]}"
@@ -135,12 +142,12 @@ def log_line(line: str) -> str | None:
 
 def _json_line(line: str) -> str | None:
     try:
-        said = json.loads(line)
-        logger, level = str(said["logger"]), str(said["level"])
-        message = _message(logger, str(said["message"]).splitlines()[0])
+        entry = json.loads(line)
+        logger, level = str(entry["logger"]), str(entry["level"])
+        message = _message(logger, str(entry["message"]).splitlines()[0])
     except (ValueError, LookupError, TypeError):
         return None
-    return json.dumps({**without_strings(said), "logger": logger, "level": level, "message": message, "trace": ""})
+    return json.dumps({**without_strings(entry), "logger": logger, "level": level, "message": message, "trace": ""})
 
 
 def _message(logger: str, message: str) -> str:

@@ -1,5 +1,7 @@
-"""The quick look at everything that may be wrong. It only reads, needs no worker and no cognee, and never fails: a
-check that cannot be made is a finding.
+"""Runs the quick checks of ``doctor`` and orders their findings.
+
+The checks only read, and need neither a worker nor cognee. A check that cannot run becomes a finding itself, so an
+examination never fails.
 """
 
 from __future__ import annotations
@@ -40,8 +42,8 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 Check = Callable[[T], Iterator[Finding]]
 
-_READING_SECONDS = 0.7  # of memory.db; the rest takes about as long
-# What is looked at even where the workspace is somebody else's, or missing.
+_READING_SECONDS = 0.7  # the limit for reading memory.db; the other checks take about as long
+# The groups that are checked even when the workspace is missing or belongs to another user.
 _ANYWHERE = ("machine", "installation", "settings", "workspace")
 
 
@@ -56,23 +58,24 @@ class DoctorReport(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was found, the worst first."""
+    """The findings, the worst first, and the time in milliseconds that they took."""
 
     findings: tuple[Finding, ...]
     took_ms: int
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error."""
+        """Whether no finding is an error."""
         return not any(finding.level == "error" for finding in self.findings)
 
     @property
     def counts(self) -> dict[Level, int]:
+        """The number of findings of each level; levels without findings are absent."""
         counted = Counter[Level](finding.level for finding in self.findings)
         return {level: counted[level] for level in LEVELS if counted[level]}
 
     def with_more(self, others: Iterable[Finding], took_ms: int = 0) -> Report:
-        """Together with what else was found."""
+        """A new report that also contains ``others``; a finding with the same code and subject is not repeated."""
         known = {(each.code, each.subject): each for each in self.findings if each.level != "ok"}
         for each in others:
             known.setdefault((each.code, each.subject), each)
@@ -80,6 +83,7 @@ class Report:
         return Report(tuple(_ordered(list(known.values()), looked_at)), self.took_ms + took_ms)
 
     def as_dict(self) -> DoctorReport:
+        """The report as JSON."""
         return {
             "ok": self.ok,
             "counts": self.counts,
@@ -89,7 +93,11 @@ class Report:
 
 
 def examine(workspace: Workspace, now: datetime, *, probe_http: bool = True) -> Report:
-    """Look at everything. ``probe_http`` asks the worker's address too: not for the process that answers there."""
+    """Run all quick checks.
+
+    With ``probe_http`` the worker's address is requested too; the process that serves this address passes false. Never
+    raises.
+    """
     began = time.monotonic()
     settings, standing, problems = surroundings(workspace)
     is_ours = standing.foreign is None and workspace.exists
@@ -101,7 +109,8 @@ def examine(workspace: Workspace, now: datetime, *, probe_http: bool = True) -> 
 def _examine(
     workspace: Workspace, now: datetime, settings: Settings, standing: TrustState, probe_http: bool | None
 ) -> Iterator[Finding]:
-    """``probe_http`` is None where what lies in the workspace is not ours to read."""
+    """The findings of all groups. ``probe_http`` is None when the workspace must not be read: it is missing or
+    belongs to another user."""
     yield from _checked("installation", doctor_installation.CHECKS, doctor_installation.gather, workspace, settings)
     yield from _checked(
         "settings", doctor_settings.CHECKS, doctor_settings.gather, workspace, settings, standing.trusted
@@ -127,7 +136,7 @@ def _examine(
 
 
 def surroundings(workspace: Workspace) -> tuple[Settings, TrustState, list[Finding]]:
-    """The settings as far as they can be read, and whose the workspace is; with what is wrong there."""
+    """The settings as far as they are readable, the trust state of the workspace, and the findings about both."""
     problems: list[Finding] = []
     try:
         settings = load()
@@ -148,7 +157,7 @@ def surroundings(workspace: Workspace) -> tuple[Settings, TrustState, list[Findi
 
 
 def _what_can_be_read() -> Settings:
-    """The defaults, with the folders that the environment names."""
+    """The default settings, with the folders from the environment."""
     from bridge.settings import inherited_environment, variable
 
     env = inherited_environment()
@@ -160,11 +169,11 @@ def _records(workspace: Workspace) -> list[JobRow]:
     try:
         return doctor_queue.known(workspace)
     except OSError:
-        return []  # the folder is closed, which is a finding of its own
+        return []  # an unreadable folder has its own finding
 
 
 def _checked(group: Group, checks: Sequence[Check[T]], gather: Callable[..., T], *arguments: Any) -> Iterator[Finding]:
-    """What the checks find; one that fails is a finding, and keeps no other from being made."""
+    """The findings of a group's checks. A check that fails becomes a finding and does not stop the others."""
     try:
         facts = gather(*arguments)
     except Exception as error:
@@ -184,7 +193,7 @@ def _not_made(group: Group, error: Exception) -> Finding:
 
 
 def _ordered(findings: Sequence[Finding], groups: Collection[str]) -> list[Finding]:
-    """The worst first, then by group; a group that was looked at, and is without a trouble, says that all is well."""
+    """The worst first, then by group. A group that was checked without findings gets one finding of level ``ok``."""
     known = [replace(each, message=masked(each.message), subject=masked(each.subject)) for each in findings]
     troubled = {finding.group for finding in known if finding.level != "note"}
     known += [finding("OK", group, group=group) for group in GROUPS if group in groups and group not in troubled]

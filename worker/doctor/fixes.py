@@ -1,5 +1,6 @@
-"""Mending what can be mended without a risk. Each is looked at once more right before, changes nothing that is well,
-and does the same twice as once.
+"""Applies the safe fixes that findings name.
+
+Each fix checks the state again before it acts, changes nothing that is in order, and is idempotent.
 """
 
 from __future__ import annotations
@@ -28,26 +29,30 @@ from ..child.protocol import CRITICAL_SECONDS
 from ..wording import counted
 from . import worker as doctor_worker, workspace as doctor_workspace
 
-_PATIENCE_SECONDS = CRITICAL_SECONDS + 1.0  # a child of ours ends by itself, but not in the middle of a commit
+_PATIENCE_SECONDS = CRITICAL_SECONDS + 1.0  # an orphaned child exits, but only after its commit
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What was done of a fix, or why not."""
+    """The result of a fix: whether it was applied, and a message."""
 
     fix: Fix
     done: bool
     message: str
 
     def as_dict(self) -> dict[str, Any]:
+        """The result as JSON."""
         return asdict(self)
 
 
 def apply_fixes(
     workspace: Workspace, findings: Sequence[Finding], settings: Settings, *, start: bool = True
 ) -> list[Done]:
-    """Do the fixes that the findings name. In a workspace of somebody else's nothing is touched; with ``start`` false
-    no worker is started."""
+    """Apply the fixes that the findings name, in a fixed order.
+
+    A workspace of another user is not changed; with ``start`` false no worker is started. A fix that fails is reported
+    in its ``Done``.
+    """
     wanted = {finding.fix for finding in findings if finding.fix is not None}
     if not start:
         wanted.discard("start a worker")
@@ -82,10 +87,10 @@ def _close(workspace: Workspace, settings: Settings, standing: trust.TrustState 
 
 
 def _make_private(path: Path) -> bool:
-    """Take the rights of others away, from a plain file or folder of our own alone. Whether there were any."""
+    """Remove the permissions of others from a plain file or folder of this user. Returns whether there were any."""
     if sys.platform == "win32":
         return False
-    with contextlib.suppress(FileNotFoundError):  # it has just gone
+    with contextlib.suppress(FileNotFoundError):  # it was removed meanwhile
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             status = os.fstat(descriptor)
@@ -114,7 +119,7 @@ def _remove_parts(workspace: Workspace, settings: Settings, standing: trust.Trus
 
 
 def _remove_left(workspace: Workspace, settings: Settings, standing: trust.TrustState | None) -> str:
-    """With the lock held: no worker starts meanwhile, whose heartbeat it would be."""
+    """Holds the lock, so that no worker starts meanwhile and its heartbeat is not removed."""
     lock = Lock(workspace.spool.lock)
     if not lock.acquire():
         return "A worker lives: it was left alone."
@@ -126,7 +131,7 @@ def _remove_left(workspace: Workspace, settings: Settings, standing: trust.Trust
 
 
 def _end_orphans(workspace: Workspace, settings: Settings, standing: trust.TrustState | None) -> str:
-    """They end by themselves within some seconds, since their input is closed; who does not, hangs."""
+    """Wait for the orphans to exit, which takes seconds since their input is closed; then kill those that hang."""
     orphans = [each for each in doctor_worker.processes(workspace) if doctor_worker.is_orphan(each)]
     known = []
     for orphan in orphans:
@@ -137,13 +142,13 @@ def _end_orphans(workspace: Workspace, settings: Settings, standing: trust.Trust
     killed = [process for process in left if process.pid in still]
     for process in killed:
         with contextlib.suppress(psutil.NoSuchProcess):
-            process.kill()  # psutil compares the time of its start: never another process of the same id
+            process.kill()  # psutil compares the start time, so a new process with the same id is safe
     psutil.wait_procs(killed, timeout=_PATIENCE_SECONDS)
     return f"Ended: {len(known)}, {len(killed)} of them killed."
 
 
 def _start(workspace: Workspace, settings: Settings, standing: trust.TrustState | None) -> str:
-    """Last, when all else is mended."""
+    """The last fix, so that the worker starts after all repairs."""
     started = launch.start(workspace, leave_when_idle=True)
     return "A worker was started." if started else "A worker is there already."
 

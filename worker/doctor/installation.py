@@ -1,4 +1,4 @@
-"""The installation: Python, the packages, whose the names of our own are, and the user's configuration folder."""
+"""Checks the installation: Python, packages, name conflicts, SQLite, and the user's configuration folder."""
 
 from __future__ import annotations
 
@@ -28,8 +28,11 @@ _LIST = re.compile(rf"^({'|'.join(_OURS)})(?:\.py)?[/,]", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """``packages`` has the version of each that we need, None where it is missing, and the one that is wanted, if just
-    one will do. ``taken`` are the places of others' modules with our names."""
+    """The state of the installation.
+
+    ``packages`` maps each required package to its version, None when it is missing, and to the pinned version, None
+    when any will do. ``taken`` are modules and packages of others that use this program's module names.
+    """
 
     python: tuple[int, int]
     wanted_python: str
@@ -45,7 +48,7 @@ class Installation:
 
 
 def gather(workspace: Workspace, settings: Settings) -> Installation:
-    """Raises OSError."""
+    """Read the state of the installation. Raises OSError."""
     try:
         ours = metadata.metadata(NAME)
         required, wanted_python, installed = metadata.requires(NAME) or [], ours["Requires-Python"] or "", True
@@ -69,7 +72,7 @@ def gather(workspace: Workspace, settings: Settings) -> Installation:
 
 def _packages(required: list[str]) -> Iterator[tuple[str, tuple[str | None, str | None]]]:
     for line in required:
-        if ";" in line:  # of an extra
+        if ";" in line:  # a requirement of an extra
             continue
         pinned = _PINNED.match(line)
         name = _REQUIRED.match(line)
@@ -78,7 +81,7 @@ def _packages(required: list[str]) -> Iterator[tuple[str, tuple[str | None, str 
 
 
 def version_of(name: str) -> str | None:
-    """The version of an installed distribution."""
+    """The version of an installed distribution, None when it is missing."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -86,7 +89,7 @@ def version_of(name: str) -> str | None:
 
 
 def _shadows(workspace: Workspace) -> Iterator[str]:
-    """Modules with our names elsewhere on the path; a worker is started with the root of the disk on it as well."""
+    """Paths of other modules with this program's names. A worker's import path also contains the root of the disk."""
     own = Path(jobs.__file__).parent.parent
     for entry in dict.fromkeys((*sys.path, workspace.root.anchor)):
         folder = Path(entry or ".")
@@ -99,7 +102,7 @@ def _shadows(workspace: Workspace) -> Iterator[str]:
 
 
 def _owners() -> Iterator[str]:
-    """Other distributions that brought a module with one of our names, into our own folder even."""
+    """Other distributions that contain a module with one of this program's names, possibly in its own folder."""
     for each in metadata.distributions():
         listed = each.read_text("RECORD") or each.read_text("SOURCES.txt") or ""
         if _LIST.search(listed) and (name := each.metadata["Name"]) != NAME:
@@ -119,24 +122,26 @@ def _sqlite_lacks() -> Iterator[str]:
 
 
 def _is_writable(folder: Path) -> bool:
-    """Whether it may be written, or made where it is not there yet."""
+    """Whether the folder is writable, or can be created."""
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
 
-# --- what is judged ---
+# --- the checks ---
 
 
 def python(it: Installation) -> Iterator[Finding]:
+    """Findings about the Python version and about a missing installation of this program."""
     bounds = [(sign, (int(major), int(minor))) for sign, major, minor in _PYTHON.findall(it.wanted_python)]
     if any(it.python < bound if sign == ">=" else it.python >= bound for sign, bound in bounds):
-        said = f"It is {it.python[0]}.{it.python[1]}; wanted is {it.wanted_python}."
-        yield finding("PYTHON_UNSUPPORTED", "Python", said)
+        message = f"It is {it.python[0]}.{it.python[1]}; wanted is {it.wanted_python}."
+        yield finding("PYTHON_UNSUPPORTED", "Python", message)
     if not it.installed:
         yield finding("NOT_INSTALLED", NAME)
 
 
 def packages(it: Installation) -> Iterator[Finding]:
+    """Findings about missing packages and wrong versions."""
     for name, (version, wanted) in it.packages.items():
         if version is None:
             yield finding("PACKAGE_MISSING", name)
@@ -145,11 +150,13 @@ def packages(it: Installation) -> Iterator[Finding]:
 
 
 def our_names(it: Installation) -> Iterator[Finding]:
-    for place in it.taken:
-        yield finding("NAME_TAKEN", "jobs, bridge, worker", f"There is {place}.")
+    """A finding for each module of others with this program's names."""
+    for path in it.taken:
+        yield finding("NAME_TAKEN", "jobs, bridge, worker", f"There is {path}.")
 
 
 def sqlite(it: Installation) -> Iterator[Finding]:
+    """Findings about the SQLite version and missing features."""
     version = ".".join(map(str, it.sqlite))
     if it.sqlite < _LEAST_SQLITE:
         yield finding("SQLITE_LACKING", "SQLite", f"It is {version}.")
@@ -158,6 +165,7 @@ def sqlite(it: Installation) -> Iterator[Finding]:
 
 
 def config(it: Installation) -> Iterator[Finding]:
+    """Findings about the permissions of the configuration folder and file."""
     if not it.config_is_writable:
         yield finding("CONFIG_CLOSED", str(it.config_folder))
     if it.config_has_key and it.config_mode is not None and it.config_mode & 0o077:

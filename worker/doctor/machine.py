@@ -1,4 +1,4 @@
-"""The machine: disk, mount, clock, and the limits that the system sets."""
+"""Checks the machine: disk, mount, system limits and clock."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from jobs.layout import Workspace
 
 MIB = 1024 * 1024
 _FEW_INODES = 2_000
-_FEW_WATCHES = 1_024  # folders of one user; an editor takes thousands, we take two
+_FEW_WATCHES = 1_024  # watched folders of one user; an editor needs thousands, a worker two
 _FEW_INSTANCES = 32
 _FEW_FILES = 512
 _LITTLE_RAM = 512 * MIB
@@ -31,7 +31,8 @@ _DISK_CLOCK = timedelta(seconds=10)
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """``None`` is what this system does not say. Sizes in bytes; ``latest`` is the latest time in our files."""
+    """The state of the machine. None means that the system does not report the value. Sizes are in bytes; ``latest``
+    is the latest time in the workspace's files."""
 
     free: int
     min_free: int
@@ -52,7 +53,7 @@ class Machine:
 def gather(
     workspace: Workspace, settings: Settings, now: datetime, beat: dict[str, object] | None, latest: str | None
 ) -> Machine:
-    """``latest`` is the latest time in the records. Raises OSError."""
+    """Read the state of the machine. ``latest`` is the latest time in the records. Raises OSError."""
     folder = next(path for path in (workspace.root, *workspace.root.parents) if path.exists())
     inodes, read_only = _file_system(folder)
     beat_at = _time(beat and beat.get("heartbeat_at"))
@@ -76,11 +77,11 @@ def gather(
 
 
 def _file_system(folder: Path) -> tuple[int | None, bool]:
-    """Free inodes, None where they are made as needed; and whether nothing can be written."""
+    """The number of free inodes, None where the file system creates them as needed; and whether it is read-only."""
     if sys.platform == "win32":
         return None, False
-    said = os.statvfs(folder)
-    return (said.f_favail if said.f_files else None), bool(said.f_flag & os.ST_RDONLY)
+    status = os.statvfs(folder)
+    return (status.f_favail if status.f_files else None), bool(status.f_flag & os.ST_RDONLY)
 
 
 def _open_files() -> int | None:
@@ -113,10 +114,11 @@ def _changed(path: Path) -> datetime | None:
         return None
 
 
-# --- what is judged ---
+# --- the checks ---
 
 
 def disk(it: Machine) -> Iterator[Finding]:
+    """Findings about free space, inodes and a read-only disk."""
     room = f"{it.free / MIB:,.0f} MiB are free; {it.min_free / MIB:,.0f} MiB are needed."
     if it.read_only:
         yield finding("DISK_READ_ONLY", "disk")
@@ -129,6 +131,7 @@ def disk(it: Machine) -> Iterator[Finding]:
 
 
 def mount(it: Machine) -> Iterator[Finding]:
+    """Findings about a mount that is unsafe for SQLite or has no file events."""
     where = f"It is of type {it.mount.fstype}, at {it.mount.point}{', a disk of Windows' if it.mount.wsl else ''}."
     if not it.mount.wal:
         yield finding("MOUNT_UNSAFE_ALLOWED" if it.unsafe_is_allowed else "MOUNT_UNSAFE", "mount", where)
@@ -137,6 +140,7 @@ def mount(it: Machine) -> Iterator[Finding]:
 
 
 def limits(it: Machine) -> Iterator[Finding]:
+    """Findings about file watches, open files and free RAM."""
     if it.mount.events and it.watches is not None and it.watches < _FEW_WATCHES:
         yield finding("WATCHES_FEW", "fs.inotify.max_user_watches", f"It is {it.watches:,}.")
     if it.mount.events and it.instances is not None and it.instances < _FEW_INSTANCES:
@@ -148,13 +152,14 @@ def limits(it: Machine) -> Iterator[Finding]:
 
 
 def times(it: Machine) -> Iterator[Finding]:
+    """Findings about a clock that is wrong, was set back, or differs from the disk's clock."""
     if not _EARLIEST_YEAR <= it.now.year < _EARLIEST_YEAR + 100:
         yield finding("CLOCK_WRONG", "clock", f"It says {clock.iso(it.now)}.")
     elif it.latest is not None and it.latest > it.now + _AHEAD:
         yield finding("CLOCK_WAS_AHEAD", "clock", f"It says {clock.iso(it.now)}; there is {clock.iso(it.latest)}.")
     if it.beat_at and it.beat_file_at and abs(it.beat_at - it.beat_file_at) > _DISK_CLOCK:
-        said = f"A file written at {clock.iso(it.beat_at)} is of {clock.iso(it.beat_file_at)}."
-        yield finding("CLOCK_OF_DISK", "clock", said)
+        message = f"A file written at {clock.iso(it.beat_at)} is of {clock.iso(it.beat_file_at)}."
+        yield finding("CLOCK_OF_DISK", "clock", message)
 
 
 CHECKS = (disk, mount, limits, times)

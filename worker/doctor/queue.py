@@ -1,4 +1,5 @@
-"""The queue: what waits too long, what failed and why, and whether records, copies and requests fit together."""
+"""Checks the queue: jobs that wait too long, failures with their causes, and consistency of records, copies and
+requests."""
 
 from __future__ import annotations
 
@@ -29,13 +30,13 @@ _STUCK = timedelta(minutes=5)
 _LONG_RETRYING = timedelta(hours=1)
 _NOT_TAKEN = timedelta(minutes=1)
 _LARGE_SHARE = 0.8
-_QUEUE_SECONDS = 500  # milliseconds of waiting for the queue's own file
+_QUEUE_SECONDS = 500  # milliseconds to wait for a lock on the queue file
 _SHOWN = 3
 
 
 @dataclass(slots=True)
 class Queue:
-    """``inbox`` and ``requests`` are the ages of what waits there."""
+    """The state of the queue. ``inbox`` and ``requests`` are the ages of the files there."""
 
     now: datetime
     worker: bool
@@ -55,13 +56,13 @@ class Queue:
 
 
 def latest(known: list[JobRow]) -> str | None:
-    """The latest time in the records."""
+    """The latest time in the records, None without records."""
     times = (at for brief in known for at in (brief["accepted_at"], brief["finished_at"]))
     return max((at for at in times if at), default=None)
 
 
 def known(workspace: Workspace) -> list[JobRow]:
-    """The briefs of all records. Raises OSError."""
+    """The job rows of all records. Raises OSError."""
     looker = RecordCache(workspace.spool)
     looker.refresh()
     return looker.rows()
@@ -70,27 +71,27 @@ def known(workspace: Workspace) -> list[JobRow]:
 def gather(
     workspace: Workspace, settings: Settings, now: datetime, beat: dict[str, Any] | None, known: list[JobRow]
 ) -> Queue:
-    """Raises OSError."""
+    """Read the state of the queue. ``known`` are the job rows, ``beat`` is the heartbeat. Raises OSError."""
     paths = workspace.spool
-    it = Queue(now, is_held(paths.lock), bool(beat and beat.get("in_flight")), paths.paused.exists(), known)
-    it.leaving = beat is not None and beat["state"] in ("draining", "exiting")
-    it.most_active, it.most_ended = settings.max_active_jobs, settings.keep_ended_jobs
+    state = Queue(now, is_held(paths.lock), bool(beat and beat.get("in_flight")), paths.paused.exists(), known)
+    state.leaving = beat is not None and beat["state"] in ("draining", "exiting")
+    state.most_active, state.most_ended = settings.max_active_jobs, settings.keep_ended_jobs
     if not paths.root.is_dir():
-        return it
-    it.inbox = [age for entry in spool.inbox(paths) if (age := _age(entry.path, now)) is not None]
-    it.requests = [age for path in _files(paths.control) if (age := _age(path, now)) is not None]
-    it.rejected = sum(1 for path in _files(paths.rejected) if path.name.endswith(".reason.json"))
+        return state
+    state.inbox = [age for entry in spool.inbox(paths) if (age := _age(entry.path, now)) is not None]
+    state.requests = [age for path in _files(paths.control) if (age := _age(path, now)) is not None]
+    state.rejected = sum(1 for path in _files(paths.rejected) if path.name.endswith(".reason.json"))
     by_id = {brief["job_id"]: brief for brief in known}
     active = set(spool.job_ids(paths.active))
     live = {job_id for job_id, brief in by_id.items() if not _has_ended(brief)}
-    # What was looked at first may have changed since: only what is so at a second look counts.
-    it.damaged = [
+    # The files change while they are read, so only what a second read confirms counts.
+    state.damaged = [
         job_id for job_id in spool.job_ids(paths.results) if job_id not in by_id and _is_damaged(paths, job_id)
     ]
-    it.copies_alone = [i for i in active - by_id.keys() if paths.copy(i).exists() and not paths.record(i).exists()]
-    it.without_copy = [i for i in live - active if not _has_copy_or_end(paths, i)]
-    it.queue_file = _queue_problem(paths.queue_db)
-    return it
+    state.copies_alone = [i for i in active - by_id.keys() if paths.copy(i).exists() and not paths.record(i).exists()]
+    state.without_copy = [i for i in live - active if not _has_copy_or_end(paths, i)]
+    state.queue_file = _queue_problem(paths.queue_db)
+    return state
 
 
 def _has_ended(brief: JobRow) -> bool:
@@ -106,7 +107,7 @@ def _is_damaged(place: Any, job_id: str) -> bool:
 
 
 def _has_copy_or_end(place: Any, job_id: str) -> bool:
-    """Whether a job has a copy, or has ended since it was looked at."""
+    """Whether a job has a copy, or has ended since the first read."""
     if place.copy(job_id).exists():
         return True
     try:
@@ -127,7 +128,7 @@ def _age(path: Path, now: datetime) -> timedelta | None:
     try:
         return now - datetime.fromtimestamp(path.lstat().st_mtime, UTC)
     except (OSError, ValueError, OverflowError):
-        return None  # it has just been taken
+        return None  # the worker has accepted it meanwhile
 
 
 def _queue_problem(path: Path) -> str | None:
@@ -135,8 +136,8 @@ def _queue_problem(path: Path) -> str | None:
         return None
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=_QUEUE_SECONDS / 1000)) as queue:
-            said: str = queue.execute("PRAGMA quick_check(1)").fetchone()[0]
-            return None if said == "ok" else said
+            problem: str = queue.execute("PRAGMA quick_check(1)").fetchone()[0]
+            return None if problem == "ok" else problem
     except sqlite3.OperationalError as error:
         busy = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
         return None if busy or not os.access(path.parent, os.W_OK) else str(error)
@@ -144,25 +145,26 @@ def _queue_problem(path: Path) -> str | None:
         return str(error)
 
 
-# --- what is judged ---
+# --- the checks ---
 
 
 def waiting(it: Queue) -> Iterator[Finding]:
+    """Findings about jobs, drops and requests that wait too long, and about a missing worker."""
     queued = [b for b in it.briefs if b["state"] == "queued" and not record_cache.is_waiting_replay(b)]
     live = [brief for brief in it.briefs if not _has_ended(brief)]
     ages = [_age_of(brief, it.now) for brief in queued if _is_due(brief, it.now)]
     waits = len(live) + len(it.inbox)
     if not it.worker:
         if waits:
-            said = f"In the queue {len(live)}, in the inbox {len(it.inbox)}."
-            yield finding("JOBS_WITHOUT_WORKER", "worker", said, count=waits)
+            message = f"In the queue {len(live)}, in the inbox {len(it.inbox)}."
+            yield finding("JOBS_WITHOUT_WORKER", "worker", message, count=waits)
         else:
             yield finding("WORKER_ABSENT", "worker")
         return
     if not it.paused and not it.runs and ages and max(ages) > _STUCK:
         yield finding("QUEUE_STUCK", "queue", _waiting("job", ages), count=len(ages))
     old = [age for age in it.inbox if age > _NOT_TAKEN]
-    if old and not it.leaving:  # it takes nothing more in; the next one does
+    if old and not it.leaving:  # it accepts no more drops; the next worker does
         yield finding("INBOX_NOT_TAKEN", "inbox", _waiting("file", old), count=len(old))
     old = [age for age in it.requests if age > _NOT_TAKEN]
     if old:
@@ -178,24 +180,25 @@ def _is_due(brief: JobRow, now: datetime) -> bool:
 
 
 def troubled(it: Queue) -> Iterator[Finding]:
+    """Findings about failed, rejected and retrying jobs, one for each cause."""
     for cause in record_cache.causes(it.briefs):
-        said = f"{cause['count']} with {cause['code']}; the newest is {cause['newest_job_id']}: {cause['message']}"
+        message = f"{cause['count']} with {cause['code']}; the newest is {cause['newest_job_id']}: {cause['message']}"
         remedy = of_all(cause["remediation"], cause)
         if cause["state"] == "failed":
-            yield finding("JOBS_FAILED", cause["code"], said, remedy=remedy, count=cause["count"])
+            yield finding("JOBS_FAILED", cause["code"], message, remedy=remedy, count=cause["count"])
         elif cause["state"] == "rejected":
-            yield finding("JOBS_REJECTED", cause["code"], said, remedy=remedy, count=cause["count"])
+            yield finding("JOBS_REJECTED", cause["code"], message, remedy=remedy, count=cause["count"])
     retrying = [(b["error"], _age_of(b, it.now)) for b in it.briefs if b["state"] == "retrying" and b["error"]]
     for code in sorted({error["code"] for error, _ in retrying}):
         old = [(error, age) for error, age in retrying if error["code"] == code and age > _LONG_RETRYING]
         if old:
             error = old[0][0]
-            said = f"{len(old)} with {code}, one for {_shown(max(age for _, age in old))}: {error['message']}"
-            yield finding("JOBS_RETRYING", code, said, remedy=error["remediation"], count=len(old))
+            message = f"{len(old)} with {code}, one for {_shown(max(age for _, age in old))}: {error['message']}"
+            yield finding("JOBS_RETRYING", code, message, remedy=error["remediation"], count=len(old))
     unnamed = it.rejected - sum(1 for brief in it.briefs if brief["state"] == "rejected")
     if unnamed > 0:
-        said = f"{counted(unnamed, 'file')} without a record."
-        yield finding("JOBS_REJECTED", "rejected", said, count=unnamed)
+        message = f"{counted(unnamed, 'file')} without a record."
+        yield finding("JOBS_REJECTED", "rejected", message, count=unnamed)
 
 
 def _age_of(brief: JobRow, now: datetime) -> timedelta:
@@ -203,6 +206,7 @@ def _age_of(brief: JobRow, now: datetime) -> timedelta:
 
 
 def room(it: Queue) -> Iterator[Finding]:
+    """Findings about a large backlog and too many records."""
     live = sum(1 for brief in it.briefs if not _has_ended(brief))
     if it.most_active and live > _LARGE_SHARE * it.most_active:
         yield finding("BACKLOG_LARGE", "queue", f"{live:,} of {it.most_active:,}.", count=live)
@@ -212,6 +216,7 @@ def room(it: Queue) -> Iterator[Finding]:
 
 
 def files_fit(it: Queue) -> Iterator[Finding]:
+    """Findings about damaged records, copies without a record, and a damaged queue file."""
     if it.damaged:
         yield finding("RECORDS_DAMAGED", "results", f"{_named(it.damaged)}.", count=len(it.damaged))
     if not it.worker or it.copies_alone:

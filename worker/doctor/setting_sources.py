@@ -1,6 +1,7 @@
-"""What was said about settings, by source, and what of it has no effect: misspelt, out of place, or apart from its key.
+"""Finds settings that have no effect, with their source: misspelt variables, settings in the wrong file, and settings
+whose group comes from different sources.
 
-It explains what ``settings`` decides, and decides nothing itself.
+It explains the decisions of ``bridge.settings`` and makes none itself.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from pathlib import Path
 from bridge.settings import PREFIX, Settings, groups, may_stand_in_workspace, names, user_file, variable
 from jobs.spelling import nearest
 
-# Where cognee's stores lie, for a cognee of the user's own.
+# Variables of the cognee SDK about its stores; this program does not use them.
 _COGNEES = ("SYSTEM_ROOT_DIRECTORY", "DATA_ROOT_DIRECTORY", "CACHE_ROOT_DIRECTORY", "GRAPH_DATABASE_PROVIDER",
             "VECTOR_DB_PROVIDER", "DB_PROVIDER")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A variable that begins like ours. ``near`` is the one that may be meant."""
+    """An unknown variable with this program's prefix. ``near`` is the known variable that is probably meant."""
 
     variable: str
     source: str
@@ -28,8 +29,11 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """``ignored`` stand in the workspace's ``.env`` and may not. ``apart`` were dropped: what goes with them came from
-    elsewhere. No value is in it."""
+    """Names of variables without effect; it contains no values.
+
+    ``ignored`` are in the workspace's ``.env``, where they are not allowed. ``apart`` were dropped because the rest of
+    their group came from another source.
+    """
 
     unknown: tuple[Unknown, ...]
     ignored: tuple[str, ...]
@@ -38,19 +42,19 @@ class Said:
 
 
 def survey(settings: Settings, environment: Mapping[str, str], workspace_env: Path | None, trusted: bool) -> Said:
-    """What was said, beside the settings that came of it. Raises OSError, ValueError for a ``.env`` that is none."""
+    """The variables without effect. Raises OSError, or ValueError for an unreadable ``.env``."""
     in_file = _dotenv(workspace_env)
     unknown = [*_unknown(environment, "environment"), *_unknown(in_file, ".env of the workspace")]
-    said_in_file = {name for name in names() if in_file.get(variable(name))}
-    allowed = {name for name in said_in_file if may_stand_in_workspace(name, trusted)}
-    said = {name for name in names() if environment.get(variable(name))} | allowed | _in_user_file(settings)
+    set_in_file = {name for name in names() if in_file.get(variable(name))}
+    allowed = {name for name in set_in_file if may_stand_in_workspace(name, trusted)}
+    set_names = {name for name in names() if environment.get(variable(name))} | allowed | _in_user_file(settings)
     apart = [
         name for group in groups() for name in group
-        if name in said and name not in settings.sources and all(other in said for other in group)
+        if name in set_names and name not in settings.sources and all(other in set_names for other in group)
     ]  # fmt: skip
     return Said(
         tuple(unknown),
-        tuple(sorted(map(variable, said_in_file - allowed))),
+        tuple(sorted(map(variable, set_in_file - allowed))),
         tuple(map(variable, apart)),
         tuple(name for name in _COGNEES if environment.get(name)),
     )
@@ -76,4 +80,4 @@ def _in_user_file(settings: Settings) -> set[str]:
     try:
         return set(tomllib.loads(user_file(settings).read_text("utf-8"))) & set(names())
     except (OSError, ValueError):
-        return set()  # what cannot be read has been said by whoever loaded the settings
+        return set()  # the code that loads the settings reports an unreadable file

@@ -1,4 +1,4 @@
-"""The settings: what was said where, and what of it has no effect."""
+"""Checks the settings: values without effect, the providers, and risky or unusual choices."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ from .setting_sources import Said
 
 @dataclass(frozen=True, slots=True)
 class Found:
+    """The settings, the variables without effect, and why no language model can be used, if so."""
+
     settings: Settings
     said: Said
     llm_problem: JobError | None
 
 
 def gather(workspace: Workspace, settings: Settings, trusted: bool) -> Found:
-    """Raises OSError, ValueError for a ``.env`` that cannot be read."""
+    """Read the settings' sources. Raises OSError, or ValueError for an unreadable ``.env``."""
     said = setting_sources.survey(settings, inherited_environment(), workspace.env_file, trusted)
     try:
         llm.require(settings)
@@ -35,12 +37,14 @@ def gather(workspace: Workspace, settings: Settings, trusted: bool) -> Found:
 
 
 def misspelt(it: Found) -> Iterator[Finding]:
+    """A finding for each unknown variable."""
     for unknown in it.said.unknown:
         near = f" {unknown.near} may be meant." if unknown.near else ""
         yield finding("VARIABLE_UNKNOWN", unknown.variable, f"It stands in: {unknown.source}.{near}")
 
 
 def without_effect(it: Found) -> Iterator[Finding]:
+    """Findings about variables that are ignored or dropped."""
     if it.said.ignored:
         yield finding("ENV_FILE_IGNORED", ".env", f"It says {', '.join(it.said.ignored)}.")
     for variable in it.said.apart:
@@ -50,10 +54,11 @@ def without_effect(it: Found) -> Iterator[Finding]:
 
 
 def providers(it: Found) -> Iterator[Finding]:
+    """Findings about the embedding model and the language model."""
     embedding = it.settings.embedding
     if embedding.is_local and embedding.dimensions != DIMENSIONS:
-        said = f"EMBEDDING_DIMENSIONS is {embedding.dimensions}; the model {embedding.model} makes {DIMENSIONS}."
-        yield finding("EMBEDDING_MISFIT", "embedding", said)
+        message = f"EMBEDDING_DIMENSIONS is {embedding.dimensions}; the model {embedding.model} makes {DIMENSIONS}."
+        yield finding("EMBEDDING_MISFIT", "embedding", message)
     if it.llm_problem is None:
         yield finding("LLM_SET", "language model", f"The provider is {llm.provider_of(it.settings)}.")
     elif it.llm_problem.code == "LLM_NOT_CONFIGURED" and not _names_one(it.settings):
@@ -67,6 +72,7 @@ def _names_one(settings: Settings) -> bool:
 
 
 def in_force(it: Found) -> Iterator[Finding]:
+    """Findings about redaction, test jobs, and the settings that differ from their defaults."""
     if not it.settings.redact_secrets:
         source = it.settings.sources.get("redact_secrets", "default")
         yield finding("REDACTION_OFF", "redact_secrets", f"It comes from: {source}.")
@@ -74,8 +80,8 @@ def in_force(it: Found) -> Iterator[Finding]:
         yield finding("TEST_JOBS_ON", "test_jobs")
     rows = [row for row in table(it.settings) if row.source != "default"]
     if rows:
-        said = ", ".join(f"{row.variable} from {row.source}" for row in rows)
-        yield finding("SETTINGS_SET", counted(len(rows), "setting"), f"{said}.", count=len(rows))
+        listed = ", ".join(f"{row.variable} from {row.source}" for row in rows)
+        yield finding("SETTINGS_SET", counted(len(rows), "setting"), f"{listed}.", count=len(rows))
 
 
 CHECKS = (misspelt, without_effect, providers, in_force)

@@ -1,4 +1,4 @@
-"""The stores at a glance, judged: memory.db and its index, the graph, and the embedding model."""
+"""Checks the stores: memory.db and its index, the graph, and the embedding model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _UNFINISHED = timedelta(minutes=15)
 
 @dataclass(slots=True)
 class FileStatus:
-    """What is stored beside memory.db. Sizes in bytes."""
+    """The files beside memory.db. Sizes are in bytes."""
 
     cognee: bool = False
     graph: bool = False
@@ -42,7 +42,8 @@ class FileStatus:
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """``model`` is what is wrong with the embedding model's files, which only the local one has."""
+    """The state of the stores. ``model`` is the error of the embedding model's files; only the local model has
+    files."""
 
     now: datetime
     store: inspection.StoreStatus
@@ -52,7 +53,7 @@ class Stores:
 
 
 def gather(workspace: Workspace, settings: Settings, now: datetime, seconds: float) -> Stores:
-    """memory.db is read whole for so many seconds at most. Raises OSError."""
+    """Read the state of the stores. Reading all of memory.db stops after ``seconds``. Raises OSError."""
     problem = None
     if settings.embedding.is_local:
         try:
@@ -69,7 +70,8 @@ def gather(workspace: Workspace, settings: Settings, now: datetime, seconds: flo
 
 
 def file_status(workspace: Workspace) -> FileStatus:
-    """Inspect the graph's files, and what was put away; nothing of cognee's is opened. Raises OSError."""
+    """The files of the graph, of quarantined graphs and of earlier versions. No store of cognee is opened. Raises
+    OSError."""
     aside = _entries(workspace.quarantine)
     return FileStatus(
         cognee=graph_files.store_exists(workspace),
@@ -94,6 +96,7 @@ def _size_below(path: Path) -> int:
 
 
 def database_file(it: Stores) -> Iterator[Finding]:
+    """Findings about memory.db itself: damage, its format, its size."""
     store = it.store
     if store.problem is not None:
         code = "STORE_OF_NEWER_FORMAT" if store.problem.code == "STORE_NEWER" else "STORE_CLOSED"
@@ -119,12 +122,13 @@ def database_file(it: Stores) -> Iterator[Finding]:
 
 
 def index(it: Stores) -> Iterator[Finding]:
+    """Findings about the vectors and the word index."""
     store = it.store
     if not store.is_present or store.whole:
         return
     if store.embedder is not None and store.embedder != it.embedder:
-        said = f"They have {store.embedder}; the settings name {it.embedder}."
-        yield finding("MODEL_CHANGED", "embedding", said)
+        message = f"They have {store.embedder}; the settings name {it.embedder}."
+        yield finding("MODEL_CHANGED", "embedding", message)
     if store.vectors_outdated or store.words_outdated:
         yield finding("INDEX_OF_OLDER_FORMAT", "index")
     if store.vectors_lacking:
@@ -133,15 +137,16 @@ def index(it: Stores) -> Iterator[Finding]:
         has = "There is no index" if store.words < 0 else f"It has {store.words:,}"
         yield finding("WORDS_LACKING", "words", f"{has} for {counted(store.memories, 'memory')}.")
     if store.unfinished_since and it.now - clock.parse(store.unfinished_since) > _UNFINISHED:
-        said = f"It began at {store.unfinished_since}."
-        yield finding("FORGETTING_UNFINISHED", "forgetting", said, count=store.unfinished)
+        message = f"It began at {store.unfinished_since}."
+        yield finding("FORGETTING_UNFINISHED", "forgetting", message, count=store.unfinished)
 
 
 def graph(it: Stores) -> Iterator[Finding]:
+    """Findings about the outbox, the knowledge graph and quarantined graphs."""
     store = it.store
     if store.pending_since and it.now - clock.parse(store.pending_since) > _BEHIND:
-        said = f"{counted(store.pending, 'change')}, the oldest since {store.pending_since}."
-        yield finding("GRAPH_BEHIND", "outbox", said, count=store.pending)
+        message = f"{counted(store.pending, 'change')}, the oldest since {store.pending_since}."
+        yield finding("GRAPH_BEHIND", "outbox", message, count=store.pending)
     for code, count in store.refused.items():
         yield finding("GRAPH_REFUSED", "outbox", f"{count} with {code}.", count=count)
     graph_model = store.meta.get("graph_embedder")
@@ -155,14 +160,15 @@ def graph(it: Stores) -> Iterator[Finding]:
     if openings.isdecimal() and int(openings) > 1:
         yield finding("GRAPH_DEADLY", "graph", f"It did so {openings} times in a row.", count=int(openings))
     if it.files.quarantined:
-        said = f"{it.files.quarantined} of {it.files.quarantined_size / MIB:,.1f} MiB."
-        yield finding("SET_ASIDE", "set-aside", said, count=it.files.quarantined)
+        message = f"{it.files.quarantined} of {it.files.quarantined_size / MIB:,.1f} MiB."
+        yield finding("SET_ASIDE", "set-aside", message, count=it.files.quarantined)
     ours = graph_model is not None or store.meta.get("cognee_is_ours") == "yes"
     if it.files.earlier or (it.files.cognee and store.problem is None and not ours):
         yield finding("OLD_STORES", "cognee", count=max(1, it.files.earlier))
 
 
 def embedding_model(it: Stores) -> Iterator[Finding]:
+    """A finding when the files of the local embedding model are missing or wrong."""
     if it.model is not None:
         code = "MODEL_ABSENT" if it.model.code == "MODEL_MISSING" else "MODEL_WRONG"
         yield finding(code, "model", it.model.message)

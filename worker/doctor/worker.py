@@ -1,4 +1,4 @@
-"""The worker: its lock against its heartbeat, its processes, its address, and what it says of itself."""
+"""Checks the worker: lock and heartbeat, processes, versions, HTTP address, and what the heartbeat reports."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _JSON_ERROR = re.compile(r'\{"at": "([^"]+)", "level": "(?:ERROR|CRITICAL)"')
 _MODULES: dict[str, Role] = {
     "worker.child.main": "child",
     "worker.server.main": "server",
-    "worker.child_main": "child",  # as version 0.4.0 started them
+    "worker.child_main": "child",  # the name in version 0.4.0
     "worker.server": "server",
     "worker": "worker",
 }
@@ -45,7 +45,7 @@ _MODULES: dict[str, Role] = {
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process of ours on this workspace. ``parent`` is the worker that it says it was started by."""
+    """A process of this program for this workspace. ``parent`` is the worker's process id on its command line."""
 
     pid: int
     role: Role
@@ -56,6 +56,8 @@ class Process:
 
 @dataclass(slots=True)
 class Worker:
+    """The state of the worker. Its ``http`` field is the problem with its address, None when there is none."""
+
     now: datetime
     beat: Beat | None = None
     beat_is_damaged: bool = False
@@ -65,11 +67,11 @@ class Worker:
     note: str = ""
     boot_id: str | None = None
     successor: bool = False
-    beat_process: bool | None = None  # whether its process is there; None where nobody can say
+    beat_process: bool | None = None  # whether its process exists; None when unknown
     processes: list[Process] = field(default_factory=list)
     token_mode: int | None = None
     paused_since: datetime | None = None
-    http: str | None = None  # what is wrong with its address
+    http: str | None = None  # the problem with its address
     log_errors: int = 0
     embedder: str = ""
     llm_configured: bool = False
@@ -77,7 +79,7 @@ class Worker:
 
 
 def heartbeat(workspace: Workspace) -> tuple[Beat | None, bool]:
-    """The heartbeat, and whether there is one that cannot be read."""
+    """The heartbeat, None when it is absent or unreadable; and whether it is there but unreadable."""
     try:
         value: Beat = {**(beats.read(workspace.spool) or {})}
         if isinstance(value.get("pid"), int) and isinstance(value.get("state"), str):
@@ -89,31 +91,31 @@ def heartbeat(workspace: Workspace) -> tuple[Beat | None, bool]:
 
 
 def gather(workspace: Workspace, settings: Settings, now: datetime, *, probe_http: bool) -> Worker:
-    """Raises OSError, psutil.Error."""
+    """Read the state of the worker. With ``probe_http``, its address is requested too. Raises OSError, psutil.Error."""
     paths = workspace.spool
-    it = Worker(now, boot_id=boot.boot_id(), embedder=settings.embedder_identity)
-    it.beat, it.beat_is_damaged = heartbeat(workspace)
-    it.lock_is_there = os.path.lexists(paths.lock)
-    it.lock_is_safe = not it.lock_is_there or files.is_own_file(paths.lock)
-    it.is_alive = is_held(paths.lock)
-    it.note = _note(paths.lock) if it.lock_is_safe else ""
-    it.successor = is_held(paths.successor_lock)
-    it.processes = list(processes(workspace))
-    it.token_mode = _mode(paths.token)
-    it.paused_since = _changed(paths.paused)
-    it.log_errors = _errors_within_a_day(paths.log, now)
-    it.llm_configured = llm.is_configured(settings)
-    it.child_limit = settings.child_memory_mib * 1024 * 1024
-    if it.beat is not None:
-        same_run = it.beat.get("boot_id") in (None, it.boot_id)
-        it.beat_process = same_run and _is_python(it.beat["pid"])
-        if it.is_alive and probe_http:
-            it.http = _http_problem(it.beat)
-    return it
+    state = Worker(now, boot_id=boot.boot_id(), embedder=settings.embedder_identity)
+    state.beat, state.beat_is_damaged = heartbeat(workspace)
+    state.lock_is_there = os.path.lexists(paths.lock)
+    state.lock_is_safe = not state.lock_is_there or files.is_own_file(paths.lock)
+    state.is_alive = is_held(paths.lock)
+    state.note = _note(paths.lock) if state.lock_is_safe else ""
+    state.successor = is_held(paths.successor_lock)
+    state.processes = list(processes(workspace))
+    state.token_mode = _mode(paths.token)
+    state.paused_since = _changed(paths.paused)
+    state.log_errors = _errors_within_a_day(paths.log, now)
+    state.llm_configured = llm.is_configured(settings)
+    state.child_limit = settings.child_memory_mib * 1024 * 1024
+    if state.beat is not None:
+        same_run = state.beat.get("boot_id") in (None, state.boot_id)
+        state.beat_process = same_run and _is_python(state.beat["pid"])
+        if state.is_alive and probe_http:
+            state.http = _http_problem(state.beat)
+    return state
 
 
 def processes(workspace: Workspace) -> Iterator[Process]:
-    """Our processes of this user that work on the workspace, by what they were started with."""
+    """This user's processes of this program for the workspace, recognised by their command lines."""
     for process in psutil.process_iter(["pid", "ppid", "cmdline", "uids"]):
         known = process.info
         words = known["cmdline"] or []
@@ -129,9 +131,9 @@ def processes(workspace: Workspace) -> Iterator[Process]:
 
 
 def workspace_of(words: list[str]) -> str | None:
-    """The workspace that a worker was started for."""
-    place = words.index("--workspace") + 1 if "--workspace" in words else len(words)
-    return words[place] if place < len(words) else None
+    """The workspace in the command line of a worker, None when it has none."""
+    index = words.index("--workspace") + 1 if "--workspace" in words else len(words)
+    return words[index] if index < len(words) else None
 
 
 def _is_anothers(uids: Any) -> bool:
@@ -139,18 +141,19 @@ def _is_anothers(uids: Any) -> bool:
 
 
 def _is_python(pid: int) -> bool | None:
-    """Whether a process with that id is there, and may be a worker: an id is anybody's once its process is gone."""
+    """Whether a process with this id exists and may be a worker, because ids are reused. None when unknown."""
     try:
-        said = " ".join(psutil.Process(pid).cmdline())
+        command_line = " ".join(psutil.Process(pid).cmdline())
     except psutil.NoSuchProcess:
         return False
     except psutil.Error:
         return None
-    return "worker" in said or "cognee-memory" in said or "cli" in said
+    return "worker" in command_line or "cognee-memory" in command_line or "cli" in command_line
 
 
 def _note(path: Path) -> str:
-    """What the lock's last holder wrote into it. Windows lets nobody read what is locked."""
+    """The text that the last holder wrote into the lock file, empty when it cannot be read: Windows denies reads of
+    a locked file."""
     try:
         return files.read_own(path, NOTE_LIMIT).decode("ascii", "replace").strip()
     except (OSError, JobError):
@@ -172,13 +175,15 @@ def _changed(path: Path) -> datetime | None:
 
 
 def _http_problem(beat: Beat) -> str | None:
-    """Whether the worker listens where it says. Nothing is sent unless a process is there to answer: a connection
-    would start one."""
-    said = beat.get("http")
-    url = said.get("url") if isinstance(said, dict) else None
-    if not isinstance(said, dict) or not isinstance(url, str):
+    """Why the worker does not answer at its address, None when it does.
+
+    A request is sent only when the serving process runs, because a connection would start one.
+    """
+    http = beat.get("http")
+    url = http.get("url") if isinstance(http, dict) else None
+    if not isinstance(http, dict) or not isinstance(url, str):
         return None
-    if not said.get("serving"):
+    if not http.get("serving"):
         return None if _listens(beat["pid"], url) else f"Nobody listens on {url}."
     from http.client import HTTPConnection, HTTPException
 
@@ -199,12 +204,13 @@ def _listens(pid: int, url: str) -> bool:
     try:
         sockets = psutil.Process(pid).net_connections("tcp")
     except psutil.Error:
-        return True  # nobody can say
+        return True  # unknown; no finding without evidence
     return any(each.status == psutil.CONN_LISTEN and str(each.laddr.port) == port for each in sockets)
 
 
 def _errors_within_a_day(path: Path, now: datetime) -> int:
-    """Lines of the log's end that tell of an error, in either form; the plain one has the local time."""
+    """The number of error lines at the end of the log in the last day, in the plain or the JSON form. The plain form
+    has local times."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - _LOG_TAIL_BYTES))
@@ -213,13 +219,14 @@ def _errors_within_a_day(path: Path, now: datetime) -> int:
         return 0
     since = now - timedelta(days=1)
     forms = ((_PLAIN_ERROR, f"{since.astimezone():%Y-%m-%d %H:%M:%S}"), (_JSON_ERROR, clock.iso(since)))
-    return sum(1 for line in lines for form, first in forms if (said := form.match(line)) and said[1] >= first)
+    return sum(1 for line in lines for form, first in forms if (match := form.match(line)) and match[1] >= first)
 
 
-# --- what is judged ---
+# --- the checks ---
 
 
 def lock(it: Worker) -> Iterator[Finding]:
+    """Findings about the lock, the heartbeat and the token, compared with the process."""
     beat = it.beat
     if not it.lock_is_safe:
         yield finding("LOCK_UNSAFE", "lock")
@@ -246,6 +253,7 @@ def lock(it: Worker) -> Iterator[Finding]:
 
 
 def several(it: Worker) -> Iterator[Finding]:
+    """Findings about several workers, a waiting successor and orphaned processes."""
     workers = [process for process in it.processes if process.role == "worker" and not process.is_successor]
     if len(workers) > 1:
         ids = ", ".join(str(process.pid) for process in workers)
@@ -259,18 +267,20 @@ def several(it: Worker) -> Iterator[Finding]:
 
 
 def is_orphan(process: Process) -> bool:
+    """Whether a child process has lost its worker."""
     return process.role != "worker" and not process.has_parent
 
 
 def what_it_runs(it: Worker) -> Iterator[Finding]:
+    """Findings when the worker's version, settings or child size differ from what is expected."""
     beat = it.beat
     if beat is None or not it.is_alive:
         return
     if beat.get("version") != VERSION:
         yield finding("WORKER_OF_OTHER_VERSION", "worker", f"It runs {beat.get('version')}; installed is {VERSION}.")
     if beat.get("embedder") != it.embedder:
-        said = f"It embeds with {beat.get('embedder')}; the settings name {it.embedder}."
-        yield finding("WORKER_OF_OTHER_SETTINGS", "embedding", said)
+        message = f"It embeds with {beat.get('embedder')}; the settings name {it.embedder}."
+        yield finding("WORKER_OF_OTHER_SETTINGS", "embedding", message)
     if bool(beat.get("llm_configured")) != it.llm_configured:
         has, names = ("has one", "name none") if beat.get("llm_configured") else ("has none", "name one")
         yield finding("WORKER_OF_OTHER_SETTINGS", "language model", f"It {has}; the settings {names}.")
@@ -281,6 +291,7 @@ def what_it_runs(it: Worker) -> Iterator[Finding]:
 
 
 def what_it_says(it: Worker) -> Iterator[Finding]:
+    """Findings from the heartbeat, the pause file, the token and the log."""
     if it.paused_since is not None:
         long = it.now - it.paused_since > _LONG_PAUSE
         yield finding("PAUSED_FOR_LONG" if long else "PAUSED", "worker", f"Since {clock.iso(it.paused_since)}.")

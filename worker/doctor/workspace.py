@@ -1,4 +1,4 @@
-"""The workspace: whose it is, and who may read what lies in it."""
+"""Checks the workspace: its owner, and the permissions and types of its files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ UNSEEN = TrustState(None, False, "It cannot be looked at.")
 
 @dataclass(slots=True)
 class Kept:
-    """What lies in our folders. Paths are as they are; ``parts`` are old ones."""
+    """The files of the workspace's own folders, as paths; each list has the files with one problem. ``parts`` are
+    old temporary files."""
 
     root: Path
     exists: bool
@@ -42,14 +43,15 @@ class Kept:
 
 
 def gather(workspace: Workspace, standing: TrustState, now: datetime) -> Kept:
+    """Read the state of the workspace. Folders of another user are not read."""
     kept = Kept(workspace.root, workspace.exists, standing)
     if not kept.exists:
         return kept
     kept.folders = [folder for folder in workspace.own_folders if folder.is_dir() and not folder.is_symlink()]
     if standing.foreign is not None:
-        return kept  # not even its modes are ours to judge
+        return kept  # another user's files are not examined at all
     if len(kept.folders) < len(workspace.own_folders) and not os.access(kept.root, os.W_OK | os.X_OK):
-        kept.closed.append(kept.root)  # a folder of ours could not be made
+        kept.closed.append(kept.root)  # the workspace's own folders cannot be created
     left = _MOST_ENTRIES
     written_by_name = {workspace.memory, workspace.spool.worker}
     for folder in kept.folders:
@@ -60,25 +62,25 @@ def gather(workspace: Workspace, standing: TrustState, now: datetime) -> Kept:
             left -= 1
             if left < 0:
                 return kept
-            # Below a folder that nobody else may enter, the mode of a file that somebody dropped does no harm.
+            # In a folder closed to others, the mode of a dropped file is harmless.
             matters = not is_closed or stat.S_ISDIR(status.st_mode) or path.parent in written_by_name
             _sort(kept, path, status, (now - _OLD_PART).timestamp(), matters=matters)
     return kept
 
 
 def _is_open(status: os.stat_result) -> bool:
-    """Whether other users may do anything there."""
+    """Whether other users have any permission."""
     return sys.platform != "win32" and bool(status.st_mode & 0o077)
 
 
 def _walk(folder: Path, closed: list[Path]) -> Iterator[tuple[Path, os.stat_result]]:
-    """The folder and everything below it; links are not followed."""
+    """The folder and everything below it; links are not followed. Unreadable folders are added to ``closed``."""
     with contextlib.suppress(OSError):
         yield folder, folder.lstat()
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                with contextlib.suppress(FileNotFoundError):  # it has just gone
+                with contextlib.suppress(FileNotFoundError):  # it was removed meanwhile
                     if entry.is_dir(follow_symlinks=False):
                         yield from _walk(Path(entry.path), closed)
                     else:
@@ -104,19 +106,21 @@ def _sort(kept: Kept, path: Path, status: os.stat_result, parts_before: float, *
         kept.parts.append(path)
 
 
-# --- what is judged ---
+# --- the checks ---
 
 
 def trust_state(it: Kept) -> Iterator[Finding]:
+    """A finding when the workspace is missing, belongs to another user, or is unused."""
     if not it.exists:
         yield finding("WORKSPACE_ABSENT", str(it.root))
-    elif it.standing.foreign is not None and it.standing is not UNSEEN:  # that has been said
+    elif it.standing.foreign is not None and it.standing is not UNSEEN:  # UNSEEN has its own finding
         yield finding("WORKSPACE_FOREIGN", "workspace", it.standing.foreign)
     elif not it.folders:
         yield finding("WORKSPACE_UNUSED", "workspace")
 
 
 def access(it: Kept) -> Iterator[Finding]:
+    """Findings about owners, permissions, links, .gitignore and temporary files."""
     for code, paths in (
         ("OTHER_OWNER", it.others),
         ("WORKSPACE_CLOSED", it.closed),

@@ -1,4 +1,8 @@
-"""What the server answers with: one Reader for all requests, the settings as they are now, threads, and a bound."""
+"""Runs the requests of the HTTP server in threads, with one ``Reader``, the current settings and a bound on concurrent
+requests.
+
+The routes build the replies. This module does not know HTTP.
+"""
 
 from __future__ import annotations
 
@@ -31,16 +35,17 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("server")
 
-# Embedding and search leave the interpreter's lock: as many at once as there are processors.
+# Embedding and search release the interpreter's lock, so one thread for each processor.
 _THREADS = max(2, min(8, os.cpu_count() or 2))
-_WAITING_THREADS = 4  # for what waits for the worker; nobody's question waits behind it
-_MOST_AT_ONCE = 64  # answered or waiting for a thread; more are sent away, and come again
+_WAITING_THREADS = 4  # for requests that wait for the worker, so that they never delay a query
+_MOST_AT_ONCE = 64  # running or waiting for a thread; further requests get HTTP_BUSY and can be repeated
 
 T = TypeVar("T")
 
 
 class Answers:
-    """``ask``, ``work`` and ``run`` are for the event loop."""
+    """The thread pools of the server, its ``Reader`` and its counters. Call ``ask``, ``work`` and ``run`` on the
+    event loop."""
 
     def __init__(self, workspace: Workspace, ready: Callable[[], None], *, most_at_once: int = _MOST_AT_ONCE) -> None:
         """``ready`` is called once, when the model is loaded."""
@@ -59,10 +64,12 @@ class Answers:
 
     @property
     def is_ready(self) -> bool:
+        """Whether a query has succeeded in this process, so the model is loaded."""
         return self._is_ready.is_set()
 
     def warm(self) -> None:
-        """Load what answering needs, by a question of our own. What is missing is each question's error, not ours."""
+        """Load the model and the index with a query of the server's own. A failure is logged once for each reason,
+        not raised: each later query reports it."""
         answer, _ = self._answer("retrieve", {"query": "warm"})
         why = None
         if not answer["success"]:
@@ -72,9 +79,9 @@ class Answers:
         self._why_not_warm = why
 
     def require_ready(self) -> None:
-        """Raises NOT_READY with the reason: the model, the worker or the store."""
+        """Raises JobError: NOT_READY with the reason when the model, the worker or the store is not ready."""
         if self._why_not_warm is not None and not self.is_ready:
-            self.warm()  # what was missing may be there now
+            self.warm()  # the missing part may be present now
         if not self.is_ready:
             message = self._why_not_warm or "The model is still being loaded."
             raise JobError("NOT_READY", message, details={"reason": "model"})
@@ -86,17 +93,24 @@ class Answers:
             self._ready()
 
     async def ask(self, verb: Verb, arguments: dict[str, Any], *, whole: bool = False) -> tuple[Response, bytes]:
-        """The answer, and the bytes that the command line would print. Of a ``whole`` question nothing comes from the
-        settings. Raises HTTP_BUSY."""
+        """The answer to a query, and its bytes exactly as the command line prints them.
+
+        With ``whole``, the arguments are complete: no default comes from the settings. Raises JobError: HTTP_BUSY when
+        too many requests run.
+        """
         return await self.run(lambda: self._measured(verb, arguments, whole))
 
     async def work(self, do: Callable[[Settings], T], *, waits: bool = False) -> T:
-        """What needs the workspace, done in a thread, with the settings as they are now. ``waits``: it takes seconds,
-        most of them spent waiting. Raises HTTP_BUSY, WORKSPACE_NOT_TRUSTED, SETTING_INVALID."""
+        """Run ``do`` in a thread with the current settings. It needs a trusted workspace.
+
+        ``waits`` is for calls that take seconds, mostly waiting. Raises JobError: HTTP_BUSY when too many requests run,
+        WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
+        """
         return await self.run(lambda: do(self._now_in_use().settings), waits=waits)
 
     async def run(self, do: Callable[[], T], *, waits: bool = False) -> T:
-        """What needs no trust in the workspace, done in a thread. Raises HTTP_BUSY."""
+        """Run ``do`` in a thread; the workspace need not be trusted. Raises JobError: HTTP_BUSY when too many
+        requests run."""
         if self.in_flight >= self._most:
             raise JobError("HTTP_BUSY")
         self.in_flight += 1
@@ -130,24 +144,24 @@ class Answers:
         return answer, envelope.encoded(answer)
 
     def _now_in_use(self) -> _InUse:
-        """The settings as the files say now; another embedder needs another Reader.
+        """The settings as the files are now, with a ``Reader``; a new ``Reader`` only if the embedder has changed.
 
-        Raises WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
+        Raises JobError: WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
         """
         with self._renewing:
-            found = self._in_use
-            # At first nobody knows where the files lie: the second question looks once more.
-            stamp = None if found is None else _stamp(self.workspace, found.settings)
-            if found is None or found.stamp != stamp:
+            in_use = self._in_use
+            # The first call does not know the settings files yet, so the second call reads the settings again.
+            stamp = None if in_use is None else _stamp(self.workspace, in_use.settings)
+            if in_use is None or in_use.stamp != stamp:
                 settings = trust.settings_of(self.workspace)
-                same = found is not None and found.settings.embedding == settings.embedding
-                reader = found.reader if found and same else Reader(self.workspace, settings.embedding)
-                found = self._in_use = _InUse(settings, stamp, reader)
-            return found
+                same = in_use is not None and in_use.settings.embedding == settings.embedding
+                reader = in_use.reader if in_use and same else Reader(self.workspace, settings.embedding)
+                in_use = self._in_use = _InUse(settings, stamp, reader)
+            return in_use
 
 
 def _considered(answer: Mapping[str, Any]) -> int | None:
-    """How many memories were relevant enough; None where an answer does not say."""
+    """How many memories passed the relevance floor; None where an answer does not contain the number."""
     considered: int | None = answer.get("considered", answer.get("total_results"))
     return considered
 
@@ -163,7 +177,7 @@ class _InUse:
 
 
 def _stamp(workspace: Workspace, settings: Settings) -> _Stamp:
-    """What tells whether other settings hold now. Raises WORKSPACE_NOT_TRUSTED."""
+    """Changes when the settings or the trust may have changed. Raises JobError: WORKSPACE_NOT_TRUSTED."""
     folder = settings.config_folder
     files = (workspace.env_file, folder / "config.toml")
     return trust.require_trusted(workspace, folder).trusted, [_written(path) for path in files]

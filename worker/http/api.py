@@ -1,4 +1,4 @@
-"""Everything that is answered on the port: the routes of all modules behind one gate."""
+"""The HTTP application: the routes of all modules behind one gate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .replies import no_route
 
 
 def app(answers: Answers, token: str, port: int) -> ASGIApp:
-    """What a server answers with that listens on the port, to whoever knows the token."""
+    """The ASGI application for a server on ``port``; clients authenticate with ``token``."""
     known = RecordCache(answers.workspace.spool)
     routes = [
         *http_state.routes(answers),

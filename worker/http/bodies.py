@@ -1,4 +1,4 @@
-"""What is sent along with a request: its body, and what stands behind the question mark."""
+"""Reads and validates what a request carries: its JSON body and its query parameters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jobs.errors import JobError
 from jobs.spelling import did_you_mean, nearest
 
 BODY_BYTES = 1024 * 1024
-_SKIPPED_BYTES = 8 * BODY_BYTES  # of a body that is too large, read all the same, so that its sender sees our answer
+_SKIPPED_BYTES = 8 * BODY_BYTES  # read of a body that is too large: a sender that is cut off would not see the reply
 _BODY_SECONDS = 10.0
 _QUERY_BYTES = 4096
 LARGEST_PAGE = 500
@@ -25,14 +25,17 @@ LARGEST_PAGE = 500
 
 
 async def object_of(request: Request, most: int = BODY_BYTES) -> dict[str, Any]:
-    """The JSON object that was sent. Raises ARGUMENT_INVALID for what is none, and as ``bytes_of``."""
+    """The JSON object in the body. Raises JobError: ARGUMENT_INVALID when it is not an object; also as ``bytes_of``."""
     return parsed(await bytes_of(request, most))
 
 
 async def bytes_of(request: Request, most: int = BODY_BYTES) -> bytes:
-    """The body, which says that it is JSON. Raises HTTP_NOT_JSON, HTTP_TOO_LARGE, HTTP_TOO_SLOW."""
+    """The body, at most ``most`` bytes.
+
+    Raises JobError: HTTP_NOT_JSON when the content type is not JSON, HTTP_TOO_LARGE, HTTP_TOO_SLOW.
+    """
     kind, _, parameter = ",".join(request.headers.getlist("content-type")).lower().partition(";")
-    # Never what a form of another site's page can send without asking us first.
+    # A form on another site can send other content types without a preflight request, so they are refused.
     if kind.strip() != "application/json" or parameter.strip() not in ("", "charset=utf-8", 'charset="utf-8"'):
         raise JobError("HTTP_NOT_JSON")
     declared = request.headers.get("content-length", "0")
@@ -56,25 +59,26 @@ async def bytes_of(request: Request, most: int = BODY_BYTES) -> bytes:
 
 
 def parsed(body: bytes) -> dict[str, Any]:
-    """Raises ARGUMENT_INVALID."""
+    """The JSON object in ``body``. Raises JobError: ARGUMENT_INVALID when it is not a JSON object in UTF-8."""
     try:
-        found = json.loads(body.decode("utf-8"))
-    except (ValueError, RecursionError):  # text that is no UTF-8, and numbers without end, among them
-        found = None
-    if not isinstance(found, dict):
+        value = json.loads(body.decode("utf-8"))
+    except (ValueError, RecursionError):  # also for text that is not UTF-8, and for overlong numbers
+        value = None
+    if not isinstance(value, dict):
         raise JobError("ARGUMENT_INVALID", "The body is no JSON object.", remediation="Send one JSON object in UTF-8.")
-    return found
+    return value
 
 
 def only(found: dict[str, Any], *known: str) -> dict[str, Any]:
-    """The object, if it has no other names. Raises ARGUMENT_INVALID."""
+    """The object, if all its names are known. Raises JobError: ARGUMENT_INVALID when one is not."""
     for name in found:
         require_known(name, known)
     return found
 
 
 def require_known(name: str, known: Sequence[str], where: str = "docs/http.md") -> None:
-    """Raises ARGUMENT_INVALID with the nearest known name."""
+    """Raises JobError: ARGUMENT_INVALID with the nearest known name when ``name`` is unknown. ``where`` is the page
+    to read."""
     if name not in known:
         hint = did_you_mean(name, known, quoted=False)
         raise JobError(
@@ -84,13 +88,19 @@ def require_known(name: str, known: Sequence[str], where: str = "docs/http.md") 
         )
 
 
-# --- what stands behind the question mark ---
+# --- the query parameters ---
 
 
 class Query:
-    """The parameters of a request, each given at most once. What is wrong with one is ARGUMENT_INVALID."""
+    """The query parameters of a request, each at most once.
+
+    Every method raises JobError: ARGUMENT_INVALID when a value is wrong; an absent parameter gives None, an empty tuple
+    or the default.
+    """
 
     def __init__(self, request: Request, *known: str) -> None:
+        """``known`` are the parameters that the route accepts. Raises JobError: ARGUMENT_INVALID for others, for
+        repeated ones, and when the query string is too long."""
         if len(request.scope["query_string"]) > _QUERY_BYTES:
             raise JobError("ARGUMENT_INVALID", f"What stands behind the ? is longer than {_QUERY_BYTES} bytes.")
         self._given: dict[str, str] = {}
@@ -102,24 +112,28 @@ class Query:
 
     @property
     def canonical(self) -> str:
-        """Another one for other parameters."""
+        """A text that is equal exactly when the parameters are equal."""
         return json.dumps(sorted(self._given.items()))
 
     def text(self, name: str, most: int = 128) -> str | None:
+        """The value, of 1 to ``most`` characters."""
         value = self._given.get(name)
         if value is not None and not 1 <= len(value) <= most:
             raise _wrong(name, f"has 1 to {most} characters")
         return value
 
     def word(self, name: str, words: Sequence[str]) -> str | None:
+        """The value, which must be one of ``words``."""
         value = self._given.get(name)
         return None if value is None else _one_of(name, value, words)
 
     def words(self, name: str, words: Sequence[str]) -> tuple[str, ...]:
+        """The values, separated by commas, each one of ``words``."""
         value = self._given.get(name)
         return () if value is None else tuple(_one_of(name, each, words) for each in value.split(","))
 
     def whole(self, name: str, default: int, least: int = 1, most: int = LARGEST_PAGE) -> int:
+        """The value as an integer from ``least`` to ``most``."""
         value = self._given.get(name)
         if value is None:
             return default
@@ -128,13 +142,14 @@ class Query:
         return int(value)
 
     def number(self, name: str, default: float, least: float, most: float) -> float:
+        """The value as a float from ``least`` to ``most``."""
         value = self._given.get(name)
         if value is None:
             return default
-        found = float(value) if re.fullmatch(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", value) else math.nan
-        if not least <= found <= most:
+        number = float(value) if re.fullmatch(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?", value) else math.nan
+        if not least <= number <= most:
             raise _wrong(name, f"is a number of {least:g} to {most:g}")
-        return found
+        return number
 
 
 def _one_of(name: str, value: str, words: Sequence[str]) -> str:

@@ -1,8 +1,8 @@
-"""Who is let in, and what every answer carries: looked at before anything of a request is read.
+"""The access check before every request, and the security headers of every reply.
 
-A request has to come from a program of this user on this machine: it knows the token, it asks us by a name of the
-loopback address, and it is no page of somebody else's in a browser. Without the token there is the page, which holds
-no data, and whether we live.
+A request must come from a program of this user on this machine: it sends the token, it names a loopback address as the
+host, and it does not come from another site's page in a browser. Only the page, which contains no data, the sign-in,
+which needs a ticket, and the liveness route need no token.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .replies import refusal
 
 _LOOKING = ("GET", "HEAD")
 
-# Nothing that we answer may be framed, sniffed, kept by another site's page, or run, but what the page itself allows.
+# No reply may be framed, sniffed, cached, used by another site or executed, except as the page's own headers allow.
 HEADERS = {
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -31,7 +31,7 @@ HEADERS = {
 
 
 class Gate:
-    """Refuses before anything is read."""
+    """ASGI middleware that refuses a request before its body is read."""
 
     def __init__(self, inner: ASGIApp, token: str, port: int) -> None:
         self._inner = inner
@@ -54,12 +54,13 @@ class Gate:
             await self._inner(scope, receive, send_with_headers)
 
     def _check(self, method: str, path: str, headers: Headers) -> None:
-        """Raises HTTP_FORBIDDEN, HTTP_UNAUTHORIZED, ARGUMENT_INVALID."""
-        # A name that an attacker's page made point here would be another one (DNS rebinding).
+        """Raises JobError: HTTP_FORBIDDEN for another host or site, HTTP_UNAUTHORIZED without the token,
+        ARGUMENT_INVALID for an ambiguous body length."""
+        # Against DNS rebinding: an attacker's name that resolves to this machine is not in the list.
         hosts = [host.lower() for host in headers.getlist("host")]
         if len(hosts) != 1 or hosts[0] not in self._hosts:
             raise JobError("HTTP_FORBIDDEN", "The Host header names another host than this one.")
-        # Browsers send these with whatever a page asks of another site.
+        # Browsers add these headers to every cross-site request of a page.
         if any(
             origin.lower() not in {f"http://{host}" for host in self._hosts} for origin in headers.getlist("origin")
         ):
@@ -68,21 +69,22 @@ class Gate:
             method, path, headers
         ):
             raise JobError("HTTP_FORBIDDEN", "A page of another site asks.")
-        if "transfer-encoding" in headers and "content-length" in headers:  # where does the next request begin?
+        if "transfer-encoding" in headers and "content-length" in headers:  # ambiguous: request smuggling
             raise JobError("ARGUMENT_INVALID", "The body's length is given in two ways.", remediation="Give it in one.")
         if not _is_open(method, path):
-            given = b"\0".join(value.encode("latin-1", "replace") for value in headers.getlist("authorization"))
-            if not hmac.compare_digest(given, self._wanted):
+            authorization = b"\0".join(value.encode("latin-1", "replace") for value in headers.getlist("authorization"))
+            if not hmac.compare_digest(authorization, self._wanted):
                 raise JobError("HTTP_UNAUTHORIZED")
 
 
 def _is_open(method: str, path: str) -> bool:
-    """Whether the token is not needed."""
+    """Whether the route needs no token."""
     if method in _LOOKING:
         return path in ("/", "/healthz") or path.startswith("/assets/")
     return method == "POST" and path == "/v1/session"
 
 
 def _is_visit(method: str, path: str, headers: Headers) -> bool:
-    """Whether somebody follows a link to the page: that of ``cognee-memory open`` stands in a file."""
+    """Whether the browser follows a link to the page. ``cognee-memory open`` uses a link in a local file, which is
+    cross-site."""
     return path == "/" and method in _LOOKING and headers.get("sec-fetch-mode") == "navigate"

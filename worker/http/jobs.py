@@ -1,4 +1,7 @@
-"""The routes about jobs: all of them at a glance, one whole, a new one, and those that are to end or to run again."""
+"""The routes of jobs: list, show, submit, cancel, retry and dismiss.
+
+``queue`` has the routes of the queue as a whole.
+"""
 
 from __future__ import annotations
 
@@ -43,6 +46,7 @@ Many = Callable[[Workspace, Sequence[str], float], requests.Outcome]
 
 
 def routes(answers: Answers, known: RecordCache) -> list[Route]:
+    """The routes below ``/v1/jobs``. ``known`` is the shared record cache."""
     workspace = answers.workspace
 
     async def listed(request: Request) -> Response:
@@ -92,7 +96,7 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
                 return await worked(answers, lambda _: _alone(ask(workspace, [job_id], CANCEL_SECONDS)), waits=True)
             except JobError as error:
                 response = refusal(error)
-                if response.status_code in (400, 422):  # what is wrong is the job, not the request
+                if response.status_code in (400, 422):  # the job's state is the problem, not the request
                     response.status_code = 409
                 return response
 
@@ -124,11 +128,12 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
 
 
 def _job_id(request: Request) -> str:
-    """Raises JOB_NOT_FOUND for what cannot be one: no path is ever made of it."""
-    found = str(request.path_params["job_id"])
-    if not is_job_id(found):
-        raise JobError("JOB_NOT_FOUND", f"{found[:80]!r} is no job id.")
-    return found
+    """The job id in the path. Raises JobError: JOB_NOT_FOUND when it is malformed, so it never becomes part of a
+    file path."""
+    job_id = str(request.path_params["job_id"])
+    if not is_job_id(job_id):
+        raise JobError("JOB_NOT_FOUND", f"{job_id[:80]!r} is no job id.")
+    return job_id
 
 
 # --- one job ---
@@ -159,8 +164,11 @@ def _whole(workspace: Workspace, job_id: str) -> WholeJob:
 def _drop(
     workspace: Workspace, settings: Settings, known: RecordCache, body: bytes, correlation_id: str | None
 ) -> Submitted:
-    """Check a job as the worker will, so that whoever sent it is told at once, and drop it. Raises what intake does."""
-    from jobs.check import check  # pydantic: only who submits pays for it
+    """Validate a job as the worker will, so that the client sees errors at once; then drop it.
+
+    Raises JobError: every error of the intake.
+    """
+    from jobs.check import check  # pydantic takes time to import, so only when a job is submitted
     from jobs.parse import parse_job, read_json
     from jobs.payloads import JobFile
 
@@ -183,12 +191,15 @@ def _drop(
         exclude_none=True, exclude={"schema_version", "job_id", "kind", "payload"}
     )
     dropped = client.submit(workspace.spool, job.kind, job.sent, job_id=name, **{"submitted_by": "http", **fields})
-    launch.start(workspace, leave_when_idle=True)  # the one beside us may just be leaving
+    launch.start(workspace, leave_when_idle=True)  # the running worker may be about to exit
     return {**SUCCESS, "job_id": dropped.job_id, "job_sha256": dropped.sha256, "kind": job.kind}
 
 
 def _check_room(spool_paths: SpoolPaths, settings: Settings, known: RecordCache, job: Any) -> None:
-    """What intake asks beside the job's form. Raises METADATA_BROKEN, JOB_ID_CONFLICT, BACKLOG_FULL, DISK_FULL."""
+    """The checks of the intake that do not concern the job's form.
+
+    Raises JobError: METADATA_BROKEN, JOB_ID_CONFLICT, BACKLOG_FULL, DISK_FULL.
+    """
     from bridge.text.template import parse
 
     from ..inbox.intake import Reject, decide
@@ -207,11 +218,11 @@ def _check_room(spool_paths: SpoolPaths, settings: Settings, known: RecordCache,
         raise verdict.error
 
 
-# --- ending, and running again ---
+# --- cancel, retry and dismiss ---
 
 
 def _alone(outcome: requests.Outcome) -> Asked:
-    """Raises why the one job was passed over."""
+    """The reply about the only job of a request. Raises the job's own JobError when it was skipped."""
     for refused in outcome.skipped:
         raise refused.error
     return {**SUCCESS, **outcome.asked[0].as_dict()}
@@ -231,7 +242,10 @@ def _together(outcome: requests.Outcome) -> ManyAsked:
 def _chosen(
     given: dict[str, Any], states: tuple[State, ...], default: Sequence[str]
 ) -> Callable[[list[JobRow]], Sequence[str]]:
-    """Which jobs are meant: by their ids, or by what they have in common. Raises ARGUMENT_INVALID."""
+    """Returns the function that selects the job ids: those in ``job_ids``, or the jobs that match the filters.
+
+    Raises JobError: ARGUMENT_INVALID when neither is given or a value is wrong.
+    """
     only(given, "job_ids", "state", "kind", "error")
     if "job_ids" in given:
         ids = given["job_ids"]

@@ -1,4 +1,4 @@
-"""The routes about what is remembered: memories, one of them whole, topics, what was compacted."""
+"""The routes of the memory: list and show memories, list topics, list compactions. They only read."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 def routes(answers: Answers) -> list[Route]:
+    """The routes below ``/v1/memories``, ``/v1/topics`` and ``/v1/history``."""
     workspace = answers.workspace
 
     async def listed(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""The route that Prometheus asks, and the counting of all requests."""
+"""The route for Prometheus, and the middleware that counts all requests."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ _METHODS = ("GET", "HEAD", "POST")
 
 
 def routes(answers: Answers) -> list[Route]:
+    """The route ``/metrics``."""
+
     async def scrape(request: Request) -> Response:
         Query(request)
         accept = request.headers.get("accept", "")
@@ -34,7 +36,8 @@ def routes(answers: Answers) -> list[Route]:
 
 
 class Counted:
-    """Counts what is asked by routes' templates: what is no route of ours has one name, whatever was asked for."""
+    """ASGI middleware that counts requests and their time by route template. Unknown paths share one label, so
+    clients cannot create new labels."""
 
     def __init__(self, inner: ASGIApp, figures: Counters) -> None:
         self._inner = inner
@@ -42,7 +45,7 @@ class Counted:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         began = time.perf_counter()
-        status = "none"  # whoever asked has gone before we answered
+        status = "none"  # the client disconnected before the reply
 
         async def noting(message: Message) -> None:
             nonlocal status

@@ -1,4 +1,5 @@
-"""The routes of the page: its own few files, by name, and signing in. They hold no data of the workspace."""
+"""The routes of the page: its static files, by name, and the sign-in with a ticket. The files contain no data of the
+workspace."""
 
 from __future__ import annotations
 
@@ -35,8 +36,8 @@ _TYPES = {
 }
 _TICKET_BYTES = 4096
 
-# Nothing but our own files is loaded or asked, nothing is made a script or a style of that was no file, and no text
-# becomes markup.
+# The page may load and request only files of this server, may not run inline scripts or styles, and may not turn text
+# into markup.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;"
     " base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
@@ -45,6 +46,7 @@ POLICY = (
 
 
 def routes(answers: Answers, token: str) -> list[Route]:
+    """The routes ``/``, ``/assets/`` and ``/v1/session``."""
     tickets = Tickets(token)
     there = {path.name: path for path in _FOLDER.glob("*.*") if path.suffix in _TYPES}
 
@@ -69,9 +71,10 @@ def routes(answers: Answers, token: str) -> list[Route]:
 
 
 def _file(request: Request, path: Path | None) -> Response:
-    """A file of the page, unless the browser has it already. Raises HTTP_NO_ROUTE.
+    """A file of the page, or 304 when the browser has it.
 
-    It is read here and now: it is small, and who needs no token takes nobody's thread.
+    It is read on the event loop: the file is small, and a request without a token must not occupy a thread. Raises
+    JobError: HTTP_NO_ROUTE when there is no such file.
     """
     try:
         data = None if path is None else path.read_bytes()

@@ -1,4 +1,5 @@
-"""The routes that answer a question: the same envelope that the command line prints, byte for byte."""
+"""The routes of queries: ``retrieve``, ``explain`` and ``context``. A reply has the bytes that the command line
+prints."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ from .replies import refusal, reply, route, status_of
 
 
 def routes(answers: Answers) -> list[Route]:
+    """One route for each verb."""
     return [_question(answers, verb) for verb in get_args(Verb)]
 
 
@@ -36,7 +38,8 @@ def _question(answers: Answers, verb: Verb) -> Route:
 
 
 def checked(verb: Verb, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments, if there are such; what they may be is checked where they are used. Raises ARGUMENT_INVALID."""
+    """The arguments of a query. Raises JobError: ARGUMENT_INVALID for unknown names; the values are checked where
+    they are used."""
     known = list(EXPLAIN_ARGUMENTS if verb == "explain" else ARGUMENTS)
     for name in arguments:
         if snake_case(name) not in known:

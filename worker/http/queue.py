@@ -1,4 +1,7 @@
-"""The routes about the queue as a whole: how it stands, what was done and rejected, what the worker is asked to do."""
+"""The routes of the queue as a whole: status, activity, rejected files, and control requests to the worker.
+
+``jobs`` has the routes of single jobs.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +38,8 @@ MOST_HOURS = 24 * 366
 
 
 def routes(answers: Answers, known: RecordCache) -> list[Route]:
+    """The routes ``/v1/status``, ``/v1/activity``, ``/v1/rejected`` and ``/v1/control``. ``known`` is the shared
+    record cache."""
     workspace = answers.workspace
     status = _Status(workspace, known)
 
@@ -88,7 +93,7 @@ _Stamp = tuple[int, int] | None
 
 
 class _Status:
-    """How the workspace stands. What it is made of is kept, and made anew where the files have changed."""
+    """The status of the workspace. Its parts are cached and computed again when their files have changed."""
 
     def __init__(self, workspace: Workspace, known: RecordCache) -> None:
         self._workspace = workspace
@@ -97,15 +102,16 @@ class _Status:
         self._memory: tuple[tuple[_Stamp, ...], CountsOrError] | None = None
 
     def version(self) -> str:
-        """Another one once anything of it has changed."""
+        """A text that changes when any part of the status may have changed."""
         paths = self._workspace.spool
         beat = _stamp(paths.heartbeat)
-        # A worker that falls silent changes no file.
+        # A worker that hangs changes no file, so its age counts too.
         silent = beat is not None and time.time() - beat[0] / 1e9 > STALE_SECONDS
-        found = (beat, silent, _stamp(paths.inbox), *self._stores())
-        return f"{self._known.refresh()}-{hash(found) & 0xFFFFFFFFFFFFFFFF:x}"
+        parts = (beat, silent, _stamp(paths.inbox), *self._stores())
+        return f"{self._known.refresh()}-{hash(parts) & 0xFFFFFFFFFFFFFFFF:x}"
 
     def now(self) -> QueueStatus:
+        """The current status."""
         spool_paths = self._workspace.spool
         return {
             **SUCCESS,

@@ -1,4 +1,7 @@
-"""From envelopes to answers over HTTP: statuses, what HTTP wants beside them, and tags that spare an answer."""
+"""Builds HTTP replies from envelopes: status codes, headers, and entity tags that avoid sending an unchanged answer.
+
+It also builds routes, so that every error becomes a reply.
+"""
 
 from __future__ import annotations
 
@@ -45,18 +48,18 @@ _STATUS = {
 }
 _STATUS_BY_REACTION = {Reaction.REJECT: 422, Reaction.RETRY: 500, Reaction.WAIT: 503, Reaction.GIVE_UP: 500}
 
-# Of this process: another one counts the versions of what it sees from the start again.
+# Part of every tag: another process starts its version numbers from the beginning.
 _HERE = secrets.token_hex(6)
 
 
 def status_of(refusal: Refusal) -> int:
-    """The status of an answer that is an error."""
+    """The HTTP status for an error code."""
     code = refusal["error_code"]
     return _STATUS.get(code) or _STATUS_BY_REACTION[JobError(code).reaction]
 
 
 def refusal(error: JobError, envelope: Refusal | None = None) -> Response:
-    """The error as an answer, of a question in its verb's shape, with what HTTP wants beside it."""
+    """The reply for an error, with the headers that its status needs. A query's error uses the envelope of its verb."""
     body = envelope or answer.failure(error)
     response = reply(answer.encoded(body), status_of(body))
     if response.status_code == 401:
@@ -64,23 +67,25 @@ def refusal(error: JobError, envelope: Refusal | None = None) -> Response:
     if response.status_code == 503:
         response.headers["retry-after"] = "1"
     if response.status_code in (408, 413):
-        response.headers["connection"] = "close"  # the rest of the body may still be on its way
+        response.headers["connection"] = "close"  # the rest of the body may still arrive
     return response
 
 
 def reply(data: bytes, status: int = 200) -> Response:
+    """A reply of JSON bytes."""
     return Response(data, status, media_type="application/json")
 
 
 def envelope(success: Success) -> Response:
-    """A success that is at hand."""
+    """A reply from a success that is already computed."""
     return reply(answer.encoded(success))
 
 
 async def worked(
     answers: Answers, find: Callable[[Settings], Success], *, status: int = 200, waits: bool = False
 ) -> Response:
-    """The answer that is found in a thread. Raises what ``find`` raises, and as ``Answers.work``."""
+    """A reply from the envelope that ``find`` computes in a thread. Raises what ``find`` raises, and as
+    ``Answers.work``."""
     data = await answers.work(lambda settings: answer.encoded(find(settings)), waits=waits)
     return reply(data, status)
 
@@ -88,10 +93,10 @@ async def worked(
 async def unless_known(
     answers: Answers, request: Request, version: Callable[[], str], find: Callable[[], Success]
 ) -> Response:
-    """As ``worked``; or 304, without finding anything, for who has the answer of this version already."""
+    """As ``worked``, or 304 without calling ``find`` when the client has the answer of this version."""
 
     def look(_: Settings) -> tuple[str, bytes | None]:
-        tag = f'W/"{_HERE}-{version()}"'  # before the answer, which may be newer and is then given once more
+        tag = f'W/"{_HERE}-{version()}"'  # before the answer: a newer answer under an old tag is only sent once more
         return tag, None if knows(request, tag) else answer.encoded(find())
 
     tag, data = await answers.work(look)
@@ -101,15 +106,15 @@ async def unless_known(
 
 
 def knows(request: Request, tag: str) -> bool:
-    """Whether whoever asks has the answer with this tag."""
-    given = [each.strip() for line in request.headers.getlist("if-none-match") for each in line.split(",")]
-    return tag in given or tag.removeprefix("W/") in given or "*" in given
+    """Whether the client sent this entity tag in ``If-None-Match``."""
+    tags = [each.strip() for line in request.headers.getlist("if-none-match") for each in line.split(",")]
+    return tag in tags or tag.removeprefix("W/") in tags or "*" in tags
 
 
 def route(path: str, **methods: Respond) -> Route:
-    """What answers at a path, by method: ``get``, which answers HEAD as well, and ``post``.
+    """A route at ``path``. ``methods`` are ``get``, which also serves HEAD, and ``post``.
 
-    Errors are answers, and no text of what was asked gets into the log.
+    Every error becomes a reply, and no text of a request is logged.
     """
     by_method = {method.upper(): respond for method, respond in methods.items()}
     if "GET" in by_method:
@@ -121,7 +126,7 @@ def route(path: str, **methods: Respond) -> Route:
         except JobError as error:
             return refusal(error)
         except ClientDisconnect:
-            return Response(status_code=400)  # nobody reads it
+            return Response(status_code=400)  # the client is gone and reads no reply
         except Exception as error:
             log.error("a request failed: %s", trace(error))
             return refusal(answer.unexpected(error))
@@ -130,7 +135,7 @@ def route(path: str, **methods: Respond) -> Route:
 
 
 async def no_route(request: Request, error: Exception) -> Response:
-    """What is answered where there is no such path, or no such method under it."""
+    """The reply for an unknown path or method."""
     assert isinstance(error, HTTPException)
     response = refusal(JobError("HTTP_NO_ROUTE", f"There is no {request.method} under that path."))
     response.status_code = error.status_code

@@ -1,7 +1,7 @@
-"""The types of the answers over HTTP beside those to questions: mypy checks the routes that build them, and the
-OpenAPI document is made of them.
+"""The types of the HTTP replies other than query answers. mypy checks the routes against them, and ``tools.openapi``
+builds the OpenAPI document from them.
 
-Import it under TYPE_CHECKING, as ``bridge.interface.answer_shapes``.
+Import it under TYPE_CHECKING, like ``bridge.interface.answer_shapes``: building the models takes time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The routes about the program itself: whether it lives, its settings, its findings, and what there is to ask."""
+"""The routes of the server itself: health, readiness, settings, diagnostics, and the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ DESCRIPTION = Path(__file__).parent.with_name("data") / "openapi.json"
 
 
 def routes(answers: Answers) -> list[Route]:
+    """The routes ``/healthz``, ``/readyz``, ``/v1/settings``, ``/v1/doctor`` and ``/openapi.json``."""
+
     async def health(request: Request) -> Response:
         Query(request)
         return envelope(_health("alive"))
@@ -69,9 +71,9 @@ def _settings(settings: Settings) -> SettingsTable:
 
 
 def _findings(answers: Answers) -> Findings:
-    """It looks at a workspace that is not trusted as well, and says so."""
+    """The report of ``doctor``. The workspace need not be trusted; the report says if it is not."""
     from ..doctor.examination import examine
 
-    # Whether we answer is known to whoever has asked us.
+    # This reply proves that the server answers.
     report = examine(answers.workspace, clock.now(), probe_http=False).as_dict()
-    return cast("Findings", {**SUCCESS, **report})  # a finding has more fields than are published
+    return cast("Findings", {**SUCCESS, **report})  # a finding has fields that are not published

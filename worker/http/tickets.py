@@ -1,6 +1,6 @@
-"""The ticket that signs a browser in: good once, for a minute, and for the worker that it was made for.
+"""Tickets that sign a browser in. A ticket works once, for one minute, and only for the worker that it was made for.
 
-It is made of the worker's token, which it does not tell: who reads it in a browser's history has nothing.
+A ticket is signed with the worker's token but does not contain it, so a ticket in a browser's history is useless.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _FORM = re.compile(r"([0-9]{1,15})\.([A-Za-z0-9_-]{22})\.([0-9a-f]{64})")
 
 
 def issue(token: str, now: float | None = None) -> str:
-    """A ticket of this moment, in seconds since the epoch."""
+    """A new ticket. ``now`` is in seconds since the epoch."""
     made_at = f"{(time.time() if now is None else now) * 1000:.0f}"
     nonce = secrets.token_urlsafe(16)
     return f"{made_at}.{nonce}.{_seal(token, made_at, nonce)}"
@@ -29,7 +29,8 @@ def _seal(token: str, made_at: str, nonce: str) -> str:
 
 
 class Tickets:
-    """What one process takes: none that was made before it was there, since its predecessor may have taken that."""
+    """The tickets that this process has accepted. It refuses tickets made before it started, because its predecessor
+    may have accepted them."""
 
     def __init__(self, token: str, clock: Callable[[], float] = time.time) -> None:
         self._token = token
@@ -38,7 +39,8 @@ class Tickets:
         self._used: dict[str, float] = {}
 
     def redeem(self, ticket: str) -> None:
-        """Take a ticket. Raises HTTP_TICKET_INVALID, which does not say why."""
+        """Accept a ticket. Raises JobError: HTTP_TICKET_INVALID, without the reason, when it is malformed, forged,
+        expired or used."""
         now = self._clock()
         form = _FORM.fullmatch(ticket)
         if form is None:

@@ -1,6 +1,6 @@
-"""What a call of each MCP tool does: a question asked, a job dropped, a record read.
+"""The implementation of the MCP tools: run a query, drop a job, read a record.
 
-Calls are synchronous and come from several threads at once. ``None`` among the arguments was taken out before.
+The functions are synchronous and run in several threads at once. The caller has removed arguments that are ``None``.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``value`` fits the tool's output schema; ``text`` is what a client that shows text gets."""
+    """The result of a call. ``value`` matches the tool's output schema; ``text`` is for clients that show text."""
 
     value: Mapping[str, Any]
     text: str
     is_error: bool = False
 
 
-# --- asking ---
+# --- queries ---
 
 
 def _ask(verb: Verb, workspace: Workspace, arguments: dict[str, Any]) -> Any:
-    """The envelope, of a failure too."""
+    """The envelope of a query, also when it failed."""
     from bridge.search.query_client import ask_for
 
     return json.loads(ask_for(verb, str(workspace.root), arguments))
 
 
-# What a client that shows text gets of a hit.
+# The fields of a hit in the text for clients that show text.
 _SHOWN_OF_HIT: Final = (
     "memory_number", "memory_id", "memory_type", "topic", "topic_id", "status", "source_created_at", "created_at",
     "score", "summary_text",
@@ -54,12 +54,13 @@ _SHOWN_OF_HIT: Final = (
 
 
 def _error(refusal: Refusal) -> JobError:
-    """What a failure says."""
+    """The error in a failed envelope."""
     details = refusal.get("error_details")
     return JobError(refusal["error_code"], refusal["error"], remediation=refusal["remediation"], details=details)
 
 
 def retrieve(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    """The hits for a query. The text has a part of their fields. Raises the query's JobError when it failed."""
     answer: RetrievalResponse = _ask("retrieve", workspace, arguments)
     if not answer["success"]:
         raise _error(answer)
@@ -72,7 +73,11 @@ def retrieve(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
 
 
 def explain(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
-    """The contract's envelope, also of a request that it says is wrong: that is a mistake to correct."""
+    """The contract's envelope without ``success``.
+
+    A request error stays in the envelope and sets ``is_error``, because the model can correct it. Raises JobError for
+    all other failures.
+    """
     answer: ExplainResponse = _ask("explain", workspace, arguments)
     if not answer["success"] and not answer["errors"]:
         raise _error(answer)
@@ -82,6 +87,7 @@ def explain(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
 
 
 def context(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    """The context block for a query; the text is the block alone. Raises the query's JobError when it failed."""
     answer: ContextResponse = _ask("context", workspace, arguments)
     if not answer["success"]:
         raise _error(answer)
@@ -90,11 +96,16 @@ def context(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
 
 # --- jobs ---
 
-# Two threads must not write the file of one job id at once.
+# Two threads must not write the file of one job id at the same time.
 _submitting = Lock()
 
 
 def ingest(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    """Drop an ingest job. ``duplicate`` is true when the same job was dropped before.
+
+    Raises JobError: ARGUMENT_INVALID when there is not exactly one content, JOB_ID_CONFLICT when the id belongs to
+    another job; also as ``submit``.
+    """
     job_id = arguments.pop("job_id", None)
     if len(arguments) != 1:
         raise JobError(
@@ -119,7 +130,8 @@ def ingest(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
 
 
 def _with_job(error: JobError, job_id: str) -> JobError:
-    """What went wrong after the job was dropped, with its id: it is safe, and runs once a worker is there."""
+    """The error with the job's id when only the worker's start failed: the job is stored, and the next worker runs
+    it."""
     if error.code not in ("WORKER_START_FAILED", "WORKER_NOT_RUNNING"):
         return error
     return JobError(
@@ -131,6 +143,10 @@ def _with_job(error: JobError, job_id: str) -> JobError:
 
 
 def job_status(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    """The record of a job, optionally after waiting for its end. A timeout is no error: the current state is returned.
+
+    Raises JobError: JOB_NOT_FOUND, ARGUMENT_INVALID.
+    """
     trust.settings_of(workspace)
     job_id, seconds = arguments["job_id"], _seconds(arguments, default=0)
     try:
@@ -145,7 +161,11 @@ def job_status(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
 
 
 def compact_preview(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
-    """A preview changes nothing that is remembered, and its job is like any other: whoever cannot wait asks later."""
+    """Submit a preview and wait for it. A preview changes no memory.
+
+    On a timeout, ``preview`` is None and the client reads the result with ``job_status``. Raises the job's JobError
+    when it failed.
+    """
     settings = trust.settings_of(workspace)
     seconds, job_id = _seconds(arguments, default=PREVIEW_WAIT_SECONDS), new_job_id()
     payload = {"topic_id": arguments["topic_id"], "preview": True}

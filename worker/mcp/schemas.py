@@ -1,8 +1,8 @@
-"""What the MCP tools take and give, as JSON Schemas that a model reads.
+"""The JSON Schemas of the MCP tools' inputs and outputs, as a model reads them.
 
-Inputs are written by hand: each field says what it is for. They hold no ``oneOf``, ``anyOf`` or ``if`` at their root,
-which the providers of some models refuse together with every other tool. Outputs are made of the shapes in ``schema``,
-whose models take time to build, so not before a client asks for the list of tools.
+Input schemas are written by hand: each field says what it is for. They have no ``oneOf``, ``anyOf`` or ``if`` at their
+root, because some model providers reject these together with every other tool. Output schemas are built from
+``bridge.interface``, whose models take time to build, so only when a client lists the tools.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from jobs.states import State
 
 Schema = dict[str, Any]
 
-LONGEST_WAIT_SECONDS = 50  # clients give a call up after 60
+LONGEST_WAIT_SECONDS = 50  # clients abort a call after 60
 PREVIEW_WAIT_SECONDS = 20
-INBOX = "in the inbox"  # the state of a job that no worker has seen yet
+INBOX = "in the inbox"  # the state of a job that no worker has accepted yet
 
 
 def closed(required: list[str], **properties: Schema) -> Schema:
-    """An object with these fields and no others."""
-    found: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
-    return found | ({"required": required} if required else {})
+    """The schema of an object with these fields and no others."""
+    schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return schema | ({"required": required} if required else {})
 
 
 def _text(description: str, **more: Any) -> Schema:
@@ -38,7 +38,7 @@ def _number(kind: str, description: str, least: float, most: float, **more: Any)
 
 
 def _argument(name: str, description: str) -> Schema:
-    """A number or a choice with the range, the words and the default of the table."""
+    """The schema of a number or a choice, with the range, words and default of the argument table."""
     argument = EXPLAIN_ARGUMENTS[name]
     if argument.choices:
         return _text(description, enum=list(argument.choices))
@@ -47,12 +47,13 @@ def _argument(name: str, description: str) -> Schema:
 
 
 def _or_null(schema: Schema) -> Schema:
-    """As the contract has it: ``null`` is the default. Nested, which every provider takes."""
+    """The schema, or ``null`` as the default, as the contract requires. The ``anyOf`` is nested, which every
+    provider accepts."""
     described = {"description": schema["description"], "default": None}
     return {"anyOf": [{k: v for k, v in schema.items() if k != "description"}, {"type": "null"}], **described}
 
 
-# --- what the tools take ---
+# --- inputs ---
 
 PROJECT = _text(
     "The workspace that is meant: its path or its folder's name. Only to make sure; any other workspace is refused."
@@ -77,6 +78,7 @@ _TIME_AND_PLACE = {
 
 
 def retrieve_input() -> Schema:
+    """The input of ``memory_retrieve``."""
     return closed(
         ["query"],
         query=_QUERY,
@@ -91,6 +93,7 @@ def retrieve_input() -> Schema:
 
 
 def context_input() -> Schema:
+    """The input of ``memory_context``."""
     return closed(
         ["query"],
         query=_QUERY,
@@ -102,6 +105,7 @@ def context_input() -> Schema:
 
 
 def explain_input() -> Schema:
+    """The input of ``memory_explain``."""
     ids: Schema = {
         "type": "array",
         "items": {"type": "integer"},
@@ -123,6 +127,7 @@ def explain_input() -> Schema:
 
 
 def ingest_input() -> Schema:
+    """The input of ``memory_ingest``."""
     summary = closed(
         ["topic", "context"],
         topic=_text("What it is about, in a few words that stay the same each time the subject comes up.", minLength=1),
@@ -168,6 +173,7 @@ def ingest_input() -> Schema:
 
 
 def job_status_input() -> Schema:
+    """The input of ``memory_job_status``."""
     return closed(
         ["job_id"],
         job_id=_text("The job_id that memory_ingest or memory_compact_preview returned."),
@@ -179,6 +185,7 @@ def job_status_input() -> Schema:
 
 
 def compact_preview_input() -> Schema:
+    """The input of ``memory_compact_preview``."""
     return closed(
         ["topic_id"],
         topic_id=_text("The topic, by the topic_id of a memory.", minLength=1),
@@ -193,32 +200,36 @@ def compact_preview_input() -> Schema:
     )
 
 
-# --- what they give ---
+# --- outputs ---
 
 
 def retrieve_output() -> Schema:
+    """The output of ``memory_retrieve``."""
     from bridge.interface.answer_shapes import RetrievalSuccess
 
     return _schema_of(RetrievalSuccess)
 
 
 def context_output() -> Schema:
+    """The output of ``memory_context``."""
     from bridge.interface.answer_shapes import ContextSuccess
 
     return _schema_of(ContextSuccess)
 
 
 def explain_output() -> Schema:
-    """The contract's envelope: whether it succeeded is said by the tool's result itself."""
+    """The output of ``memory_explain``: the contract's envelope without ``success``, which the tool's result has
+    itself."""
     from bridge.interface.answer_shapes import ExplainSuccess
 
-    found = _schema_of(ExplainSuccess)
-    found["properties"].pop("success")
-    found["required"].remove("success")
-    return found
+    schema = _schema_of(ExplainSuccess)
+    schema["properties"].pop("success")
+    schema["required"].remove("success")
+    return schema
 
 
 def ingest_output() -> Schema:
+    """The output of ``memory_ingest``."""
     return _open(
         job_id=_text("Ask memory_job_status for it."),
         job_sha256=_text("The digest of what was sent."),
@@ -230,6 +241,7 @@ def ingest_output() -> Schema:
 
 
 def job_status_output() -> Schema:
+    """The output of ``memory_job_status``."""
     moment = {"type": ["string", "null"]}
     error = _open(code=_text("Stable."), message=_text("What happened."), remediation=_text("What to do."))
     return _open(
@@ -249,17 +261,18 @@ def job_status_output() -> Schema:
 
 
 def compact_preview_output() -> Schema:
+    """The output of ``memory_compact_preview``."""
     from bridge.interface.result_shapes import CompactionPreview
 
-    found = _open(
+    schema = _open(
         job_id=_text("The job that makes the preview."),
         state=_text("succeeded, or how far the job is."),
         preview={"type": ["object", "null"], "description": "What a compaction would give; null until succeeded."},
     )
     preview = _schema_of(CompactionPreview)
-    found["$defs"] = preview.pop("$defs", {}) | {"Preview": preview}
-    found["properties"]["preview"] = {"anyOf": [{"$ref": "#/$defs/Preview"}, {"type": "null"}]}
-    return found
+    schema["$defs"] = preview.pop("$defs", {}) | {"Preview": preview}
+    schema["properties"]["preview"] = {"anyOf": [{"$ref": "#/$defs/Preview"}, {"type": "null"}]}
+    return schema
 
 
 def _open(**properties: Schema) -> Schema:
@@ -267,11 +280,11 @@ def _open(**properties: Schema) -> Schema:
 
 
 def _schema_of(shape: Any) -> Schema:
-    """Without the titles that pydantic adds, which say nothing to a model and cost its attention."""
+    """The schema of a shape, without the titles that pydantic adds: they say nothing to a model and cost tokens."""
     from bridge.interface.json_schema import schema_of
 
-    found: Schema = _tidy(schema_of(shape))
-    return found
+    schema: Schema = _tidy(schema_of(shape))
+    return schema
 
 
 def _tidy(schema: Any, *, names: bool = False) -> Any:

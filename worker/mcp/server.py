@@ -1,7 +1,7 @@
-"""The MCP server: the tools of ``mcp_tools`` for one workspace, over stdin and stdout.
+"""The MCP server of one workspace, over stdin and stdout: it lists the tools of ``tools`` and runs their calls.
 
-The only module that knows the MCP library. While it serves, stdout carries the protocol alone: the library keeps the
-real one to itself, and whatever else is printed lands on stderr. It ends when the client closes stdin, and on SIGTERM.
+Only this module imports the MCP library. While it serves, stdout carries only the protocol: the library keeps the real
+stdout, and all other output goes to stderr. The server ends when the client closes stdin, and on SIGTERM.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from jobs.spelling import encodable
 from .calls import Answer
 from .tools import INSTRUCTIONS, TOOLS, Tool, call
 
-_LOG_FORMAT = "%(levelname)s %(name)s %(message)s"  # stderr is the client's to keep
+_LOG_FORMAT = "%(levelname)s %(name)s %(message)s"  # no timestamp: the client keeps stderr
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
 class _WithoutTexts(logging.Formatter):
-    """An exception's message may quote a memory or a question, so the log has only where it happened. It has no key."""
+    """Logs only the location of an exception, because its message may quote a memory or a query. Keys are masked."""
 
     def format(self, record: logging.LogRecord) -> str:
         return masked(super().format(record))
@@ -53,26 +53,26 @@ class _WithoutTexts(logging.Formatter):
 
 
 def serve(workspace: Workspace, version: str) -> NoReturn:
-    """Serve until the client goes; then this process ends."""
+    """Serve until the client disconnects, then end this process."""
     lines = logging.StreamHandler(sys.stderr)
     lines.setFormatter(_WithoutTexts(_LOG_FORMAT))
     logging.basicConfig(handlers=[lines], level=logging.WARNING)
-    # A thread that waits in a read of stdin would hold Python's own Ctrl-C back until the next message.
+    # A thread blocked in a read of stdin would delay Python's own Ctrl-C handling until the next message.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     status = 0
     try:
         anyio.run(_serve, server_of(workspace, version))
     except BaseException as error:
         if not _client_has_gone(error):
-            print(trace(error), file=sys.stderr, flush=True)  # noqa: T201 - for whoever reports it
+            print(trace(error), file=sys.stderr, flush=True)  # noqa: T201 - for bug reports
             status = 1
-    # Not sys.exit: a call that nobody waits for any more must not keep the process, and what a library printed into a
-    # buffer must not get out now that stdout is the client's again. What a call has written is durable.
+    # Not sys.exit: an abandoned call must not keep the process alive, and text that a library has buffered must not be
+    # written now that stdout is restored. The results of calls are durable already.
     os._exit(status)
 
 
 def server_of(workspace: Workspace, version: str) -> Server[Any]:
-    """The server with its tools. A call runs in a thread of its own, so a slow one holds no other up."""
+    """The server with its tools. Each call runs in its own thread, so a slow call does not delay the others."""
 
     async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=await anyio.to_thread.run_sync(lambda: [listed(tool) for tool in TOOLS]))
@@ -82,8 +82,8 @@ def server_of(workspace: Workspace, version: str) -> Server[Any]:
         if tool is None:
             raise MCPError(code=INVALID_PARAMS, message=f"There is no tool {params.name[:80]!r}.")
         arguments = params.arguments or {}
-        found = await anyio.to_thread.run_sync(call, tool, workspace, arguments, abandon_on_cancel=True)
-        return result_of(found)
+        answer = await anyio.to_thread.run_sync(call, tool, workspace, arguments, abandon_on_cancel=True)
+        return result_of(answer)
 
     return Server(
         "cognee-memory",
@@ -96,7 +96,7 @@ def server_of(workspace: Workspace, version: str) -> Server[Any]:
 
 
 def listed(tool: Tool) -> ListedTool:
-    """The tool as a client sees it. Nothing here reaches beyond the workspace, and none deletes or overwrites."""
+    """The tool as clients see it. No tool reaches beyond the workspace, and none deletes or overwrites."""
     return ListedTool(
         name=tool.name,
         title=tool.title,
@@ -114,14 +114,15 @@ def listed(tool: Tool) -> ListedTool:
 
 
 def result_of(found: Answer | JobError) -> CallToolResult:
-    """An error has no structured content: clients hold that against the tool's output schema, in errors too."""
+    """The protocol's result. An error has no structured content, because clients validate it against the output
+    schema."""
     if isinstance(found, Answer):
         value = json.loads(encodable(json.dumps(found.value, ensure_ascii=False)))
         return CallToolResult(content=[_text(found.text)], structured_content=value, is_error=found.is_error)
-    told: dict[str, Any] = {"error": found.message, "error_code": found.code, "remediation": found.remediation}
+    error: dict[str, Any] = {"error": found.message, "error_code": found.code, "remediation": found.remediation}
     if found.details:
-        told["error_details"] = found.details
-    return CallToolResult(content=[_text(json.dumps(told, ensure_ascii=False))], is_error=True)
+        error["error_details"] = found.details
+    return CallToolResult(content=[_text(json.dumps(error, ensure_ascii=False))], is_error=True)
 
 
 def _text(text: str) -> TextContent:
@@ -133,7 +134,7 @@ async def _serve(server: Server[Any]) -> None:
         try:
             await server.run(incoming, outgoing, server.create_initialization_options())
         except anyio.get_cancelled_exc_class():
-            # Writing failed: nobody reads what we say. The library would wait for one more line before it gave up.
+            # A write failed: the client is gone. The library would wait for one more line before it ended.
             os._exit(0)
 
 

@@ -1,4 +1,7 @@
-"""The MCP tools: what each is for, and what of a call is checked first. ``mcp_server`` speaks the protocol."""
+"""The table of MCP tools with their texts, and the checks of a call before its function runs.
+
+``server`` speaks the protocol, ``calls`` has the functions.
+"""
 
 from __future__ import annotations
 
@@ -45,10 +48,10 @@ class Tool:
 
 
 def call(tool: Tool, workspace: Workspace, arguments: dict[str, Any]) -> Answer | JobError:
-    """The answer, or the error that the client is told. Never raises."""
+    """The answer, or the error to return to the client. Never raises."""
     try:
         _check_names(tool, arguments)
-        if tool.name != "memory_explain":  # its contract says in the answer itself what is wrong with a request
+        if tool.name != "memory_explain":  # its contract reports request errors inside the answer
             _check_types(tool, arguments)
             arguments = dict(arguments)
             _require_project(workspace, arguments.pop("project", None))
@@ -56,7 +59,7 @@ def call(tool: Tool, workspace: Workspace, arguments: dict[str, Any]) -> Answer 
     except JobError as error:
         return error
     except Exception as error:
-        print(f"{tool.name}: {trace(error)}", file=sys.stderr)  # noqa: T201 - for whoever reports it
+        print(f"{tool.name}: {trace(error)}", file=sys.stderr)  # noqa: T201 - for bug reports
         return envelope.unexpected(error)
 
 
@@ -84,7 +87,8 @@ _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
 
 
 def _check_types(tool: Tool, arguments: dict[str, Any]) -> None:
-    """Texts, objects and what is required. Numbers and ranges are for whoever understands them, who may clamp."""
+    """Checks texts, objects and required arguments. Numbers and ranges are checked where they are used, which may
+    clamp them."""
     schema = tool.input()
     for name in schema.get("required", ()):
         if arguments.get(name) is None:

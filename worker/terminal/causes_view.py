@@ -1,4 +1,4 @@
-"""Why jobs failed, for people: each cause with what was said, what to do, and the command that runs its jobs again."""
+"""Prints why jobs failed: for each cause the messages, the remedy, and the command that runs its jobs again."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 from ..wording import age, counted, of_all
 from .output import Part, facts, say
 
-FOR_WANT_OF_ROOM = ("BACKLOG_FULL", "DISK_FULL")  # what was rejected was good
+FOR_WANT_OF_ROOM = ("BACKLOG_FULL", "DISK_FULL")  # the rejected file was valid
 
 
 def causes(found: Sequence[Mapping[str, Any]], now: datetime, at_most: int) -> None:
-    """What went wrong, how often, and what to do about it."""
-    for place, cause in enumerate(found[:at_most]):
-        if place:
+    """Print the first ``at_most`` causes with their counts, messages and remedies."""
+    for index, cause in enumerate(found[:at_most]):
+        if index:
             say()
         kinds = "".join(f"{count:,} {kind}, " for kind, count in cause["kinds"].items() if kind != "?")
         say(*_heading(cause), f"  ({kinds}the last {_ago(cause, now)})")
         command = again(cause)
-        why = [("" if place else "why", line) for place, line in enumerate(_messages(cause))]
+        why = [("" if index else "why", line) for index, line in enumerate(_messages(cause))]
         remedy = of_all(cause["remediation"], cause)
         facts([*why, ("remedy", remedy), ("then", [(command, "bold")] if command else "")], indent=2)
     if len(found) > at_most:
@@ -29,13 +29,13 @@ def causes(found: Sequence[Mapping[str, Any]], now: datetime, at_most: int) -> N
 
 
 def _messages(cause: Mapping[str, Any]) -> list[str]:
-    """What was said, and of how many of the jobs where that was not the same of all."""
-    said: Mapping[str, int] = cause["messages"]
-    if len(said) == 1:
-        return list(said)
-    left = cause["count"] - sum(said.values())
+    """The messages of a cause, with the number of jobs for each when they differ."""
+    counts: Mapping[str, int] = cause["messages"]
+    if len(counts) == 1:
+        return list(counts)
+    left = cause["count"] - sum(counts.values())
     more = [f"{left:,} × something else"] if left else []
-    return [f"{count:,} × {message}" for message, count in said.items()] + more
+    return [f"{count:,} × {message}" for message, count in counts.items()] + more
 
 
 def _heading(cause: Mapping[str, Any]) -> list[Part]:
@@ -44,7 +44,7 @@ def _heading(cause: Mapping[str, Any]) -> list[Part]:
 
 
 def summary(cause: Mapping[str, Any]) -> list[list[Part]]:
-    """A cause in two lines."""
+    """A cause in two lines: what failed, and the remedy."""
     return [_heading(cause), [f"  {of_all(cause['remediation'], cause)}"]]
 
 
@@ -53,11 +53,13 @@ def _ago(cause: Mapping[str, Any], now: datetime) -> str:
 
 
 def again(cause: Mapping[str, Any]) -> str | None:
-    """The command that runs all jobs of a cause again; None where they do so by themselves, where the remedy has it,
-    and where it would not help."""
+    """The command that runs all jobs of a cause again.
+
+    None when they run again automatically, when the remedy contains the command, or when a repetition cannot succeed.
+    """
     if cause["state"] == "retrying" or "jobs retry" in cause["remediation"]:
         return None
     if cause["state"] == "rejected" and cause["code"] not in FOR_WANT_OF_ROOM:
-        return None  # the same file would be rejected once more
+        return None  # the same file would be rejected again
     where = " --state rejected" if cause["state"] == "rejected" else ""
     return f"cognee-memory jobs retry{where} --error {cause['code']}"

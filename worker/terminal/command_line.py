@@ -1,4 +1,4 @@
-"""A command line while it is being made: what each command's parser and help have in common."""
+"""Builds the parsers of the commands and the parts that they share: help, examples, common options."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bridge.interface.arguments import EVERYWHERE, EXAMPLES, Parser, add_no_star
 
 Needs = Literal["none", "starts", "asks", "worker", "is"]
 
-# What a command does where no worker runs.
+# What a command does when no worker runs.
 WITHOUT_A_WORKER: dict[Needs, str] = {
     "none": "Needs no worker.",
     "starts": "Starts a worker unless one is running. With --no-start, the job waits for the next worker.",
@@ -21,7 +21,7 @@ WITHOUT_A_WORKER: dict[Needs, str] = {
 
 
 class CommandLineBuilder:
-    """The commands that were added so far; ``texts`` and ``needs`` are by command, a verb's under ``command verb``."""
+    """Collects the commands. ``texts`` and ``needs`` are keyed by command; a subcommand's key is ``command verb``."""
 
     def __init__(self) -> None:
         self.top = Parser(
@@ -46,8 +46,11 @@ class CommandLineBuilder:
         json: bool = True,
         again: bool = False,
     ) -> argparse.ArgumentParser:
-        """A command, or with ``of`` a verb of that one. ``more`` goes on where the one line ends. ``again``: the
-        command itself takes the options of every command, too, and a verb must not undo what was said there."""
+        """Add a command, or with ``of`` a subcommand; returns its parser.
+
+        ``more`` extends the description. With ``again`` the command itself also takes the common options, so the
+        subcommand's defaults must not overwrite them.
+        """
         whole = name if of is None else f"{of.dest_name} {name}"
         self.texts[whole] = text
         self.needs[whole] = needs
@@ -68,13 +71,14 @@ class CommandLineBuilder:
         return made
 
     def nested(self, name: str, text: str, examples: Sequence[str] = ()) -> Any:
-        """A command that has verbs, to add them to."""
+        """Add a command with subcommands; returns the action to pass as ``of``."""
         self.texts[name] = text
         made = self.commands.add_parser(name, description=_sentence(text), epilog=_epilog(examples, ""))
         return self.verbs(made, name, required=True)
 
     @staticmethod
     def verbs(made: argparse.ArgumentParser, name: str, *, required: bool) -> Any:
+        """Let a command have subcommands; returns the action to pass as ``of``."""
         verbs = made.add_subparsers(
             dest="verb", metavar="SUBCOMMAND", required=required, title="subcommands", prog=f"cognee-memory {name}"
         )
@@ -92,7 +96,7 @@ def _epilog(examples: Sequence[str], without_a_worker: str) -> str:
 
 
 def waiting(made: argparse.ArgumentParser, *, default: bool, start: bool = True) -> None:
-    """The options of a command that submits a job."""
+    """Add the options of a command that submits a job. ``default`` says whether it waits for the job's end."""
     made.add_argument(
         "--correlation-id",
         metavar="ID",
@@ -118,13 +122,14 @@ def _default(is_default: bool) -> str:
 
 
 def limit(made: argparse._ActionsContainer, what: str) -> None:
+    """Add ``--limit``; ``what`` names the items in the help."""
     made.add_argument(
         "--limit", type=int, default=50, metavar="N", help=f"maximum number of {what} to show (default 50)"
     )
 
 
 def which_jobs(made: argparse.ArgumentParser) -> None:
-    """The filters of jobs. Their values are checked where they are used."""
+    """Add the filters of jobs. Their values are checked where they are used."""
     group = made.add_argument_group("which jobs")
     for flag, metavar, text in (
         ("--state", "STATE[,STATE]", "in one of these states: queued, running, retrying, succeeded, failed, ..."),

@@ -1,4 +1,4 @@
-"""Each command with the function that carries it out and the view that prints its answer: one row of ``COMMANDS``.
+"""The table ``COMMANDS``: the function of each command and the view that prints its answer.
 
 The parser of a command is in ``memory_parsers`` or ``queue_parsers``. Both functions are named here as
 ``module.function`` below ``worker.terminal`` and imported when the command runs, so that ``retrieve`` starts fast.
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _OF_A_JOB = "job_views.show"
 
-# By the words of the command: what makes the envelope of the parsed arguments or raises JobError, and what prints it.
-# A command that has the name of a kind of job needs no row: it is ``run`` of the kind's module in ``kinds``.
+# By the words of the command: the function that returns the envelope or raises JobError, and the view that prints it.
+# A command with the name of a kind of job needs no row: its function is ``run`` in the module of ``kinds``.
 COMMANDS: dict[str, tuple[str, str]] = {
     # --- start and see ---
     "demo": ("commands.demo", "display.nothing"),
@@ -64,7 +64,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 
 def functions_of(given: argparse.Namespace) -> tuple[str, str]:
-    """The names of the two functions of the command that was parsed."""
+    """The names of the function and the view of the parsed command."""
     verb = getattr(given, "verb", None)
     name = str(given.command) if verb is None else f"{given.command} {verb}"
     return COMMANDS.get(name) or _of_kind(name)
@@ -77,18 +77,18 @@ def _of_kind(name: str) -> tuple[str, str]:
 
 
 def run(given: argparse.Namespace) -> Envelope:
-    """Carry a command out. Raises JobError."""
-    found: Envelope = imported(functions_of(given)[0])(given)
-    return found
+    """Run the parsed command; returns its envelope. Raises the command's JobError."""
+    answer: Envelope = imported(functions_of(given)[0])(given)
+    return answer
 
 
 def view_of(given: argparse.Namespace) -> Callable[[Envelope], None]:
-    """What prints the answer of a command."""
+    """The function that prints the command's answer."""
     return imported(functions_of(given)[1])
 
 
 def imported(name: str) -> Callable[..., Any]:
-    """A function by its name in the table."""
+    """The function with this name in the table."""
     module, _, function = name.rpartition(".")
-    found: Callable[..., Any] = getattr(import_module(f"{__package__}.{module}"), function)
-    return found
+    loaded: Callable[..., Any] = getattr(import_module(f"{__package__}.{module}"), function)
+    return loaded

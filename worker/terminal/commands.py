@@ -1,4 +1,4 @@
-"""The commands about the memory and the program: from parsed arguments to an envelope. Nothing is printed here."""
+"""The commands of the memory and of the program: from parsed arguments to an envelope. Views print it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,14 @@ from .process_commands import opened, target, workspace_of
 
 
 def demo(given: argparse.Namespace) -> Envelope:
+    """Play the demo; returns its measurements."""
     from .demo import demo as play
 
     return play(load(), keep=given.keep, quiet=given.json)
 
 
 def setup(given: argparse.Namespace) -> Envelope:
+    """Provide the embedding model; returns its folder."""
     from .setup_view import provision_with_bar
 
     folder = provision_with_bar(load().cache_folder, Path(given.source) if given.source else None)
@@ -35,23 +37,27 @@ def setup(given: argparse.Namespace) -> Envelope:
 
 
 def settings(given: argparse.Namespace) -> Envelope:
-    _, found = opened(given)
-    return envelope.success(settings=[row.__dict__ for row in table(found)])
+    """All settings with their values and sources."""
+    _, in_force = opened(given)
+    return envelope.success(settings=[row.__dict__ for row in table(in_force)])
 
 
 def trust_workspace(given: argparse.Namespace) -> Envelope:
+    """Mark the workspace as trusted by this user."""
     workspace = workspace_of(given)
     trust.adopt(workspace, load().config_folder, trusted=True)
     return envelope.success(workspace=str(workspace.root), trusted=True)
 
 
 def status(given: argparse.Namespace) -> Envelope:
+    """The overview of worker, queue and memory."""
     from ..admin.overview import overview
 
     return envelope.success(**overview(*opened(given)))
 
 
 def completion(given: argparse.Namespace) -> Envelope:
+    """The script that installs completion in a shell."""
     from .completion import script
 
     return envelope.success(shell=given.shell, script=script(given.shell))
@@ -61,7 +67,7 @@ def completion(given: argparse.Namespace) -> Envelope:
 
 
 def mcp(given: argparse.Namespace) -> Envelope:
-    """Serve an agent until it goes; the process ends there."""
+    """Serve an agent over stdin and stdout; this process ends when the agent disconnects."""
     from ..mcp.server import serve
     from ..version import VERSION
 
@@ -69,7 +75,10 @@ def mcp(given: argparse.Namespace) -> Envelope:
 
 
 def memories_list(given: argparse.Namespace) -> Envelope:
-    """A page: ``next`` goes back in as ``--after``."""
+    """A page of memories, newest first. ``next`` is the value of ``--after`` for the next page.
+
+    Raises JobError: ARGUMENT_INVALID when the limit or the status is wrong.
+    """
     workspace, _ = opened(given)
     if given.limit < 1:
         raise JobError("ARGUMENT_INVALID", "--limit must be at least 1.")
@@ -79,29 +88,36 @@ def memories_list(given: argparse.Namespace) -> Envelope:
         raise JobError(
             "ARGUMENT_INVALID", f"There is no status {given.status!r}; one of {', '.join(get_args(Status))}."
         )
-    found, total = listing.page(workspace, given.limit, before=given.after, topic_id=given.topic_id, status=status)
-    shown = found[: given.limit]
-    follows = shown[-1]["memory_number"] if len(found) > given.limit else None
+    lines, total = listing.page(workspace, given.limit, before=given.after, topic_id=given.topic_id, status=status)
+    shown = lines[: given.limit]
+    follows = shown[-1]["memory_number"] if len(lines) > given.limit else None
     return envelope.success(memories=shown, total=total, next=follows)
 
 
 def memories_show(given: argparse.Namespace) -> Envelope:
+    """One memory with its text."""
     workspace, _ = opened(given)
     return envelope.success(memory=listing.memory(workspace, given.memory))
 
 
 def topics(given: argparse.Namespace) -> Envelope:
+    """All topics, largest first."""
     workspace, _ = opened(given)
     return envelope.success(topics=listing.topics(workspace))
 
 
 def history(given: argparse.Namespace) -> Envelope:
+    """The compactions, newest first."""
     workspace, _ = opened(given)
     return envelope.success(compactions=compaction_history.history(workspace, given.limit, given.topic_id))
 
 
 def export(given: argparse.Namespace) -> Envelope:
-    """Without ``--out`` the lines are the answer, on stdout; what a person is told goes to stderr."""
+    """Write the export to ``--out``; returns the counts.
+
+    Without ``--out`` the export is on stdout, and messages go to stderr. Raises JobError: ARGUMENT_INVALID when the
+    file cannot be written, or for ``--json`` without ``--out``.
+    """
     from bridge.transfer import export as exports
 
     from ..version import VERSION
@@ -114,7 +130,7 @@ def export(given: argparse.Namespace) -> Envelope:
         envelope.claim_stdout()
         try:
             return envelope.success(out=None, counts=exports.write(workspace, VERSION, now, envelope.put))
-        except BrokenPipeError:  # "| head" has seen enough
+        except BrokenPipeError:  # the reader has closed the pipe, such as "| head"
             return envelope.success(out=None, counts=None)
     out = target(workspace, given.out)
     try:

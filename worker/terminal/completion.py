@@ -1,6 +1,6 @@
-"""What a shell offers when Tab is pressed: ids of jobs and topics, numbers of memories, states, kinds, error codes.
+"""Shell completion: offers commands, ids of jobs and topics, memory numbers, states, kinds and error codes.
 
-Imported only when a shell asks. What cannot be read, a workspace of somebody else's among it, offers nothing.
+It is imported only for a completion. Errors, such as a workspace of another user, give no suggestions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..admin.selection import REPLAYABLE
 from ..wording import age, counted
 from .output import clean
 
-_MOST = 200  # of what grows without end
+_MOST = 200  # suggestions from lists without a limit
 _OF_VERB: dict[str, tuple[str, ...]] = {"cancel": LIVE, "wait": LIVE, "retry": (*REPLAYABLE, "rejected")}
 
 Found = dict[str, str] | list[str]
@@ -36,12 +36,12 @@ Completer = Callable[..., Found]
 
 
 def script(shell: str) -> str:
-    """What makes the shell ask us."""
+    """The text that installs completion in ``shell``."""
     return str(shellcode(["cognee-memory"], shell=shell)).strip() + "\n"
 
 
 def complete(parser: argparse.ArgumentParser) -> NoReturn:
-    """Answer the shell that has started us for that; the process ends here."""
+    """Answer a completion request of the shell, then end this process."""
     for each in _every(parser):
         for action in each._actions:
             completer = _BY_OPTION.get(action.dest)
@@ -60,7 +60,7 @@ def _every(parser: argparse.ArgumentParser) -> Iterable[argparse.ArgumentParser]
 
 
 def _workspace(given: argparse.Namespace) -> Workspace:
-    """Raises WORKSPACE_NOT_TRUSTED, WORKSPACE_MISSING."""
+    """Raises JobError: WORKSPACE_NOT_TRUSTED, WORKSPACE_MISSING."""
     workspace = find_workspace(getattr(given, "workspace", None), Path.cwd())
     trust.settings_of(workspace)
     return workspace
@@ -78,13 +78,13 @@ def _reading(look: Callable[[Workspace, argparse.Namespace, str], Found]) -> Com
 
 @_reading
 def job_ids(workspace: Workspace, given: argparse.Namespace, prefix: str) -> Found:
-    """The newest that begin so, each with its state; of those that the verb can do something about."""
-    found = RecordCache(workspace.spool)
-    found.refresh()
+    """The newest jobs with this prefix, with their states, limited to jobs that the subcommand can act on."""
+    known = RecordCache(workspace.spool)
+    known.refresh()
     verb = getattr(given, "verb", None)
     states = _OF_VERB.get(str(verb), get_args(State))
     now = clock.now()
-    fitting = (b for b in found.rows() if b["state"] in states and b["job_id"].startswith(prefix))
+    fitting = (b for b in known.rows() if b["state"] in states and b["job_id"].startswith(prefix))
     newest = record_cache.page(fitting, _MOST).jobs
     shown = {
         b["job_id"]: f"{b['state']} {b['kind'] or ''}, {age(b['finished_at'] or b['accepted_at'], now)} ago"
@@ -97,23 +97,26 @@ def job_ids(workspace: Workspace, given: argparse.Namespace, prefix: str) -> Fou
 
 @_reading
 def topics(workspace: Workspace, _: argparse.Namespace, prefix: str) -> Found:
+    """The topic ids with this prefix, with their numbers of memories."""
     fitting = [topic for topic in listing.topics(workspace) if topic["topic_id"].startswith(prefix)]
     return {topic["topic_id"]: counted(topic["memories"], "memory") for topic in fitting[:_MOST]}
 
 
 @_reading
 def memories(workspace: Workspace, _: argparse.Namespace, prefix: str) -> Found:
+    """The newest memories' numbers, with their titles."""
     return {str(m["memory_number"]): clean(m["title"])[:40] for m in listing.memories(workspace, _MOST)}
 
 
 @_reading
 def records(workspace: Workspace, _: argparse.Namespace, prefix: str) -> Found:
-    found = listing.memories(workspace, 10 * _MOST)
-    return {str(m["memory_number"]): clean(m["title"])[:40] for m in found if m["memory_type"] == "decision_record"}
+    """The newest decision records' numbers, with their titles."""
+    newest = listing.memories(workspace, 10 * _MOST)
+    return {str(m["memory_number"]): clean(m["title"])[:40] for m in newest if m["memory_type"] == "decision_record"}
 
 
 def states(prefix: str, **_: Any) -> Found:
-    """Several may be given, with commas."""
+    """States; several are separated by commas."""
     before = prefix.rpartition(",")[0]
     taken = before.split(",")
     return [f"{before},{state}" if before else state for state in get_args(State) if state not in taken]

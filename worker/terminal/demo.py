@@ -1,4 +1,4 @@
-"""The demo: one software project's weeks as job files, a real worker, and questions to the memory."""
+"""The demo: drops some weeks of a software project as job files, runs a real worker, and queries the memory."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _LOOK_SECONDS = 0.05
 
 
 def demo(settings: Settings, *, keep: bool, quiet: bool) -> dict[str, Any]:
-    """Play it in a new workspace, which is removed afterwards unless ``keep``. Returns what was measured."""
+    """Play the demo in a new workspace, which is removed afterwards unless ``keep``. Returns its measurements."""
     console = Console(quiet=quiet, highlight=False, soft_wrap=True)
     provision_with_bar(settings.cache_folder, None)
     script = json.loads(resources("worker").joinpath("data/demo.json").read_text("utf-8"))
@@ -81,7 +81,7 @@ def demo(settings: Settings, *, keep: bool, quiet: bool) -> dict[str, Any]:
 
 
 def _start_worker(workspace: Workspace) -> subprocess.Popen[bytes]:
-    """A worker of our own, in the foreground of nobody: the demo ends it."""
+    """Start a detached worker; the demo stops it."""
     process = subprocess.Popen(
         [sys.executable, "-m", "worker", "--workspace", str(workspace.root), "--detached"],
         cwd=workspace.root.anchor,
@@ -104,7 +104,7 @@ def _stop_worker(process: subprocess.Popen[bytes] | None) -> int | None:
 
 
 def _drop(workspace: Workspace, job: dict[str, Any], now: datetime) -> str:
-    """Drop one job of the script, its days turned into dates."""
+    """Drop one job of the script, with its day converted to a date; returns the job's id."""
     then = clock.iso(now - timedelta(days=job["days_ago"]))
     payload = dict(job["payload"])
     if "summary" in payload:
@@ -115,14 +115,14 @@ def _drop(workspace: Workspace, job: dict[str, Any], now: datetime) -> str:
 
 
 def _follow(workspace: Workspace, ids: list[str], console: Console) -> list[Record]:
-    """Poll the records as an asker does, showing how many have ended."""
+    """Poll the records as a client does, and show how many jobs have ended."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("working off", total=len(ids))
         while True:
-            found = [client.status(workspace.spool, job_id) for job_id in ids]
-            ended = [record for record in found if record is not None and record.ended]
+            records = [client.status(workspace.spool, job_id) for job_id in ids]
+            ended = [record for record in records if record is not None and record.ended]
             bar.update(task, completed=len(ended))
             if len(ended) == len(ids):
                 return ended
@@ -168,7 +168,7 @@ def _ask(
 
 
 def _compact(workspace: Workspace, settings: Settings, wanted: dict[str, Any], console: Console) -> dict[str, Any]:
-    """Have a topic's summaries merged, as it was shown before, and ask once more."""
+    """Preview a compaction, apply it, and run the query again."""
 
     def run(**payload: Any) -> Mapping[str, Any]:
         job = client.submit(
@@ -193,12 +193,12 @@ def _compact(workspace: Workspace, settings: Settings, wanted: dict[str, Any], c
     done = run(preview_digest=seen["preview_digest"])
     console.print(f"Applied what was shown: memory #{done['memory_number']} supersedes {len(done['superseded'])}.\n")
     reader = Reader(workspace, settings.embedding)
-    found = _ask(reader, settings, wanted["ask"], console, "The record answers for them; restore would take it back.")
-    return {"question": wanted["ask"], "preset": "contract", **found}
+    answer = _ask(reader, settings, wanted["ask"], console, "The record answers for them; restore would take it back.")
+    return {"question": wanted["ask"], "preset": "contract", **answer}
 
 
 def _what_changed(before: list[RetrievalHit], after: list[RetrievalHit]) -> str:
-    """One sentence on what the other preset brought up."""
+    """One sentence about the memory that the other preset ranked higher."""
     places = {hit["memory_id"]: place for place, hit in enumerate(before, 1)}
     risen = [(places.get(hit["memory_id"], len(before) + 1) - place, place, hit) for place, hit in enumerate(after, 1)]
     gain, place, hit = max(risen, key=lambda item: item[0])

@@ -1,5 +1,7 @@
-"""Answers for people: what is printed of every answer, and the views of the commands about the memory and the settings.
-Those about the queue are in ``queue_views``, those of jobs that have ended in ``job_views``."""
+"""Prints answers for people: the common part of every answer, and the views of the memory and the settings.
+
+The views of the queue are in ``queue_views``, those of ended jobs in ``job_views``.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,13 @@ from .output import Envelope, facts, notes, say, table, warn
 
 
 def show(given: argparse.Namespace, found: Envelope) -> None:
-    """Print an answer; an error goes to stderr with what to do next."""
+    """Print an answer. An error goes to stderr with its remedy."""
     view = plain if given.command is None else view_of(given)
-    if found["success"] or "findings" in found:  # the error below sums the findings up
+    if found["success"] or "findings" in found:  # the error below summarises the findings
         view(found)
     if not found["success"]:
         _failed(found)
-    if not found["success"] and ("skipped" in found or "ended" in found):  # it was done in part
+    if not found["success"] and ("skipped" in found or "ended" in found):  # the command succeeded in part
         view(found)
 
 
@@ -32,7 +34,7 @@ def _failed(found: Envelope) -> None:
 
 
 def hits(found: Envelope, now: datetime) -> None:
-    """Rank, score and its three factors, topic, status and age of each hit."""
+    """Print rank, score and its three factors, topic, status and age of each hit."""
     rows = [
         (
             str(rank),
@@ -51,6 +53,7 @@ def hits(found: Envelope, now: datetime) -> None:
 
 
 def retrieve(found: Envelope) -> None:
+    """Print the hits and the warnings."""
     if not found["results"]:
         say("No memory fits the question.")
     else:
@@ -59,16 +62,16 @@ def retrieve(found: Envelope) -> None:
 
 
 def explain(found: Envelope) -> None:
-    """The parts of each score: relevance is of words (base) and of meaning (semantic boost)."""
+    """Print the parts of each score. Relevance has a part for words (base) and a part for meaning (semantic boost)."""
     rows = []
     for item in found["items"]:
         parts = item["score"]["components"]
         numbers = (item["score"]["total"], parts["base"], parts["semantic_boost"], parts["recency"])
-        place = item["retrieval"]["rank"]
+        rank = item["retrieval"]["rank"]
         rows.append(
             (
                 f"#{item['id']}",
-                "-" if place is None else str(place),
+                "-" if rank is None else str(rank),
                 *("-" if number is None else f"{number:.3f}" for number in numbers),
                 f"{1 + parts['kind_bonus']:.1f}",
                 item["kind"],
@@ -87,7 +90,7 @@ def explain(found: Envelope) -> None:
 
 
 def context(found: Envelope) -> None:
-    """The block alone, to be pasted; what is to be said of it must not get into it."""
+    """Print only the block, to be pasted. Messages go to stderr."""
     if found["context"]:
         say(found["context"].rstrip("\n"))
     for warning in found["warnings"]:
@@ -95,6 +98,7 @@ def context(found: Envelope) -> None:
 
 
 def memories(found: Envelope) -> None:
+    """Print a page of memories."""
     if not found["memories"]:
         say("No memories." if not found["total"] else "No more memories.")
         return
@@ -111,6 +115,7 @@ def memories(found: Envelope) -> None:
 
 
 def memory(found: Envelope) -> None:
+    """Print one memory with its text."""
     memory = found["memory"]
     facts(
         [
@@ -129,6 +134,7 @@ def memory(found: Envelope) -> None:
 
 
 def topics(found: Envelope) -> None:
+    """Print the topics, and which are worth compacting."""
     if not found["topics"]:
         say("No topics.")
         return
@@ -147,6 +153,7 @@ def topics(found: Envelope) -> None:
 
 
 def history(found: Envelope) -> None:
+    """Print the compactions with their conflicts."""
     if not found["compactions"]:
         say("Nothing was compacted yet.")
         return
@@ -174,11 +181,13 @@ def history(found: Envelope) -> None:
 
 
 def settings(found: Envelope) -> None:
+    """Print the settings with their sources."""
     rows = [(row["variable"], row["value"], row["source"], row["help"]) for row in found["settings"]]
     table(("variable", "value", "from", "meaning"), rows, wraps=("value", "meaning"), spare=("meaning",))
 
 
 def export(found: Envelope) -> None:
+    """Print what was exported."""
     counts = found["counts"]
     if counts is not None:
         where = f" in {found['out']}" if found["out"] else ""
@@ -187,18 +196,21 @@ def export(found: Envelope) -> None:
 
 
 def plain(found: Envelope) -> None:
+    """Print every field as it is."""
     for name, value in found.items():
         if name != "success":
             say(f"{name}: {value}")
 
 
 def setup(found: Envelope) -> None:
+    """Print the folder of the embedding model."""
     say(f"The embedding model lies in {found['model_folder']}.")
 
 
 def script(found: Envelope) -> None:
+    """Print the completion script."""
     say(found["script"].rstrip("\n"))
 
 
 def nothing(found: Envelope) -> None:
-    """The command has printed all itself."""
+    """Print nothing, for commands that print their output themselves."""

@@ -1,4 +1,4 @@
-"""``cognee-memory doctor``: the quick look, with what was asked for besides: mending, the deep look, an archive."""
+"""The command ``doctor``: the quick checks and, on request, the fixes, the deep check and the support archive."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ from .progress import Progress
 
 
 def doctor(given: argparse.Namespace) -> Envelope:
-    """The envelope has the findings whether or not there is an error among them: then it says PROBLEMS_FOUND."""
+    """Run the checks and what the options request.
+
+    The envelope always has the findings. When one is an error, the envelope is the failure PROBLEMS_FOUND.
+    """
     workspace = _workspace(given)
     bundle = None if given.bundle is None else target(workspace, given.bundle)
     report = examine(workspace, clock.now())
@@ -50,7 +53,7 @@ def doctor(given: argparse.Namespace) -> Envelope:
 
 
 def _workspace(given: argparse.Namespace) -> Workspace:
-    """As every command finds it; where there is none, the doctor says so itself."""
+    """The workspace, found as in every command; a missing one becomes a finding, not an error."""
     try:
         return find_workspace(given.workspace, Path.cwd())
     except JobError:
@@ -58,17 +61,17 @@ def _workspace(given: argparse.Namespace) -> Workspace:
 
 
 def _deep(workspace: Workspace, *, start: bool) -> list[Finding]:
-    """What the job ``check`` finds, which reads the stores whole."""
+    """The findings of the job ``check``, which reads the stores completely."""
     settings, standing, problems = surroundings(workspace)
     if problems or standing.foreign is not None or not workspace.exists:
-        said = "The workspace or the settings do not let anything be read."
-        return [finding("CHECK_FAILED", "stores", said, remedy="Mend what else was found, and look again.")]
+        message = "The workspace or the settings do not let anything be read."
+        return [finding("CHECK_FAILED", "stores", message, remedy="Mend what else was found, and look again.")]
     if not workspace.memory_db.exists():
         return []
     if not start and not launch.is_alive(workspace):
-        said = "There is no worker to read them, and none was to be started."
+        message = "There is no worker to read them, and none was to be started."
         return [
-            finding("CHECK_FAILED", "stores", said, remedy="Start one: cognee-memory worker start. Then look again.")
+            finding("CHECK_FAILED", "stores", message, remedy="Start one: cognee-memory worker start. Then look again.")
         ]
     try:
         job_id = new_job_id()

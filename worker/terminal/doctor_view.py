@@ -1,4 +1,4 @@
-"""The doctor's findings for people: troubles first, each with what to do; what is well in one line."""
+"""Prints the findings of ``doctor``: problems first, each with its remedy; everything that is in order in one line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INDENT = "    "
 
 
 def show(found: Envelope) -> None:
-    """One paragraph for each finding."""
+    """Print one paragraph for each finding, then the totals."""
     for done in found.get("fixed", ()):
         _paragraph(done["message"], _MARKS["ok" if done["done"] else "warning"], f" {done['fix']}: ")
     for level, title in _TITLES.items():
@@ -32,9 +32,9 @@ def show(found: Envelope) -> None:
     well = [finding["subject"] for finding in found["findings"] if finding["level"] == "ok"]
     if well:
         _paragraph(f"{', '.join(well)}.", _MARKS["ok"], " All is well: ")
-    told = [counted(found["counts"][level], level) for level in _TITLES if found["counts"].get(level)]
+    totals = [counted(found["counts"][level], level) for level in _TITLES if found["counts"].get(level)]
     stores = ", the stores read whole" if found.get("deep") else ""
-    say(f"Everything looked at{stores}, in {found['took_ms'] / 1000:.1f} s: {', '.join(told) or 'nothing to say'}.")
+    say(f"Everything looked at{stores}, in {found['took_ms'] / 1000:.1f} s: {', '.join(totals) or 'nothing to say'}.")
     if not found.get("deep"):
         say("To read the stores whole as well: cognee-memory doctor --deep")
     if found["ok"] and "fixed" not in found and any(finding["fix"] for finding in found["findings"]):
@@ -60,7 +60,7 @@ def _bundle(bundle: dict[str, Any]) -> None:
 
 
 def _paragraph(text: str, *first: Part) -> None:
-    """A text behind something, in lines as wide as the terminal; in a pipe, one line."""
+    """Print a text after a prefix, wrapped to the terminal's width; in a pipe, as one line."""
     beginning = "".join(part if isinstance(part, str) else part[0] for part in first)
     wide = columns()
     if wide is None:

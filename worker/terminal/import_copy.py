@@ -1,4 +1,4 @@
-"""Files from elsewhere on their way into the workspace, where the job that imports one can open it."""
+"""Copies a file from outside into the workspace, where the import job can open it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from jobs.layout import Workspace
 
 
 def reachable(workspace: Workspace, given: str, job_id: str) -> str:
-    """The path of a file, relative to the workspace, that the job may open: its own, or that of a copy of it.
+    """The workspace-relative path of a file that the job can open: the file itself, or a new copy of it.
 
-    ``given`` is a path of this process, or ``-`` for standard input. What lies in the workspace is not copied. The
-    folders of the workspace have to be there. Raises ARGUMENT_INVALID.
+    ``given`` is a path of this process, or ``-`` for standard input. A file in the workspace is not copied. The
+    workspace's folders must exist. Raises JobError: ARGUMENT_INVALID when the file cannot be read or copied.
     """
     if given != "-":
         path = Path(given).absolute()
@@ -24,7 +24,7 @@ def reachable(workspace: Workspace, given: str, job_id: str) -> str:
             paths.open_inside(workspace.root, str(path)).close()
             return path.relative_to(Path(workspace.root).resolve()).as_posix()
         except (JobError, OSError, ValueError):
-            pass  # it lies elsewhere, or where no job may read; or it is not there, which opening it says
+            pass  # outside, or not readable for a job; for a missing file, opening it below reports the error
     copy = workspace.imported(job_id)
     try:
         with nullcontext(sys.stdin.buffer) if given == "-" else Path(given).open("rb") as source:

@@ -1,4 +1,4 @@
-"""Submitting a job from the command line: of a file, and for the commands of the kinds."""
+"""Submits jobs for the command line: the command ``submit``, and the common part of the kinds' commands."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ from .progress import Progress
 
 
 def submit_file(given: argparse.Namespace) -> Envelope:
+    """Submit the job in a file; ``job_id`` and ``schema_version`` may be absent. Raises JobError when it is not a
+    valid job."""
     from jobs.check import check
     from jobs.payloads import JobFile
 
-    workspace, found = opened(given)
+    workspace, settings = opened(given)
     job = read_json_argument(given.file)
     if job.keys().isdisjoint(("job_id", "jobId")):
         job["job_id"] = new_job_id()
     if job.keys().isdisjoint(("schema_version", "schemaVersion")):
         job["schema_version"] = SCHEMA_VERSION
     fields = check(JobFile, job).model_dump(exclude_none=True, exclude={"schema_version"})
-    return submit_job(given, workspace, found, fields.pop("kind"), fields.pop("payload"), **fields)
+    return submit_job(given, workspace, settings, fields.pop("kind"), fields.pop("payload"), **fields)
 
 
 def submit_job(
@@ -38,9 +40,10 @@ def submit_job(
     payload: dict[str, Any],
     **fields: Any,
 ) -> Envelope:
-    """Submit a job with the options of ``command_line.waiting``; ``fields`` are other fields of the job file.
+    """Submit a job with the options of ``command_line.waiting``. ``found`` are the settings; ``fields`` are other
+    fields of the job file.
 
-    Returns the job's id, and its result where the command waits for it. Raises as ``submission.submit``.
+    Returns the job's id, and its result when the command waits for it. Raises as ``submission.submit``.
     """
     fields.setdefault("submitted_by", "cli")
     if given.correlation_id is not None:
@@ -54,5 +57,5 @@ def submit_job(
 
 
 def given_of(payload: dict[str, Any]) -> dict[str, Any]:
-    """What was given of a payload; null equals absent."""
+    """The payload without None values; null means the same as absent."""
     return {name: value for name, value in payload.items() if value is not None}

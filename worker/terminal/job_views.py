@@ -1,6 +1,7 @@
-"""What a command that submits a job prints: the job's id, or its result once it has ended.
+"""Prints the answer of a command that submits a job: the job's id, or its result once it has ended.
 
-The view of a kind's result is ``show`` of its module in ``kinds``. A kind without one has its result shown as it is.
+The view of a kind's result is ``show`` in the kind's module in ``kinds``. Without one, the result's fields are printed
+as they are.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from .output import Envelope, say, state
 
 
 def show(found: Envelope) -> None:
+    """Print the job's id, or its result when it has one."""
     if found.get("result") is None:
         say(f"submitted {found['job_id']}")
     else:
@@ -22,18 +24,18 @@ def show(found: Envelope) -> None:
 
 
 def show_result(found: Envelope) -> None:
-    """The result of a job that has ended: ``kind``, ``result``, and ``job_id`` and ``state`` where they are known."""
+    """Print the result of an ended job: ``kind``, ``result``, and ``job_id`` and ``state`` where they are known."""
     view = view_of(str(found["kind"]))
     if view is None and "job_id" in found:
         say(state(str(found.get("state", "succeeded"))), f" {found['job_id']}")
     try:
         (view or _plain)(found)
-    except (KeyError, TypeError):  # what a forgetting left of it, or the result of another version
+    except (KeyError, TypeError):  # a forget job removed parts of it, or another version wrote it
         _plain(found)
 
 
 def view_of(kind: str) -> Callable[[Envelope], None] | None:
-    """The view of the results of a kind; None where it has none, or is a kind of another version."""
+    """The view of a kind's results. None when the kind has none, or only another version knows the kind."""
     if kind not in BY_NAME:
         return None
     name = f"{__package__}.kinds.{BY_NAME[kind].module}"

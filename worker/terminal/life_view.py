@@ -1,4 +1,4 @@
-"""The life of one job, for people: what was asked, its times and attempts, its error with the way out, its result."""
+"""Prints the life of one job: its payload, times, attempts, error with remedy, and result."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from .output import Envelope, Part, facts, say, state
 
 
 def show(found: Envelope) -> None:
+    """Print everything about one job."""
     job = found["job"]
     now = clock.now()
     if job["state"] == "in the inbox":
@@ -64,7 +65,7 @@ def _asked(asked: Mapping[str, Any] | None) -> list[tuple[str, str]]:
         return []
     payload = asked["payload"]
     lines = [f"{name}: {shortened(_written(value), 160)}" for name, value in payload.items() if value is not None]
-    rows = [("" if place else "asked", line) for place, line in enumerate(lines)]
+    rows = [("" if index else "asked", line) for index, line in enumerate(lines)]
     return [*rows, ("by", asked.get("submitted_by") or "")]
 
 
@@ -104,10 +105,10 @@ def _doing(in_flight: Mapping[str, Any] | None) -> str:
 
 
 def progress(running: Mapping[str, Any]) -> str:
-    """What a running job has come to, by the heartbeat."""
-    found = running["progress"] or {}
-    done = f", {found['done']:,} of {found['total']:,}" if found.get("total") else ""
-    return f"{found.get('message') or 'started'}{done}, for {span(running['seconds'])}"
+    """The message and the counts that the heartbeat reports for a running job."""
+    reported = running["progress"] or {}
+    done = f", {reported['done']:,} of {reported['total']:,}" if reported.get("total") else ""
+    return f"{reported.get('message') or 'started'}{done}, for {span(running['seconds'])}"
 
 
 def _again(job: Mapping[str, Any], asked: Mapping[str, Any] | None) -> str:

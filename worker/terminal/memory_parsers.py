@@ -1,4 +1,4 @@
-"""The command line of the memory: remembering, recalling, looking, tidying up."""
+"""The parsers of the memory's commands, in four groups: remember, recall, look, tidy up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .command_line import CommandLineBuilder, limit, waiting
 def _job(
     making: CommandLineBuilder, name: str, text: str, examples: Sequence[str], more: str = ""
 ) -> argparse.ArgumentParser:
-    """A command that submits a job and waits for its end."""
+    """Add a command that submits a job and, by default, waits for its end; returns its parser."""
     made = making.add(name, text, examples, more=more, needs="starts")
     waiting(made, default=True)
     return made
@@ -23,6 +23,7 @@ def _job(
 
 
 def ingest(making: CommandLineBuilder) -> None:
+    """Add ``ingest``."""
     made = making.add(
         "ingest",
         "submit a conversation or a summary, and return at once",
@@ -41,6 +42,7 @@ def ingest(making: CommandLineBuilder) -> None:
 
 
 def cognify(making: CommandLineBuilder) -> None:
+    """Add ``cognify``."""
     made = _job(
         making,
         "cognify",
@@ -58,6 +60,7 @@ def cognify(making: CommandLineBuilder) -> None:
 
 
 def migrate(making: CommandLineBuilder) -> None:
+    """Add ``migrate``."""
     made = _job(
         making,
         "migrate",
@@ -70,6 +73,7 @@ def migrate(making: CommandLineBuilder) -> None:
 
 
 def import_(making: CommandLineBuilder) -> None:
+    """Add ``import``."""
     made = _job(
         making,
         "import",
@@ -84,6 +88,7 @@ def import_(making: CommandLineBuilder) -> None:
 
 
 def retrieve(making: CommandLineBuilder) -> None:
+    """Add ``retrieve``."""
     made = making.add(
         "retrieve",
         "find the memories that match a query, best first",
@@ -97,6 +102,7 @@ def retrieve(making: CommandLineBuilder) -> None:
 
 
 def explain(making: CommandLineBuilder) -> None:
+    """Add ``explain``."""
     made = making.add(
         "explain",
         "show why memories are found: the parts of their scores",
@@ -108,6 +114,7 @@ def explain(making: CommandLineBuilder) -> None:
 
 
 def context(making: CommandLineBuilder) -> None:
+    """Add ``context``."""
     made = making.add(
         "context",
         "make a block for a prompt: matching notes within a token budget",
@@ -118,6 +125,7 @@ def context(making: CommandLineBuilder) -> None:
 
 
 def ask(making: CommandLineBuilder) -> None:
+    """Add ``ask``."""
     made = _job(
         making,
         "ask",
@@ -132,6 +140,7 @@ def ask(making: CommandLineBuilder) -> None:
 
 
 def mcp(making: CommandLineBuilder) -> None:
+    """Add ``mcp``."""
     making.add(
         "mcp",
         "serve agents over stdin and stdout with the Model Context Protocol",
@@ -144,6 +153,7 @@ def mcp(making: CommandLineBuilder) -> None:
 
 
 def memories(making: CommandLineBuilder) -> None:
+    """Add ``memories`` with its subcommands."""
     verbs = making.nested(
         "memories",
         "list and show memories, or set their status",
@@ -175,6 +185,7 @@ def memories(making: CommandLineBuilder) -> None:
 
 
 def topics(making: CommandLineBuilder) -> None:
+    """Add ``topics``."""
     making.add(
         "topics",
         "list the topics, largest first, and which are worth compacting",
@@ -184,6 +195,7 @@ def topics(making: CommandLineBuilder) -> None:
 
 
 def history(making: CommandLineBuilder) -> None:
+    """Add ``history``."""
     made = making.add(
         "history",
         "list the compactions, newest first, with their conflicts",
@@ -194,6 +206,7 @@ def history(making: CommandLineBuilder) -> None:
 
 
 def graph(making: CommandLineBuilder) -> None:
+    """Add ``graph``."""
     made = _job(
         making,
         "graph",
@@ -204,6 +217,7 @@ def graph(making: CommandLineBuilder) -> None:
 
 
 def export(making: CommandLineBuilder) -> None:
+    """Add ``export``."""
     made = making.add(
         "export",
         "write all memories as text, for a backup or another workspace",
@@ -216,6 +230,7 @@ def export(making: CommandLineBuilder) -> None:
 
 
 def compact(making: CommandLineBuilder) -> None:
+    """Add ``compact``."""
     made = _job(
         making,
         "compact",
@@ -234,6 +249,7 @@ def compact(making: CommandLineBuilder) -> None:
 
 
 def restore(making: CommandLineBuilder) -> None:
+    """Add ``restore``."""
     made = _job(
         making,
         "restore",
@@ -244,6 +260,7 @@ def restore(making: CommandLineBuilder) -> None:
 
 
 def forget(making: CommandLineBuilder) -> None:
+    """Add ``forget``."""
     made = _job(
         making,
         "forget",
@@ -257,6 +274,7 @@ def forget(making: CommandLineBuilder) -> None:
 
 
 def rebuild(making: CommandLineBuilder) -> None:
+    """Add ``rebuild``."""
     made = _job(
         making,
         "rebuild",

@@ -1,7 +1,7 @@
-"""The command that opens the page in the browser, signed in.
+"""The command ``open``: opens the page in the browser, signed in.
 
-The address holds a ticket, so it is no program's argument, which every user of the machine could read: the browser is
-given a private file that leads there.
+The address contains a ticket. Every user of the machine can read the arguments of a program, so the browser gets a
+private file that redirects to the address.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .output import say
 from .process_commands import opened
 
 _LISTENING_SECONDS = 10.0
-_ANSWER_SECONDS = 30.0  # the first request starts the process that answers
+_ANSWER_SECONDS = 30.0  # the first request starts the serving process
 _TOKEN_BYTES = 256
 
 _LEADING_THERE = """\
@@ -43,7 +43,11 @@ _LEADING_THERE = """\
 
 
 def open_page(given: argparse.Namespace) -> dict[str, Any]:
-    """Raises WORKER_NOT_RUNNING with ``--no-start``, WORKER_START_FAILED, HTTP_OFF."""
+    """Start a worker if none runs, and open the page; returns its address and whether a browser was opened.
+
+    Raises JobError: HTTP_OFF when the worker does not serve over HTTP, WORKER_NOT_RUNNING with ``--no-start``,
+    WORKER_START_FAILED.
+    """
     workspace, settings = opened(given)
     if not settings.http:
         raise JobError("HTTP_OFF", "The worker does not serve over HTTP: COGNEE_MEMORY_HTTP is off.")
@@ -60,7 +64,7 @@ def open_page(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def _port(workspace: Workspace) -> int:
-    """Where the worker listens, as soon as it does. Raises HTTP_OFF."""
+    """The port of the worker; waits until it listens. Raises JobError: HTTP_OFF when it does not."""
     deadline = time.monotonic() + _LISTENING_SECONDS
     while True:
         worker = worker_of(workspace)
@@ -80,31 +84,34 @@ def _port(workspace: Workspace) -> int:
 
 
 def _wake(port: int, token: str) -> None:
-    """Have the process that answers started: it takes no ticket that is older than itself. Raises HTTP_OFF."""
+    """Start the serving process with a request: it accepts no ticket that is older than itself.
+
+    Raises JobError: HTTP_OFF when it does not answer; also the error in its answer.
+    """
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ANSWER_SECONDS)
     try:
         connection.request("GET", "/v1/settings", headers={"Authorization": f"Bearer {token}"})
         response = connection.getresponse()
-        said = response.read()
+        body = response.read()
     except (OSError, http.client.HTTPException) as error:
         raise JobError("HTTP_OFF", f"The worker does not answer over HTTP: {error}.") from error
     finally:
         connection.close()
     if response.status != 200:
         try:
-            found = json.loads(said)
-            raise JobError(found["error_code"], found["error"], remediation=found["remediation"])
+            failure = json.loads(body)
+            raise JobError(failure["error_code"], failure["error"], remediation=failure["remediation"])
         except (ValueError, KeyError, TypeError):
             raise JobError("HTTP_OFF", f"The worker answers over HTTP with status {response.status}.") from None
 
 
 def is_remote(environment: Mapping[str, str]) -> bool:
-    """Whether who types sits at another machine."""
+    """Whether the user is logged in from another machine."""
     return bool(environment.get("SSH_CONNECTION") or environment.get("SSH_TTY"))
 
 
 def has_browser(environment: Mapping[str, str], platform: str) -> bool:
-    """Whether a browser would be seen by who types. One in this very terminal would take it over."""
+    """Whether a browser with a window is available. One in this terminal would take the terminal over."""
     if is_remote(environment):
         return False
     if environment.get("BROWSER"):
@@ -124,7 +131,7 @@ def _show(workspace: Workspace, url: str) -> bool:
 
 
 def tell(found: dict[str, Any]) -> None:
-    """What a person is told."""
+    """Print that the page opens, or the address to open."""
     if found["opened"]:
         say("The page opens in your browser. If it does not: cognee-memory open --print")
         return

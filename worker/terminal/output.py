@@ -1,7 +1,7 @@
-"""What people see, as text: lines and tables, with colours on a terminal and plain in a pipe.
+"""Prints text for people: lines and tables, with colours on a terminal and plain in a pipe.
 
-Colours follow NO_COLOR and TERM, and never tell anything that a word does not. Nothing that a memory or a job holds
-reaches a terminal as a control sequence.
+Colours follow NO_COLOR and TERM and never carry information of their own. Control characters in memories and jobs are
+removed before they reach a terminal.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-# A terminal would obey control characters, and turn a line around at marks of direction.
+# A terminal obeys control characters, and direction marks reverse the text of a line.
 _CONTROLS = dict.fromkeys(
     (*range(9), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "�"
 )
@@ -41,33 +41,36 @@ STYLES = {
 }
 _COLOURED = ("state", "outcome")
 _MOST_SHOWN = 20  # lines
-_COMFORT = 30  # columns that a cell of several lines should have
+_COMFORT = 30  # the width in columns that a wrapped cell should have
 
-Envelope = Mapping[str, Any]  # what a command answers: a Success with its own fields, or a Refusal
+Envelope = Mapping[str, Any]  # the answer of a command: a Success with its own fields, or a Refusal
 Part = str | tuple[str, str]  # a text, or a text and its style
 
 
 def console(*, stderr: bool = False) -> Console:
+    """A rich console without markup, emoji and highlighting."""
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
 
 
 def on_terminal() -> bool:
+    """Whether stdout is a terminal."""
     return sys.stdout.isatty()
 
 
 def columns() -> int | None:
-    """How wide the terminal is; None in a pipe, where nothing is too wide."""
+    """The width of the terminal; None in a pipe, where the width is not limited."""
     return console().width if on_terminal() else None
 
 
 def clean(text: str) -> str:
+    """The text without control characters."""
     return text.translate(_CONTROLS)
 
 
 def say(*parts: Part) -> None:
-    """A line on stdout."""
+    """Print a line on stdout."""
     if on_terminal() and any(isinstance(part, tuple) for part in parts):
         console().print(styled(*parts))
     else:
@@ -75,29 +78,30 @@ def say(*parts: Part) -> None:
 
 
 def styled(*parts: Part) -> Text:
+    """The parts as rich text, cleaned."""
     from rich.text import Text
 
     return Text.assemble(*(clean(p) if isinstance(p, str) else (clean(p[0]), p[1]) for p in parts))
 
 
 def plain(parts: Sequence[Part]) -> str:
-    """The words of parts alone."""
+    """The text of the parts, without styles."""
     return "".join(part if isinstance(part, str) else part[0] for part in parts)
 
 
 def state(word: str) -> Part:
-    """A state in its colour."""
+    """A state with its colour."""
     return (word, STYLES[word]) if word in STYLES else word
 
 
 def hint(text: str) -> None:
-    """A line beside the answer, for a person who waits: on stderr, and only where somebody sees it."""
+    """Print a line on stderr for a waiting user; only on a terminal."""
     if sys.stderr.isatty():
         print(clean(text), file=sys.stderr, flush=True)  # noqa: T201
 
 
 def warn(text: str) -> None:
-    """A line on stderr, whoever reads it."""
+    """Print a line on stderr, on a terminal or not."""
     if sys.stderr.isatty():
         console(stderr=True).print(styled(text))
     else:
@@ -112,8 +116,11 @@ def table(
     wraps: Sequence[str] = (),
     spare: Sequence[str] = (),
 ) -> None:
-    """A table. On a terminal that is too narrow the ``spare`` columns go one by one, the first first, and the cells of
-    those in ``wraps`` take several lines; in a pipe everything is there, a line each, two spaces apart."""
+    """Print a table.
+
+    On a narrow terminal the columns in ``spare`` are omitted in their order, and cells of the columns in ``wraps``
+    wrap. In a pipe every row is one line, with all columns, two spaces apart.
+    """
     rows = [[clean(cell).replace("\n", " ") for cell in row] for row in rows]
     if not on_terminal():
         widths = [max(map(_cells, cells)) for cells in zip(names, *rows, strict=True)]
@@ -136,7 +143,7 @@ def fitted(
 ) -> Table:
     """The table as it fits the screen."""
     natural = [max(map(_cells, cells)) for cells in zip(names, *rows, strict=True)]
-    widths = {place: min(width, _COMFORT) if names[place] in wraps else width for place, width in enumerate(natural)}
+    widths = {index: min(width, _COMFORT) if names[index] in wraps else width for index, width in enumerate(natural)}
     for name in spare:
         if sum(widths.values()) + 2 * len(widths) <= screen.width:
             break
@@ -160,7 +167,7 @@ def _table(names: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[
 
 
 def _cells(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """The width of a text in terminal columns."""
     if text.isascii():
         return len(text)
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
@@ -175,7 +182,7 @@ Value = str | Sequence[Part]
 
 
 def facts(pairs: Sequence[tuple[str, Value]], indent: int = 0) -> None:
-    """Names and values, a line each; a value may be made of parts. What is empty is left out."""
+    """Print names and values, one line each. A value may consist of parts; empty values are omitted."""
     shown = [(name, [value] if isinstance(value, str) else value) for name, value in pairs if value]
     width = max((len(name) for name, _ in shown), default=0) + 2
     if not on_terminal():
@@ -194,7 +201,8 @@ def facts(pairs: Sequence[tuple[str, Value]], indent: int = 0) -> None:
 
 
 def agrees(lines: Sequence[str], noun: str, question: str) -> bool:
-    """Ask a person, who sees what it is about; beside the answer, which goes to stdout."""
+    """Ask the user a question about the lines, on stderr because stdout has the answer. Returns whether the user
+    agreed."""
     shown = [*lines[:_MOST_SHOWN], *([f"… and {len(lines) - _MOST_SHOWN} more"] if len(lines) > _MOST_SHOWN else [])]
     for line in shown:
         warn(f"  {line}")
@@ -204,13 +212,14 @@ def agrees(lines: Sequence[str], noun: str, question: str) -> bool:
 
 
 def confirm(as_json: bool, lines: Sequence[str], noun: str, question: str, unconfirmed: str) -> None:
-    """Have a person agree, as ``agrees``. Raises NOT_CONFIRMED with the message where none does, or none is there."""
+    """Ask as ``agrees``. Raises JobError: NOT_CONFIRMED with ``unconfirmed`` when the user declines or cannot be
+    asked."""
     is_person = not as_json and sys.stdin.isatty() and sys.stderr.isatty()
     if not (is_person and agrees(lines, noun, question)):
         raise JobError("NOT_CONFIRMED", unconfirmed)
 
 
 def notes(warnings: Sequence[str]) -> None:
-    """Say the warnings of an answer, a line each."""
+    """Print the warnings of an answer, one line each."""
     for warning in warnings:
         say(f"Note: {warning.rstrip('.')}.")

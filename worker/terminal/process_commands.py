@@ -1,5 +1,7 @@
-"""The commands that start, stop and show the worker's process; and how a command finds its workspace, and where it may
-write."""
+"""The commands of the worker's process: run, start, stop, restart, status, logs.
+
+It also finds the workspace for all commands and checks their output files.
+"""
 
 from __future__ import annotations
 
@@ -23,78 +25,93 @@ from .progress import saying_what_is_waited_for
 
 
 def workspace_of(given: argparse.Namespace) -> Workspace:
+    """The workspace of a command. Raises as ``find_workspace``."""
     return find_workspace(given.workspace, Path.cwd())
 
 
 def opened(given: argparse.Namespace) -> tuple[Workspace, Settings]:
+    """The workspace of a command and its settings. Raises JobError: WORKSPACE_NOT_TRUSTED, SETTING_INVALID."""
     workspace = workspace_of(given)
     return workspace, trust.settings_of(workspace)
 
 
 def target(workspace: Workspace, given: str) -> Path:
-    """The path of a file to be written or replaced, which is none of ours. Raises ARGUMENT_INVALID."""
+    """The absolute path of an output file.
+
+    Raises JobError: ARGUMENT_INVALID when it is not a plain file or is in a folder of this program.
+    """
     out = expand_home(given).absolute()
     try:
         is_other = out.exists() and not out.is_file()
-        place = out.resolve()
+        resolved = out.resolve()
     except OSError as error:
         raise JobError("ARGUMENT_INVALID", f"{out} cannot be written: {error.strerror}.") from error
     if is_other:
         raise JobError("ARGUMENT_INVALID", f"{out} is no plain file.")
-    if {folder.name for folder in workspace.own_folders} & set(place.parts):
+    if {folder.name for folder in workspace.own_folders} & set(resolved.parts):
         raise JobError("ARGUMENT_INVALID", f"{out} lies in a folder that is cognee-memory's own; name another one.")
     return out
 
 
 def run(given: argparse.Namespace) -> Envelope:
-    """Work in the foreground. What ``cognee-memory worker`` does without a verb, too."""
+    """Run a worker in the foreground. ``cognee-memory worker`` without a subcommand does the same."""
     from ..daemon import serve
 
-    workspace, found = opened(given)
-    serve(workspace, found, foreground=True)
+    workspace, settings = opened(given)
+    serve(workspace, settings, foreground=True)
     return envelope.success(stopped=True)
 
 
 def start(given: argparse.Namespace) -> Envelope:
+    """Start a worker in the background, unless one is running."""
     workspace, _ = opened(given)
     started = launch.start(workspace)
     return envelope.success(started=started, worker=worker_of(workspace))
 
 
 def stop(given: argparse.Namespace) -> Envelope:
-    """SIGTERM to the process that holds the lock; it finishes what runs. Returns when it has gone."""
+    """Send SIGTERM to the worker and wait until it has finished its running jobs and exited.
+
+    Raises JobError: WORKER_NOT_RUNNING.
+    """
     workspace, _ = opened(given)
-    told: int | None = None
+    signalled: int | None = None
     with saying_what_is_waited_for(workspace, "the worker to finish what runs"):
         while launch.is_alive(workspace):
             heartbeat = worker_of(workspace)["heartbeat"]  # absent while a worker starts
-            if heartbeat is not None and told is None:
-                told = int(heartbeat["pid"])
+            if heartbeat is not None and signalled is None:
+                signalled = int(heartbeat["pid"])
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(told, signal.SIGTERM)
-            elif heartbeat is not None and heartbeat["pid"] != told:
-                break  # somebody has started another one since
+                    os.kill(signalled, signal.SIGTERM)
+            elif heartbeat is not None and heartbeat["pid"] != signalled:
+                break  # another worker was started meanwhile
             time.sleep(0.05)
-    if told is None:
+    if signalled is None:
         raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
     return envelope.success(stopped=True)
 
 
 def restart(given: argparse.Namespace) -> Envelope:
+    """Stop the worker, if one is running, and start a new one."""
     if launch.is_alive(workspace_of(given)):
         stop(given)
     return start(given)
 
 
 def status(given: argparse.Namespace) -> Envelope:
+    """The state of the worker. Raises JobError: WORKER_NOT_RUNNING."""
     workspace, _ = opened(given)
-    found = worker_of(workspace)
-    if not found["alive"]:
+    worker = worker_of(workspace)
+    if not worker["alive"]:
         raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
-    return envelope.success(worker=found)
+    return envelope.success(worker=worker)
 
 
 def logs(given: argparse.Namespace) -> Envelope:
+    """The last lines of the log; with ``--follow``, print new lines until Ctrl-C.
+
+    Raises JobError: ARGUMENT_INVALID when the number of lines is negative.
+    """
     workspace, _ = opened(given)
     path = workspace.spool.log
     if given.lines < 0:
@@ -105,6 +122,7 @@ def logs(given: argparse.Namespace) -> Envelope:
 
 
 def last_lines(path: Path, count: int) -> list[str]:
+    """The last ``count`` lines of a log; none when it does not exist."""
     if not path.exists() or not count:
         return []
     text = path.read_text("utf-8", "replace")
@@ -112,7 +130,7 @@ def last_lines(path: Path, count: int) -> list[str]:
 
 
 def _follow(path: Path, given: argparse.Namespace) -> Envelope:
-    """Print what is written, a line each, until Ctrl-C; with ``--json`` an object a line."""
+    """Print new lines until Ctrl-C; with ``--json`` one object for each."""
     from .watch import Tail, emit
 
     tail = Tail(path)

@@ -1,4 +1,5 @@
-"""What a person sees who waits: a line on stderr that moves, by the worker's heartbeat. Without a terminal, silence."""
+"""Shows the progress of a job on stderr while a command waits, from the worker's heartbeat. Without a terminal there
+is no progress line."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from jobs.schema import InFlight
 
-_QUIET_SECONDS = 0.3  # what is done by then needs no bar
+_QUIET_SECONDS = 0.3  # a shorter wait shows no bar
 _LOOK_SECONDS = 0.2
 
 _WAITING = {
@@ -32,9 +33,9 @@ _WAITING = {
 
 
 class Progress:
-    """A context, to be called with each state that is read of the job.
+    """A context manager to call with each record that is read while a command waits.
 
-    It says why a job waits on any stderr; the moving line is for terminals.
+    It prints why a job waits on any stderr; only a terminal gets the progress line.
     """
 
     def __init__(self, spool_paths: SpoolPaths, job_id: str) -> None:
@@ -61,10 +62,10 @@ class Progress:
             return
         self._next_look = time.monotonic() + _LOOK_SECONDS
         running = in_flight(self._paths, self._job_id) if record is not None and record.state == "running" else None
-        found: Mapping[str, Any] = (running.get("progress") if running is not None else None) or {}
-        doing = found.get("message") or _WAITING["queued" if record is None else record.state]
+        progress: Mapping[str, Any] = (running.get("progress") if running is not None else None) or {}
+        doing = progress.get("message") or _WAITING["queued" if record is None else record.state]
         kind = record.kind if record is not None and record.kind else "job"
-        self._show(clean(f"{kind}: {doing}"), found.get("done"), found.get("total"))
+        self._show(clean(f"{kind}: {doing}"), progress.get("done"), progress.get("total"))
 
     def _show(self, text: str, done: int | None, total: int | None) -> None:
         if self._bar is None or self._task is None:
@@ -82,7 +83,7 @@ class Progress:
 
 
 def bar() -> Bar:
-    """A line that is gone when it ends: what is done, how much of it, for how long."""
+    """A progress line with counts and time that disappears at its end."""
     from rich.progress import BarColumn, Progress as Bar, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (
@@ -97,7 +98,7 @@ def bar() -> Bar:
 
 @contextmanager
 def saying_what_is_waited_for(workspace: Workspace, what: str) -> Iterator[None]:
-    """A moving line, where a terminal is, that names what is waited for and what runs at the time."""
+    """A context with a moving line, on a terminal only, that names what the command waits for and which jobs run."""
     if not sys.stderr.isatty():
         yield
         return
@@ -109,12 +110,12 @@ def saying_what_is_waited_for(workspace: Workspace, what: str) -> Iterator[None]
 
 
 def _in_flight(paths: SpoolPaths) -> Sequence[InFlight]:
-    said = heartbeat.read(paths)
-    return said.get("in_flight", ()) if said is not None else ()
+    beat = heartbeat.read(paths)
+    return beat.get("in_flight", ()) if beat is not None else ()
 
 
 def in_flight(paths: SpoolPaths, job_id: str) -> InFlight | None:
-    """What the worker says that it is doing with the job."""
+    """What the heartbeat reports about a running job, None when it does not list the job."""
     for each in _in_flight(paths):
         if each["job_id"] == job_id:
             return each

@@ -1,4 +1,4 @@
-"""The commands that ask the memory: retrieve, explain, context. Apart from the others, since they start fast."""
+"""The commands ``retrieve``, ``explain`` and ``context``. They have their own module so that they start fast."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ if TYPE_CHECKING:
 
 
 def retrieve(given: argparse.Namespace) -> Envelope:
+    """The memories that match the query."""
     return _parsed(ask_for("retrieve", given.workspace, question_values(given)))
 
 
 def explain(given: argparse.Namespace) -> Envelope:
+    """The parts of the scores."""
     return _parsed(ask_for("explain", given.workspace, explain_values(given)))
 
 
 def context(given: argparse.Namespace) -> Envelope:
+    """A block of matching notes within a token budget."""
     return _parsed(ask_for("context", given.workspace, question_values(given)))
 
 

@@ -1,4 +1,4 @@
-"""The commands about the queue: seeing jobs, ending and repeating them, and what the worker is asked to do with all."""
+"""The commands of the queue: list, show, wait for, cancel, retry and dismiss jobs; pause, resume, drain and prune."""
 
 from __future__ import annotations
 
@@ -30,44 +30,48 @@ from .progress import Progress, saying_what_is_waited_for
 if TYPE_CHECKING:
     from jobs.schema import JobBrief as JobRow, RejectedFile
 
-_MOST_REJECTED = 5  # shown where nobody asked for them
-_LOG_FILES = 9  # more than are kept
+_MOST_REJECTED = 5  # shown when the command did not ask for rejected files
+_LOG_FILES = 9  # more than the rotation keeps
 
 
-# --- seeing ---
+# --- listing and showing jobs ---
 
 
 def list_jobs(given: argparse.Namespace) -> Envelope:
-    """A page of jobs, newest first; what waits in the inbox, what was rejected, and why jobs failed."""
+    """A page of jobs, newest first, with the files in the inbox, the rejected files and the causes of failures.
+
+    Raises JobError: ARGUMENT_INVALID when the limit or a filter is wrong.
+    """
     workspace, _ = opened(given)
     _at_least_one(given.limit)
-    place, filters = workspace.spool, filters_of(given)
-    found = matching(place, filters)
-    page = record_cache.page(found, given.limit, given.after)
+    spool_paths, filters = workspace.spool, filters_of(given)
+    rows = matching(spool_paths, filters)
+    page = record_cache.page(rows, given.limit, given.after)
     wants_rejected = "rejected" in filters["states"]
     rejected: list[RejectedFile] = []
     total = 0
     if wants_rejected or not any(filters.values()):
-        rejected, total = rejections(place, given.limit if wants_rejected else _MOST_REJECTED)
+        rejected, total = rejections(spool_paths, given.limit if wants_rejected else _MOST_REJECTED)
     return envelope.success(
         jobs=page.jobs,
         total=page.total,
         next=page.next,
-        counts=record_cache.counts(found),
-        causes=record_cache.causes(found),
-        in_inbox=[] if any(filters.values()) else [item["file"] for item in selection.waiting(place)],
+        counts=record_cache.counts(rows),
+        causes=record_cache.causes(rows),
+        in_inbox=[] if any(filters.values()) else [item["file"] for item in selection.waiting(spool_paths)],
         rejected={"files": rejected, "total": total},
         filtered=any(filters.values()),
     )
 
 
 def causes(given: argparse.Namespace) -> Envelope:
+    """The causes of failures among the jobs that match the filters."""
     workspace, _ = opened(given)
     return envelope.success(causes=record_cache.causes(matching(workspace.spool, filters_of(given))))
 
 
 def filters_of(given: argparse.Namespace) -> dict[str, Any]:
-    """Raises ARGUMENT_INVALID."""
+    """The filters in the form of ``selection.fitting``. Raises JobError: ARGUMENT_INVALID when a value is wrong."""
     return {
         "states": selection.states_of(given.state),
         "kind": selection.kind_of(given.kind),
@@ -78,9 +82,10 @@ def filters_of(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def matching(spool_paths: SpoolPaths, filters: dict[str, Any]) -> list[JobRow]:
-    found = RecordCache(spool_paths)
-    found.refresh()
-    return selection.fitting(found.rows(), **filters)
+    """The job rows that match the filters."""
+    known = RecordCache(spool_paths)
+    known.refresh()
+    return selection.fitting(known.rows(), **filters)
 
 
 def _at_least_one(limit: int) -> None:
@@ -89,7 +94,7 @@ def _at_least_one(limit: int) -> None:
 
 
 def show(given: argparse.Namespace) -> Envelope:
-    """The record, what was asked as far as its copy is kept, what the worker says that it is doing; its log lines."""
+    """One job: its record, its copy if it is kept, its progress and, with ``--log``, its log lines."""
     workspace, _ = opened(given)
     paths = workspace.spool
     job_id = selection.resolved(paths, given.job_id)
@@ -108,7 +113,7 @@ def show(given: argparse.Namespace) -> Envelope:
 
 
 def log_lines(spool_paths: SpoolPaths, job_id: str) -> Iterator[str]:
-    """What the worker's log says of a job, the oldest first; of what was rotated away as well."""
+    """The lines of the log about a job, the oldest first, including rotated files."""
     rotated = [Path(f"{spool_paths.log}.{number}") for number in range(_LOG_FILES, 0, -1)]
     for path in (*rotated, spool_paths.log):
         try:
@@ -119,7 +124,7 @@ def log_lines(spool_paths: SpoolPaths, job_id: str) -> Iterator[str]:
 
 
 def wait(given: argparse.Namespace) -> Envelope:
-    """Ends as a command that waits for its own job does: with the job's error, unless it succeeded."""
+    """Wait for a job's end; returns its result. Raises the job's JobError unless it succeeded."""
     workspace, _ = opened(given)
     spool_paths = workspace.spool
     job_id = selection.resolved(spool_paths, given.job_id)
@@ -130,17 +135,18 @@ def wait(given: argparse.Namespace) -> Envelope:
 
 
 def watch(given: argparse.Namespace) -> Envelope:
+    """Show the queue live until Ctrl-C, or until it is idle."""
     from .watch import watch as look_on
 
     workspace, _ = opened(given)
     return look_on(workspace, filters_of(given), given.interval, until_idle=given.until_idle, as_json=given.json)
 
 
-# --- asking ---
+# --- requests to the worker ---
 
 
 def cancel(given: argparse.Namespace) -> Envelope:
-    """Returns when the worker has dealt with the request: the jobs are cancelled, or it was too late."""
+    """Cancel jobs. Returns when the worker has answered the request: each job is cancelled, or it was too late."""
     workspace, _ = opened(given)
     job_ids = _meant(given, workspace.spool, LIVE, LIVE, "Cancel")
     with saying_what_is_waited_for(workspace, "the worker to end what runs"):
@@ -149,6 +155,7 @@ def cancel(given: argparse.Namespace) -> Envelope:
 
 
 def retry(given: argparse.Namespace) -> Envelope:
+    """Run failed or rejected jobs again."""
     workspace, _ = opened(given)
     job_ids = _meant(given, workspace.spool, GONE_WRONG, (*REPLAYABLE, "rejected"), "Run again")
     outcome = requests.retry_many(workspace, job_ids, start=not given.no_start)
@@ -156,6 +163,7 @@ def retry(given: argparse.Namespace) -> Envelope:
 
 
 def dismiss(given: argparse.Namespace) -> Envelope:
+    """Remove ended jobs from the list."""
     workspace, _ = opened(given)
     job_ids = _meant(given, workspace.spool, GONE_WRONG, tuple(ENDS), "Take off the list")
     return _told(given, requests.dismiss_many(workspace, job_ids))
@@ -164,9 +172,9 @@ def dismiss(given: argparse.Namespace) -> Envelope:
 def _meant(
     given: argparse.Namespace, spool_paths: SpoolPaths, default: Sequence[str], allowed: Sequence[str], what: str
 ) -> list[str]:
-    """The ids that were given, or those of the jobs that fit the filters, once somebody has agreed.
+    """The job ids of a request: those given, or those that match the filters after the user has confirmed them.
 
-    Raises ARGUMENT_INVALID, JOB_NOT_FOUND, NOT_CONFIRMED.
+    Raises JobError: ARGUMENT_INVALID, JOB_NOT_FOUND, NOT_CONFIRMED.
     """
     filters = filters_of(given)
     if bool(given.job_ids) == any(filters.values()):
@@ -180,11 +188,11 @@ def _meant(
     if wrong := [state for state in filters["states"] if state not in allowed]:
         possible = f"only {', '.join(allowed)} ones"
         raise JobError("ARGUMENT_INVALID", f"{what}: jobs that are {wrong[0]} are not for that, {possible} are.")
-    found = RecordCache(spool_paths)
-    found.refresh()
-    job_ids = selection.selected(found.rows(), default, **filters)
+    cache = RecordCache(spool_paths)
+    cache.refresh()
+    job_ids = selection.selected(cache.rows(), default, **filters)
     if job_ids and not given.yes:
-        known = {brief["job_id"]: brief for brief in found.rows()}
+        known = {brief["job_id"]: brief for brief in cache.rows()}
         unconfirmed = f"{counted(len(job_ids), 'job')} would be meant, and nobody has said yes."
         terminal.confirm(given.json, [_line(known[job_id]) for job_id in job_ids], "job", f"{what}?", unconfirmed)
     return job_ids
@@ -196,7 +204,7 @@ def _line(brief: JobRow) -> str:
 
 
 def _told(given: argparse.Namespace, outcome: requests.Outcome, **more: bool) -> Envelope:
-    """Of the one job that was named, in its own words; of several, each, and a failure if one was refused."""
+    """The envelope for one named job, or for several: then each outcome, and a failure if one was refused."""
     if len(given.job_ids) == 1:
         if outcome.skipped:
             raise outcome.skipped[0].error
@@ -215,16 +223,20 @@ def _told(given: argparse.Namespace, outcome: requests.Outcome, **more: bool) ->
 
 
 def pause(given: argparse.Namespace) -> Envelope:
-    """Let what runs finish and begin nothing more, until resume; also across restarts of the worker."""
+    """Pause the queue until ``resume``, also across restarts of the worker. Running jobs finish."""
     return envelope.success(**requests.ask_worker(opened(given)[0], "pause"))
 
 
 def resume(given: argparse.Namespace) -> Envelope:
+    """Resume a paused queue."""
     return envelope.success(**requests.ask_worker(opened(given)[0], "resume"))
 
 
 def drain(given: argparse.Namespace) -> Envelope:
-    """Work off what is due, take nothing more in, and leave. Returns when the worker has gone."""
+    """Let the worker finish all due jobs, accept no more drops and exit. Returns when it has exited.
+
+    Raises JobError: WORKER_NOT_RUNNING, WAIT_TIMEOUT.
+    """
     workspace, _ = opened(given)
     if not launch.is_alive(workspace):
         raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
@@ -239,10 +251,10 @@ def drain(given: argparse.Namespace) -> Envelope:
 
 
 def prune(given: argparse.Namespace) -> Envelope:
-    """Remove what has ended and is over by the settings; with no worker, here and now."""
+    """Remove records and files past their retention. A running worker does it; otherwise this process does."""
     from ..scheduling import retention
 
-    workspace, found = opened(given)
+    workspace, settings = opened(given)
     spool_paths = workspace.spool
     if not spool_paths.root.is_dir():
         return envelope.success(pruned=0)
@@ -251,7 +263,10 @@ def prune(given: argparse.Namespace) -> Envelope:
         if not lock.acquire():
             return envelope.success(**requests.ask_worker(workspace, "prune"))
         keep = retention.Keep(
-            found.keep_succeeded_days, found.keep_failed_days, found.keep_ended_jobs, found.keep_rejected_files
+            settings.keep_succeeded_days,
+            settings.keep_failed_days,
+            settings.keep_ended_jobs,
+            settings.keep_rejected_files,
         )
         live = {record.job_id for record in spool.records(spool_paths) if not record.ended}
         count = 0

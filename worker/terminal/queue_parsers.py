@@ -1,4 +1,4 @@
-"""The command line of the worker and its queue: starting, seeing, submitting, mending."""
+"""The parsers of the commands of the worker, the queue and the program."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ SHELLS = ("bash", "zsh", "fish", "powershell")
 
 
 def demo(making: CommandLineBuilder) -> None:
+    """Add ``demo``."""
     made = making.add(
         "demo",
         "see it work: drop jobs, run them, and query the memories",
@@ -23,6 +24,7 @@ def demo(making: CommandLineBuilder) -> None:
 
 
 def setup(making: CommandLineBuilder) -> None:
+    """Add ``setup``."""
     made = making.add(
         "setup",
         "fetch the embedding model, verify it and print its folder",
@@ -33,6 +35,7 @@ def setup(making: CommandLineBuilder) -> None:
 
 
 def status(making: CommandLineBuilder) -> None:
+    """Add ``status``."""
     making.add(
         "status",
         "summarise worker, queue and memory; suggest what to do next",
@@ -41,6 +44,7 @@ def status(making: CommandLineBuilder) -> None:
 
 
 def open_page(making: CommandLineBuilder) -> None:
+    """Add ``open``."""
     made = making.add(
         "open",
         "open the page in the browser, signed in",
@@ -52,6 +56,7 @@ def open_page(making: CommandLineBuilder) -> None:
 
 
 def doctor(making: CommandLineBuilder) -> None:
+    """Add ``doctor``."""
     made = making.add(
         "doctor",
         "check everything that can be wrong, and say what to do",
@@ -64,10 +69,12 @@ def doctor(making: CommandLineBuilder) -> None:
 
 
 def settings(making: CommandLineBuilder) -> None:
+    """Add ``settings``."""
     making.add("settings", "show every setting, its value and its source", ["cognee-memory settings"])
 
 
 def trust(making: CommandLineBuilder) -> None:
+    """Add ``trust``."""
     making.add(
         "trust",
         "confirm that this workspace's jobs, memories and settings are yours",
@@ -77,6 +84,7 @@ def trust(making: CommandLineBuilder) -> None:
 
 
 def completion(making: CommandLineBuilder) -> None:
+    """Add ``completion``."""
     made = making.add(
         "completion",
         "complete commands, options, job ids and more in your shell",
@@ -91,6 +99,7 @@ def completion(making: CommandLineBuilder) -> None:
 
 
 def worker(making: CommandLineBuilder) -> None:
+    """Add ``worker`` with its subcommands."""
     text = "run, start or stop the process that runs jobs, and see its log"
     examples = ["cognee-memory worker start", "cognee-memory worker logs --follow", "cognee-memory worker"]
     more = "Without a subcommand, it runs in the foreground until Ctrl-C."
@@ -126,6 +135,7 @@ def worker(making: CommandLineBuilder) -> None:
 
 
 def submit(making: CommandLineBuilder) -> None:
+    """Add ``submit``."""
     made = making.add(
         "submit",
         "submit a job file, or - for standard input",
@@ -138,6 +148,7 @@ def submit(making: CommandLineBuilder) -> None:
 
 
 def jobs(making: CommandLineBuilder) -> None:
+    """Add ``jobs`` with its subcommands."""
     verbs = making.nested(
         "jobs",
         "inspect the queue and its failures; retry, cancel or pause jobs",

@@ -1,4 +1,4 @@
-"""The worker and its queue, for people: lists of jobs, what became of a request, the state of all at a glance."""
+"""Prints the worker and its queue: lists of jobs, outcomes of requests, and the overview of ``status``."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .output import Envelope, Part, Value, columns, facts, say, state, table
 
 _MOST_CAUSES = 5
 _MOST_NAMED = 5
-_ID = 36  # the length of an id as we make them
-_TELLING = 18  # the millisecond, which jobs that were dropped together share, and twelve bits by chance
+_ID = 36  # the length of a generated id
+_TELLING = 18  # the millisecond, which jobs dropped together share, and twelve random bits
 _ORDER = ("in the inbox", "queued", "running", "retrying", "succeeded", "failed", "rejected", "expired", "cancelled")
 
 
@@ -25,6 +25,7 @@ _ORDER = ("in the inbox", "queued", "running", "retrying", "succeeded", "failed"
 
 
 def job_list(found: Envelope) -> None:
+    """Print a page of jobs, the inbox, the rejected files and the causes of failures."""
     now = clock.now()
     if found["jobs"]:
         jobs(found["jobs"], now)
@@ -41,6 +42,7 @@ def job_list(found: Envelope) -> None:
 
 
 def jobs(briefs: Sequence[Mapping[str, Any]], now: datetime) -> None:
+    """Print a table of jobs."""
     ids = shown_ids([brief["job_id"] for brief in briefs], columns())
     table(JOB_COLUMNS, rows_of(ids, briefs, now), right=("tries", "age"), spare=("tries", "age", "kind"))
 
@@ -49,6 +51,7 @@ JOB_COLUMNS = ("job", "kind", "state", "tries", "age", "error")
 
 
 def rows_of(ids: Sequence[str], briefs: Sequence[Mapping[str, Any]], now: datetime) -> list[tuple[str, ...]]:
+    """The cells of each job, in the order of ``JOB_COLUMNS``."""
     return [_row(job_id, brief, now) for job_id, brief in zip(ids, briefs, strict=True)]
 
 
@@ -66,8 +69,7 @@ def _row(job_id: str, brief: Mapping[str, Any], now: datetime) -> tuple[str, ...
 
 
 def shown_ids(ids: Sequence[str], width: int | None) -> list[str]:
-    """On a narrow terminal the beginnings of ids that tell them apart, which is what a command needs: from each other,
-    and from those that are not shown."""
+    """The ids; on a narrow terminal, prefixes that a command accepts because they are unique."""
     if width is None or width >= _ID + 52 or max(map(len, ids), default=0) < 24:
         return list(ids)
     length = _TELLING
@@ -102,32 +104,36 @@ def _rejected(found: Mapping[str, Any], now: datetime) -> None:
 
 
 def all_causes(found: Envelope) -> None:
+    """Print every cause of failures."""
     if found["causes"]:
         causes(found["causes"], clock.now(), len(found["causes"]))
     else:
         say("No job failed.")
 
 
-# --- what was asked for ---
+# --- outcomes of requests ---
 
 
 def cancelled(found: Envelope) -> None:
+    """Print the outcome of ``jobs cancel``."""
     _each(found, "is cancelled")
     _skipped(found, "cancelled")
 
 
 def retried(found: Envelope) -> None:
+    """Print the outcome of ``jobs retry``."""
     _each(found, "runs again")
     _skipped(found, "run again")
 
 
 def dismissed(found: Envelope) -> None:
+    """Print the outcome of ``jobs dismiss``."""
     _each(found, "goes")
     _skipped(found, "taken off the list")
 
 
 def _each(found: Envelope, then: str) -> None:
-    """How each stands now; of many, how many there are of each."""
+    """Print the state of each job, or for many jobs the number in each state."""
     jobs = [found] if "job_id" in found else list(found["jobs"])
     late = [job for job in jobs if not job["obeyed"]]
     if len(jobs) <= _MOST_NAMED:
@@ -149,6 +155,7 @@ def _skipped(found: Envelope, done: str) -> None:
 
 
 def requested(found: Envelope) -> None:
+    """Print whether the worker has carried out a control request."""
     if found["obeyed"]:
         say(f"{found['request']}: done; the worker is ", state(found["worker"]["heartbeat"]["state"]))
     else:
@@ -156,6 +163,7 @@ def requested(found: Envelope) -> None:
 
 
 def pruned(found: Envelope) -> None:
+    """Print how much was removed."""
     if "pruned" in found:
         say(f"{counted(found['pruned'], 'thing')} removed whose time was over: records, rejected files, old copies.")
     else:
@@ -163,12 +171,13 @@ def pruned(found: Envelope) -> None:
 
 
 def watched(found: Envelope) -> None:
+    """Print how many jobs ended, by state."""
     many = counted(sum(found["ended"].values()), "job")
     states = by_state(found["ended"])
     say(f"{many} ended in {span(found['seconds'])}{': ' if states else '.'}", *states)
 
 
-# --- the whole at a glance ---
+# --- the overview ---
 
 
 def _remembered(memory: Envelope) -> str:
@@ -177,6 +186,7 @@ def _remembered(memory: Envelope) -> str:
 
 
 def overview(found: Envelope) -> None:
+    """Print the overview of ``status``."""
     counts, memory, disk = found["jobs"]["counts"], found["memory"], found["disk"]
     waits = found["jobs"]["oldest_waiting_seconds"]
     beat = (found["worker"]["heartbeat"] if found["worker"]["alive"] else None) or {}
@@ -205,7 +215,7 @@ def overview(found: Envelope) -> None:
 
 
 def by_state(counts: Mapping[str, int]) -> list[Part]:
-    """``3 queued, 1 running``, each in its colour."""
+    """Counts such as ``3 queued, 1 running``, each state in its colour."""
     parts: list[Part] = []
     for name in _ORDER:
         if counts.get(name):
@@ -214,6 +224,7 @@ def by_state(counts: Mapping[str, int]) -> list[Part]:
 
 
 def worker(found: Envelope) -> None:
+    """Print the state of the worker."""
     worker = found["worker"]
     beat = (worker["heartbeat"] if worker["alive"] else None) or {}
     queue = ("queue", by_state(beat.get("counts", {})) or "empty") if beat else ("", "")
@@ -221,10 +232,12 @@ def worker(found: Envelope) -> None:
 
 
 def stopped(found: Envelope) -> None:
+    """Print that the worker has exited."""
     say("The worker has gone; what waits stays queued.")
 
 
 def drained(found: Envelope) -> None:
+    """Print that the queue is drained."""
     say("drained: what was due is done, and the worker has left")
 
 
@@ -261,5 +274,6 @@ def _http(beat: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def logs(found: Envelope) -> None:
+    """Print the lines of the log."""
     for line in found["lines"]:
         say(line)

@@ -1,4 +1,4 @@
-"""Fetching the embedding model with a progress bar on stderr."""
+"""Fetches the embedding model with a progress bar on stderr."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from bridge.embedding import provision
 
 
 def provision_with_bar(cache_dir: Path, source: Path | None) -> Path:
-    """The model's folder, after bringing it there if need be.
+    """The model's folder; fetches the model first if it is missing.
 
-    Raises MODEL_MISSING, MODEL_CORRUPT, DISK_FULL.
+    Raises JobError: MODEL_MISSING, MODEL_CORRUPT, DISK_FULL.
     """
     console = Console(stderr=True)
     columns = (

@@ -1,4 +1,4 @@
-"""Looking on: the queue live on a terminal, as lines or objects in a pipe; a log as it grows."""
+"""Shows the queue live: a screen on a terminal, lines or JSON objects in a pipe. It also follows a growing log."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
     from ..admin.shapes import WorkerState
 
 _SHORTEST_PAUSE_SECONDS = 0.1
-_NOBODY_SECONDS = 10.0  # a worker that is being started needs some
+_NOBODY_SECONDS = 10.0  # a starting worker needs some time
 _MOST_CAUSES = 3
 _SHORT_ID = 13
 _TOLD = ("retrying", *sorted(ENDS))
 
-_Point = tuple[int, State, int]  # generation, state, attempt: what of a job is worth a line
+_Point = tuple[int, State, int]  # generation, state, attempt: a change of these prints a line
 
 
 def watch(
     workspace: Workspace, filters: Mapping[str, Any], interval: float, *, until_idle: bool, as_json: bool
 ) -> Envelope:
-    """Look on until Ctrl-C, or until nothing that fits waits or runs. Returns what ended meanwhile, by state.
+    """Watch until Ctrl-C, or with ``until_idle`` until no matching job waits or runs. Returns the ended jobs by state.
 
-    Raises WORKER_NOT_RUNNING where it would wait for ever. With ``until_idle`` the answer is JOBS_FAILED when jobs
-    failed meanwhile.
+    With ``until_idle`` the answer is JOBS_FAILED when jobs failed meanwhile. Raises JobError: WORKER_NOT_RUNNING when
+    jobs wait and no worker runs.
     """
     began = time.monotonic()
     look = Look(workspace, filters)
@@ -77,7 +77,7 @@ def watch(
 
 
 class Look:
-    """What there is to see, look by look."""
+    """The state of the queue, one scan after the other."""
 
     def __init__(self, workspace: Workspace, filters: Mapping[str, Any]) -> None:
         self._workspace = workspace
@@ -90,8 +90,8 @@ class Look:
         self.worker: WorkerState = {"alive": False, "heartbeat": None}
 
     def again(self) -> list[JobRow]:
-        """Look. Returns the jobs whose state is another one than at the last look, in the order of their changes; at
-        the first look there are none."""
+        """Scan again. Returns the jobs whose state has changed since the last scan, in the order of their changes;
+        none at the first scan."""
         self.worker = worker_of(self._workspace)
         version = self._briefs.refresh()
         if version == self._version:
@@ -108,32 +108,36 @@ class Look:
 
     @property
     def paths(self) -> SpoolPaths:
+        """The paths of the job folder."""
         return self._workspace.spool
 
     @property
     def latest(self) -> list[JobRow]:
-        """Those in the states that were asked for, else those that have ended or failed once; a queue is a number."""
+        """The jobs in the requested states; by default those that have ended or are retrying, because queued jobs
+        are only counted."""
         states = self._states or _TOLD
         return [brief for brief in self.jobs if brief["state"] in states]
 
     @property
     def in_inbox(self) -> int:
+        """The number of files that wait in the inbox."""
         return len(waiting(self.paths))
 
     @property
     def is_idle(self) -> bool:
-        """Nothing waits or runs, nothing is on its way in, and the worker has dealt with all requests."""
+        """Whether no job waits or runs, no file waits in the inbox, and the worker has handled all requests."""
         asked = any(self.paths.control.glob("[!.]*.json")) if self.paths.control.is_dir() else False
         return not asked and not any(brief["state"] in LIVE for brief in self.jobs) and not self.in_inbox
 
 
 def changed_at(brief: JobRow) -> tuple[str, str]:
-    """Where a job stands among changes: by the time of its last one."""
+    """The sort key of a job: the time of its last change, then its id."""
     return brief["finished_at"] or brief["started_at"] or brief["accepted_at"] or "", brief["job_id"]
 
 
 def emit(value: Mapping[str, Any], text: str, *, as_json: bool) -> None:
-    """One of many answers: a line for people, or an object a line. Raises BrokenPipeError when the reader has gone."""
+    """Print one event: a line for people, or one JSON object per line. Raises BrokenPipeError when the reader has
+    closed."""
     if as_json:
         envelope.put(envelope.encoded(dict(value)))
     else:
@@ -142,7 +146,7 @@ def emit(value: Mapping[str, Any], text: str, *, as_json: bool) -> None:
 
 
 class _Lines:
-    """A line, or an object, for each change."""
+    """Prints a line or an object for each change."""
 
     def __init__(self, as_json: bool) -> None:
         self._as_json = as_json
@@ -173,13 +177,14 @@ class _Lines:
 
 
 def worker_state(worker: Mapping[str, Any]) -> str:
+    """The state of the worker in one word."""
     if not worker["alive"]:
         return "not running"
     return str((worker["heartbeat"] or {}).get("state", "starting"))
 
 
 class _Live:
-    """A screen that is drawn anew at each look."""
+    """A screen that is redrawn after each scan."""
 
     def __init__(self) -> None:
         from rich.live import Live
@@ -199,7 +204,7 @@ class _Live:
 
 
 def picture(look: Look, screen: Console) -> Group:
-    """Worker, counts, what runs, why jobs failed, and as many jobs as there is room for."""
+    """The worker, the counts, running jobs, causes of failures, and as many jobs as fit the screen."""
     from rich.console import Group
 
     now = clock.now()
@@ -231,9 +236,9 @@ def _running(running: Sequence[Mapping[str, Any]]) -> Any:
 
     made = Table.grid("", "", "", "", padding=(0, 1))
     for each in running:
-        found = each["progress"] or {}
-        total = found.get("total")
-        bar = ProgressBar(total=total, completed=found.get("done") or 0, width=16) if total else ""
+        reported = each["progress"] or {}
+        total = reported.get("total")
+        bar = ProgressBar(total=total, completed=reported.get("done") or 0, width=16) if total else ""
         more = f" and {each['jobs'] - 1:,} more" if each["jobs"] > 1 else ""
         what = f"{each['kind']} {each['job_id'][:_SHORT_ID]}{more}"
         made.add_row("running", terminal.clean(what), bar, terminal.clean(progress(each)))
@@ -241,7 +246,7 @@ def _running(running: Sequence[Mapping[str, Any]]) -> Any:
 
 
 class Tail:
-    """What is written at the end of a log, also when another file has come in its place."""
+    """Reads new lines at the end of a log, also after the log was rotated."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -254,6 +259,7 @@ class Tail:
             self._at = 0
 
     def new_lines(self) -> Iterator[str]:
+        """The complete lines written since the last call."""
         try:
             with self._path.open("rb") as log:
                 status = self._path.stat()

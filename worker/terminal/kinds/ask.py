@@ -1,4 +1,4 @@
-"""The command ``ask``: the answer, and the memories that it rests on."""
+"""The command ``ask``: submits the job and prints the answer with the memories it is based on."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from ..process_commands import opened
 
 
 def run(given: argparse.Namespace) -> Envelope:
-    workspace, found = opened(given)
-    return submit_job(given, workspace, found, "ask", given_of({"question": given.question, "top_k": given.top_k}))
+    """Submit the job; returns its envelope."""
+    workspace, settings = opened(given)
+    return submit_job(given, workspace, settings, "ask", given_of({"question": given.question, "top_k": given.top_k}))
 
 
 def show(found: Envelope) -> None:
+    """Print the answer, or the context from the graph when there is no language model, and its memories."""
     result = found["result"]
     say(result["answer"] or result["context"] or "The knowledge graph holds nothing that fits the question.")
     if result["memories"]:

@@ -1,4 +1,4 @@
-"""The command ``cognify``, and what it prints of the result."""
+"""The command ``cognify``: submits the job and prints what the language model extracted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from ..process_commands import opened
 
 
 def run(given: argparse.Namespace) -> Envelope:
-    workspace, found = opened(given)
+    """Submit the job; returns its envelope. Raises JobError: ARGUMENT_INVALID when texts, files and memories are
+    mixed."""
+    workspace, settings = opened(given)
     payload: dict[str, Any] = {"texts": given.texts or None}
     if given.paths:
         payload["paths"] = [_inside(workspace, path) for path in given.paths]
@@ -26,13 +28,14 @@ def run(given: argparse.Namespace) -> Envelope:
         payload["memory_ids"] = [listing.id_of(workspace, wanted) for wanted in given.memory_ids]
     if sum(value is not None for value in payload.values()) > 1:
         raise JobError("ARGUMENT_INVALID", "Give texts, or --path, or --memory; not several of them.")
-    return submit_job(given, workspace, found, "cognify", given_of(payload))
+    return submit_job(given, workspace, settings, "cognify", given_of(payload))
 
 
 def _inside(workspace: Workspace, path: str) -> str:
-    """A path that a person gives from where they stand, as the workspace has it."""
+    """The workspace-relative form of a path that is relative to the current folder. A path outside is unchanged; the
+    job rejects it."""
     root, meant = Path(os.path.realpath(workspace.root)), Path.cwd() / path
-    there = meant.parent.resolve() / meant.name  # a link itself stays one, and is refused by the job
+    there = meant.parent.resolve() / meant.name  # a link is not followed here; the job refuses it
     return str(there.relative_to(root)) if there.is_relative_to(root) else path
 
 
@@ -41,6 +44,7 @@ def _cost(dollars: float | None) -> str:
 
 
 def show(found: Envelope) -> None:
+    """Print the totals, the memories with their nodes and edges, and the failures."""
     result = found["result"]
     say(
         f"cognee has looked into {counted(result['looked_into'], 'text')}: {counted(result['nodes'], 'node')} and"

@@ -1,4 +1,4 @@
-"""The command ``compact``: a preview to decide on, or the record that was made."""
+"""The command ``compact``: submits the job and prints the preview, or the decision record that was made."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ _RECORD_LISTS = {
 
 
 def run(given: argparse.Namespace) -> Envelope:
-    workspace, found = opened(given)
+    """Submit the job; returns its envelope. Raises JobError: ARGUMENT_INVALID when no topic or two topics are named."""
+    workspace, settings = opened(given)
     topic_id = given.named_topic or given.topic_id
     if given.named_topic and given.topic_id:
         raise JobError("ARGUMENT_INVALID", "Name one topic: by itself, or with --topic-id.")
     if topic_id is None:
         raise JobError("ARGUMENT_INVALID", "Name the topic.", remediation="List them: cognee-memory topics.")
     payload = {"topic_id": topic_id, "preview": given.preview, "preview_digest": given.preview_digest}
-    return submit_job(given, workspace, found, "compact", given_of(payload))
+    return submit_job(given, workspace, settings, "compact", given_of(payload))
 
 
 def show(found: Envelope) -> None:
-    """A preview to decide on, or what was done."""
+    """Print the preview, or the result of an applied compaction."""
     result = found["result"]
     if "decision_record" in result:
         _preview(result)

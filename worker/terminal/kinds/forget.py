@@ -1,4 +1,4 @@
-"""The command ``forget``. A person confirms it first: what is forgotten cannot be brought back."""
+"""The command ``forget``: asks for confirmation, submits the job and prints what was removed. It cannot be undone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ from ..process_commands import opened
 
 
 def run(given: argparse.Namespace) -> Envelope:
-    workspace, found = opened(given)
+    """Submit the job after the user has confirmed it; returns its envelope.
+
+    Raises JobError: ARGUMENT_INVALID unless either memories or a topic are named, NOT_CONFIRMED.
+    """
+    workspace, settings = opened(given)
     if bool(given.memory_ids) == (given.topic_id is not None):
         raise JobError("ARGUMENT_INVALID", "Name the memories, or with --topic-id a topic; not both.")
     ids = [listing.id_of(workspace, wanted) for wanted in given.memory_ids]
@@ -24,10 +28,11 @@ def run(given: argparse.Namespace) -> Envelope:
         unconfirmed = "What is forgotten cannot be brought back, and nobody has said yes."
         terminal.confirm(given.json, titles, "memory", "Forget for good, wherever they lie?", unconfirmed)
     payload = {"memory_ids": ids or None, "topic_id": given.topic_id}
-    return submit_job(given, workspace, found, "forget", given_of(payload))
+    return submit_job(given, workspace, settings, "forget", given_of(payload))
 
 
 def show(found: Envelope) -> None:
+    """Print the counts of what was forgotten, rebuilt and removed."""
     result = found["result"]
     say(f"{counted(len(result['forgotten']), 'memory')} forgotten")
     for name, noun, what in (

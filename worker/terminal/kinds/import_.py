@@ -1,4 +1,5 @@
-"""The command ``import``. A file from outside the workspace is copied in first."""
+"""The command ``import``: submits the job and prints the counts. A file from outside the workspace is copied into it
+first."""
 
 from __future__ import annotations
 
@@ -16,14 +17,15 @@ from ..process_commands import opened
 
 
 def run(given: argparse.Namespace) -> Envelope:
-    workspace, found = opened(given)
-    trust.adopt(workspace, found.config_folder)  # a copy needs a folder to lie in
+    """Submit the job; returns its envelope. The copy is removed when the job succeeded or the file is invalid."""
+    workspace, settings = opened(given)
+    trust.adopt(workspace, settings.config_folder)  # creates the workspace's folders, which the copy needs
     job_id = new_job_id()
     path = import_copy.reachable(workspace, given.path, job_id)
     try:
-        answer = submit_job(given, workspace, found, "import", {"path": path}, job_id=job_id)
+        answer = submit_job(given, workspace, settings, "import", {"path": path}, job_id=job_id)
     except JobError as error:
-        if error.code == "IMPORT_INVALID":  # no further try of this copy can help
+        if error.code == "IMPORT_INVALID":  # another attempt with this copy would fail too
             import_copy.discard(workspace, job_id)
         raise
     if answer.get("state") == "succeeded":
@@ -32,6 +34,7 @@ def run(given: argparse.Namespace) -> Envelope:
 
 
 def show(found: Envelope) -> None:
+    """Print the counts of memories by outcome, the details and the warnings."""
     result = found["result"]
     names = ("added", "unchanged", "duplicates", "conflicts", "forgotten", "failed")
     parts = [f"{result[name]} {name}" for name in names if result[name] or name == "added"]

@@ -1,4 +1,4 @@
-"""The command ``ingest``. It returns at once unless it is told to wait."""
+"""The command ``ingest``: submits the job and, with ``--wait``, prints the stored memory."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from ..process_commands import opened
 
 
 def run(given: argparse.Namespace) -> Envelope:
-    workspace, found = opened(given)
+    """Submit the job; returns its envelope. Raises as ``payload_of``."""
+    workspace, settings = opened(given)
     given.user_message, given.assistant_message = [*given.messages, None, None][:2]
     payload = payload_of(given)
-    return submit_job(given, workspace, found, "ingest", payload, job_id=given.job_id)
+    return submit_job(given, workspace, settings, "ingest", payload, job_id=given.job_id)
 
 
 def show(found: Envelope) -> None:
-    """Of ingesting, and of a status that was changed."""
+    """Print the result of an ingest job or a status change."""
     result = found["result"]
     topic = f" of {result['topic_id']}" if result["topic_id"] else ""
     known = " It was known already." if result.get("duplicate") else ""

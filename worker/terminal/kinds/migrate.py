@@ -1,4 +1,4 @@
-"""The command ``migrate``: taking over the memories of earlier versions, or taking that back."""
+"""The command ``migrate``: submits the job and prints the outcome of each text, or of an undo."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from ..process_commands import opened
 
 
 def run(given: argparse.Namespace) -> Envelope:
-    workspace, found = opened(given)
+    """Submit the job; returns its envelope."""
+    workspace, settings = opened(given)
     payload = {"dry_run": given.dry_run, "limit": given.limit, "undo": given.undo}
-    return submit_job(given, workspace, found, "migrate", given_of(payload))
+    return submit_job(given, workspace, settings, "migrate", given_of(payload))
 
 
 def show(found: Envelope) -> None:
-    """What became of each text, what failed first; or what was taken back."""
+    """Print the outcome of each text, the failures first, or the result of an undo."""
     result = found["result"]
     if "undone" in result:
         say(f"{counted(result['undone'], 'memory')} taken back.")

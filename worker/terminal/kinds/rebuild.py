@@ -1,4 +1,4 @@
-"""The command ``rebuild``: the search index or the knowledge graph from memory.db."""
+"""The command ``rebuild``: submits the job and prints what was rebuilt from memory.db."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from ..process_commands import opened
 
 
 def run(given: argparse.Namespace) -> Envelope:
-    workspace, found = opened(given)
-    return submit_job(given, workspace, found, "rebuild", {"what": given.what})
+    """Submit the job; returns its envelope."""
+    workspace, settings = opened(given)
+    return submit_job(given, workspace, settings, "rebuild", {"what": given.what})
 
 
 def show(found: Envelope) -> None:
+    """Print the counts of what was rebuilt."""
     result = found["result"]
     parts = (("memories", "memory", "in the index"), ("passages", "passage", "embedded"),
              ("graph_memories", "memory", "in the graph"))  # fmt: skip

@@ -1,4 +1,4 @@
-"""The command ``restore``: taking a compaction back."""
+"""The command ``restore``: submits the job that undoes a compaction and prints the restored memories."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ _WHY_LEFT = {
 
 
 def run(given: argparse.Namespace) -> Envelope:
-    workspace, found = opened(given)
+    """Submit the job; returns its envelope."""
+    workspace, settings = opened(given)
     payload = {"decision_record_id": listing.id_of(workspace, given.decision_record_id)}
-    return submit_job(given, workspace, found, "restore", payload)
+    return submit_job(given, workspace, settings, "restore", payload)
 
 
 def show(found: Envelope) -> None:
+    """Print the withdrawn record, the restored memories and the skipped ones."""
     result = found["result"]
     number = f" #{result['memory_number']}" if result["memory_number"] else ""
     back = counted(len(result["restored"]), "memory")

@@ -1,4 +1,4 @@
-"""The command ``memories set-status``."""
+"""The command ``memories set-status``: submits the job; the view is that of ``ingest``."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from .ingest import show as show
 
 
 def run(given: argparse.Namespace) -> Envelope:
-    workspace, found = opened(given)
+    """Submit the job; returns its envelope."""
+    workspace, settings = opened(given)
     payload = {"memory_id": listing.id_of(workspace, given.memory_id), "status": given.status}
-    return submit_job(given, workspace, found, "set_status", payload)
+    return submit_job(given, workspace, settings, "set_status", payload)
