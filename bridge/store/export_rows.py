@@ -1,4 +1,4 @@
-"""The rows of an export: every memory of memory.db, and the other tables that go along."""
+"""The rows of an export: all memories of memory.db, and the rows of the other exported tables."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 from . import database, rows
 from .rows import Addition
 
-# The other tables that go along: in which order, and which of their columns hold JSON.
+# The other exported tables by line type: the table with its order, and its columns that hold JSON.
 TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "compaction": ("compactions ORDER BY seq", ("sources", "conflicts", "restored")),
     "cognified": ("cognified ORDER BY memory_id", ("found",)),
 }
-_OWN = ("seq",)  # columns that mean nothing elsewhere
+_OWN = ("seq",)  # columns without a meaning in another store
 
 
 class SqliteExportRows:
-    """Over a read transaction. See ``protocol_reading.ExportRows``."""
+    """Rows of an export, in a read transaction. See ``protocol_reading.ExportRows``."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        names = {name for (name,) in tables}  # no child has opened the store since an update: some may be missing
+        names = {name for (name,) in tables}  # some are missing in an older format
         self._queries = {kind: query for kind, (query, _) in TABLES.items() if query.split()[0] in names}
 
     @property
