@@ -1,4 +1,4 @@
-"""Lists of memories and topics from memory.db, for people to look at."""
+"""Lists of memories and topics from memory.db, for people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HIGHEST = 2**63 - 1
 
 
 class SqliteLists:
-    """Over a read transaction. See ``protocol_reading.MemoryLists``."""
+    """Lists, in a read transaction. See ``protocol_reading.MemoryLists``."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -39,13 +39,15 @@ class SqliteLists:
     def entry(self, wanted: str | int) -> Entry | None:
         column = "number" if isinstance(wanted, int) else "id"
         query = f"SELECT hidden, migrated_from, {rows.COLUMNS} FROM memories WHERE {column} = ?"  # noqa: S608 - constants
-        found = self._connection.execute(query, (wanted,)).fetchone()
-        if found is None:
+        result = self._connection.execute(query, (wanted,)).fetchone()
+        if result is None:
             return None
-        hidden, migrated_from, *row = found
+        hidden, migrated_from, *row = result
         memory = rows.memory_of(tuple(row))
-        made = self._connection.execute("SELECT id FROM memories WHERE migrated_from = ? ORDER BY number", (memory.id,))
-        return Entry(memory, bool(hidden), migrated_from, tuple(str(each) for (each,) in made))
+        conversions = self._connection.execute(
+            "SELECT id FROM memories WHERE migrated_from = ? ORDER BY number", (memory.id,)
+        )
+        return Entry(memory, bool(hidden), migrated_from, tuple(str(each) for (each,) in conversions))
 
     def related(self, memory_ids: Sequence[str], topic_id: str | None) -> list[Memory]:
         named = (
@@ -85,6 +87,6 @@ class SqliteLists:
 
 
 def _where(**wanted: str | None) -> tuple[str, Sequence[str]]:
-    """The condition for visible memories with these columns, and its arguments."""
+    """The SQL condition for visible memories with these column values, and its arguments."""
     given = {column: value for column, value in wanted.items() if value is not None}
     return " AND ".join(["hidden = 0", *(f"{column} = ?" for column in given)]), [*given.values()]

@@ -1,4 +1,4 @@
-"""Reading memory.db: the reader of a workspace, and a snapshot of it, which is one read transaction."""
+"""The reader of memory.db, and its snapshot, which is one read transaction."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 _CODES = " ".join(f"WHEN '{status}' THEN {code}" for code, status in enumerate(STATUSES) if status)
 _STATUS_CODE = f"CASE status {_CODES} ELSE {STATUSES.index(None)} END"
 _CATALOGUE = f"number, passage_row, passage_count, coalesce(whole_row, -1), {_STATUS_CODE}, kind = 'legacy', dated"
-# A reader may open the database before the writer has brought it to the format that has the last columns.
+# A reader may open the database before the writer has upgraded it to the format with the last columns.
 _OLDER_CATALOGUE = (
     f"number, passage_row, passage_count, -1, {_STATUS_CODE}, kind = 'legacy', kind, created_at, source_created_at,"
     " stored_at"
@@ -44,12 +44,12 @@ _AT_ONCE = 500  # numbers in one query
 
 
 def reader_of(workspace: Workspace) -> StoreReader:
-    """The reader of the workspace's store: the only place that chooses which store that is."""
+    """The reader of the workspace's store. Only this function chooses the kind of store."""
     return SqliteReader(workspace)
 
 
 class SqliteReader:
-    """Opens a connection for each thing that is read. See ``protocol_reading.StoreReader``."""
+    """Opens a new connection for each read. See ``protocol_reading.StoreReader``."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -65,7 +65,7 @@ class SqliteReader:
             raise
 
     def lists(self) -> AbstractContextManager[MemoryLists | None]:
-        from .memory_lists import SqliteLists  # not at the top: a query does not need it
+        from .memory_lists import SqliteLists  # imported here: a query does not need it
 
         return self._reading(SqliteLists)
 
@@ -85,19 +85,19 @@ class SqliteReader:
             if connection is None:
                 yield None
             else:
-                connection.execute("BEGIN")  # one state, whatever the writer does meanwhile
+                connection.execute("BEGIN")  # one state, unaffected by the writer
                 yield make(connection)
 
 
 class SqliteSnapshot:
-    """A read transaction over a connection of its own. See ``protocol_reading.StoreSnapshot``."""
+    """A read transaction on its own connection. See ``protocol_reading.StoreSnapshot``."""
 
     @failing_clearly()
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         connection.execute("BEGIN")
         meta: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
-        # A database of an older format does not count its changes: then no position equals another.
+        # An older format has no version of the catalogue; a random one makes every position different.
         version = meta.get("catalogue_version") or os.urandom(8).hex()
         last = connection.execute(f"{_ADDED} ORDER BY number DESC LIMIT 1").fetchone()
         self.position = _position(meta.get("workspace_id"), version, last)
@@ -120,11 +120,11 @@ class SqliteSnapshot:
         now = json.loads(self.position)
         try:
             workspace_id, version, last = json.loads(position)
-        except (ValueError, TypeError):  # another kind of store gave it
+        except (ValueError, TypeError):  # a position of another kind of store
             return "everything"
         if [workspace_id, version] != now[:2] or last is None:
             return "everything"
-        # The last memory of then is still there, unless an older backup was restored.
+        # The last memory at that position still exists, unless an older backup was restored.
         row = self._connection.execute(f"{_ADDED} WHERE number = ?", last[:1]).fetchone()
         return AddedAbove(last[0]) if row is not None and list(row) == last else "everything"
 
@@ -184,12 +184,14 @@ class SqliteSnapshot:
 
 
 def _position(workspace_id: str | None, version: str, last: tuple[Any, ...] | None) -> Position:
-    """From what changes with everything but the addition of memories with higher numbers, and the last memory."""
+    """A position: the workspace, the version that changes with everything except additions above, and the last
+    memory.
+    """
     return Position(json.dumps([workspace_id, version, last]))
 
 
 def _any_of(terms: Sequence[Term]) -> str:
-    """In FTS5's query language."""
+    """A query for any of the terms, in FTS5's language."""
     return " OR ".join(term.match for term in terms)
 
 
