@@ -29,9 +29,12 @@ class SqliteExportRows:
 
     @property
     def workspace_id(self) -> str | None:
+        """The workspace's UUID; None if the store has none yet."""
         return database.meta(self._connection, "workspace_id")
 
     def counts(self) -> dict[str, int]:
+        """How many rows there are, of "memory" and of each type of ``TABLES``; 0 for a missing table."""
+
         def count(query: str) -> int:
             return int(self._connection.execute(f"SELECT count(*) FROM {query}").fetchone()[0])  # noqa: S608 - constants
 
@@ -39,6 +42,7 @@ class SqliteExportRows:
         return {"memory": count("memories"), **others}
 
     def additions(self) -> Iterator[Addition]:
+        """All memories, hidden ones included, by rising number."""
         columns = {row[1] for row in self._connection.execute("PRAGMA table_info(memories)")}
         linked = "migrated_from" if "migrated_from" in columns else "NULL"
         query = f"SELECT hidden, {linked}, status_set_at, {rows.COLUMNS} FROM memories ORDER BY number"  # noqa: S608
@@ -47,6 +51,7 @@ class SqliteExportRows:
             yield Addition(memory, hidden=bool(hidden), migrated_from=migrated_from, status_set_at=status_set_at)
 
     def rows(self, kind: str) -> Iterator[dict[str, Any]]:
+        """The rows of a type of ``TABLES``: its columns, JSON decoded."""
         if kind not in self._queries:
             return
         found = self._connection.execute(f"SELECT * FROM {self._queries[kind]}")  # noqa: S608 - a constant

@@ -28,15 +28,18 @@ class SqliteLists:
         status: str | None = None,
         kind: str | None = None,
     ) -> list[Memory]:
+        """At most ``limit`` visible memories with numbers below ``before``, the highest number first."""
         where, given = _where(topic_id=topic_id, status=status, kind=kind)
         query = f"SELECT {rows.COLUMNS} FROM memories WHERE {where} AND number < ? ORDER BY number DESC LIMIT ?"  # noqa: S608 - constants
         return self._memories(query, *given, _HIGHEST if before is None else before, limit)
 
     def count(self, *, topic_id: str | None = None, status: str | None = None, kind: str | None = None) -> int:
+        """How many memories ``page`` could return without a limit."""
         where, given = _where(topic_id=topic_id, status=status, kind=kind)
         return int(self._connection.execute(f"SELECT count(*) FROM memories WHERE {where}", given).fetchone()[0])  # noqa: S608 - constants
 
     def entry(self, wanted: str | int) -> Entry | None:
+        """A memory by id (text) or by number, hidden ones included, or None."""
         column = "number" if isinstance(wanted, int) else "id"
         query = f"SELECT hidden, migrated_from, {rows.COLUMNS} FROM memories WHERE {column} = ?"  # noqa: S608 - constants
         result = self._connection.execute(query, (wanted,)).fetchone()
@@ -50,6 +53,9 @@ class SqliteLists:
         return Entry(memory, bool(hidden), migrated_from, tuple(str(each) for (each,) in conversions))
 
     def related(self, memory_ids: Sequence[str], topic_id: str | None) -> list[Memory]:
+        """These memories and those of the topic, with originals and conversions, hidden ones included, by rising
+        number.
+        """
         named = (
             "WITH RECURSIVE named(id) AS ("
             " SELECT id FROM memories WHERE topic_id = ? OR id IN (SELECT value FROM json_each(?))"
@@ -60,6 +66,7 @@ class SqliteLists:
         return self._memories(query, topic_id, json.dumps(list(memory_ids)))
 
     def topics(self) -> list[TopicRow]:
+        """All topics, by falling number of active summaries, then by id."""
         query = (
             "SELECT topic_id, count(*), total(kind = 'summary' AND status = 'Active'),"
             " total(status = 'DecisionRecord'), total(status = 'Draft'), total(status = 'Superseded'),"
@@ -76,10 +83,12 @@ class SqliteLists:
         ]
 
     def kinds(self) -> dict[str, int]:
+        """Kind -> number of visible memories."""
         query = "SELECT kind, count(*) FROM memories WHERE hidden = 0 GROUP BY kind"
         return dict(self._connection.execute(query).fetchall())
 
     def outbox_entries(self) -> int:
+        """How many deliveries to the knowledge graph are pending."""
         return int(self._connection.execute("SELECT count(*) FROM outbox").fetchone()[0])
 
     def _memories(self, query: str, *arguments: object) -> list[Memory]:

@@ -55,6 +55,9 @@ class SqliteReader:
         self._workspace = workspace
 
     def snapshot(self) -> StoreSnapshot | None:
+        """The present state; None if the store does not exist yet. Raises JobError: STORE_NEWER, STORE_UNREADABLE,
+        STORE_BUSY.
+        """
         connection = database.open_for_reading(self._workspace)
         if connection is None:
             return None
@@ -65,16 +68,19 @@ class SqliteReader:
             raise
 
     def lists(self) -> AbstractContextManager[MemoryLists | None]:
+        """Lists of the present state, for the block; None if the store does not exist yet."""
         from .memory_lists import SqliteLists  # imported here: a query does not need it
 
         return self._reading(SqliteLists)
 
     def export(self) -> AbstractContextManager[ExportRows | None]:
+        """The rows of an export, for the block; None if the store does not exist yet."""
         from .export_rows import SqliteExportRows
 
         return self._reading(SqliteExportRows)
 
     def require_readable(self) -> None:
+        """Raises JobError: STORE_NEWER, STORE_UNREADABLE or STORE_BUSY if the store cannot be read now."""
         with database.reading(self._workspace) as connection:
             if connection is not None:
                 connection.execute("SELECT 1 FROM memories LIMIT 1").fetchone()
@@ -111,10 +117,12 @@ class SqliteSnapshot:
         self._words = full_text.table_in_force(connection)
 
     def close(self) -> None:
+        """End the read transaction and close the connection."""
         self._connection.close()
 
     @failing_clearly()
     def changes_since(self, position: Position) -> Changes:
+        """What changed in the catalogue between that position and this snapshot."""
         if position == self.position:
             return "nothing"
         now = json.loads(self.position)
@@ -130,6 +138,7 @@ class SqliteSnapshot:
 
     @failing_clearly()
     def catalogue(self, after: int = 0) -> Sequence[CatalogueRow]:
+        """The visible memories with a number above ``after``, by rising passage row."""
         (found_format,) = self._connection.execute("PRAGMA user_version").fetchone()
         is_older = found_format < _FIRST_FORMAT_WITH_CATALOGUE
         above, arguments = (" AND number > ?", (after,)) if after else ("", ())
@@ -142,6 +151,7 @@ class SqliteSnapshot:
 
     @failing_clearly()
     def numbers(self, topic_id: str | None = None, plan_id: str | None = None) -> list[int]:
+        """The numbers of the memories of a topic, of a plan, of both, or of all, in no order."""
         wanted = {"topic_id": topic_id, "plan_key": plan_key(plan_id)}
         given = {column: value for column, value in wanted.items() if value is not None}
         where = " AND ".join(f"{column} = ?" for column in given) or "1"
@@ -150,6 +160,7 @@ class SqliteSnapshot:
 
     @failing_clearly()
     def memories(self, numbers: Sequence[int]) -> list[Memory]:
+        """Memories by number, in no order, hidden ones included; unknown numbers are left out."""
         found: list[Memory] = []
         for start in range(0, len(numbers), _AT_ONCE):
             part = [int(number) for number in numbers[start : start + _AT_ONCE]]
@@ -160,13 +171,16 @@ class SqliteSnapshot:
     # --- full text ---
 
     def count_having(self, term: Term) -> int:
+        """How many memories have the term. Raises FullTextDamaged."""
         ((count,),) = self._matches("count(*)", [], term.match)
         return int(count)
 
     def bm25(self, terms: Sequence[Term], weights: tuple[float, float]) -> list[tuple[int, float]]:
+        """Number and BM25 (higher is better) of each memory with a term, by rising number. Raises FullTextDamaged."""
         return self._matches(f"rowid, -bm25({self._words}, ?, ?)", weights, _any_of(terms), " ORDER BY rowid")
 
     def having(self, terms: Sequence[Term], among: Sequence[int] | None = None) -> list[int]:
+        """The numbers of the memories with any of the terms, limited to ``among`` if given. Raises FullTextDamaged."""
         end = "" if among is None else f" AND rowid IN ({_marks(among)})"
         return [number for (number,) in self._matches("rowid", [], _any_of(terms), end, among or ())]
 
