@@ -1,1 +1,33 @@
-"""The memory: its model, its rules, its stores, and the fast front that never imports cognee."""
+"""The memory: its model, stores, queries and operations, and the scripts that clients run.
+
+It must not know the worker. Only ``graph`` imports cognee, so the query path never loads it. In reading order, first
+the modules and packages of the memory:
+
+``memory``: a memory as immutable values.
+``memory_shapes``: the types of lists of memories, topics and compactions, as published.
+``settings``: every setting, read once from all sources.
+``trust``: whether this user created the workspace, or trusts it.
+``text``: a memory as text, and what is embedded and indexed of it.
+``privacy``: secrets, keys and texts kept out of what is stored, shown or logged.
+``embedding``: the local and the remote embedders.
+``store``: memory.db, with its full-text index and vector files.
+``datapoints``: the node models of the knowledge graph.
+``graph``: the knowledge graph in cognee, and the delivery of the outbox to it.
+``search``: the query path, from arguments to ranked hits, prompt blocks and lists.
+``argument_table``: the arguments of the queries, with ranges, defaults and help.
+``compaction``: the merge of a topic's memories into a draft of a decision record.
+``forgetting``: the consequences of a forgetting, and the files that quote forgotten memories.
+``transfer``: exports, imports, and the conversion of memories of earlier versions.
+``operations``: the work of each kind of job.
+``slices``: long work in slices, between which other jobs may run.
+``critical``: code during which the process must not be killed.
+``background``: a value computed in a thread.
+``interface``: JSON envelopes, command-line arguments and published shapes of the scripts.
+
+The scripts:
+
+``ingest``: submits a conversation or a summary and prints the job's id.
+``retrieve``: answers one query with one JSON object.
+``compact``: compacts a topic, or previews that, and waits for the result.
+``migrate_summaries``: migrates the memories of earlier versions, and waits for the result.
+"""

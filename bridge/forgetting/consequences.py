@@ -1,6 +1,6 @@
-"""What a forgetting removes besides the memories that were named, and what becomes of what was made of them.
+"""The consequences of a forgetting: which memories it removes, and what becomes of decision records that merged them.
 
-Functions over values that the store gives; nothing is written here.
+These functions read the store and return values. They write nothing.
 """
 
 from __future__ import annotations
@@ -19,26 +19,27 @@ from ..store.compaction_history import Compaction, Source
 from ..store.protocol import Memories
 from ..store.rows import Addition
 
-Naming = Callable[[str, Content], str]  # the id of a record of that topic and content
+Naming = Callable[[str, Content], str]  # topic id and content -> the id of that decision record
 
 _NOTHING_DONE = " Nothing was forgotten."
 
 
-# --- what goes ---
+# --- what is removed ---
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """``ids`` go. ``memories`` are those of them that are there still, hidden ones as well; the others went before."""
+    """What a forgetting removes: ``ids`` are all its ids, ``memories`` those that still exist, hidden ones included."""
 
     ids: tuple[str, ...]
     memories: tuple[Memory, ...]
 
 
 def scope(store: Memories, memory_ids: Sequence[str] | None, topic_id: str | None) -> Scope:
-    """What is asked for, with the originals of what was converted, and what was converted from an original.
+    """The requested memories, with the originals of converted memories and the conversions of originals.
 
-    Raises MEMORY_NOT_FOUND, TOPIC_NOT_FOUND, with the nearest ids.
+    Exactly one of ``memory_ids`` and ``topic_id`` is used; ``topic_id`` if ``memory_ids`` is None. Raises JobError:
+    MEMORY_NOT_FOUND or TOPIC_NOT_FOUND, with the nearest ids.
     """
     if memory_ids is None:
         assert topic_id is not None
@@ -49,22 +50,23 @@ def scope(store: Memories, memory_ids: Sequence[str] | None, topic_id: str | Non
     _require_known(store, list(ids))
     waiting = list(ids)
     while waiting:
-        for found in _linked(store, waiting.pop()):
-            if found not in ids:
-                ids[found] = None
-                waiting.append(found)
-    there = store.select(list(ids))
-    return Scope(tuple(ids), tuple(there[each] for each in ids if each in there))
+        for linked in _linked(store, waiting.pop()):
+            if linked not in ids:
+                ids[linked] = None
+                waiting.append(linked)
+    existing = store.select(list(ids))
+    return Scope(tuple(ids), tuple(existing[each] for each in ids if each in existing))
 
 
 def _linked(store: Memories, memory_id: str) -> list[str]:
-    """What was converted from a memory, and what it was converted from; by id."""
+    """The ids of a memory's conversions and of its original, sorted."""
     known = store.known(memory_id)
     original = [known.migrated_from] if known and known.migrated_from is not None else []
     return sorted({*store.conversions_of(memory_id), *original})
 
 
 def _require_known(store: Memories, ids: Sequence[str]) -> None:
+    """Raises JobError: MEMORY_NOT_FOUND when an id was never in the store."""
     unknown = store.unknown(ids)
     if not unknown:
         return
@@ -79,19 +81,22 @@ def _require_known(store: Memories, ids: Sequence[str]) -> None:
 
 
 def topics_that_go(store: Memories, going: Collection[Memory]) -> list[str]:
-    """The topics that no other memory has: their ids are made of a title."""
+    """The ids of topics that only these memories have. They are removed too, since they derive from a title."""
     ids = {memory.id for memory in going}
-    found = dict.fromkeys(memory.metadata.topic_id for memory in going)
-    return [topic for topic in found if topic is not None and ids.issuperset(store.ids_about(topic))]
+    topics_of_them = dict.fromkeys(memory.metadata.topic_id for memory in going)
+    return [topic for topic in topics_of_them if topic is not None and ids.issuperset(store.ids_about(topic))]
 
 
-# --- what was made of it ---
+# --- decision records that merged removed memories ---
 
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What becomes of a record that merged what goes. ``sources`` is what is left of it, the record itself flattened
-    where it goes: fewer than two make no record."""
+    """What becomes of a record that merged a removed memory.
+
+    ``sources`` are the sources that remain, with removed records replaced by their own sources. A record with fewer
+    than two is removed, not rebuilt.
+    """
 
     record: Memory
     sources: tuple[str, ...]
@@ -99,39 +104,45 @@ class Fate:
 
 
 def fates(records: Mapping[str, tuple[Memory, bool]], there: Collection[str], going: Collection[str]) -> list[Fate]:
-    """What becomes of the records, those that others were merged from first; who lost nothing is left out.
+    """What becomes of the records that lost a source, ordered so that a record's sources come before it.
 
-    ``records`` are all there are, each with whether it is hidden: a withdrawn one is not made anew. ``there`` are the
-    memories of the store.
+    ``records`` are all records of the store, each with whether it is hidden: a withdrawn one is not rebuilt. ``there``
+    are the ids of existing memories, ``going`` those of removed ones.
     """
     looked: dict[str, Fate | None] = {}
-    found: list[Fate] = []
+    lost: list[Fate] = []
 
     def left_of(memory_id: str) -> tuple[str, ...]:
+        """The memories that remain of one source."""
         fate = fate_of(memory_id)
         if fate is not None:
             return (memory_id,) if fate.is_rebuilt else fate.sources
         return () if memory_id in going or memory_id not in there else (memory_id,)
 
     def fate_of(memory_id: str) -> Fate | None:
+        """The fate of a memory; None if it is no record or lost nothing."""
         if memory_id in records and memory_id not in looked:
-            looked[memory_id] = None  # a record that comes from itself is a mistake, and no reason to go round
+            looked[memory_id] = None  # ends the recursion if a damaged record names itself as a source
             record, is_hidden = records[memory_id]
             left = tuple(dict.fromkeys(each for source in record.sources for each in left_of(source)))
             goes = memory_id in going
             if goes or any(source in going or looked.get(source) for source in record.sources):
                 fate = looked[memory_id] = Fate(record, left, not goes and not is_hidden and len(left) > 1)
-                found.append(fate)
+                lost.append(fate)
         return looked.get(memory_id)
 
     for memory_id in records:
         fate_of(memory_id)
-    return found
+    return lost
 
 
 @dataclass(slots=True)
 class Changes:
-    """What a forgetting does to the memories that stay: one transaction's work."""
+    """What a forgetting changes in the memories that stay, for one transaction.
+
+    ``rebuilt`` are pairs of an old and a new record id, ``removed`` the ids of records without enough sources, and
+    ``revived`` the former statuses of memories whose record is gone.
+    """
 
     additions: list[Addition] = field(default_factory=list)
     rebuilt: list[tuple[str, str]] = field(default_factory=list)
@@ -149,13 +160,16 @@ def changes(
     now: str,
     pulse: record_draft.Pulse = lambda: None,
 ) -> Changes:
-    """What becomes of the records that merged what goes, and of the statuses that these gave. Changes nothing yet."""
+    """The changes to the records that merged removed memories, and to the statuses that these records had set.
+
+    ``pulse`` is called between steps of the work. Nothing is written yet.
+    """
     held = store.records()
     records = {memory.id: (memory, is_hidden) for memory, is_hidden in held}
-    there = store.select(list({source for memory, _ in held for source in memory.sources}))
+    existing = store.select(list({source for memory, _ in held for source in memory.sources}))
     made = Changes()
     new: dict[str, Memory] = {}
-    lost = fates(records, there, going)
+    lost = fates(records, existing, going)
     staying = {each: memory for each, (memory, is_hidden) in records.items() if not is_hidden}
     for fate in lost:
         staying.pop(fate.record.id, None)
@@ -163,10 +177,10 @@ def changes(
         old = fate.record
         known = _known_sources(store, old, records)
         if fate.is_rebuilt:
-            sources = [new.get(each) or there[each] for each in fate.sources]
+            sources = [new.get(each) or existing[each] for each in fate.sources]
             record, noted = _rebuilt(old, sources, known, naming, embed, effect, now, pulse)
             made.rebuilt.append((old.id, record.id))
-            new[old.id] = staying.get(record.id, record)  # an import may have brought the old one beside its successor
+            new[old.id] = staying.get(record.id, record)  # an import may have added both
             if record.id not in staying:
                 made.compactions.append(noted)
             continue
@@ -176,27 +190,27 @@ def changes(
             for each in fate.sources:
                 if each in new:
                     new[each] = replace(new[each], metadata=replace(new[each].metadata, status="DecisionRecord"))
-            made.revived |= _former(store, [there[each] for each in fate.sources if each not in new], known)
-    made_anew = {record.id: record for record in new.values() if record.id not in staying}
-    made.additions = [Addition(record, effect.job_id, status_set_at=now) for record in made_anew.values()]
-    in_force = (memory for memory in (staying | made_anew).values() if memory.metadata.status == "DecisionRecord")
+            made.revived |= _former(store, [existing[each] for each in fate.sources if each not in new], known)
+    rebuilt = {record.id: record for record in new.values() if record.id not in staying}
+    made.additions = [Addition(record, effect.job_id, status_set_at=now) for record in rebuilt.values()]
+    in_force = (memory for memory in (staying | rebuilt).values() if memory.metadata.status == "DecisionRecord")
     for merged in {source for memory in in_force for source in memory.sources}:
         made.revived.pop(merged, None)
     return made
 
 
 def _known_sources(store: Memories, record: Memory, records: Mapping[str, tuple[Memory, bool]]) -> dict[str, Source]:
-    """What the history says of a record's sources, and of those of records that were merged into it."""
-    found: dict[str, Source] = {}
+    """The sources that the history has for a record and for the records merged into it, by memory id."""
+    sources: dict[str, Source] = {}
     waiting, seen = [record.id], {record.id}
     while waiting:
         last = store.compactions.latest(waiting.pop(0))
         for source in last.sources if last else ():
-            found.setdefault(source.memory_id, source)
+            sources.setdefault(source.memory_id, source)
             if source.memory_id in records and source.memory_id not in seen:
                 seen.add(source.memory_id)
                 waiting.append(source.memory_id)
-    return found
+    return sources
 
 
 def _rebuilt(
@@ -209,7 +223,7 @@ def _rebuilt(
     now: str,
     pulse: record_draft.Pulse,
 ) -> tuple[Memory, Compaction]:
-    """The record that the remaining sources make, with the status that the old one had; and its line of history."""
+    """The record of the remaining sources, with the old record's status, and its entry in the history."""
     ordered = sorted(sources, key=lambda memory: (clock.parse(record_draft.date_of(memory)), memory.number, memory.id))
     draft = record_draft.draft(ordered, embed, pulse=pulse)
     topic_id = old.metadata.topic_id or draft.metadata.topic_id or ""
@@ -244,26 +258,26 @@ def _rebuilt(
 
 
 def _source(memory: Memory, digest: str, known: Mapping[str, Source], now: str) -> Source:
-    """A source as it was before it was merged first."""
+    """A source as it was before it was first merged."""
     former = known.get(memory.id)
     if former is not None:
         return replace(former, content_sha256=digest)
-    # A record of this very transaction, or one of which there is no history: an import.
+    # A record of this transaction (it has no number yet), or an imported one without history.
     return Source(memory.id, digest, _status_before(memory), now if memory.number == 0 else None)
 
 
 def _status_before(memory: Memory) -> Status:
-    """What alone can be merged: active summaries, and records."""
+    """The status before a merge: only active summaries and records can be merged."""
     return "DecisionRecord" if memory.kind == "decision_record" else "Active"
 
 
 def _former(store: Memories, memories: Sequence[Memory], known: Mapping[str, Source]) -> dict[str, Status]:
-    """The statuses that memories had before a record superseded them, but for those that were set by hand since."""
-    found: dict[str, Status] = {}
+    """The statuses that memories had before a record superseded them, except where the status was set by hand since."""
+    statuses: dict[str, Status] = {}
     for memory in memories:
         former, now = known.get(memory.id), store.known(memory.id)
         set_at = now.status_set_at if now else None
         is_as_it_was_left = former is None or former.status_set_at in (None, set_at)
         if memory.metadata.status == "Superseded" and is_as_it_was_left:
-            found[memory.id] = former.status if former else _status_before(memory)
-    return found
+            statuses[memory.id] = former.status if former else _status_before(memory)
+    return statuses

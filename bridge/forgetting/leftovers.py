@@ -1,6 +1,7 @@
-"""What in the workspace's files still tells of memories, beside the stores: jobs' files, previews, copies.
+"""Leftovers: files of the workspace, outside the stores, that still name or quote memories: job files, previews,
+copies.
 
-It looks, and names what it finds. Jobs' files are the worker's to change; the others are removed here.
+It finds them and returns their names. The worker changes the job files; ``remove`` removes the others.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ from ..text.identity import content_id
 from ..transfer.migration import Skipped, convert
 from .quotes import Quotes
 
-# Ids as they stand in a file: between quotation marks, of JSON or of a message. A topic's may be any word, such as
-# "summary", so in JSON it has to have its name before it.
+# Ids in a file are between quotation marks, of JSON or of a message. A topic id may be any word, such as "summary", so
+# in JSON it counts only after its field name.
 _IDS = re.compile(rb"(?<=[\"'])[A-Za-z0-9][A-Za-z0-9._-]{0,127}(?=[\"'\\])")
 _TOPICS = re.compile(rb"(?:topic_?id\\*\"\s*:\s*\\*\"|')([a-z0-9][a-z0-9._-]{0,127})(?=[\"'\\])", re.IGNORECASE)
-# Backups, and what a process that was killed has left of a store that it read, or of a file.
+# Backups, and leftovers of a killed process: a copy of an earlier store, or a part of a file.
 _COPIES = ("memory.format-*.db", ".old-store")
 _PARTS = ".*.tmp"
-# Damaged stores of ours: what is in them is in memory.db, or was derived from it.
+# Quarantined stores: their content is in memory.db, or derives from it.
 _SET_ASIDE = ("graph-*", "vectors-*")
-_NO_TIME = "1970-01-01T00:00:00Z"  # an id has nothing of it
-_PART_SECONDS = 60.0  # a drop that is not finished by then never will be
+_NO_TIME = "1970-01-01T00:00:00Z"  # ids do not depend on it
+_PART_SECONDS = 60.0  # an unfinished drop that is older counts as abandoned
 _PIECE_BYTES = 8 * 1024 * 1024
 _OVERLAP_BYTES = 64 * 1024  # more than five words
 
@@ -45,7 +46,7 @@ Brings = Callable[[Job, Record], Collection[str]]  # the ids of the memories tha
 
 @dataclass(frozen=True, slots=True)
 class ForgetTargets:
-    """What tells of the memories: their ids, the topics that go with them, and their words."""
+    """What to look for in files: the ids of memories, the topics that are removed with them, and their phrases."""
 
     ids: frozenset[str]
     topics: frozenset[str]
@@ -54,18 +55,19 @@ class ForgetTargets:
     def in_bytes(self, data: bytes) -> bool:
         """Whether a file's content names or quotes one of them."""
         return (
-            any(found.decode() in self.ids for found in _IDS.findall(data))
-            or any(found.decode() in self.topics for found in _TOPICS.findall(data))
+            any(name.decode() in self.ids for name in _IDS.findall(data))
+            or any(name.decode() in self.topics for name in _TOPICS.findall(data))
             or self.quotes.are_in(data)
         )
 
 
 @dataclass(frozen=True, slots=True)
 class JobLeftovers:
-    """Jobs by what is to be done about them: ended ones lose their texts, waiting ones to cancel would bring one back.
+    """Job ids and file names by what must be done about them.
 
-    ``rejected`` and ``parts`` are digests of file names. ``quoting`` wait, and say something that was forgotten in
-    a memory of their own, which stays theirs to say.
+    ``jobs`` have ended and lose their texts. ``jobs_to_cancel`` wait and would store a forgotten memory again.
+    ``quoting`` wait too, but only quote a forgotten memory in another one, so they stay. ``rejected`` and ``parts`` are
+    digests of the names of rejected files and of unfinished drops.
     """
 
     jobs: tuple[str, ...]
@@ -78,46 +80,51 @@ class JobLeftovers:
 def of_jobs(
     workspace: Workspace, told: ForgetTargets, brings: Brings, accepted_until: str, own: str, now: float
 ) -> JobLeftovers:
-    """Look through the job folder. ``own`` is the job that asks; ``now`` is in seconds since 1970."""
+    """The leftovers in the job folder.
+
+    ``told`` is what to look for, and ``brings`` gives the ids that a job would store. Jobs accepted after
+    ``accepted_until`` are not cancelled. ``own`` is the id of the job that forgets. ``now`` is in seconds since 1970.
+    """
     paths = workspace.spool
-    found: dict[str, list[str]] = {"jobs": [], "jobs_to_cancel": [], "quoting": []}
+    groups: dict[str, list[str]] = {"jobs": [], "jobs_to_cancel": [], "quoting": []}
     ids = {each for folder in (paths.results, paths.active, paths.ended) for each in spool.job_ids(folder)}
     for job_id in sorted(filter(is_job_id, ids - {own})):
         try:
             record = spool.read_record(paths, job_id)
         except (OSError, ValueError, JobError):
-            record = None  # recovery sets it aside, and what is set aside is looked at there
-        what = _about(_read(paths.record(job_id)), _copy(workspace, job_id), record, told, brings, accepted_until)
-        if what is not None:
-            found[what].append(job_id)
+            record = None  # recovery quarantines it as a rejected file, which is searched below
+        group = _about(_read(paths.record(job_id)), _copy(workspace, job_id), record, told, brings, accepted_until)
+        if group is not None:
+            groups[group].append(job_id)
     rejected = [path.name for path in _files(paths.rejected) if _mentions(path, told)]
     old = [path for path in _files(paths.inbox) if path.name.startswith(".") and path.suffix == ".tmp"]
     parts = [path.name for path in old if now - _changed(path) > _PART_SECONDS and _mentions(path, told)]
     return JobLeftovers(
-        jobs=tuple(found["jobs"]),
-        jobs_to_cancel=tuple(found["jobs_to_cancel"]),
+        jobs=tuple(groups["jobs"]),
+        jobs_to_cancel=tuple(groups["jobs_to_cancel"]),
         rejected=tuple(map(name_digest, rejected)),
         parts=tuple(map(name_digest, parts)),
-        quoting=tuple(found["quoting"]),
+        quoting=tuple(groups["quoting"]),
     )
 
 
 def _about(
     record_bytes: bytes, copy: bytes, record: Record | None, told: ForgetTargets, brings: Brings, accepted_until: str
 ) -> str | None:
-    """What a job is to those memories: one of the names of ``JobLeftovers``, or None."""
-    tells = told.in_bytes(record_bytes) or told.in_bytes(copy)
+    """The field of ``JobLeftovers`` that a job belongs to, or None."""
+    mentions = told.in_bytes(record_bytes) or told.in_bytes(copy)
     if record is None or record.ended:
-        # What succeeded names in its record what it brought.
+        # The record of a succeeded job names the memories that it stored.
         would = record is not None and record.state != "succeeded" and _would_bring(copy, record, told, brings)
-        return "jobs" if tells or would else None
+        return "jobs" if mentions or would else None
     was_before = record.accepted_at is not None and clock.parse(record.accepted_at) <= clock.parse(accepted_until)
     if was_before and _would_bring(copy, record, told, brings):
         return "jobs_to_cancel"
-    return "quoting" if tells else None
+    return "quoting" if mentions else None
 
 
 def _would_bring(copy: bytes, record: Record, told: ForgetTargets, brings: Brings) -> bool:
+    """Whether the job would store one of the memories."""
     try:
         return not told.ids.isdisjoint(brings(parse_copy(record.job_id, copy), record))
     except JobError:
@@ -125,39 +132,46 @@ def _would_bring(copy: bytes, record: Record, told: ForgetTargets, brings: Bring
 
 
 def _copy(workspace: Workspace, job_id: str) -> bytes:
+    """The worker's copy of the job file; empty if there is none."""
     return _read(workspace.spool.copy(job_id)) or _read(workspace.spool.ended_copy(job_id))
 
 
-# --- beside the jobs ---
+# --- other files ---
 
 
 def of_files(workspace: Workspace, told: ForgetTargets) -> list[str]:
-    """Files and folders that are to go, relative to the workspace: previews, imported files and stray raw texts that
-    tell of the memories, and what is a copy of everything."""
-    places = (*_files(workspace.previews), *_files(workspace.imports), *_strays(workspace))
-    found = [path for path in places if _mentions(path, told)]
-    found += sorted(workspace.memory.glob(_PARTS))
-    return [*(path.relative_to(workspace.root).as_posix() for path in found), *copies(workspace)]
+    """Files and folders to remove, as paths relative to the workspace.
+
+    These are previews, imported files and stray raw texts that name or quote the memories, and all copies of whole
+    stores.
+    """
+    candidates = (*_files(workspace.previews), *_files(workspace.imports), *_strays(workspace))
+    removable = [path for path in candidates if _mentions(path, told)]
+    removable += sorted(workspace.memory.glob(_PARTS))
+    return [*(path.relative_to(workspace.root).as_posix() for path in removable), *copies(workspace)]
 
 
 def _strays(workspace: Workspace) -> Iterator[Path]:
-    """Raw texts that no store names any more, such as those of a database of cognee's that was lost."""
+    """Raw texts that no store refers to, such as those of a cognee database that was lost."""
     named = {text.file for text in earlier_stores.find(workspace).texts if text.store}
     return (path for path in _files(workspace.cognee_data) if path.name not in named)
 
 
 def copies(workspace: Workspace) -> list[str]:
-    """The files and folders that are copies of everything, relative to the workspace."""
-    found = [path for pattern in _COPIES for path in sorted(workspace.memory.glob(pattern))]
-    found += [path for pattern in _SET_ASIDE for path in sorted(workspace.quarantine.glob(pattern))]
-    found += [workspace.picture] if workspace.picture.exists() else []
-    return [path.relative_to(workspace.root).as_posix() for path in found]
+    """The files and folders that are copies of whole stores, or derive from all memories, relative to the workspace."""
+    paths = [path for pattern in _COPIES for path in sorted(workspace.memory.glob(pattern))]
+    paths += [path for pattern in _SET_ASIDE for path in sorted(workspace.quarantine.glob(pattern))]
+    paths += [workspace.picture] if workspace.picture.exists() else []
+    return [path.relative_to(workspace.root).as_posix() for path in paths]
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What cognee's stores of earlier versions hold of memories: raw texts by file, the stores' SQLite files that name
-    them, and under which ids. Files are relative to the workspace."""
+    """What cognee's stores of earlier versions hold of the memories.
+
+    ``files`` are raw texts and ``stores`` the SQLite files that refer to them, both relative to the workspace;
+    ``data_ids`` are the texts' ids there.
+    """
 
     files: tuple[str, ...] = ()
     stores: tuple[str, ...] = ()
@@ -165,7 +179,10 @@ class Earlier:
 
 
 def of_earlier(workspace: Workspace, ids: Collection[str], ours: Collection[str], workspace_id: str) -> Earlier:
-    """Texts that are one of the memories, or became one. ``ours`` are documents that we gave to cognee ourselves."""
+    """The texts of earlier versions that are one of the memories, or became one.
+
+    ``ours`` are the ids of documents that this program gave to cognee.
+    """
     found = [
         text for text in earlier_stores.find(workspace, ours).texts if not _ids_of(text, workspace_id).isdisjoint(ids)
     ]
@@ -177,16 +194,17 @@ def of_earlier(workspace: Workspace, ids: Collection[str], ours: Collection[str]
 
 
 def _ids_of(text: earlier_stores.Text, workspace_id: str) -> set[str]:
-    """The memories that a text is or becomes."""
+    """The ids of the memories that a text is or becomes."""
     try:
-        said = earlier_stores.read(text)
+        original = earlier_stores.read(text)
     except earlier_stores.UnreadableText:
         return set()
-    # As it is, and without secrets: it was migrated with the one setting or the other.
-    return {found for words in {said, redaction.redact(said).text} for found in _becomes(words, workspace_id)}
+    # With and without secrets, since the migration may have run with redaction on or off.
+    return {each for words in {original, redaction.redact(original).text} for each in _becomes(words, workspace_id)}
 
 
 def _becomes(said: str, workspace_id: str) -> set[str]:
+    """The id of the text as a legacy memory, and the id of what it converts to."""
     itself = content_id(workspace_id, Memory("", 0, "legacy", Metadata(), _NO_TIME, text=said))
     try:
         return {itself, convert(said, None, _NO_TIME, workspace_id, _NO_TIME).memory.id}
@@ -195,7 +213,9 @@ def _becomes(said: str, workspace_id: str) -> set[str]:
 
 
 def _mentions(path: Path, told: ForgetTargets) -> bool:
-    """In pieces that overlap: a file may be larger than the memory of this machine, and a single line of it as well."""
+    """Whether a file names or quotes a target. It is read in overlapping pieces, since a file, or one line of it, may
+    be larger than the memory of this machine.
+    """
     try:
         with path.open("rb") as file:
             before = b""
@@ -203,13 +223,13 @@ def _mentions(path: Path, told: ForgetTargets) -> bool:
                 if told.in_bytes(before + piece):
                     return True
                 before = piece[-_OVERLAP_BYTES:]
-    except (FileNotFoundError, PermissionError):  # gone meanwhile; or closed to us, and so to every other reader
+    except (FileNotFoundError, PermissionError):  # removed meanwhile, or unreadable for this user
         pass
     return False
 
 
 def remove(workspace: Workspace, names: Collection[str]) -> None:
-    """Remove files and folders by their names relative to the workspace; what is gone is fine."""
+    """Remove files and folders by their paths relative to the workspace, and sync their folders. Idempotent."""
     for name in names:
         path = workspace.root / name
         if path.is_dir() and not path.is_symlink():
@@ -228,6 +248,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _changed(path: Path) -> float:
+    """The file's modification time in seconds since 1970; 0 if it does not exist."""
     try:
         return path.stat().st_mtime
     except FileNotFoundError:
@@ -235,7 +256,7 @@ def _changed(path: Path) -> float:
 
 
 def _read(path: Path) -> bytes:
-    """The content of a file of the user's own; empty where there is none, or nobody may read it."""
+    """The content of a file that belongs to this user; empty if it does not exist or cannot be read."""
     try:
         return files.read_own(path, spool.RECORD_LIMIT)
     except (OSError, JobError):

@@ -1,6 +1,6 @@
-"""Whether a file holds words of certain memories, in whatever form: raw, escaped in JSON, wrapped anew, cut.
+"""Quotes: whether a file quotes certain memories in any form: raw, escaped in JSON, rewrapped or truncated.
 
-Five words in a row tell, and so does a short field as a whole. What another memory says as well is not theirs.
+A quote is five words in a row, or a short field as a whole. Phrases that other memories have too do not count.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from jobs.scrub import is_plain
 
 from ..memory import Memory
 
-_ROW = 5  # words
-_SHORTEST = 12  # characters of a field of fewer words
+_ROW = 5  # words of a phrase
+_SHORTEST = 12  # characters of a field with fewer words; shorter ones are no phrase
 
-# Characters of scripts without blanks are words of their own.
+# Each character of a script without spaces is a word.
 _UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 _CODE = re.compile(r"\\+u([0-9a-fA-F]{4})")
@@ -27,10 +27,13 @@ Words = tuple[str, ...]
 
 
 class Quotes:
-    """What tells of memories that say these texts, and of no other."""
+    """The phrases that only certain memories have, for searching files."""
 
     def __init__(self, said: Iterable[str], others: Iterable[str] = ()) -> None:
-        """``others`` are the texts of all other memories, in any form. Ids and times are nobody's words."""
+        """``said`` are the texts of these memories, ``others`` those of all other memories, in any form.
+
+        Ids and times are not phrases.
+        """
         self._rows: dict[str, dict[str, set[Words]]] = {}  # by the first word, then the second: "" where there is none
         for text in said:
             for row in () if is_plain(text) else _telling(text):
@@ -44,16 +47,18 @@ class Quotes:
         return bool(self._rows) and next(self._found(_words(_decoded(data))), None) is not None
 
     def _found(self, words: Sequence[str]) -> Iterator[Words]:
-        for place, word in enumerate(words):
+        """The phrases that occur in the words."""
+        for position, word in enumerate(words):
             after = self._rows.get(word)
             if after is not None:
-                for second in {"", _second(words[place : place + 2])}:
+                for second in {"", _second(words[position : position + 2])}:
                     for row in after.get(second, ()):
-                        if tuple(words[place : place + len(row)]) == row:
+                        if tuple(words[position : position + len(row)]) == row:
                             yield row
 
 
 def _second(words: Sequence[str]) -> str:
+    """The second word, or "" for a single one."""
     return words[1] if len(words) > 1 else ""
 
 
@@ -76,6 +81,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def _telling(text: str) -> Iterator[Words]:
+    """The phrases of a text."""
     words = _words(text)
     if len(words) < _ROW:
         if sum(map(len, words)) + len(words) > _SHORTEST:
@@ -86,10 +92,11 @@ def _telling(text: str) -> Iterator[Words]:
 
 
 def _words(text: str) -> list[str]:
+    """The words of a text in lower case, with JSON escapes resolved."""
     text = _CODE.sub(lambda found: chr(int(found[1], 16)), text)
     return _WORD.findall(_ESCAPE.sub(" ", text).casefold())
 
 
 def _decoded(data: bytes) -> str:
-    """UTF-8, or UTF-16 as far as it is ASCII."""
+    """The bytes as text: UTF-8, or UTF-16 as far as it is ASCII."""
     return data.replace(b"\0", b"").decode("utf-8", "replace")

@@ -1,5 +1,24 @@
-"""What a job does, by kind. Operations run in the child process, over its stores, and may be run again:
-each leaves the same state however often and wherever it was cut off.
+"""Operations: the work that a job does, one module for each kind of job.
+
+They run in the child process, over its stores. Every operation is idempotent: a job that is cut off and runs again
+leaves the same state. This package knows neither the worker nor cognee's API; it reaches cognee through
+``bridge/graph``.
+
+This module has what the operations share, and ``run``, which calls them and redacts secrets. In reading order:
+
+``ingest``: stores summaries and conversations as memories.
+``cognify``: stores raw texts as memories and has cognee extract nodes and edges from them.
+``compact``: previews or applies the merge of a topic into a decision record.
+``restore``: undoes a compaction.
+``set_status``: changes a memory's status.
+``forget``: deletes memories, and the copies of their texts in the workspace.
+``migrate``: imports the memories of earlier versions from cognee's store, previews that, or undoes it.
+``import_``: imports an export file.
+``ask``: answers a question from the knowledge graph.
+``graph``: draws the knowledge graph as an HTML page.
+``rebuild``: rebuilds derived data from memory.db.
+``check``: verifies all stores.
+``noop``: does nothing, fails or crashes, for tests of the job engine.
 """
 
 from __future__ import annotations
@@ -23,15 +42,18 @@ if TYPE_CHECKING:
     from ..graph.open_stores import Stores
 
 Outcomes = Mapping[str, Succeeded | Failed]
-# Told ``done``, ``total`` and ``message`` at points where the work may be set aside for a while: other jobs may
-# run over the same stores before the call returns. Never call it inside a transaction.
+# Receives ``done``, ``total`` and ``message`` at points where the work may pause: other jobs may run over the same
+# stores before the call returns. Never call it inside a transaction.
 Progress = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A job as an operation sees it. ``sha256`` is the job's digest: with the id, what its effect is noted under.
-    ``redactions`` counts the secrets that were taken out of the payload when the job was accepted, by kind."""
+    """A job as an operation sees it.
+
+    ``sha256`` is the job's digest: with the job's id, it identifies the applied job in memory.db. ``redactions`` counts
+    the secrets that were removed from the payload when the job was accepted, by kind.
+    """
 
     job_id: str
     sha256: str
@@ -43,7 +65,7 @@ class Task:
 
     @property
     def asked_at(self) -> str:
-        """The time that stands in for a missing one; never that of an attempt, so that a retry says the same."""
+        """The time to use where the payload has none: the same in every attempt, so that a retry gives the same."""
         return self.submitted_at or self.accepted_at
 
 
@@ -51,18 +73,18 @@ Operation = Callable[[Sequence[Task], "Stores", datetime, Progress], Outcomes]
 
 
 def operation(kind: Kind) -> Operation:
-    """What jobs of the kind do: ``run`` of the module that is named after the kind. It is imported when it is needed.
+    """The function that runs jobs of the kind: ``run`` of the kind's module, imported on first use.
 
     Raises KeyError for an unknown kind.
     """
-    found: Operation = import_module(f"{__name__}.{BY_NAME[kind].module}").run
-    return found
+    function: Operation = import_module(f"{__name__}.{BY_NAME[kind].module}").run
+    return function
 
 
 def run(kind: Kind, tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
-    """Run jobs of one kind together; each has an outcome of its own.
+    """Run jobs of one kind together. Returns the outcome of each job by job id, without secrets in its errors.
 
-    Raises JobError where none of them could be tried.
+    Raises JobError when no job could be tried.
     """
     if BY_NAME[kind].holds_text and stores.settings.redact_secrets:
         tasks = [_redacted(task) for task in tasks]
@@ -73,18 +95,20 @@ def run(kind: Kind, tasks: Sequence[Task], stores: Stores, now: datetime, progre
 
 
 def redactions(stores: Stores, *counts: Mapping[str, int]) -> Redactions | None:
-    """What a result tells of secrets that were replaced; None where nobody looks for any."""
+    """The field ``redactions`` of a result: the sum of the counts by kind; None when redaction is switched off."""
     return redaction.total(*counts) if stores.settings.redact_secrets else None
 
 
 def _redacted(task: Task) -> Task:
-    """Once more, after intake: a job may have been accepted by an earlier version, or while this was switched off."""
+    """The task without secrets. Intake redacts too, but the job may have been accepted by an earlier version, or while
+    redaction was switched off.
+    """
     payload, counts = redaction.redact_value(task.payload)
     return replace(task, payload=payload, redactions=Counter(task.redactions) + Counter(counts)) if counts else task
 
 
 def _quoting_none(outcome: Succeeded | Failed) -> Succeeded | Failed:
-    """What an error says may quote a line of a file."""
+    """The outcome without secrets: an error's message may quote a line of a file."""
     if isinstance(outcome, Succeeded):
         return outcome
     error = outcome.error

@@ -1,7 +1,7 @@
-"""ask: a question to the knowledge graph. Nothing is changed by it.
+"""ask: answers a question from the knowledge graph. It changes no memory.
 
-With a language model the answer is in prose; without, the context alone. Somebody waits for it: so where the model
-fails, the context is the answer at once, and a warning says what the matter was.
+With a language model the answer is prose; without one it is the context alone. A person waits for the answer, so a
+failing model does not fail the job: the context is returned at once, with a warning that names the error.
 """
 
 from __future__ import annotations
@@ -27,6 +27,13 @@ _DEFAULT_TOP_K = 10
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    """Answer each job's question.
+
+    The payload has ``question`` and ``top_k`` (1 to 100, default 10). The result has the answer (None without a
+    language model), the context, the memories that the answer rests on, and warnings. A job fails with
+    GRAPH_UNAVAILABLE, an error of the embedding provider, or a deletion that the graph rejects; errors of the language
+    model become warnings. A second run asks again.
+    """
     return {task.job_id: _one(task, stores) for task in tasks}
 
 
@@ -38,8 +45,8 @@ def _one(task: Task, stores: Stores) -> Succeeded | Failed:
         memories = list(_memories(answer, stores))
     except JobError as error:
         return Failed(error)
-    if owed := stores.store.outbox.count():
-        warnings.append(f"The graph is still to be told of {owed} changes: ask again later for the rest.")
+    if pending := stores.store.outbox.count():
+        warnings.append(f"The graph is still to be told of {pending} changes: ask again later for the rest.")
     if any(memory.metadata.status == "Superseded" for memory in memories):
         warnings.append("Some of the memories are superseded: see the status of each.")
     if raw := len(stores.store.extractions.unread()):
@@ -49,7 +56,7 @@ def _one(task: Task, stores: Stores) -> Succeeded | Failed:
         )
 
     def clean(text: str) -> str:
-        """What was stored before secrets were looked for may hold some."""
+        """The text without secrets: a memory may be older than redaction."""
         return redaction.redact(text).text if stores.settings.redact_secrets else text
 
     result: AskResult = {
@@ -64,8 +71,11 @@ def _one(task: Task, stores: Stores) -> Succeeded | Failed:
 
 
 def _bring_up_to_date(stores: Stores) -> None:
-    """What was forgotten or hidden is told the graph first: an answer must not rest on it. Raises what refuses that."""
-    stores.graph  # noqa: B018 - opening it may put everything into the outbox, so it comes first
+    """Deliver pending deletions to the graph first, since an answer must not rest on a forgotten or hidden memory.
+
+    Raises JobError when the graph rejects one.
+    """
+    stores.graph  # noqa: B018 - first, since opening it may enqueue all memories
     outbox = stores.store.outbox
     entries = outbox.pending(outbox.count())
     for error in stores.deliver([entry.memory_id for entry in entries if entry.action == "delete"]).values():
@@ -73,6 +83,7 @@ def _bring_up_to_date(stores: Stores) -> None:
 
 
 def _answer(task: Task, question: str, top_k: int, stores: Stores) -> tuple[Answer, list[str]]:
+    """The answer and its warnings. When the language model fails, the answer is the context alone."""
     try:
         return stores.graph.ask(question, top_k, stores.meter(task.job_id)), []
     except JobError as error:
@@ -86,13 +97,13 @@ def _answer(task: Task, question: str, top_k: int, stores: Stores) -> tuple[Answ
 
 
 def _memories(answer: Answer, stores: Stores) -> Iterator[Memory]:
-    """The visible memories that the answer rests on, the most telling first."""
+    """The visible memories that the answer rests on, the most relevant first."""
     store = stores.store
     nodes = list(dict.fromkeys(node for link in answer.links for node in link))
     texts = store.extractions.memories_with(nodes)
     seen: set[str] = set()
     for one, other in answer.links:
-        # Many texts may name a thing: a link between two is in those that name both.
+        # Many texts may name one thing: a link between two things comes from the texts that name both.
         both = [memory_id for memory_id in texts.get(one, ()) if memory_id in texts.get(other, ())]
         for memory_id in (one, answer.decisions.get(one), other, answer.decisions.get(other), *both):
             if memory_id is None or memory_id in seen:
@@ -104,6 +115,7 @@ def _memories(answer: Answer, stores: Stores) -> Iterator[Memory]:
 
 
 def _line(memory: Memory) -> RestsOn:
+    """A memory as an entry of the result's list."""
     return {
         "memory_id": memory.id,
         "memory_number": memory.number,

@@ -1,6 +1,6 @@
-"""Reading every store whole: memory.db and its index, the model, the knowledge graph against the memories.
+"""check: verifies memory.db and its indexes, the model's files, and the knowledge graph against the memories.
 
-It changes nothing, and opens nothing in a way that would mend it: what is found is told with what to do about it.
+It changes and repairs nothing. Each problem becomes a finding with its remedy.
 """
 
 from __future__ import annotations
@@ -35,6 +35,12 @@ log = logging.getLogger(__name__)
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    """Verify all stores for each job.
+
+    The payload is empty. The result has the findings, whether none of them is an error (``ok``), how many memories
+    there are, and the seconds that the check took. Damage is a finding, not a failure: a job fails when memory.db
+    cannot be opened (STORE_NEWER, STORE_UNREADABLE). A second run checks again.
+    """
     return {task.job_id: _one(stores, progress) for task in tasks}
 
 
@@ -44,11 +50,11 @@ def _one(stores: Stores, progress: Progress) -> Succeeded | Failed:
         with open_audit(stores.workspace) as audit:
             if audit is None:
                 return Succeeded(_result([], 0, began))
-            made = list(_all(stores, audit, progress))
+            findings = list(_all(stores, audit, progress))
             count = audit.count()
     except JobError as error:
         return Failed(error)
-    return Succeeded(_result(made, count, began))
+    return Succeeded(_result(findings, count, began))
 
 
 def _result(made: list[Finding], memories: int, began: float) -> CheckResult:
@@ -61,7 +67,7 @@ def _result(made: list[Finding], memories: int, began: float) -> CheckResult:
 
 
 def _all(stores: Stores, audit: Audit, progress: Progress) -> Iterator[Finding]:
-    """What each part finds. One that cannot be made is a finding, and keeps no other from being made."""
+    """The findings of all parts. A part that fails becomes a finding itself, and the other parts still run."""
     parts: list[tuple[Group, Callable[[], Iterator[Finding]]]] = [("memory", audit.whole)]
     if not audit.is_of_present_format:
         parts.append(("memory", lambda: iter([finding("STORE_OF_OLDER_FORMAT", "store")])))
@@ -87,19 +93,21 @@ def _all(stores: Stores, audit: Audit, progress: Progress) -> Iterator[Finding]:
             )
         except OSError as error:
             yield finding("CHECK_NOT_MADE", group, f"{error.strerror}.", group=group)
-        except Exception as error:  # what damage makes of other code; where it came from is in the log
-            if (of_the_store := finding_of(error)) is not None:
-                yield of_the_store
+        except Exception as error:  # damaged data can raise anything; the log has the traceback
+            if (store_finding := finding_of(error)) is not None:
+                yield store_finding
                 continue
             log.error("a check of the group %s was not made: %s", group, trace(error))
             yield finding("CHECK_NOT_MADE", group, f"It met {type(error).__name__}.", group=group)
 
 
 def _looks_secret() -> Callable[[str], bool]:
-    from ..privacy.redaction import count_secrets  # a tenth of a second, for a library that no other part needs
+    """A predicate: whether a memory's stored JSON holds a likely secret in any of its texts."""
+    # Imported here: it takes a tenth of a second, and no other part needs it.
+    from ..privacy.redaction import count_secrets
 
     def looks(body: str) -> bool:
-        """Whether any of a memory's texts, which are a value of JSON, holds a likely secret."""
+        """Whether a text in this JSON value holds a likely secret; False for text that is not JSON."""
         try:
             return any(count_secrets(text) for text in strings(json.loads(body)))
         except ValueError:
@@ -109,6 +117,7 @@ def _looks_secret() -> Callable[[str], bool]:
 
 
 def _model(stores: Stores) -> Iterator[Finding]:
+    """Findings about the files of the local model."""
     if not stores.settings.embedding.is_local:
         return
     try:
@@ -121,8 +130,9 @@ def _model(stores: Stores) -> Iterator[Finding]:
 
 
 def _graph(stores: Stores, expected: ExpectedGraph) -> Iterator[Finding]:
+    """Findings about the graph, compared with the memories that it must hold."""
     if expected.embedder is None or not graph_files.all_stores_exist(stores.workspace):
-        return  # there never was one, or its absence is seen at a glance
+        return  # there never was a graph, or the summary already reports that it is missing
     try:
         compared = stores.compare_graph(
             memories=expected.memories(),
@@ -143,13 +153,14 @@ def _graph(stores: Stores, expected: ExpectedGraph) -> Iterator[Finding]:
         yield finding("GRAPH_LACKS", "graph", f"In all: {count}.", count=count, memory_ids=compared.lacking)
     if compared.forgotten:
         count = len(compared.forgotten)
-        said = f"In all: {count}."
-        yield finding("GRAPH_HOLDS_FORGOTTEN", "graph", said, count=count, memory_ids=compared.forgotten)
+        detail = f"In all: {count}."
+        yield finding("GRAPH_HOLDS_FORGOTTEN", "graph", detail, count=count, memory_ids=compared.forgotten)
     if compared.strange:
         yield finding("GRAPH_HOLDS_MORE", "graph", f"In all: {compared.strange}.", count=compared.strange)
 
 
 def _texts(stores: Stores, expected: ExpectedGraph) -> Iterator[Finding]:
+    """Findings about raw texts in cognee's store that belong to no memory."""
     strange = earlier_stores.find(stores.workspace, expected.documents())
     if strange.texts:
         yield finding("TEXTS_STRAY", "texts", f"In all: {len(strange.texts)}.", count=len(strange.texts))

@@ -1,7 +1,8 @@
-"""cognify: raw texts are kept as memories at once, and then cognee looks into each by the configured language model.
+"""cognify: stores raw texts as memories, then has cognee extract nodes and edges from each by the language model.
 
-One text after another. What is done stays done: a later attempt, after a wait or a kill, goes on with the next. The
-text that goes to the model is the memory's, and nothing else.
+The texts are stored first, so retrieval finds them whatever becomes of the extraction. Extraction runs one text after
+another and commits each: a later attempt, after a wait or a kill, continues with the next text. Only the memory's own
+text is sent to the model.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ if TYPE_CHECKING:
     from ..interface.result_shapes import CognifyResult, LookedInto, NotLookedInto
 
 _CALLS_PER_CHUNK = 2  # one for the graph, one for the summary
-_ITS_OWN = ("LLM_FAILED", "LLM_TIMEOUT", "GRAPH_WRITE_FAILED")  # may be the text's own fault: the others are tried
-_FOR_GOOD = ("MEMORY_FORGOTTEN", "LLM_TEXT_REFUSED")  # of a text: trying it again cannot help, and the rest is done
-_MOST_IN_A_ROW = 3  # of those that may be its own, then it is not the text
+_ITS_OWN = ("LLM_FAILED", "LLM_TIMEOUT", "GRAPH_WRITE_FAILED")  # the text may be the cause: continue with the others
+_FOR_GOOD = ("MEMORY_FORGOTTEN", "LLM_TEXT_REFUSED")  # permanent for this text: no retry, continue with the others
+_MOST_IN_A_ROW = 3  # errors of ``_ITS_OWN`` in a row: then the texts are not the cause
 _MOST_LISTED = 1000  # memories in a result
 
 
 @dataclass(slots=True)
 class _Work:
-    """What a job asks for: memories, with the file that each came from, and what cannot be done."""
+    """What a job covers: its memories, the file that each came from, and the failures."""
 
     memory_ids: list[str] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)
@@ -49,16 +50,29 @@ class _Work:
     redactions: Counter[str] = field(default_factory=Counter)  # in files
 
     def want(self, memory_id: str, source: str | None) -> None:
+        """Add a memory to the job once, with the path of its file, if it came from one."""
         if memory_id not in self.memory_ids:
             self.memory_ids.append(memory_id)
         if source is not None:
             self.sources[memory_id] = source
 
     def fail(self, error: JobError, *, memory_id: str | None = None, source: str | None = None) -> None:
+        """Record that a text or file failed."""
         self.failures.append({"memory_id": memory_id, "source": source, "code": error.code, "message": error.message})
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    """Store the texts of each job and extract from them.
+
+    The payload has one of ``texts``, ``paths`` (files of the workspace) and ``memory_ids``; with none of them, the job
+    covers all raw memories without an extraction. The result lists the memories with the counts of nodes and edges that
+    were found, the calls, tokens and cost, and a failure for each text that was skipped for good.
+
+    A job fails with MEMORY_NOT_FOUND, MEMORY_FORGOTTEN or ARGUMENT_INVALID for its memory ids, LLM_NOT_CONFIGURED or
+    LLM_CONFIG, a budget's error, or the error of the model, the embedding provider or the graph; the details say what
+    is stored. It also fails when no text could be extracted. A second run continues with the memories that have no
+    extraction.
+    """
     return {task.job_id: _one(task, stores, now, progress) for task in tasks}
 
 
@@ -85,7 +99,11 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
 
 
 def _work(task: Task, stores: Stores, now: datetime) -> _Work:
-    """Raises MEMORY_NOT_FOUND, MEMORY_FORGOTTEN, ARGUMENT_INVALID for memories that are not there."""
+    """The job's memories, with its texts and files stored as memories.
+
+    Raises JobError: MEMORY_NOT_FOUND, MEMORY_FORGOTTEN or ARGUMENT_INVALID for memory ids that do not name a visible
+    memory, LLM_NOT_CONFIGURED or LLM_CONFIG where the payload names nothing.
+    """
     payload, work = task.payload, _Work()
     if payload.get("memory_ids"):
         for memory_id in payload["memory_ids"]:
@@ -103,6 +121,7 @@ def _work(task: Task, stores: Stores, now: datetime) -> _Work:
 
 
 def _require_visible(memory_id: str, task: Task, stores: Stores) -> None:
+    """Raises JobError: MEMORY_FORGOTTEN, MEMORY_NOT_FOUND with similar ids, ARGUMENT_INVALID for a hidden memory."""
     store = stores.store
     if store.known(memory_id) is None:
         if store.was_forgotten_since(memory_id, task.accepted_at):
@@ -115,8 +134,8 @@ def _require_visible(memory_id: str, task: Task, stores: Stores) -> None:
 
 
 def _read(wanted: Sequence[str], work: _Work, stores: Stores) -> list[tuple[str, str | None]]:
-    """The texts of files of the workspace, each with its path."""
-    found: list[tuple[str, str | None]] = []
+    """The texts of files of the workspace, each with its path. A file that cannot be read is recorded as a failure."""
+    texts: list[tuple[str, str | None]] = []
     limit = stores.settings.max_job_bytes
     for path in wanted:
         try:
@@ -125,15 +144,16 @@ def _read(wanted: Sequence[str], work: _Work, stores: Stores) -> list[tuple[str,
                 clean = redaction.redact(text)
                 text = clean.text
                 work.redactions.update(clean.counts)
-            found.append((text, path))
+            texts.append((text, path))
         except JobError as error:
             work.fail(error, source=path)
         except OSError as error:
             work.fail(JobError("FILE_UNSAFE", f"{path[:200]!r} cannot be read: {error.strerror}."), source=path)
-    return found
+    return texts
 
 
 def _text(data: bytes, path: str) -> str:
+    """The file's text. Raises JobError: ARGUMENT_INVALID when it is not UTF-8 or is blank."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -146,7 +166,7 @@ def _text(data: bytes, path: str) -> str:
 
 
 def _store(texts: Sequence[tuple[str, str | None]], work: _Work, task: Task, stores: Stores, now: datetime) -> None:
-    """Keep the texts as memories: from here on they are found, whatever becomes of the rest."""
+    """Store the texts as memories, so that retrieval finds them even if the extraction fails."""
     store, at = stores.store, clock.iso(now)
     new: dict[str, Memory] = {}
     for text, source in texts:
@@ -166,7 +186,7 @@ def _store(texts: Sequence[tuple[str, str | None]], work: _Work, task: Task, sto
     except JobError as error:
         if not is_text_rejected(error):
             raise
-        for memory in new.values():  # each alone, so that a bad one fails alone
+        for memory in new.values():  # one at a time, so that only the rejected text fails
             try:
                 store.add([(memory, task.job_id)], at)
             except JobError as refusal:
@@ -180,12 +200,16 @@ def _store(texts: Sequence[tuple[str, str | None]], work: _Work, task: Task, sto
 def _look_into_all(
     task: Task, memory_ids: Sequence[str], work: _Work, stores: Stores, now: datetime, progress: Progress
 ) -> None:
-    """Raises what is no text's own fault, and at the end what some texts' may be."""
+    """Extract from each memory. Errors that one text may cause are collected, and the other texts still run.
+
+    Raises JobError at once for any other error, and for the third such error in a row; at the end, the first collected
+    one.
+    """
     slices = Slices(progress, "cognee looks into texts", len(memory_ids))
     failed: list[tuple[str, JobError]] = []
     in_a_row = 0
-    for place, memory_id in enumerate(memory_ids, 1):
-        effect = [AppliedJob(task.job_id, task.sha256)] if place == len(memory_ids) and not failed else []
+    for position, memory_id in enumerate(memory_ids, 1):
+        effect = [AppliedJob(task.job_id, task.sha256)] if position == len(memory_ids) and not failed else []
         try:
             _look_into(task, memory_id, effect, stores, now, slices)
             in_a_row = 0
@@ -202,33 +226,34 @@ def _look_into_all(
         slices.done(1)
     if failed:
         first = failed[0][1]
-        why = {memory_id: found.code for memory_id, found in failed}
-        details = first.details | {"failed": why}
+        codes = {memory_id: error.code for memory_id, error in failed}
+        details = first.details | {"failed": codes}
         raise JobError(first.code, first.message, remediation=first.remediation, details=details)
 
 
 def _look_into(
     task: Task, memory_id: str, effect: Sequence[AppliedJob], stores: Stores, now: datetime, slices: Slices
 ) -> None:
+    """Extract from one memory and commit what was found, with ``effect`` as applied jobs."""
     memory = _visible(memory_id, stores)
     text = text_of(memory)
     if stores.settings.redact_secrets:
-        text = redaction.redact(text).text  # the memory may be older than that
+        text = redaction.redact(text).text  # the memory may be older than redaction
     meter = stores.meter(task.job_id)
     meter.require_room(least_calls(stores.embedder.count_tokens(text)))
-    stores.graph  # noqa: B018 - opening it may put everything into the outbox, so it comes first
+    stores.graph  # noqa: B018 - first, since opening it may enqueue all memories
     if error := stores.deliver([memory_id]).get(memory_id):
         raise error
-    stores.forget_extractions([memory_id])  # what a look that was cut off has left
-    found = stores.graph.extract(memory_id, text, meter, lambda: slices.done())
+    stores.forget_extractions([memory_id])  # leftovers of an extraction that was cut off
+    extraction = stores.graph.extract(memory_id, text, meter, lambda: slices.done())
     stores.graph.sync()
-    _keep(task, memory_id, found, effect, stores, now)
+    _keep(task, memory_id, extraction, effect, stores, now)
 
 
 def _keep(
     task: Task, memory_id: str, found: Extraction, effect: Sequence[AppliedJob], stores: Stores, now: datetime
 ) -> None:
-    """What was found is kept, unless the memory was forgotten or hidden meanwhile."""
+    """Commit what was found. Raises JobError: MEMORY_FORGOTTEN when the memory was forgotten or hidden meanwhile."""
     try:
         _visible(memory_id, stores)
     except JobError:
@@ -240,6 +265,7 @@ def _keep(
 
 
 def _visible(memory_id: str, stores: Stores) -> Memory:
+    """The memory. Raises JobError: MEMORY_FORGOTTEN when it is forgotten or hidden."""
     memory = stores.store.get(memory_id)
     if memory is None or stores.store.is_hidden(memory_id):
         raise JobError("MEMORY_FORGOTTEN", "The memory was forgotten or converted while it waited.")
@@ -247,15 +273,15 @@ def _visible(memory_id: str, stores: Stores) -> Memory:
 
 
 def text_of(memory: Memory) -> str:
-    """What the language model is given of a memory."""
+    """The text of a memory that is sent to the language model."""
     return memory.text if memory.content is None else render_plain(memory.content)
 
 
-CHUNK_TOKENS = 510  # as cognee cuts texts for this embedding engine
+CHUNK_TOKENS = 510  # the chunk size of cognee for this embedding engine
 
 
 def least_calls(tokens: int) -> int:
-    """How many calls a text of so many tokens takes at least."""
+    """The fewest calls to the language model that a text of this many tokens needs."""
     return _CALLS_PER_CHUNK * max(1, math.ceil(tokens / CHUNK_TOKENS))
 
 
@@ -263,7 +289,7 @@ def least_calls(tokens: int) -> int:
 
 
 def _with_what_is_done(error: JobError, work: _Work, stores: Stores) -> JobError:
-    """The error, and what is kept all the same."""
+    """The error, with what is stored nevertheless in its message and details."""
     done, total = len(stores.store.extractions.known(work.memory_ids)), len(work.memory_ids)
     if total == 0:
         return error
@@ -278,26 +304,27 @@ def _with_what_is_done(error: JobError, work: _Work, stores: Stores) -> JobError
 
 
 def _result(task: Task, work: _Work, stores: Stores) -> CognifyResult:
+    """The job's result. ``before`` marks memories whose extraction an earlier job made."""
     read = stores.store.extractions
     own = set(read.by_job(task.job_id))
     listed: list[LookedInto] = []
     nodes = edges = looked = before = 0
     for memory_id in work.memory_ids:
-        found = read.of([memory_id]).get(memory_id)
+        extraction = read.of([memory_id]).get(memory_id)
         memory = stores.store.known(memory_id)
-        if found is None or memory is None:
+        if extraction is None or memory is None:
             continue
         looked, before = looked + (memory_id in own), before + (memory_id not in own)
         if memory_id in own:
-            nodes, edges = nodes + len(found.nodes), edges + len(found.edges)
+            nodes, edges = nodes + len(extraction.nodes), edges + len(extraction.edges)
         if len(listed) < _MOST_LISTED:
             listed.append(
                 {
                     "memory_id": memory_id,
                     "memory_number": memory.number,
                     "source": work.sources.get(memory_id),
-                    "nodes": len(found.nodes),
-                    "edges": len(found.edges),
+                    "nodes": len(extraction.nodes),
+                    "edges": len(extraction.edges),
                     "before": memory_id not in own,
                 }
             )

@@ -1,7 +1,7 @@
-"""Compacting a topic: showing what it would give, and applying that.
+"""compact: previews the merge of a topic into a decision record, or applies a preview.
 
-What is applied is a preview, the one that was seen or one made for it: in one transaction the record is there and its
-sources are superseded, or nothing has changed.
+A job applies the preview that it names, or one that it makes itself. One transaction adds the record and supersedes its
+sources, or nothing changes.
 """
 
 from __future__ import annotations
@@ -35,12 +35,24 @@ from ..store.rows import Addition
 from ..text.identity import memory_id
 from . import Outcomes, Progress, Task
 
-_MOST_BYTES = RECORD_LIMIT - 1024 * 1024  # of a result: a record has more to say
+_MOST_BYTES = RECORD_LIMIT - 1024 * 1024  # of a result: the job's record has other fields besides
 _MOST_NAMED = 5  # memories in a message
-_EMBEDDED_TOGETHER = 200  # texts between two points at which others may come in
+_EMBEDDED_TOGETHER = 200  # texts between two points at which other jobs may run
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    """Preview or apply each job's compaction.
+
+    The payload has ``topic_id`` and either ``preview``, to change nothing, or optionally ``preview_digest``, the
+    preview to apply. The result of a preview has the sources, the record, the conflicts, the warnings and the digest.
+    The result of a compaction has the record's id and number, the superseded memories, the conflicts and the warnings.
+
+    A job fails with TOPIC_NOT_FOUND, NOTHING_TO_COMPACT below two sources, TOPIC_TOO_LARGE, PREVIEW_NOT_FOUND or
+    PREVIEW_STALE when the topic changed since the preview; then no memory changed. It fails with MEMORY_FORGOTTEN when
+    the record was forgotten since the job was accepted. It also fails when the graph rejects one of the memories; then
+    the compaction is committed. A second run finds the compaction that the first one committed, delivers it to the
+    graph and gives the same result.
+    """
     return {task.job_id: _one(task, stores, now, progress) for task in tasks}
 
 
@@ -64,7 +76,10 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
 
 
 def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> tuple[Preview, dict[str, Any]]:
-    """The preview of the topic as it is now, kept, and the result that shows it."""
+    """A new preview of the topic, stored under its digest, and the result that shows it.
+
+    Raises JobError: TOPIC_NOT_FOUND, NOTHING_TO_COMPACT, TOPIC_TOO_LARGE.
+    """
     topic_id = task.payload["topic_id"]
     memories = _about(topic_id, stores)
     sources = record_draft.sources_of(memories)
@@ -96,7 +111,7 @@ def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> t
 
 
 def _about(topic_id: str, stores: Stores) -> list[Memory]:
-    """The topic's memories by number, whatever their status. Raises TOPIC_NOT_FOUND, with the nearest ids."""
+    """The topic's memories by number, of any status. Raises JobError: TOPIC_NOT_FOUND, with the nearest ids."""
     with stores.reading() as store:
         memories = store.about(topic_id)
         if not memories:
@@ -105,14 +120,15 @@ def _about(topic_id: str, stores: Stores) -> list[Memory]:
 
 
 def _embed(texts: Sequence[str], stores: Stores, slices: Slices) -> Vectors:
+    """Vectors of the texts, shape (n, dimensions), embedded in slices so that other jobs can run in between."""
     for start in range(0, len(texts), _EMBEDDED_TOGETHER):
         stores.store.embed(texts[start : start + _EMBEDDED_TOGETHER])
         slices.done()
-    return stores.store.embed(texts)  # kept now, each of them
+    return stores.store.embed(texts)  # all are in the cache now
 
 
 def _line(memory: Memory, content_sha256: str) -> dict[str, Any]:
-    """What a reader needs to know of a source to decide."""
+    """A source as the preview lists it, for the person who decides."""
     m, content = memory.metadata, memory.content
     assert content is not None
     return {
@@ -131,6 +147,7 @@ def _line(memory: Memory, content_sha256: str) -> dict[str, Any]:
 
 
 def _nothing(topic_id: str, memories: Sequence[Memory], sources: Sequence[Memory]) -> JobError:
+    """The error NOTHING_TO_COMPACT, with what was left out."""
     left_out = _left_out(memories)
     what = "one memory" if sources else "no memory"
     return JobError(
@@ -143,7 +160,7 @@ def _nothing(topic_id: str, memories: Sequence[Memory], sources: Sequence[Memory
 
 
 def _left_out(memories: Sequence[Memory]) -> str:
-    """What of a topic is no source, in words."""
+    """The memories of a topic that are not sources, counted in words."""
     found = Counter(memory.metadata.status for memory in memories)
     words = {"Superseded": "superseded", "Draft": "in draft"}
     return ", ".join(f"{found[status]} {word}" for status, word in words.items() if found[status])  # type: ignore[index]
@@ -153,13 +170,16 @@ def _left_out(memories: Sequence[Memory]) -> str:
 
 
 def _chosen(task: Task, stores: Stores, now: datetime, progress: Progress) -> Preview:
-    """The preview to apply, of which everything is still as it was shown."""
+    """The preview to apply, checked against the topic as it is now.
+
+    Raises JobError: PREVIEW_NOT_FOUND, PREVIEW_STALE, and as ``_preview`` when the payload names none.
+    """
     topic_id, digest = task.payload["topic_id"], task.payload.get("preview_digest")
     if digest is None:
         preview, _ = _preview(task, stores, now, progress)
         _require_current(preview, stores, is_whole=False)
         return preview
-    _about(topic_id, stores)  # an unknown topic is what is wrong first
+    _about(topic_id, stores)  # first, since an unknown topic is the clearer error
     found = previews.load(stores.workspace, digest)
     if found is None:
         raise JobError("PREVIEW_NOT_FOUND", f"There is no preview {digest}. Nothing was changed.")
@@ -170,7 +190,9 @@ def _chosen(task: Task, stores: Stores, now: datetime, progress: Progress) -> Pr
 
 
 def _require_current(preview: Preview, stores: Stores, *, is_whole: bool) -> None:
-    """Raise PREVIEW_STALE unless the preview's sources are as they were, and are all sources if it ``is_whole``."""
+    """Raises JobError: PREVIEW_STALE when a source of the preview is gone or changed, and, if ``is_whole``, when the
+    topic has a new source.
+    """
     seen = dict(preview.sources)
     memories = {memory.id: memory for memory in _about(preview.topic_id, stores)}
     digests = {memory.id: previews.content_digest(memory) for memory in record_draft.sources_of(memories.values())}
@@ -194,13 +216,18 @@ def _require_current(preview: Preview, stores: Stores, *, is_whole: bool) -> Non
 
 
 def _named(ids: Sequence[str], numbers: Mapping[str, str]) -> str:
+    """Memories by number for a message; at most a few of them."""
     more = len(ids) - _MOST_NAMED
     named = ", ".join(numbers.get(each, each) for each in ids[:_MOST_NAMED])
     return f"{named} and {more} more" if more > 0 else named
 
 
 def _apply(preview: Preview, applied: AppliedJob, asked_at: str, store: Store, now: str) -> Compaction:
-    """The one change of a compaction. No other job may run between the look at its sources and this."""
+    """Commit the compaction in one change. No other job may run between the check of its sources and this.
+
+    Raises JobError: MEMORY_FORGOTTEN when the record was forgotten after the job was accepted, PREVIEW_STALE when the
+    topic has this record already.
+    """
     record = _record(preview, store.workspace_id, now)
     if store.was_forgotten_since(record.id, asked_at):
         raise JobError("MEMORY_FORGOTTEN")
@@ -224,7 +251,11 @@ def _apply(preview: Preview, applied: AppliedJob, asked_at: str, store: Store, n
 
 
 def _record(preview: Preview, workspace_id: str, now: str) -> Memory:
-    """The record of a preview, without a number. A digest is no proof that somebody's file is a preview of ours."""
+    """The record of a preview, without a number.
+
+    Raises JobError: PREVIEW_NOT_FOUND for a file that is not a preview of ours, since a matching digest does not prove
+    that.
+    """
     try:
         content, labels = previews.record_of(preview)
     except (KeyError, TypeError) as error:
@@ -241,7 +272,7 @@ def _record(preview: Preview, workspace_id: str, now: str) -> Memory:
 
 
 def _source(store: Store, memory: str, digest: str, asked_at: str) -> Source:
-    """A source as it is, and since when its next status holds: never before what was asked last."""
+    """A source with its present status, and the time of its next status: not before the last request for a status."""
     known = store.known(memory)
     assert known is not None
     assert known.status is not None
@@ -253,11 +284,11 @@ def _superseded(source: Source, now: str) -> StatusChange:
     return StatusChange(source.memory_id, "Superseded", source.status_set_at or now)
 
 
-# --- telling of it ---
+# --- the graph and the result ---
 
 
 def _deliver(done: Compaction, stores: Stores, progress: Progress) -> None:
-    """Write the graph. Raises what refuses one of the memories."""
+    """Deliver the compaction to the graph. Raises JobError when cognee rejects one of the memories."""
     sources = [source.memory_id for source in done.sources]
     progress({"done": 0, "total": len(sources) + 1, "message": "compacted; writing the knowledge graph"})
     for error in stores.deliver([done.record_id, *sources]).values():
@@ -265,12 +296,15 @@ def _deliver(done: Compaction, stores: Stores, progress: Progress) -> None:
 
 
 def _result(done: Compaction, stores: Stores) -> dict[str, Any]:
-    """What was done; of an earlier attempt, as long as its preview is there, in the same words."""
+    """The result of a compaction. For one of an earlier attempt it is the same, as long as its preview exists.
+
+    Raises JobError: MEMORY_FORGOTTEN when the record was forgotten since.
+    """
     record = stores.store.get(done.record_id)
     if record is None:
         raise JobError("MEMORY_FORGOTTEN", "The decision record was forgotten since it was made.")
     preview = previews.load(stores.workspace, done.preview_digest)
-    gone = ["The preview is gone, and with it the words of its conflicts: cognee-memory history lists them."]
+    preview_gone = ["The preview is gone, and with it the words of its conflicts: cognee-memory history lists them."]
     return {
         "decision_record_id": record.id,
         "memory_number": record.number,
@@ -278,7 +312,7 @@ def _result(done: Compaction, stores: Stores) -> dict[str, Any]:
         "superseded": [source.memory_id for source in done.sources],
         "conflicts": list(preview.conflicts) if preview else [],
         "narrative_source": done.narrative_source,
-        "warnings": list(preview.warnings) if preview else gone,
+        "warnings": list(preview.warnings) if preview else preview_gone,
         "preview_digest": done.preview_digest,
         "applied_at": done.applied_at,
     }

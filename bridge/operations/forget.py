@@ -1,8 +1,8 @@
-"""Forgetting memories: gone from memory.db in one change, then scrubbed from wherever else they left words.
+"""forget: deletes memories from memory.db in one change, then removes the copies of their texts in the workspace.
 
-What still tells of them is looked for while their words are known, and noted by name in that change. So whatever
-comes after it can be done again, from the names, after any crash. The job's files are the worker's to scrub: it is told
-with the outcome which.
+The operation looks for the copies before that change, while it still knows the texts, and records their names in the
+change. So the removal can be repeated from the names after any crash. The worker scrubs the job files; the outcome
+names them.
 """
 
 from __future__ import annotations
@@ -39,6 +39,17 @@ _OUT_OF_REACH = "Out of reach: what was exported, and any backup or version hist
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    """Delete the memories of each job and the copies of their texts.
+
+    The payload has either ``memory_ids`` or ``topic_id``. The result lists the forgotten ids, the decision records that
+    were rebuilt or removed, the memories that got their former status back, the counts of scrubbed and ended jobs and
+    of removed files, warnings, and the job files for the worker to scrub.
+
+    A job fails with MEMORY_NOT_FOUND or TOPIC_NOT_FOUND; then nothing was forgotten. It also fails when the graph
+    rejects a deletion, or with STORE_BUSY when a reader holds the log of memory.db; then the memories are forgotten and
+    copies may remain. A second run takes the recorded plan and continues the removal, with what other unfinished
+    forgettings still have to remove.
+    """
     return {task.job_id: _one(task, stores, now, progress) for task in tasks}
 
 
@@ -47,7 +58,7 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
     try:
         store = stores.store
         progress({"done": 0, "total": 1, "message": "looking for what tells of the memories"})
-        # From here to the commit no other job may run: what was looked at has to be still so.
+        # No other job may run from here to the commit, since it could change what was looked at.
         begun = store.forgettings.begun(applied, task.accepted_at)
         plan = begun.plan if begun else _begin(task, applied, stores, now)
         if begun is None or not begun.is_done:
@@ -62,12 +73,16 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
 
 
 def _begin(task: Task, applied: AppliedJob, stores: Stores, now: datetime) -> Plan:
-    """The one change from which on nothing finds the memories, with the plan for what is left to do."""
+    """Commit the one change that removes the memories. Returns the plan of what is still to remove.
+
+    Raises JobError: MEMORY_NOT_FOUND, TOPIC_NOT_FOUND.
+    """
     store, at = stores.store, clock.iso(now)
     workspace_id = store.workspace_id
     scope = consequences.scope(store, task.payload.get("memory_ids"), task.payload.get("topic_id"))
 
     def naming(topic_id: str, content: Content) -> str:
+        """The id of a decision record with this topic and content."""
         return memory_id(workspace_id, "decision_record", topic_id, canonical_json(asdict(content)))
 
     changes = consequences.changes(store, scope.ids, naming, store.embed, applied, at)
@@ -76,10 +91,10 @@ def _begin(task: Task, applied: AppliedJob, stores: Stores, now: datetime) -> Pl
     topics = consequences.topics_that_go(store, going)
     elsewhere = _ids_of_their_own(store, going)
     ids = frozenset((*scope.ids, *old, *elsewhere))
-    told = ForgetTargets(ids, frozenset(topics), _quotes(store, going))
-    left = leftovers.of_jobs(stores.workspace, told, _brings(workspace_id), at, task.job_id, now.timestamp())
+    targets = ForgetTargets(ids, frozenset(topics), _quotes(store, going))
+    left = leftovers.of_jobs(stores.workspace, targets, _brings(workspace_id), at, task.job_id, now.timestamp())
     earlier = leftovers.of_earlier(stores.workspace, ids, store.extractions.data_ids(), workspace_id)
-    plan = _plan(scope, changes, left, leftovers.of_files(stores.workspace, told), earlier)
+    plan = _plan(scope, changes, left, leftovers.of_files(stores.workspace, targets), earlier)
     embedded = list(_embedded(store, going))
 
     gone = [memory.id for memory in going]
@@ -100,19 +115,19 @@ def _begin(task: Task, applied: AppliedJob, stores: Stores, now: datetime) -> Pl
 
 
 def _ids_of_their_own(store: Memories, going: Sequence[Memory]) -> list[str]:
-    """The ids that the words of imported memories would get here: under these they must not come back either."""
+    """The ids that the texts of imported memories would get in this workspace; these need tombstones too."""
     own = (content_id(store.workspace_id, memory) for memory in going)
     return [each for each in own if store.known(each) is None]
 
 
 def _quotes(store: Memories, going: Sequence[Memory]) -> Quotes:
-    """What the memories say and no other does."""
+    """The phrases of these memories that no other memory has."""
     others = store.words_without({memory.id for memory in going})
     return Quotes((text for memory in going for text in _said(memory)), others)
 
 
 def _said(memory: Memory) -> list[str]:
-    """The texts of a memory, without the frame that all records have."""
+    """The texts of a memory, without the fixed sentences of the template that all records share."""
     if memory.kind != "decision_record" or memory.content is None:
         return texts(memory)
     return [*narrative.own_lines(memory), *texts(replace(memory, content=replace(memory.content, context="")))]
@@ -125,14 +140,15 @@ def _embedded(store: Memories, going: Sequence[Memory]) -> Iterator[str]:
         yield from (passage.text for passage in passages(memory))
         yield from texts(memory)
         yield from record_draft.embedded_texts(memory)
-        for found in store.extractions.stored(memory.id):
-            yield from strings(found)
+        for stored in store.extractions.stored(memory.id):
+            yield from strings(stored)
 
 
 def _brings(workspace_id: str) -> Callable[[Job, Record], Collection[str]]:
-    """Which memories a job would store, by their ids."""
+    """A function that gives the ids of the memories that a job would store."""
 
     def brings(job: Job, record: Record) -> Collection[str]:
+        """The ids of the memories that this job would store. Raises JobError as ``ingest.prepare``."""
         at = record.accepted_at or ""
         if job.kind == "ingest":
             task = Task(job.job_id, job.sha256, job.payload, job.submitted_at, at)
@@ -144,6 +160,7 @@ def _brings(workspace_id: str) -> Callable[[Job, Record], Collection[str]]:
 
 
 def _plan(scope: Scope, changes: Changes, left: JobLeftovers, files: Sequence[str], earlier: Earlier) -> Plan:
+    """The plan of a forgetting: what is removed, and the warnings of its result."""
     warnings = []
     if changes.rebuilt:
         warnings.append("Decision records that had merged a forgotten memory were made anew, from a template.")
@@ -177,18 +194,18 @@ def _plan(scope: Scope, changes: Changes, left: JobLeftovers, files: Sequence[st
 
 
 def _scrub(plan: Plan, stores: Stores, now: str, progress: Progress) -> None:
-    """Take out of the stores, and of the files beside them, what the transaction has left there. Again is as once."""
+    """Remove what the transaction left in the stores and in the files beside them. Idempotent."""
     ids = plan.tombstones
-    has_graph = stores.store.outbox.stores_are_ours()  # lost or not: else cognee was given nothing yet
+    has_graph = stores.store.outbox.stores_are_ours()  # true also of a lost graph; else cognee has received nothing yet
     if has_graph:
         errors = stores.deliver([*ids, *(new for _, new in plan.records_rebuilt), *plan.revived])
-        # What was made anew and is refused stays owed: that is no reason to leave the rest in the files.
-        if refused := [errors[each] for each in ids if each in errors]:
-            raise refused[0]
+        # A rebuilt record that cognee rejects stays in the outbox; the files are still scrubbed.
+        if rejected := [errors[each] for each in ids if each in errors]:
+            raise rejected[0]
         stores.forget_extractions(ids)
         stores.scrub_graph()
     with steps.fault_point("forget.files"):
-        # A damaged graph that was set aside since is a copy as well, and so is a picture drawn in between.
+        # A graph quarantined since, or a picture drawn since, is a copy too.
         leftovers.remove(stores.workspace, {*plan.files, *leftovers.copies(stores.workspace)})
         in_use = graph_files.databases_of(stores.workspace) if has_graph else None
         earlier_stores.empty(stores.workspace, plan.stores, plan.data_ids, in_use)
@@ -199,6 +216,7 @@ def _scrub(plan: Plan, stores: Stores, now: str, progress: Progress) -> None:
 
 
 def _result(plan: Plan) -> dict[str, Any]:
+    """The job's result, with the job files that the worker has to scrub."""
     return {
         "forgotten": list(plan.forgotten),
         "records_rebuilt": [{"old": old, "new": new} for old, new in plan.records_rebuilt],

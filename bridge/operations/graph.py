@@ -1,4 +1,4 @@
-"""Drawing the knowledge graph as a page, once it has been told what it is owed."""
+"""graph: delivers the outbox, then draws the knowledge graph as an HTML page."""
 
 from __future__ import annotations
 
@@ -16,10 +16,16 @@ from . import Outcomes, Progress, Task
 if TYPE_CHECKING:
     from ..interface.result_shapes import GraphResult
 
-_MOST_MEMORIES = 200  # with all of ten thousand, nobody could see anything
+_MOST_MEMORIES = 200  # a page with all of ten thousand would be unreadable
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    """Draw one page for all jobs.
+
+    The payload is empty. The result has the page's path, the counts of nodes and edges, and how many memories are shown
+    (the newest) and left out. All jobs fail with GRAPH_UNAVAILABLE, DISK_FULL or an error of the embedding provider. A
+    second run replaces the page.
+    """
     try:
         stores.deliver_all(progress)
         newest = stores.store.newest(_MOST_MEMORIES)

@@ -1,8 +1,8 @@
-"""Taking in an export: first the whole file is looked at, then its memories are stored, a portion at a time.
+"""import: checks a whole export file, then stores its memories in portions.
 
-Each portion is one transaction, and what is there already is left as it is, so an import that was cut off goes on where
-it was. Ids are kept, and numbers where they are free. Memories come before the records that merged them, so that a
-record can name what stands here for them.
+Each portion is one transaction, and memories that are here already stay unchanged, so a second run continues an import
+that was cut off. Ids are kept, and numbers where they are free. Memories are stored before the records that merged
+them, so that a record can refer to the memories of this store.
 """
 
 from __future__ import annotations
@@ -36,12 +36,22 @@ from ..transfer.export_lines import ExportedCompaction, ExportedFinding, Exporte
 from . import Outcomes, Progress, Task, redactions
 
 _FIRST, _TOGETHER = 10, 100  # memories of one transaction
-_SHOWN = 100  # of what a person may want to look at
+_SHOWN = 100  # details in a result
 
 What = Literal["renumbered", "kept", "duplicate", "conflict", "forgotten", "failed"]
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    """Import each job's file.
+
+    The payload has ``path``, a file inside the workspace. The result counts the memories of the file by what became of
+    them (added, unchanged, duplicates, conflicts, forgotten, failed, renumbered, kept), the compactions and findings,
+    and has details, redactions and warnings.
+
+    A job fails with IMPORT_INVALID and the line number when the file is not a whole export; then nothing was stored,
+    unless the file changed during the import. It also fails as ``paths.open_inside``, or with an error of the stores;
+    then a part may be stored. A second run counts what the first one stored as added and continues with the rest.
+    """
     return {task.job_id: _one(task, stores, clock.iso(now), progress) for task in tasks}
 
 
@@ -54,7 +64,7 @@ def _one(task: Task, stores: Stores, now: str, progress: Progress) -> Succeeded 
 
 
 def _open(workspace: Workspace, text: str) -> BinaryIO:
-    """The file inside the workspace, or among those that were copied in. Raises as ``paths.open_inside``."""
+    """The file inside the workspace, or in the folder of uploaded imports. Raises as ``paths.open_inside``."""
     path = workspace.root / PurePath(text)
     if path.parent == workspace.imports:
         return paths.open_inside(workspace.imports, path.name)
@@ -63,7 +73,7 @@ def _open(workspace: Workspace, text: str) -> BinaryIO:
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """A memory to be added: the line that it stands in, and the number that it has there."""
+    """A memory to be added, with its line in the file and its number there."""
 
     line: int
     number: int
@@ -71,7 +81,7 @@ class New:
 
 
 class Taking:
-    """One import on its way."""
+    """One import in progress."""
 
     def __init__(self, task: Task, stores: Stores, now: str, progress: Progress) -> None:
         self._task = task
@@ -80,14 +90,17 @@ class Taking:
         self._progress = progress
         self._counts: Counter[str] = Counter()
         self._details: list[dict[str, Any]] = []
-        self._here: dict[str, str] = {}  # ids of the file whose memory has another id here
-        self._above = 0  # what is renumbered gets a number above this
-        self._given: dict[str, Memory] = {}  # as the file has them: those in which secrets were replaced
-        self._replaced: dict[str, dict[str, int]] = {}  # and how many
+        self._here: dict[str, str] = {}  # ids in the file -> ids in this store, where they differ
+        self._above = 0  # renumbered memories get numbers above this
+        self._given: dict[str, Memory] = {}  # memories as in the file, where secrets were replaced
+        self._replaced: dict[str, dict[str, int]] = {}  # counts of these secrets by kind
         self._redactions: Counter[str] = Counter()
 
     def all_of(self, file: BinaryIO) -> dict[str, Any]:
-        """Take everything in; returns the job's result. Raises IMPORT_INVALID, and what the stores raise."""
+        """Import everything. Returns the job's result.
+
+        Raises JobError: IMPORT_INVALID, and errors of the stores.
+        """
         began = time.monotonic()
         checked = export_file.inspect(file, Slices(self._progress, "checking the file", 0))
         self._above = checked.highest_number
@@ -105,7 +118,7 @@ class Taking:
                 remediation="A part of it is stored. Import the file again once it is whole.",
             ) from None
         with self._stores.store.change(self._now, [AppliedJob(self._task.job_id, self._task.sha256)]):
-            pass  # from here on a cancellation comes too late
+            pass  # records the job as applied: from here on a cancellation is too late
         self._stores.deliver_all(self._progress)
         return {
             "memories": checked.memories,
@@ -118,7 +131,7 @@ class Taking:
         }
 
     def _take(self, file: BinaryIO, slices: Slices, *, records: bool) -> None:
-        """Store the file's records with what was done with memories, or its other memories."""
+        """Store the file's decision records, compactions and findings (``records``), or its other memories."""
         portion = AdaptiveBatch(_FIRST, _TOGETHER)
         batch: list[tuple[int, Addition]] = []
         others: list[ExportedCompaction | ExportedFinding] = []
@@ -144,6 +157,7 @@ class Taking:
     # --- memories ---
 
     def _without_secrets(self, addition: Addition) -> Addition:
+        """The addition with its secrets replaced; the original memory is kept for comparison."""
         if not self._stores.settings.redact_secrets:
             return addition
         memory = addition.memory
@@ -155,9 +169,10 @@ class Taking:
         return replace(addition, memory=replace(memory, content=content, text=text))
 
     def _store(self, batch: Sequence[tuple[int, Addition]]) -> None:
+        """Store the new memories of a portion, one at a time where the embedding provider rejects a text."""
         new: list[New] = []
         words: dict[tuple[object, ...], str] = {}
-        there: list[Addition] = []
+        converted: list[Addition] = []
         for line, addition in batch:
             memory = addition.memory
             same = (memory.kind, memory.metadata.topic_id, memory.content, memory.text)
@@ -166,13 +181,13 @@ class Taking:
                 if not addition.hidden:
                     words[same] = memory.id
             elif addition.migrated_from is not None:
-                there.append(addition)
+                converted.append(addition)
         try:
             self._bring(new)
         except JobError as error:
             if not is_text_rejected(error):
                 raise
-            for one in new:  # each alone, so that it fails alone
+            for one in new:  # one at a time, so that only the rejected text fails
                 try:
                     self._bring([one])
                 except JobError as alone:
@@ -180,18 +195,20 @@ class Taking:
                         raise
                     self._counts["failed"] += 1
                     self._tell(one.line, one.addition.memory.id, "failed", f"{alone.code}: {alone.message}")
-        self._link_originals(there)
+        self._link_originals(converted)
 
     def _is_to_be_added(self, line: int, addition: Addition, twin: str | None) -> bool:
-        """Whether the memory is new here; else it is counted as what it is."""
+        """Whether the memory is new in this store; otherwise it is counted as what it is. ``twin`` is the id of a
+        memory of this portion with the same text.
+        """
         store, memory = self._stores.store, addition.memory
-        given = self._given.pop(memory.id, memory)  # it may be here from before secrets were looked for
+        given = self._given.pop(memory.id, memory)  # it may have been stored before redaction existed
         ours = store.get(memory.id)
         if ours is not None:
             if not (_has_words_of(ours, memory) or _has_words_of(ours, given)):
                 self._counts["conflicts"] += 1
                 self._tell(line, memory.id, "conflict", "The memory of this id has other words here.", memory.id)
-            elif self._is_ours(memory.id):  # an earlier attempt of this very job has stored it
+            elif self._is_ours(memory.id):  # stored by an earlier attempt of this job
                 self._count_added(line, memory.number, ours)
             else:
                 self._counts["unchanged"] += 1
@@ -212,13 +229,15 @@ class Taking:
         self._here |= {memory.id: twin, data_id_of(memory.id): data_id_of(twin)}
         self._counts["duplicates"] += 1
         self._tell(line, memory.id, "duplicate", "The same words are here under another id.", twin)
-        if (found := store.get(twin)) is not None:
-            self._compare(line, addition, found)
+        if (same := store.get(twin)) is not None:
+            self._compare(line, addition, same)
         return False
 
     def _link_originals(self, converted: Sequence[Addition]) -> None:
-        """What this import has brought of originals whose memories were here already. They are linked from what is
-        here, so that who forgets that forgets both; where it has one of its own, the other is not kept."""
+        """Link originals that this import added to memories that were here already, so that a forgetting removes both.
+
+        An original whose memory has another one is removed again.
+        """
         store = self._stores.store
         pairs = [(self._id_here(one.memory.id), self._id_here(one.migrated_from or ""), one) for one in converted]
         pairs = [pair for pair in pairs if store.is_hidden(pair[1]) and self._is_ours(pair[1])]
@@ -240,25 +259,29 @@ class Taking:
         self._counts["duplicates"] += len(unused)
 
     def _is_ours(self, memory_id: str) -> bool:
-        """Whether this import has brought the memory."""
+        """Whether this import stored the memory."""
         known = self._stores.store.known(memory_id)
         return known is not None and known.origin_job == self._task.job_id
 
     def _compare(self, line: int, addition: Addition, ours: Memory) -> None:
-        """What the store says of a memory is kept; where the file says something else, that is told."""
+        """Report where the file's labels differ from the store's; the store's are kept."""
         theirs, hidden = addition.memory.metadata, self._stores.store.is_hidden(ours.id)
         if ours.metadata == theirs and hidden == addition.hidden:
             return
         self._counts["kept"] += 1
-        said, here = ("hidden" if h else m.status for h, m in ((addition.hidden, theirs), (hidden, ours.metadata)))
-        note = f"It is {here} here, and {said} in the file." if said != here else "The file has other dates or labels."
+        in_file, here = ("hidden" if h else m.status for h, m in ((addition.hidden, theirs), (hidden, ours.metadata)))
+        note = (
+            f"It is {here} here, and {in_file} in the file."
+            if in_file != here
+            else "The file has other dates or labels."
+        )
         self._tell(line, addition.memory.id, "kept", note, ours.id)
 
     def _fitted(self, addition: Addition) -> Addition:
-        """The addition as it is stored here: its number if that is free, and the ids that memories have here."""
+        """The addition as it is stored here: with its number if that is free, and with the ids of this store."""
         store, memory = self._stores.store, addition.memory
         if memory.number == 0 or not store.is_free(memory.number):
-            # Above the file's numbers, so that it takes none that another memory of the file has.
+            # Above the file's numbers, so that no other memory of the file loses its own.
             self._above = max(self._above, store.last_number()) + 1
             memory = replace(memory, number=self._above)
         sources = tuple(map(self._id_here, memory.sources))
@@ -271,9 +294,11 @@ class Taking:
         )
 
     def _id_here(self, memory_id: str) -> str:
+        """The id that a memory of the file has in this store."""
         return self._here.get(memory_id, memory_id)
 
     def _bring(self, new: Sequence[New]) -> None:
+        """Add the memories in one transaction."""
         if not new:
             return
         with self._stores.store.change(self._now) as change:
@@ -282,6 +307,7 @@ class Taking:
             self._count_added(one.line, one.number, memory)
 
     def _count_added(self, line: int, number: int, stored: Memory) -> None:
+        """Count a stored memory, and report a changed number."""
         self._counts["added"] += 1
         self._redactions.update(self._replaced.pop(stored.id, {}))
         if number not in (0, stored.number):
@@ -292,7 +318,7 @@ class Taking:
     # --- what was done with them ---
 
     def _keep(self, others: Sequence[ExportedCompaction | ExportedFinding]) -> None:
-        """Keep compactions and findings of memories that are here, each once."""
+        """Store compactions and findings of memories that are here, each once."""
         if not others:
             return
         with self._stores.store.change(self._now) as change:
@@ -300,6 +326,7 @@ class Taking:
                 self._keep_one(line, change)
 
     def _keep_one(self, line: ExportedCompaction | ExportedFinding, change: Change) -> None:
+        """Add one compaction or finding to the change, unless the store has it."""
         values = self._translated(line.model_dump(exclude={"type"}))
         counts: dict[str, int] = {}
         if self._stores.settings.redact_secrets:
@@ -312,26 +339,26 @@ class Taking:
         else:
             if not self._is_new_extraction(values["memory_id"], change):
                 return
-            change.import_extraction(values)  # the graph may have been told of the memory without it meanwhile
+            change.import_extraction(values)  # enqueues the memory, which the graph may have without the finding
             self._counts["findings"] += 1
         self._redactions.update(counts)
 
     def _is_new_compaction(self, values: Mapping[str, Any], change: Change) -> bool:
-        """Whether its record is here, and the history does not have it."""
+        """Whether its record is here, and the history does not have the compaction."""
         store, key = self._stores.store, (values["record_id"], values["applied_at"])
         if any((each["record_id"], each["applied_at"]) == key for each in change.imported_compactions):
             return False
         return store.known(key[0]) is not None and not store.compactions.has(*key)
 
     def _is_new_extraction(self, memory_id: str, change: Change) -> bool:
-        """Whether its memory is here, and nothing is kept for it."""
+        """Whether its memory is here and has no extraction."""
         store = self._stores.store
         if any(each["memory_id"] == memory_id for each in change.imported_extractions):
             return False
         return store.known(memory_id) is not None and not store.extractions.known([memory_id])
 
     def _translated(self, value: Any) -> Any:
-        """The value with the ids that memories have here."""
+        """The JSON value with the ids of this store."""
         match value:
             case dict():
                 return {name: self._translated(item) for name, item in value.items()}
@@ -344,10 +371,12 @@ class Taking:
     # --- the result ---
 
     def _tell(self, line: int, memory_id: str, what: What, note: str, here: str | None = None) -> None:
+        """Add a detail to the result, up to the limit."""
         if len(self._details) < _SHOWN:
             self._details.append({"line": line, "memory_id": memory_id, "what": what, "here": here, "note": note})
 
     def _warnings(self, checked: export_file.Checked) -> Iterator[str]:
+        """The warnings of the result."""
         store = self._stores.store
         if checked.was_edited:
             yield "The file says that it was edited: nobody can tell whether it is whole."
@@ -357,14 +386,17 @@ class Taking:
         lost = sum(named not in checked.ids and store.known(named) is None for named in checked.named)
         if lost:
             yield f"{lost} memories that others come from are neither in the file nor here."
-        told = sum(self._counts[n] for n in ("renumbered", "kept", "duplicates", "conflicts", "forgotten", "failed"))
-        if told > len(self._details):
-            yield f"The details name the first {len(self._details)} of {told}."
+        reported = sum(
+            self._counts[n] for n in ("renumbered", "kept", "duplicates", "conflicts", "forgotten", "failed")
+        )
+        if reported > len(self._details):
+            yield f"The details name the first {len(self._details)} of {reported}."
         if lag := store.outbox.count():
             yield f"The knowledge graph is {lag} changes behind: cognee-memory status."
 
 
 def _has_words_of(ours: Memory, theirs: Memory) -> bool:
+    """Whether two memories have the same kind, topic and text."""
     content = None if ours.content is None else normalise(ours.content)
     mine = (ours.kind, ours.metadata.topic_id, content, ours.text)
     return mine == (theirs.kind, theirs.metadata.topic_id, theirs.content, theirs.text)

@@ -1,7 +1,7 @@
-"""Ingestion: summaries and conversations become memories, many jobs together, each with its own outcome.
+"""ingest: stores summaries and conversations as memories, many jobs together, each with its own outcome.
 
-First everything that can go wrong with a job alone, then one embedding of all texts, one transaction, and
-one write of the graph. A summary that is there already is the same memory.
+It first finds the errors of single jobs, then embeds all texts together, stores them in one transaction, and delivers
+them to the graph together. A memory's id derives from its text, so a text that is stored already is the same memory.
 """
 
 from __future__ import annotations
@@ -42,6 +42,17 @@ class Prepared:
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    """Store the memory of each job.
+
+    The payload has exactly one of ``summary``, ``summary_text`` and ``conversation``; ``topic_id``, ``session_id``,
+    ``plan_id`` and ``status`` override what a ``summary_text`` has. The result has the memory's id, number, type and
+    labels, whether it is a duplicate, the redactions, the counted characters, and timings in milliseconds.
+
+    A job fails with METADATA_BROKEN, with JOB_INVALID for a decision record, with MEMORY_FORGOTTEN when the memory was
+    forgotten after the job was accepted, or when the embedding provider or the graph rejects its text. A second run
+    finds the memory that the first one stored and delivers it to the graph; it is not a duplicate. Raises JobError when
+    the stores fail for all jobs.
+    """
     outcomes: dict[str, Succeeded | Failed] = {}
     prepared: list[Prepared] = []
     began = time.monotonic()
@@ -75,9 +86,10 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
 
 
 def _have_it_cognified(memory: Memory, stores: Stores) -> None:
-    """Where the settings say so, a job of its own looks into a summary: with its own budget and its own end.
+    """Submit a job ``cognify`` for a summary, where the setting for it is on: it has its own budget and outcome.
 
-    Its id is the memory's, so that no retry makes another; with its number, which is another if it was forgotten.
+    The job's id has the memory's id, so a retry submits no second one, and the memory's number, which differs after a
+    forgetting.
     """
     if not stores.settings.cognify_on_ingest or memory.kind != "summary" or stores.store.is_hidden(memory.id):
         return
@@ -88,7 +100,7 @@ def _have_it_cognified(memory: Memory, stores: Stores) -> None:
 
 
 def _as_known(item: Prepared, stores: Stores) -> Prepared:
-    """The memory under the id that it has here, where its words came from elsewhere by an import."""
+    """The memory under the id that it has in this store, where an import brought the same text under another id."""
     store, memory = stores.store, item.memory
     twin = None if store.known(memory.id) else store.same_as(memory)
     return item if twin is None else replace(item, memory=replace(memory, id=twin))
@@ -97,7 +109,7 @@ def _as_known(item: Prepared, stores: Stores) -> Prepared:
 def _store_all(
     prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dict[str, Succeeded | Failed]
 ) -> set[str]:
-    """As ``_store``; where the embedding provider refuses a text, each alone, so that its job fails alone."""
+    """As ``_store``; where the embedding provider rejects a text, one job at a time, so that only its job fails."""
     try:
         return _store(prepared, stores, now, outcomes)
     except JobError as error:
@@ -113,7 +125,9 @@ def _store_all(
 
 
 def _store(prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dict[str, Succeeded | Failed]) -> set[str]:
-    """Add what is new; returns the jobs whose memory was there before, or is brought by another job."""
+    """Add the new memories. Returns the ids of the jobs whose memory is not new, or comes from another job of the
+    batch.
+    """
     new: dict[str, tuple[Memory, str]] = {}
     applied: list[AppliedJob] = []
     duplicates: set[str] = set()
@@ -121,7 +135,7 @@ def _store(prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dic
         memory_id, job_id = item.memory.id, item.task.job_id
         known = stores.store.known(memory_id)
         if known is not None:
-            if known.origin_job != job_id:  # else an earlier attempt of this very job has stored it
+            if known.origin_job != job_id:  # else an earlier attempt of this job stored it
                 duplicates.add(job_id)
         elif stores.store.was_forgotten_since(memory_id, item.task.accepted_at):
             outcomes[job_id] = Failed(JobError("MEMORY_FORGOTTEN"))
@@ -135,7 +149,7 @@ def _store(prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dic
 
 
 def _result(item: Prepared, stores: Stores, duplicate: bool, timings: IngestTimings) -> IngestResult:
-    """What the job's record shows: the memory as it is stored, which for a duplicate may differ from the job."""
+    """The job's result: the memory as it is stored. A duplicate's labels may differ from the job's."""
     memory = stores.store.get(item.memory.id)
     assert memory is not None
     return {
@@ -152,17 +166,25 @@ def _result(item: Prepared, stores: Stores, duplicate: bool, timings: IngestTimi
 
 
 def prepare(task: Task, workspace_id: str, now: str) -> Prepared:
-    """The memory that a payload describes. Raises METADATA_BROKEN for a text whose metadata cannot be read."""
+    """The memory that a payload describes, without a number.
+
+    Raises JobError: METADATA_BROKEN for a text with unreadable metadata, JOB_INVALID for a decision record.
+    """
     payload = task.payload
     if "summary" in payload:
         content, metadata = _structured(payload["summary"])
         return _prepared(task, content, metadata, workspace_id, now)
     if "conversation" in payload:
-        said = payload["conversation"]
+        conversation = payload["conversation"]
         text = render_conversation(
-            Conversation(said["user_message"], said["assistant_message"], said.get("timestamp"), said.get("importance"))
+            Conversation(
+                conversation["user_message"],
+                conversation["assistant_message"],
+                conversation.get("timestamp"),
+                conversation.get("importance"),
+            )
         )
-        known = Metadata(created_at=said.get("timestamp"), importance=said.get("importance"))
+        known = Metadata(created_at=conversation.get("timestamp"), importance=conversation.get("importance"))
         return _legacy(task, text, known, workspace_id, now)
     labels: dict[str, Any] = {name: payload[name] for name in ("topic_id", "session_id", "plan_id") if name in payload}
     if "status" in payload:
@@ -181,7 +203,7 @@ def prepare(task: Task, workspace_id: str, now: str) -> Prepared:
         case Plain(content):
             return _prepared(task, content, Metadata(**labels), workspace_id, now)
         case Legacy(text):
-            if labels:  # somebody says that this is a summary: its text is the context
+            if labels:  # labels make it a summary: the text is its context
                 title = next((line.strip(" #") for line in text.splitlines() if line.strip(" #")), text.strip())[:80]
                 content = normalise(Content(topic=title, context=text))
                 return _prepared(task, content, Metadata(**labels), workspace_id, now)
@@ -191,12 +213,15 @@ def prepare(task: Task, workspace_id: str, now: str) -> Prepared:
 
 
 def _conversation_metadata(text: str) -> Metadata:
-    """What a conversation in its old form says of itself."""
-    said = parse_conversation(text)
-    return Metadata(created_at=said.timestamp, importance=said.importance) if said else Metadata()
+    """The metadata that a conversation in the legacy form states."""
+    conversation = parse_conversation(text)
+    return (
+        Metadata(created_at=conversation.timestamp, importance=conversation.importance) if conversation else Metadata()
+    )
 
 
 def _structured(summary: dict[str, Any]) -> tuple[Content, Metadata]:
+    """Content and metadata of a structured summary."""
     flat = split(summary.get("references", ()))
     references = References(
         **{
@@ -231,6 +256,7 @@ def _structured(summary: dict[str, Any]) -> tuple[Content, Metadata]:
 
 
 def _prepared(task: Task, content: Content, metadata: Metadata, workspace_id: str, now: str) -> Prepared:
+    """A summary with an id, and with defaults for missing metadata."""
     created = metadata.created_at or task.asked_at
     full = replace(
         metadata,
@@ -252,10 +278,11 @@ def _prepared(task: Task, content: Content, metadata: Metadata, workspace_id: st
 
 
 def _legacy(task: Task, text: str, metadata: Metadata, workspace_id: str, now: str) -> Prepared:
+    """A legacy memory with an id."""
     memory = Memory(id="", number=0, kind="legacy", metadata=metadata, stored_at=now, text=text)
     return Prepared(task, replace(memory, id=content_id(workspace_id, memory)), len(text))
 
 
 def raw(task: Task, text: str, stores: Stores, now: str) -> Prepared:
-    """A text as a legacy memory, whatever it looks like."""
+    """A text as a legacy memory, even if it has the form of a summary."""
     return _as_known(_legacy(task, text, _conversation_metadata(text), stores.store.workspace_id, now), stores)

@@ -1,7 +1,8 @@
-"""Taking over the memories of earlier versions from cognee's own store, showing that first, and taking it back.
+"""migrate: imports the memories of earlier versions from cognee's own store, previews that, or undoes it.
 
-A migration goes through the texts in the order of their age, in slices. Each text is judged anew right before it is
-stored, by what the store knows then: whatever was cut off, the next attempt goes on where it ended and tells the same.
+A migration reads the texts in the order of their age, in slices. It decides what becomes of each text right before
+storing it, from the store's state at that time. So the next attempt continues one that was cut off and gives the same
+result.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 Outcome = Literal["migrated", "already_migrated", "forgotten", "failed", "skipped"]
 
-MOST_ITEMS = 200  # shown in a result; the receipt has all
+MOST_ITEMS = 200  # in a result; the receipt has all
 
 _FIRST, _MOST = 16, 50  # texts of one transaction; fewer would cost more in syncs than in embedding
 _DROPPED_TOGETHER = 100
@@ -61,6 +62,16 @@ class Item:
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    """Run each job's migration, preview or undo.
+
+    The payload has ``dry_run``, to change nothing, and ``limit``, the most memories to store; or ``undo``, the id of a
+    receipt. The result of a migration counts the texts by outcome, and has the first items, the receipt's id, the
+    redactions and warnings. The result of an undo has the count of removed memories, and the kept ones with reasons.
+
+    A text that cannot be read or embedded is an item with the outcome ``failed``, not a failed job. A job fails with
+    RECEIPT_NOT_FOUND, or with an error of the stores. A second run counts what the first one stored as migrated and
+    continues with the rest; a second undo removes nothing more.
+    """
     return {task.job_id: _one(task, stores, now, progress) for task in tasks}
 
 
@@ -80,7 +91,9 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
 
 @dataclass(slots=True)
 class Course:
-    """A migration under way: which memories it has met, and how many more it may bring."""
+    """A migration in progress: the memories that it has met (``seen``), how many more it may store (``left``; None: any
+    number), and how many texts the limit left out (``remaining``).
+    """
 
     task: Task
     now: str
@@ -90,11 +103,11 @@ class Course:
     remaining: int = 0
 
     def judge(self, item: Item, known: Memories) -> Converted | None:
-        """Say what becomes of a text; returns what is to be stored of it, if anything."""
+        """Set the outcome of a text. Returns what to store for it, or None."""
         try:
             words = earlier_stores.read(item.text)
             item.digest = sha256(words.encode()).hexdigest()
-            found = self._converted(words, item, known)
+            converted = self._converted(words, item, known)
         except Skipped as why:
             item.outcome, item.reason = "skipped", str(why)
             return None
@@ -104,12 +117,15 @@ class Course:
         except JobError as error:
             item.outcome, item.reason, item.error = "failed", error.message, error
             return None
-        return self._judge(item, found, known)
+        return self._judge(item, converted, known)
 
     def _converted(self, words: str, item: Item, known: Memories) -> Converted:
-        """What the text becomes, without secrets; what it became before these were looked for, where that is known."""
+        """What the text becomes, with secrets replaced; without, where the store knows it from before redaction
+        existed.
+        """
 
         def become(words: str) -> Converted:
+            """The conversion of these words."""
             return convert(words, item.text.added_at, self.task.asked_at, known.workspace_id, self.now)
 
         clean = redaction.redact(words) if self.redacts else redaction.Redacted(words)
@@ -122,18 +138,19 @@ class Course:
         return become(clean.text)
 
     def _judge(self, item: Item, found: Converted, known: Memories) -> Converted | None:
+        """Set the outcome of a converted text, from what the store knows now. Returns what to store, or None."""
         memory, original = found.memory, found.original
-        there = known.known(memory.id)
-        twin = None if there else known.same_as(memory)
+        stored = known.known(memory.id)
+        twin = None if stored else known.same_as(memory)
         if twin is not None:
             memory = replace(memory, id=twin)
-            there = known.known(twin)
-        item.memory = memory if there is None else replace(memory, number=there.number)
+            stored = known.known(twin)
+        item.memory = memory if stored is None else replace(memory, number=stored.number)
         if memory.id in self.seen:
             item.outcome, item.reason = "already_migrated", "An older text says the same."
-        elif there is not None and there.origin_job != self.task.job_id:
+        elif stored is not None and stored.origin_job != self.task.job_id:
             item.outcome, item.reason = "already_migrated", "The memory is there already."
-        elif there is None and any(known.forgotten_at(each.id) for each in (memory, original) if each):
+        elif stored is None and any(known.forgotten_at(each.id) for each in (memory, original) if each):
             item.outcome, item.reason = "forgotten", "The memory was forgotten, and stays so."
         elif self.left == 0:
             self.remaining += 1
@@ -145,16 +162,16 @@ class Course:
             if self.left is not None:
                 self.left -= 1
         self.seen.add(memory.id)
-        return found if item.outcome == "migrated" and there is None else None
+        return found if item.outcome == "migrated" and stored is None else None
 
 
 def _shown(task: Task, stores: Stores, now: str, progress: Progress) -> Migration:
-    """What a migration would do. Nothing is changed, and no store is made for it."""
+    """The result of a dry run. It changes nothing, and creates no store."""
     course = Course(task, now, task.payload.get("limit"), stores.settings.redact_secrets)
     with stores.reading() as store:
         ours = _ours(store)
-    found = earlier_stores.find(stores.workspace, ours)
-    items = [Item(text) for text in found.texts]
+    earlier = earlier_stores.find(stores.workspace, ours)
+    items = [Item(text) for text in earlier.texts]
     slices = Slices(progress, "looking at the texts of earlier versions", len(items))
     for start in range(0, len(items), _MOST):
         part = items[start : start + _MOST]
@@ -163,21 +180,22 @@ def _shown(task: Task, stores: Stores, now: str, progress: Progress) -> Migratio
                 course.judge(item, store)
                 item.memory = _light(item.memory)
         slices.done(len(part))
-    return _result(items, course, found.problems, None, dry_run=True)
+    return _result(items, course, earlier.problems, None, dry_run=True)
 
 
 def _ours(store: Memories) -> set[str]:
-    """The ids under which our own memories' texts are among cognee's documents."""
-    ours = set(store.extractions.data_ids())  # cognee may still have the text of a memory that was taken back since
+    """The ids under which cognee's documents hold the texts of our own memories."""
+    ours = set(store.extractions.data_ids())  # cognee may still hold texts of memories that an undo removed
     for memory_id in store.all_ids():
-        with suppress(ValueError):  # an id from elsewhere need not be a UUID: then cognee was not given its text
+        with suppress(ValueError):  # an imported id may be no UUID; cognee never received its text
             ours.add(extractions.data_id_of(memory_id))
     return ours
 
 
 def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> Migration:
-    found = earlier_stores.find(stores.workspace, _ours(stores.store))
-    items = [Item(text) for text in found.texts]
+    """Store all texts that become memories, and write the receipt. Returns the result."""
+    earlier = earlier_stores.find(stores.workspace, _ours(stores.store))
+    items = [Item(text) for text in earlier.texts]
     course = Course(task, now, task.payload.get("limit"), stores.settings.redact_secrets)
     receipt = {"receipt": task.job_id, "job_sha256": task.sha256, "begun_at": task.accepted_at}
     receipts.write(stores.workspace, receipt | {"finished_at": None, "items": [], "undone": None})
@@ -188,20 +206,20 @@ def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> Migrat
             _bring_all(part, course, stores)
         done += len(part)
         slices.done(len(part))
-    result = _result(items, course, found.problems, task.job_id, dry_run=False)
+    result = _result(items, course, earlier.problems, task.job_id, dry_run=False)
     counted = ("found", *get_args(Outcome), "remaining")
     counts = {name: count for name, count in result.items() if name in counted}
     whole = receipt | counts | {"finished_at": now, "items": [_noted(item) for item in items], "undone": None}
     receipts.write(stores.workspace, whole)
     if result["migrated"]:
         with stores.store.change(now, [AppliedJob(task.job_id, task.sha256)]):
-            pass  # all is stored, and the receipt says it: from here on a cancellation comes too late
+            pass  # records the job as applied: from here on a cancellation is too late
         stores.deliver_all(progress)
     return result
 
 
 def _bring_all(part: Sequence[Item], course: Course, stores: Stores) -> None:
-    """Judge texts and store them in one transaction; where the embedding provider refuses one, each in its own."""
+    """Judge texts and store them in one transaction; one at a time where the embedding provider rejects a text."""
     known = stores.store
     new = [(item, found) for item in part if (found := course.judge(item, known)) is not None]
     try:
@@ -212,19 +230,19 @@ def _bring_all(part: Sequence[Item], course: Course, stores: Stores) -> None:
         for pair in new:
             try:
                 _bring([pair], course, stores)
-            except JobError as refused:
-                if not is_text_rejected(refused):
+            except JobError as rejection:
+                if not is_text_rejected(rejection):
                     raise
                 item = pair[0]
-                item.outcome, item.reason, item.error = "failed", refused.message, refused
+                item.outcome, item.reason, item.error = "failed", rejection.message, rejection
     for item in part:
         if item.memory is not None and item.memory.number == 0 and (there := known.known(item.memory.id)):
-            item.memory = replace(item.memory, number=there.number)  # of words that were twice among these
+            item.memory = replace(item.memory, number=there.number)  # the same text occurred twice in this part
         item.memory = _light(item.memory)
 
 
 def _light(memory: Memory | None) -> Memory | None:
-    """What is told of a memory, without its words: there may be many."""
+    """The memory with its title as its only text, since there may be many."""
     if memory is None:
         return None
     title = listing.title(memory)
@@ -232,7 +250,7 @@ def _light(memory: Memory | None) -> Memory | None:
 
 
 def _bring(new: Sequence[tuple[Item, Converted]], course: Course, stores: Stores) -> None:
-    """The originals first: who reads the numbers reads them in the order in which it came about."""
+    """Add the memories, the originals first, so that the numbers follow the order of creation."""
     job_id, store = course.task.job_id, stores.store
     originals = {found.original.id: found.original for _, found in new if found.original is not None}
     additions = [
@@ -250,12 +268,13 @@ def _bring(new: Sequence[tuple[Item, Converted]], course: Course, stores: Stores
         item.memory = numbers[found.memory.id]
 
 
-# --- what is told of it ---
+# --- the result and the receipt ---
 
 
 def _result(
     items: Sequence[Item], course: Course, problems: Sequence[str], receipt: str | None, *, dry_run: bool
 ) -> Migration:
+    """The job's result; ``receipt`` is None for a dry run."""
     counts = Counter(item.outcome for item in items)
     judged = [item for item in items if item.outcome is not None]
     brought = [item.redactions for item in items if item.outcome == "migrated"]
@@ -278,7 +297,7 @@ def _result(
 
 
 def _line(item: Item) -> MigratedItem:
-    """A text, and what it became or would become."""
+    """An item of the result: a text, and what it became or would become."""
     memory = item.memory
     known = memory.metadata if memory is not None else None
     is_new = memory is None or memory.number == 0
@@ -303,7 +322,7 @@ def _line(item: Item) -> MigratedItem:
 
 
 def _noted(item: Item) -> dict[str, Any]:
-    """A text in the receipt: without a word of it."""
+    """An item of the receipt. It holds no words of the text."""
     failed_at = item.error.details.get("line") if item.error else None
     return {
         "store": item.text.store,
@@ -318,16 +337,19 @@ def _noted(item: Item) -> dict[str, Any]:
         "original_id": item.original_id,
         "error_code": item.error.code if item.error else None,
         "line": failed_at,
-        # What an error says may repeat a line of the text.
+        # An error's message may quote a line of the text.
         "reason": f"Line {failed_at} cannot be read." if failed_at else None if item.error else item.reason,
     }
 
 
-# --- taking it back ---
+# --- undoing ---
 
 
 def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> UndoneMigration:
-    """Remove what a migration added, but what has become more since. Again is the same as once."""
+    """Remove the memories that a migration added, except those that changed since. Idempotent.
+
+    Raises JobError: RECEIPT_NOT_FOUND.
+    """
     receipt = receipts.load(stores.workspace, task.payload["undo"])
     receipt_id = receipt["receipt"]
     statuses = _brought(receipt, stores.store)
@@ -345,26 +367,26 @@ def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> UndoneMig
     undone = {"at": now, "job_id": task.job_id, "removed": removed, "kept": left}
     receipts.write(stores.workspace, receipt | {"undone": undone})
     with stores.store.change(now, [AppliedJob(task.job_id, task.sha256)]):
-        pass  # the receipt says it
+        pass  # records the job as applied
     stores.deliver_all(progress)
     if removed and stores.store.outbox.stores_are_ours():
-        stores.forget_extractions(removed)  # else a later migration would take what cognee was given for old texts
+        stores.forget_extractions(removed)  # else a later migration would read our own texts as earlier ones
     return {"receipt": receipt_id, "undone": len(removed), "kept": left[:MOST_ITEMS]}
 
 
 def _brought(receipt: dict[str, Any], store: Memories) -> dict[str, str | None]:
-    """The memories that the migration added, without their originals, each with the status that it gave them.
+    """The ids of the memories that the migration added, originals not included, with the status that it gave each.
 
-    Of a migration that was cut off, by what is stored: then a status that was set since does not count.
+    For a migration that was cut off, the store is read instead; a status that was set since is then left out.
     """
     if receipt["finished_at"] is not None:
         return {item["memory_id"]: item["status"] for item in receipt["items"] if item["outcome"] == "migrated"}
-    found = {each: store.known(each) for each in store.brought_by(receipt["receipt"], receipt["begun_at"])}
-    return {each: known.status if known and known.status_set_at is None else None for each, known in found.items()}
+    stored = {each: store.known(each) for each in store.brought_by(receipt["receipt"], receipt["begun_at"])}
+    return {each: known.status if known and known.status_set_at is None else None for each, known in stored.items()}
 
 
 def _reasons_to_keep(statuses: Mapping[str, str | None], job_id: str, store: Memories) -> dict[str, str]:
-    """Those of the memories that have become more than the migration made of them, and what."""
+    """The memories that changed since the migration, with the reason to keep each."""
     kept: dict[str, str] = {}
     for memory_id, status in statuses.items():
         known = store.known(memory_id)
@@ -381,17 +403,17 @@ def _reasons_to_keep(statuses: Mapping[str, str | None], job_id: str, store: Mem
 
 
 def _with_originals(memory_ids: Sequence[str], job_id: str, store: Memories) -> list[str]:
-    """Those of the memories that are there, each followed by its original where no other memory came of that."""
-    going: dict[str, None] = {}
+    """The memories that still exist, each followed by its original unless another memory comes from that too."""
+    removable: dict[str, None] = {}
     for memory_id in memory_ids:
         known = store.known(memory_id)
         if known is None:
             continue
-        going[memory_id] = None
+        removable[memory_id] = None
         original = known.migrated_from
-        if original is None or not going.keys() >= set(store.conversions_of(original)):
+        if original is None or not removable.keys() >= set(store.conversions_of(original)):
             continue
-        there = store.known(original)
-        if there is not None and there.hidden and there.origin_job == job_id:
-            going[original] = None
-    return list(going)
+        known_original = store.known(original)
+        if known_original is not None and known_original.hidden and known_original.origin_job == job_id:
+            removable[original] = None
+    return list(removable)

@@ -1,4 +1,4 @@
-"""A job that does nothing but what it is told, for tests and benchmarks of the engine."""
+"""noop: waits, fails, crashes or hangs as its payload asks, for tests and benchmarks of the job engine."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ _MIB = 1024 * 1024
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    """Run each job.
+
+    The payload has ``sleep_ms`` (0 to 600,000) and ``outcome``. The result is empty. A job fails with TEST_FAILURE or
+    TEST_RETRY for the outcomes ``fail`` and ``retry``. The outcomes ``crash``, ``segfault``, ``hang``, ``flood`` and
+    ``swell`` disturb or end the process. A second run does the same again.
+    """
     return {task.job_id: _one(task, progress) for task in tasks}
 
 
@@ -31,7 +37,7 @@ def _one(task: Task, progress: Progress) -> Succeeded | Failed:
             os._exit(70)
         case "segfault":
             os.kill(os.getpid(), signal.SIGSEGV)
-        case "hang":  # not even its threads go on
+        case "hang":  # stops all threads of the process
             os.kill(os.getpid(), signal.SIGSTOP)
         case "flood":
             for _ in range(20):

@@ -1,7 +1,7 @@
-"""Making derived data anew from memory.db: the search index, the knowledge graph, or both.
+"""rebuild: rebuilds derived data from memory.db: the search index, the knowledge graph, or both.
 
-With another embedding model than the store's, the index is embedded anew and the graph, whose vectors are of
-the former model, is written anew as well.
+If the settings name another embedding model than the store's, it embeds the index again and rebuilds the graph too,
+since the graph's vectors are of the former model.
 """
 
 from __future__ import annotations
@@ -20,6 +20,13 @@ from . import Outcomes, Progress, Task
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    """Rebuild for each job.
+
+    The payload has ``what``: ``index``, ``graph`` or ``both``. The result has what was rebuilt, the counts of passages,
+    memories and memories of the graph, and the seconds that it took. A job fails with STORE_BUSY during another
+    rebuild, or with an error of the stores or the embedding provider. Readers use the former index until the new one is
+    committed. A second run rebuilds again; embeddings come from the cache.
+    """
     return {task.job_id: _one(task, stores, now, progress) for task in tasks}
 
 

@@ -1,7 +1,7 @@
-"""Taking a compaction back, in one change: its sources are what they were, and the record is withdrawn.
+"""restore: undoes a compaction in one change: its sources get their former statuses, and the record is withdrawn.
 
-A withdrawn record is kept and never found. A source whose status somebody has set since keeps that, and so does one
-that another record in force has merged as well.
+A withdrawn record stays in the store, but no query finds it. A source keeps its status if that was set by hand since,
+or if another record in force has merged the source too.
 """
 
 from __future__ import annotations
@@ -30,24 +30,34 @@ if TYPE_CHECKING:
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    """Undo each job's compaction.
+
+    The payload has ``decision_record_id``. The result has the record's id, number and topic, the restored sources, and
+    the skipped ones with reasons. A job fails with MEMORY_NOT_FOUND, with the nearest ids, when the record does not
+    exist, or with RESTORE_BLOCKED when a later record has merged it; then nothing changed. It also fails when the graph
+    rejects a memory; then the restore is committed. A second run gives the same result.
+    """
     return {task.job_id: _one(task, stores, clock.iso(now)) for task in tasks}
 
 
 def _one(task: Task, stores: Stores, now: str) -> Succeeded | Failed:
     try:
-        done = _restore(task, stores.store, now)
-        came = done.restored
-        assert came is not None
-        errors = stores.deliver([done.record_id, *came.restored])
+        compaction = _restore(task, stores.store, now)
+        restored = compaction.restored
+        assert restored is not None
+        errors = stores.deliver([compaction.record_id, *restored.restored])
         if errors:
             return Failed(next(iter(errors.values())))
     except JobError as error:
         return Failed(error)
-    return Succeeded(_result(done, came, stores.store))
+    return Succeeded(_result(compaction, restored, stores.store))
 
 
 def _restore(task: Task, store: Store, now: str) -> Compaction:
-    """The compaction that is taken back, whether by this attempt or before."""
+    """The compaction with its restore, made by this attempt or before.
+
+    Raises JobError: MEMORY_NOT_FOUND, RESTORE_BLOCKED.
+    """
     record_id = task.payload["decision_record_id"]
     before = store.compactions.restored_by(task.job_id, record_id, task.accepted_at)
     if before is not None:
@@ -57,17 +67,20 @@ def _restore(task: Task, store: Store, now: str) -> Compaction:
         raise _not_found(store, record_id, record)
     made = store.compactions.latest(record_id)
     if store.is_hidden(record_id):
-        if made is None or made.restored is None:  # withdrawn in the workspace that it came from
+        if made is None or made.restored is None:  # it was imported as withdrawn
             raise _not_found(store, record_id, None)
         return made
     _require_unmerged(store, record)
-    if made is None or made.restored is not None:  # the record came from elsewhere
+    if made is None or made.restored is not None:  # the record was imported, without this history
         made = _unnoted(store, record)
     return _take_back(made, record, task, store, now)
 
 
 def _not_found(store: Store, wanted: str, found: Memory | None) -> JobError:
-    """What was wanted is no record; the nearest are those that it was merged into, or that look like it."""
+    """The error MEMORY_NOT_FOUND: the id names no decision record.
+
+    It suggests the records that merged the memory, or the ids that are most similar.
+    """
     if found is None:
         near = nearest(wanted, store.compactions.records())
         message = f"There is no decision record {wanted!r}."
@@ -83,6 +96,7 @@ def _not_found(store: Store, wanted: str, found: Memory | None) -> JobError:
 
 
 def _require_unmerged(store: Store, record: Memory) -> None:
+    """Raises JobError: RESTORE_BLOCKED when a later record has merged this one."""
     merged = store.compactions.merged_into(record.id)
     if merged:
         later, number = merged[-1]
@@ -95,26 +109,27 @@ def _require_unmerged(store: Store, record: Memory) -> None:
 
 
 def _unnoted(store: Store, record: Memory) -> Compaction:
-    """The compaction of a record that came from elsewhere, as far as the record itself tells of it."""
-    found = [memory for each in record.sources if (memory := store.get(each)) is not None and memory.content]
+    """The compaction of an imported record without history, derived from the record's sources."""
+    sources = [memory for each in record.sources if (memory := store.get(each)) is not None and memory.content]
     return Compaction(
         record_id=record.id,
         topic_id=record.metadata.topic_id or "",
         applied_at=record.metadata.created_at or record.stored_at,
         effect=AppliedJob("", ""),
         preview_digest="",
-        sources=tuple(Source(each.id, previews.content_digest(each), _former(each), None) for each in found),
+        sources=tuple(Source(each.id, previews.content_digest(each), _former(each), None) for each in sources),
         conflicts=(),
         narrative_source="",
     )
 
 
 def _former(memory: Memory) -> Status:
+    """The status that a memory had before it was merged: only records and active summaries can be."""
     return "DecisionRecord" if memory.kind == "decision_record" else "Active"
 
 
 def _take_back(made: Compaction, record: Memory, task: Task, store: Store, now: str) -> Compaction:
-    """The one change of a restoring: sources whose status is still the compaction's get their former one."""
+    """Commit the restore. Sources that still have the compaction's status get their former one."""
     merged = store.compactions.merged_by_others(record.id)
     reasons = {source.memory_id: _reason_to_keep(source, store, merged) for source in made.sources}
     back = [source for source in made.sources if reasons[source.memory_id] is None]
@@ -128,12 +143,13 @@ def _take_back(made: Compaction, record: Memory, task: Task, store: Store, now: 
 
 
 def _former_status(source: Source, accepted_at: str) -> StatusChange:
+    """The change to the source's former status, set at the later of the job's acceptance and the last status."""
     set_at = max(filter(None, (source.status_set_at, accepted_at)), key=clock.parse)
     return StatusChange(source.memory_id, source.status, set_at)
 
 
 def _reason_to_keep(source: Source, store: Store, merged: Collection[str]) -> KeptBecause | None:
-    """Why a source is not to be touched; None where it is still as the compaction left it."""
+    """Why a source must stay unchanged; None when it still is as the compaction left it."""
     known = store.known(source.memory_id)
     if known is None:
         return "forgotten"
@@ -143,6 +159,7 @@ def _reason_to_keep(source: Source, store: Store, merged: Collection[str]) -> Ke
 
 
 def _result(done: Compaction, came: Restored, store: Store) -> RestoreResult:
+    """The job's result."""
     record = store.get(done.record_id)
     return {
         "decision_record_id": done.record_id,

@@ -1,4 +1,4 @@
-"""Changing a memory's status by hand: in the store at once, in the graph by the outbox."""
+"""set_status: changes a memory's status by hand, in the store at once and in the graph by the outbox."""
 
 from __future__ import annotations
 
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
+    """Set each job's status.
+
+    The payload has ``memory_id`` and ``status``. The result has the memory's id, number and labels as they are then. A
+    job fails with MEMORY_NOT_FOUND, MEMORY_FORGOTTEN, or ARGUMENT_INVALID for a memory that is no summary; then nothing
+    changed. It also fails when the graph rejects the memory; then the status is committed. A second run does not set
+    the status again, and never undoes a change that was requested later.
+    """
     return {task.job_id: _one(task, stores, now) for task in tasks}
 
 

@@ -1,5 +1,38 @@
-"""``memory.db``, the truth about memories, with its index and vector files. No other package speaks SQL about memories.
+"""The memory store: ``memory.db``, which is the source of truth, with its full-text index and its vector files.
 
-``protocol`` is what the rest of the program needs of a store; ``memory_store`` meets it. A write is a ``change``, which
-``change_writer`` turns into SQL; ``memories`` reads. It knows neither cognee nor ranking nor what an operation is.
+No other package uses SQL for memories. It must not know cognee, ranking or operations. A write is a ``change``, which
+``change_writer`` turns into SQL; ``memories`` reads for operations, ``reading`` for queries. In reading order:
+
+``protocol``: the interface of a store, as operations and the graph use it.
+``protocol_reading``: the interface of a store's readers, and the values that they return.
+``change``: a change of memories as a value, which one transaction commits.
+``memory_store``: the store over memory.db, with its one writer.
+``change_writer``: a change as SQL.
+``memories``: memories read by id, number or topic.
+``rows``: a memory as a row of memory.db, and back.
+``numbering``: the numbers of memories.
+``applied_jobs``: the jobs whose effects are committed.
+``outbox``: the pending deliveries to the graph, and the state in which the graph was left.
+``compaction_history``: the history of compactions and restores.
+``extractions``: the nodes and edges that cognee extracted from memories.
+``forgettings``: the forgettings that have begun, and what they still have to remove.
+``llm_usage``: the calls, tokens and cost of the language model.
+``embedding_cache``: embeddings by model and text.
+``word_index``: the full-text index, as the writer fills, checks and rebuilds it.
+``full_text``: the full-text index's table, and the errors that mean damage.
+``vector_index``: the generations of the vector files, their committed rows and checksums.
+``vector_files``: the vector files themselves.
+``database``: connections to memory.db, transactions, and SQLite's errors as error codes.
+``migrations``: the tables of memory.db, and upgrades from older formats.
+``mounts``: whether the workspace's file system is safe for SQLite and reports file events.
+``quarantine``: damaged files moved out of the way.
+``reading``: the reader of memory.db, and snapshots for queries.
+``memory_lists``: lists of memories and topics.
+``export_rows``: the rows of an export.
+``topics``: similar ids for a topic that does not exist.
+``sizes``: counts and bytes for monitoring.
+``inspection``: a quick inspection of memory.db and its indexes.
+``audit``: a full check of memory.db and its indexes.
+``expected_graph``: what the graph must hold, for comparison with it.
+``database_summary``: schema and row counts for a support archive.
 """

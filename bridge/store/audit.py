@@ -1,6 +1,6 @@
-"""Reading memory.db and its index whole, and saying what does not fit together. It changes nothing.
+"""The audit: reads memory.db and its indexes completely and reports inconsistencies as findings. It changes nothing.
 
-Findings name memories by their ids, and hold no words of theirs.
+A finding has the ids of memories, never their texts.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from .expected_graph import ExpectedGraph
 from .outbox import Action
 
 _TOGETHER = 100  # memories between two pauses
-_SAMPLE = 24  # memories of which a text is embedded once more
-_SAME = 1e-3  # of a vector's numbers: threads and libraries differ in the last digits
+_SAMPLE = 24  # memories whose texts are embedded again for comparison
+_SAME = 1e-3  # largest difference of equal vectors' components: threads and libraries differ in the last digits
 _STATUSES: dict[str, tuple[str | None, ...]] = {
     "summary": ("Draft", "Active", "Superseded"),
     "decision_record": ("DecisionRecord", "Superseded"),
@@ -43,7 +43,7 @@ SecretsIn = Callable[[str], bool]
 
 @dataclass(slots=True)
 class _Wrong:
-    """The ids of the memories with which something is wrong, by what that is."""
+    """The ids of inconsistent memories, by what is wrong."""
 
     invalid: list[str] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
@@ -56,7 +56,10 @@ class _Wrong:
 
 @contextmanager
 def open_audit(workspace: Workspace) -> Iterator[Audit | None]:
-    """The audit of a workspace's store; None where nothing was ever stored. Raises STORE_NEWER, STORE_UNREADABLE."""
+    """The audit of a workspace's store; None if the store does not exist yet.
+
+    Raises JobError: STORE_NEWER, STORE_UNREADABLE.
+    """
     connection = database.open_for_reading(workspace)
     if connection is None:
         yield None
@@ -66,7 +69,7 @@ def open_audit(workspace: Workspace) -> Iterator[Audit | None]:
 
 
 def finding_of(error: Exception) -> Finding | None:
-    """What an error of SQLite says about the store; None for any other error."""
+    """The finding for an error of SQLite; None for any other error."""
     if not isinstance(error, sqlite3.DatabaseError):
         return None
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary one, without its extension
@@ -75,7 +78,7 @@ def finding_of(error: Exception) -> Finding | None:
 
 
 class Audit:
-    """Over a connection that only reads, to a database of the present format. Raises sqlite3.Error.
+    """An audit through a read-only connection, to a database of the present format. Its methods raise sqlite3.Error.
 
     It holds no transaction: a check of a large store takes minutes, and a writer may run between its slices.
     """
@@ -87,22 +90,24 @@ class Audit:
 
     @property
     def is_of_present_format(self) -> bool:
-        """Whether a writer has brought the database to this program's format; of an older one only ``whole`` works."""
+        """Whether the database has this program's format. For an older one only ``whole`` works."""
         return bool(self._connection.execute("PRAGMA user_version").fetchone()[0] >= migrations.FORMAT)
 
     def count(self) -> int:
-        """How many memories there are, hidden ones too."""
+        """How many memories there are, hidden ones included."""
         return int(self._connection.execute("SELECT count(*) FROM memories").fetchone()[0])
 
     def whole(self) -> Iterator[Finding]:
-        """What SQLite itself finds wrong with its file."""
-        said = [str(line) for (line,) in self._connection.execute("PRAGMA integrity_check(20)")]
-        if said != ["ok"]:
-            yield finding("STORE_DAMAGED", "store", f"SQLite says: {said[0][:200]}.", count=len(said))
+        """Findings of SQLite's own integrity check."""
+        problems = [str(line) for (line,) in self._connection.execute("PRAGMA integrity_check(20)")]
+        if problems != ["ok"]:
+            yield finding("STORE_DAMAGED", "store", f"SQLite says: {problems[0][:200]}.", count=len(problems))
 
     def full_text(self) -> Iterator[Finding]:
-        """Whether the full-text index agrees with the words that it keeps. SQLite asks for the right to write for that;
-        what it begins is taken back."""
+        """Whether the full-text index agrees with the words that it stores.
+
+        SQLite needs a write transaction for this check; it is rolled back.
+        """
         table = words.table_in_force(self._connection)
         path = self._workspace.memory_db
         patience = database.PATIENCE_SECONDS
@@ -121,7 +126,9 @@ class Audit:
                     own.execute("ROLLBACK")
 
     def memories(self, slices: Slices, has_secrets: SecretsIn | None) -> Iterator[Finding]:
-        """Each memory with its words in the index, its rows in the vector files and its sources."""
+        """Findings about each memory: its row, its words in the index, its rows in the vector files, its sources, and
+        secrets if ``has_secrets`` is given.
+        """
         wrong = _Wrong()
         last = 0
         while numbers := self._next(last):
@@ -142,20 +149,22 @@ class Audit:
         if wrong.no_index:
             yield finding("WORDS_DAMAGED", "words", "It cannot be read.")
         if wrong.words_more:
-            said = f"Texts without a memory that may be found: {wrong.words_more}."
-            yield finding("WORDS_DAMAGED", "words", said, count=wrong.words_more)
+            detail = f"Texts without a memory that may be found: {wrong.words_more}."
+            yield finding("WORDS_DAMAGED", "words", detail, count=wrong.words_more)
 
     def _next(self, after: int) -> list[int]:
+        """The next memory numbers after this one."""
         query = "SELECT number FROM memories WHERE number > ? ORDER BY number LIMIT ?"
         return [number for (number,) in self._connection.execute(query, (after, _TOGETHER))]
 
     def _look(self, number: int, wrong: _Wrong, has_secrets: SecretsIn | None) -> None:
+        """Check one memory."""
         query = (
             f"SELECT {rows.COLUMNS}, hidden, passage_row, passage_count, whole_row"  # noqa: S608 - a constant
             " FROM memories WHERE number = ?"
         )
         row = self._connection.execute(query, (number,)).fetchone()
-        if row is None:  # it has gone in a pause
+        if row is None:  # deleted during a pause
             return
         *columns, hidden, passage_row, passage_count, whole_row = row
         memory = rows.readable(tuple(columns))
@@ -177,10 +186,12 @@ class Audit:
             wrong.misplaced.append(memory.id)
 
     def _lacks_a_source(self, memory: Memory) -> bool:
+        """Whether a source of the record was never in the store."""
         known = "SELECT 1 FROM memories WHERE id = ? UNION ALL SELECT 1 FROM tombstones WHERE id = ?"
         return any(self._connection.execute(known, (each, each)).fetchone() is None for each in memory.sources)
 
     def _has_words(self, memory: Memory, wrong: _Wrong) -> bool:
+        """Whether the index has exactly the memory's words; True where the index cannot be read at all."""
         table = words.table_in_force(self._connection)
         try:
             query = f"SELECT topic, body FROM {table} WHERE rowid = ?"  # noqa: S608 - one of our own names
@@ -194,25 +205,27 @@ class Audit:
         return bool(row == (index_text(topic), index_text(passages(memory)[0].text)))
 
     def _is_in_place(self, texts: Sequence[str], passage_row: int, whole_row: int | None) -> bool:
-        """Whether the memory's first rows in both files are what is kept of its whole text."""
+        """Whether the memory's first rows in both vector files equal the cached embedding of its whole text."""
         kept = self._kept(texts[0]) if texts else None
         if kept is None:
-            return True  # nothing to compare with; the checksums speak for the files
+            return True  # no embedding to compare with; the checksums cover the files
         for part, row in (("passages", passage_row), ("wholes", whole_row)):
             mapped = self._mapped("passages" if part == "passages" else "wholes")
             if mapped is None:
-                continue  # that the file is missing is a finding of its own
+                continue  # the missing file is a finding itself
             if row is None or not 0 <= row < len(mapped) or not np.array_equal(mapped[row], kept):
                 return False
         return True
 
     def _kept(self, text: str) -> Vector | None:
+        """The cached embedding of a text by the store's model, shape (dimensions,), or None."""
         query = "SELECT vector FROM embeddings WHERE model = ? AND text_sha256 = ?"
         key = (database.meta(self._connection, "embedder"), sha256(text.encode()).digest())
         row = self._connection.execute(query, key).fetchone()
         return None if row is None else np.frombuffer(row[0], dtype="<f4")
 
     def _mapped(self, part: vectors.Part) -> Vectors | None:
+        """The committed rows of a vector file, shape (rows, dimensions), or None."""
         meta = self._meta()
         generation = int(meta.get("vector_generation", 0))
         path = vectors.path_of(self._workspace.vectors, generation, part)
@@ -222,6 +235,7 @@ class Audit:
         return dict(self._connection.execute("SELECT key, value FROM meta"))
 
     def _words_without_memory(self, wrong: _Wrong) -> None:
+        """Count the indexed texts that belong to no visible memory."""
         table = words.table_in_force(self._connection)
         query = f"SELECT count(*) FROM {table}_docsize WHERE id NOT IN (SELECT number FROM memories WHERE hidden = 0)"  # noqa: S608 - one of our own names
         try:
@@ -232,7 +246,7 @@ class Audit:
     # --- the vectors ---
 
     def vector_files(self) -> Iterator[Finding]:
-        """The files' bytes against the checksums that were committed with them."""
+        """Findings about the vector files: their bytes, compared with the committed checksums."""
         meta = self._meta()
         dimensions = dimensions_of(meta.get("embedder", ""))
         for part, key in _ROWS.items():
@@ -247,7 +261,10 @@ class Audit:
                 yield finding("VECTORS_DAMAGED", "vectors", f"It is about {path.name}.")
 
     def embeddings(self, embedder: Embedder) -> Iterator[Finding]:
-        """The lengths of what is kept, and a few texts embedded once more. Raises what the embedder raises."""
+        """Findings about cached embeddings: their lengths, and a sample of texts embedded again.
+
+        Raises what the embedder raises.
+        """
         sizes = "SELECT model, length(vector), count(*) FROM embeddings GROUP BY 1, 2"
         for model, size, count in self._connection.execute(sizes).fetchall():
             if size != dimensions_of(model) * vectors.ITEM_BYTES:
@@ -264,11 +281,11 @@ class Audit:
             and (len(kept) != len(vector) or float(np.abs(kept - vector).max(initial=0.0)) > _SAME)
         ]
         if differ:
-            said = f"It is so of {len(differ)} of {len(sample)} kept embeddings."
-            yield finding("VECTORS_DIFFER", "embeddings", said, count=len(differ), memory_ids=differ)
+            detail = f"It is so of {len(differ)} of {len(sample)} kept embeddings."
+            yield finding("VECTORS_DIFFER", "embeddings", detail, count=len(differ), memory_ids=differ)
 
     def _sample(self) -> Iterator[tuple[str, str]]:
-        """Memories from the first to the newest, at equal distances, each with its whole text."""
+        """The ids and whole texts of memories at equal distances, from the first to the newest."""
         (count,) = self._connection.execute("SELECT count(*) FROM memories WHERE hidden = 0").fetchone()
         query = f"SELECT {rows.COLUMNS} FROM memories WHERE hidden = 0 ORDER BY number LIMIT 1 OFFSET ?"  # noqa: S608 - a constant
         offsets = sorted({part * count // _SAMPLE for part in range(_SAMPLE)}) if count else []
@@ -278,10 +295,10 @@ class Audit:
             if memory is not None:
                 yield memory.id, passages(memory)[0].text
 
-    # --- what goes with the memories ---
+    # --- tombstones and the outbox ---
 
     def bookkeeping(self) -> Iterator[Finding]:
-        """Tombstones and the outbox."""
+        """Findings about tombstones and the outbox."""
         query = (
             "SELECT memories.id, stored_at, forgotten_at, at FROM memories"
             " JOIN tombstones ON tombstones.id = memories.id LEFT JOIN effects ON job_id = origin_job"
@@ -290,7 +307,7 @@ class Audit:
             {
                 memory_id
                 for memory_id, stored, forgotten, at in self._connection.execute(query)
-                if clock.parse(max(stored, at or "")) < clock.parse(forgotten)  # else it was stored anew since
+                if clock.parse(max(stored, at or "")) < clock.parse(forgotten)  # else it was stored again since
             }
         )
         if back:
@@ -310,6 +327,6 @@ _CHECKSUMS: dict[vectors.Part, str] = {"passages": "vector_crc32", "wholes": "wh
 
 
 def dimensions_of(model: str) -> int:
-    """The length of a vector, which ends the identity of its model."""
+    """The length of the model's vectors, from the end of its identity; 0 if that has none."""
     tail = model.rpartition("/")[2]
     return int(tail) if tail.isdecimal() else 0

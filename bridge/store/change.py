@@ -1,7 +1,7 @@
-"""A change of the memories, as a value: what one transaction is to do. A store applies it whole or not at all.
+"""A change of the memories, as a value: everything that one transaction must do. A store commits all of it or nothing.
 
-An operation looks, decides, and gathers its decisions here; nothing is written before it is complete. So a store can
-embed texts before it takes a lock, try the same change again after a repair, and hand it on to another machine.
+An operation reads, decides, and collects its decisions in a change; nothing is written before it is complete. So a
+store can embed texts before it takes a lock, retry the change after a repair, or send it to another machine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .rows import Addition
 
 @dataclass(frozen=True, slots=True)
 class StatusChange:
-    """A memory's next status, and the time from which it holds: an older change is past."""
+    """A memory's new status, and the time from which it holds. ``set_status`` ignores requests older than that time."""
 
     memory_id: str
     status: Status
@@ -29,7 +29,7 @@ class StatusChange:
 
 @dataclass(frozen=True, slots=True)
 class KeptExtraction:
-    """What cognee found in a memory's text for a job."""
+    """What cognee extracted from a memory's text for a job."""
 
     memory_id: str
     found: Extraction
@@ -38,7 +38,7 @@ class KeptExtraction:
 
 @dataclass(frozen=True, slots=True)
 class BegunForgetting:
-    """A forgetting that begins with this change, and the job that asks for it."""
+    """A forgetting that begins with this change, and its job."""
 
     job: AppliedJob
     accepted_at: str
@@ -47,10 +47,10 @@ class BegunForgetting:
 
 @dataclass(slots=True)
 class Change:
-    """``at`` is the time of the change, ``applied`` are the jobs whose effect it is: they are recorded with it.
+    """A change. ``at`` is its time; ``applied`` are the jobs whose effect it is, recorded with it.
 
-    The fields are in the order in which a store applies them; additions come last. ``added`` has the new memories with
-    their numbers once the change is committed, in the order of ``additions``.
+    A store applies the fields in this order, additions last. After the commit, ``added`` has the new memories with
+    their numbers, in the order of ``additions``.
     """
 
     at: str
@@ -77,78 +77,78 @@ class Change:
     # --- memories ---
 
     def add(self, additions: Iterable[Addition]) -> None:
-        """Add new memories. A hidden memory of the same id comes back, under its number."""
+        """Add new memories. If a hidden memory has the same id, the new one replaces it and gets its number."""
         self.additions += additions
 
     def set_statuses(self, statuses: Iterable[StatusChange]) -> None:
-        """Change statuses, whatever they were; the graph is told."""
+        """Set statuses, whatever they were, and enqueue them for the graph."""
         self.statuses += statuses
 
     def hide(self, memory_id: str) -> None:
-        """Keep a memory, so that nothing finds it any more; the graph deletes it."""
+        """Hide a memory: it stays in the store, but no query finds it, and the graph deletes it."""
         self.hidden.append(memory_id)
 
     def drop(self, memory_ids: Iterable[str]) -> None:
-        """Remove memories; the graph deletes them. Their numbers are not given again."""
+        """Delete memories, also from the graph. Their numbers are not used again."""
         self.dropped += memory_ids
 
     def leave_tombstones(self, memory_ids: Iterable[str]) -> None:
-        """Keep ids from coming back by a job that was accepted before this change."""
+        """Block these ids for jobs that were accepted before this change."""
         self.tombstones += memory_ids
 
     def link_original(self, memory_id: str, original_id: str) -> None:
-        """Record which hidden original a memory was converted from, unless it has one."""
+        """Record the hidden original that a memory was converted from, unless it has one."""
         self.originals.append((memory_id, original_id))
 
     def forget_embeddings(self, texts: Iterable[str]) -> None:
-        """Remove the embeddings of texts, of all models and whichever memory they came from."""
+        """Delete the cached embeddings of texts, of all models, whichever memory they came from."""
         self.texts_to_forget.update(texts)
 
     def discard_deliveries(self, memory_ids: Iterable[str]) -> None:
-        """Remove the memories' pending outbox entries: there never was a graph that could have them."""
+        """Delete the memories' pending outbox entries, where no graph ever existed that could have them."""
         self.undelivered += memory_ids
 
-    # --- what was merged ---
+    # --- compactions ---
 
     def record_compaction(self, made: Compaction) -> None:
         """Add a compaction to the history."""
         self.compactions.append(made)
 
     def record_restoration(self, restored: Compaction, job_id: str) -> None:
-        """Record that a compaction was taken back (``restored.restored``), and by which job.
+        """Record that a job undid a compaction (``restored.restored``).
 
-        One without a ``seq`` is added to the history first.
+        A compaction without a ``seq`` is added to the history first.
         """
         self.restorations.append((restored, job_id))
 
     def clear_topics(self, topic_ids: Iterable[str]) -> None:
-        """Remove the ids of forgotten topics from the history: they are made of a title."""
+        """Delete the ids of forgotten topics from the history, since they derive from a title."""
         self.topics_to_clear += topic_ids
 
     def import_compaction(self, row: Mapping[str, Any]) -> None:
-        """Add a compaction as an export has it."""
+        """Add a compaction from an export to the history."""
         self.imported_compactions.append(row)
 
-    # --- what was forgotten ---
+    # --- forgettings ---
 
     def begin_forgetting(self, job: AppliedJob, accepted_at: str, plan: Plan) -> None:
-        """Record what a forgetting still has to remove beside the memories."""
+        """Record what a forgetting still has to remove outside the memories."""
         self.forgettings.append(BegunForgetting(job, accepted_at, plan))
 
     def finish_forgettings(self) -> None:
-        """Record that no forgetting has anything left to remove from the stores."""
+        """Record that no begun forgetting has anything left to remove from the stores."""
         self.finishes_forgettings = True
 
-    # --- what cognee found ---
+    # --- extractions ---
 
     def keep_extraction(self, memory_id: str, found: Extraction, job_id: str) -> None:
-        """Keep what was found in a memory's text, instead of what was found before."""
+        """Store what was extracted from a memory's text, instead of an earlier extraction."""
         self.extractions.append(KeptExtraction(memory_id, found, job_id))
 
     def drop_extractions(self, memory_ids: Iterable[str]) -> None:
-        """Remove what was found in the memories' texts."""
+        """Delete what was extracted from the memories' texts."""
         self.extractions_to_drop += memory_ids
 
     def import_extraction(self, row: Mapping[str, Any]) -> None:
-        """Keep what was found as an export has it. The graph is told of the memory again, with it."""
+        """Store an extraction from an export, and enqueue the memory for the graph."""
         self.imported_extractions.append(row)

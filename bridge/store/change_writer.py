@@ -1,4 +1,4 @@
-"""Writing a change into memory.db: each verb of ``Change`` has its SQL here, and nowhere else."""
+"""The writer of changes: the only module that turns the methods of ``Change`` into SQL."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .word_index import WordIndex
 
 
 class ChangeWriter:
-    """Over the one writer's connection. Everything here runs inside the change's transaction."""
+    """Writes changes through the one writer's connection, inside the change's transaction."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class ChangeWriter:
         self._forget_embeddings = forget_embeddings
 
     def write(self, change: Change) -> None:
-        """Everything of a change but its additions, which have to know their vectors."""
+        """Write a change except for its additions, which need their vectors."""
         self._memories(change)
         self._history(change)
         self._extractions(change)
@@ -39,8 +39,8 @@ class ChangeWriter:
     def _memories(self, change: Change) -> None:
         at = change.at
         if change.tombstones:
-            graves = [(memory_id, at) for memory_id in change.tombstones]
-            self._connection.executemany("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", graves)
+            tombstones = [(memory_id, at) for memory_id in change.tombstones]
+            self._connection.executemany("INSERT OR REPLACE INTO tombstones VALUES (?, ?)", tombstones)
         self._set_statuses(change.statuses, at)
         for memory_id, original in change.originals:
             link = "UPDATE memories SET migrated_from = ? WHERE id = ? AND migrated_from IS NULL"
@@ -65,7 +65,7 @@ class ChangeWriter:
             self._outbox.enqueue(new.memory_id, "status", at)
 
     def _take_out(self, memory_id: str, at: str) -> None:
-        """Take a memory out of the index; the graph is to delete it, whatever else was pending for it."""
+        """Remove a memory from the full-text index, and replace its pending outbox entries by a deletion."""
         for (number,) in self._connection.execute("SELECT number FROM memories WHERE id = ?", (memory_id,)).fetchall():
             self._words.remove(number)
         self._outbox.discard([memory_id])
@@ -97,7 +97,10 @@ class ChangeWriter:
             self._outbox.enqueue(row["memory_id"], "write", change.at)
 
     def add(self, additions: Sequence[Addition], sizes: Sequence[int], before: Extents, at: str) -> list[Memory]:
-        """Add memories whose vectors lie behind ``before``; ``sizes`` are their passages. Returns them numbered."""
+        """Add memories whose vectors start after the rows of ``before``. Returns them with their numbers.
+
+        ``sizes`` has the number of passages of each.
+        """
         row, whole_row = before["passages"].rows, before["wholes"].rows
         added = []
         for addition, size in zip(additions, sizes, strict=True):
@@ -114,7 +117,7 @@ class ChangeWriter:
         return added
 
     def _make_room(self, memory_id: str) -> int | None:
-        """Remove a memory that is there and hidden: it comes back under its number, which is returned."""
+        """Delete a hidden memory of this id. Returns its number for the new one, or None."""
         (row,) = self._connection.execute(
             "DELETE FROM memories WHERE id = ? AND hidden = 1 RETURNING number", (memory_id,)
         ).fetchall() or [None]

@@ -1,7 +1,6 @@
-"""What was merged into what, and what of that was taken back: the history of compactions in memory.db.
+"""The history of compactions and restores in memory.db.
 
-It holds ids, digests and counts, never texts; so it is what can be inspected of a compaction when all its memories are
-gone.
+It holds ids, digests and counts, never texts, so it can still be inspected when all the memories are gone.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A memory as it was before it was merged, and the time of the status that the compaction gave it.
+    """A memory as it was before the merge, and the time of the status that the compaction gave it.
 
-    ``status_set_at`` is None where that is not known.
+    ``status_set_at`` is None if that time is not known.
     """
 
     memory_id: str
@@ -46,8 +45,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A source that a restoring left as it was: it is gone, somebody gave it another status since, or another record
-    that is in force has merged it as well."""
+    """A source that a restore left unchanged: it is forgotten, its status was changed since, or another record in force
+    has merged it too.
+    """
 
     memory_id: str
     reason: KeptBecause
@@ -55,7 +55,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What came of taking a compaction back."""
+    """The result of a restore: its time, the ids of restored sources, and the skipped ones."""
 
     at: str
     restored: tuple[str, ...]
@@ -64,7 +64,7 @@ class Restored:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """One compaction. ``seq`` is 0 until it is noted; ``conflicts`` are as ``digested`` makes them."""
+    """One compaction. ``seq`` is 0 until it is recorded; ``conflicts`` are as ``digested`` returns them."""
 
     record_id: str
     topic_id: str
@@ -79,7 +79,7 @@ class Compaction:
 
 
 def digested(conflicts: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
-    """A preview's conflicts with digests in place of their texts."""
+    """A preview's conflicts with SHA-256 digests in place of their texts."""
     return tuple(
         {
             "kind": conflict["kind"],
@@ -102,27 +102,27 @@ class CompactionReader:
         self._connection = connection
 
     def latest(self, record_id: str) -> Compaction | None:
-        """The last compaction that gave this record."""
+        """The last compaction that made this record."""
         return self._one("record_id = ? ORDER BY seq DESC", record_id)
 
     def compaction_of_preview(self, preview_digest: str) -> Compaction | None:
-        """The compaction that applied a preview and was not taken back."""
+        """The compaction that applied a preview and was not undone."""
         return self._one("preview_digest = ? AND restored_at IS NULL ORDER BY seq DESC", preview_digest)
 
     def of_job(self, effect: AppliedJob, accepted_at: str) -> Compaction | None:
-        """What a job has done in an earlier attempt; not what a former job of the same id did, before this one."""
-        found = self._one("job_id = ? AND job_sha256 = ? ORDER BY seq DESC", effect.job_id, effect.job_sha256)
-        return found if found and clock.parse(found.applied_at) >= clock.parse(accepted_at) else None
+        """The compaction that an earlier attempt of the job made. An earlier job of the same id does not count."""
+        made = self._one("job_id = ? AND job_sha256 = ? ORDER BY seq DESC", effect.job_id, effect.job_sha256)
+        return made if made and clock.parse(made.applied_at) >= clock.parse(accepted_at) else None
 
     def restored_by(self, job_id: str, record_id: str, accepted_at: str) -> Compaction | None:
-        """What a job has taken back in an earlier attempt."""
+        """The compaction that an earlier attempt of the job undid."""
         where = "restored_by = ? AND record_id = ? ORDER BY restored_at DESC, seq DESC"
-        found = self._one(where, job_id, record_id)
-        is_its_own = found and found.restored and clock.parse(found.restored.at) >= clock.parse(accepted_at)
-        return found if is_its_own else None
+        made = self._one(where, job_id, record_id)
+        is_its_own = made and made.restored and clock.parse(made.restored.at) >= clock.parse(accepted_at)
+        return made if is_its_own else None
 
     def merged_into(self, memory_id: str) -> list[tuple[str, int]]:
-        """Id and number of the records, withdrawn ones not among them, that this memory was merged into."""
+        """Ids and numbers of the visible records that merged this memory, by number. Withdrawn records are hidden."""
         return self._connection.execute(
             "SELECT DISTINCT memories.id, memories.number FROM memories, json_each(memories.sources) AS source"
             " WHERE memories.kind = 'decision_record' AND memories.hidden = 0 AND source.value = ?"
@@ -131,7 +131,7 @@ class CompactionReader:
         ).fetchall()
 
     def merged_by_others(self, record_id: str) -> set[str]:
-        """The memories that were merged into records in force other than this one."""
+        """The ids of the memories that other records in force have merged."""
         query = (
             "SELECT source.value FROM memories, json_each(memories.sources) AS source"
             " WHERE kind = 'decision_record' AND hidden = 0 AND status = 'DecisionRecord' AND memories.id <> ?"
@@ -139,14 +139,14 @@ class CompactionReader:
         return {memory_id for (memory_id,) in self._connection.execute(query, (record_id,))}
 
     def records(self, topic_id: str | None = None) -> list[str]:
-        """The ids of the decision records, of one topic or of all, the newest first; without withdrawn ones."""
+        """The ids of the visible decision records, of one topic or of all, the newest first."""
         query = "SELECT id FROM memories WHERE kind = 'decision_record' AND hidden = 0"
         arguments = [] if topic_id is None else [topic_id]
         query += "" if topic_id is None else " AND topic_id = ?"
         return [found for (found,) in self._connection.execute(query + " ORDER BY number DESC", arguments)]
 
     def has(self, record_id: str, applied_at: str) -> bool:
-        """Whether a compaction that gave this record at that time is recorded."""
+        """Whether the compaction that made this record at that time is recorded."""
         query = "SELECT 1 FROM compactions WHERE record_id = ? AND applied_at = ?"
         return self._connection.execute(query, (record_id, applied_at)).fetchone() is not None
 
@@ -160,7 +160,7 @@ class CompactionReader:
 
 
 def record(connection: sqlite3.Connection, made: Compaction) -> int:
-    """Note a compaction inside the transaction that it is. Returns its ``seq``."""
+    """Record a compaction, inside its transaction. Returns its ``seq``."""
     done = connection.execute(
         "INSERT INTO compactions (record_id, topic_id, applied_at, job_id, job_sha256, preview_digest, sources,"
         " conflicts, narrative_source) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -174,7 +174,7 @@ def record(connection: sqlite3.Connection, made: Compaction) -> int:
 
 
 def note_restored(connection: sqlite3.Connection, seq: int, job_id: str, came: Restored) -> None:
-    """Note inside its transaction that a compaction was taken back, and by which job."""
+    """Record, inside its transaction, that a job undid a compaction."""
     what = {"restored": list(came.restored), "skipped": [asdict(each) for each in came.skipped]}
     connection.execute(
         "UPDATE compactions SET restored_at = ?, restored_by = ?, restored = ? WHERE seq = ?",
@@ -183,14 +183,14 @@ def note_restored(connection: sqlite3.Connection, seq: int, job_id: str, came: R
 
 
 def clear_topics(connection: sqlite3.Connection, topic_ids: Iterable[str]) -> None:
-    """Remove the ids of forgotten topics from the history: they are made of a title."""
+    """Delete the ids of forgotten topics from the history, since they derive from a title."""
     connection.executemany("UPDATE compactions SET topic_id = '' WHERE topic_id = ?", [(each,) for each in topic_ids])
 
 
 def history(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[PastCompaction]:
-    """The last compactions, the newest first, as ``cognee-memory history`` shows them."""
+    """The last ``limit`` compactions, the newest first, as ``cognee-memory history`` shows them."""
     with reading(workspace) as connection:
-        known = "SELECT 1 FROM sqlite_master WHERE name = 'compactions'"  # a store of before has none
+        known = "SELECT 1 FROM sqlite_master WHERE name = 'compactions'"  # older formats have no history
         if connection is None or connection.execute(known).fetchone() is None:
             return []
         where, arguments = ("WHERE topic_id = ?", [topic_id]) if topic_id else ("", [])

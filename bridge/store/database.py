@@ -1,4 +1,4 @@
-"""memory.db: how it is opened for writing and for reading, its transactions, and what its errors mean."""
+"""Connections to memory.db for writing and reading, transactions, and SQLite's errors as error codes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jobs.layout import Workspace
 from . import migrations
 
 _NO_WORKSPACE = "00000000-0000-0000-0000-000000000000"
-PATIENCE_SECONDS = 10  # of the writer, for the moment that another connection may hold the database
+PATIENCE_SECONDS = 10  # how long the writer waits for another connection's lock
 
 _NO_SPACE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # Windows has no quotas by that name
 _UNREADABLE = (
@@ -26,9 +26,10 @@ _UNREADABLE = (
 
 
 def open_for_writing(workspace: Workspace) -> sqlite3.Connection:
-    """The one writer's connection (WAL, every commit synced), created or brought to the present format.
+    """The one writer's connection (WAL, every commit synced). Creates the database, or upgrades it to the present
+    format.
 
-    Raises STORE_NEWER, STORE_UNREADABLE.
+    Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY, DISK_FULL.
     """
     path = workspace.memory_db
     with _opening(path):
@@ -45,21 +46,21 @@ def open_for_writing(workspace: Workspace) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All of what is done in it, or nothing."""
+    """A write transaction: commits on leaving the block, rolls back on any exception."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:  # a full disk may have ended it, and that is the error to tell of
+        if connection.in_transaction:  # a full disk may have ended it already; that error is the one to raise
             connection.execute("ROLLBACK")
         raise
 
 
 def open_for_reading(workspace: Workspace) -> sqlite3.Connection | None:
-    """A read-only connection, or None where nothing was ever stored.
+    """A read-only connection; None if the store does not exist yet.
 
-    Raises STORE_NEWER, STORE_UNREADABLE.
+    Raises JobError: STORE_NEWER, STORE_UNREADABLE.
     """
     path = workspace.memory_db
     with _opening(path):
@@ -70,10 +71,10 @@ def open_for_reading(workspace: Workspace) -> sqlite3.Connection | None:
             return None
         mode = "mode=ro"
         if not path.with_name(path.name + "-wal").exists() and not os.access(path.parent, os.W_OK):
-            mode += "&immutable=1"  # a read-only copy of a workspace: nobody writes, and no lock can be taken
+            mode += "&immutable=1"  # a read-only copy of a workspace: it has no writer, and no lock can be taken
         connection = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None, timeout=5)
         with _closed_on_error(connection):
-            if migrations.format_of(connection, path) == 0:  # the writer is just creating it
+            if migrations.format_of(connection, path) == 0:  # the writer is creating it now
                 connection.close()
                 return None
     return connection
@@ -81,9 +82,9 @@ def open_for_reading(workspace: Workspace) -> sqlite3.Connection | None:
 
 @contextmanager
 def reading(workspace: Workspace) -> Iterator[sqlite3.Connection | None]:
-    """A read-only connection for a moment; None where nothing was ever stored. Raises as ``open_for_reading``.
+    """A read-only connection for the block; None if the store does not exist yet. Raises as ``open_for_reading``.
 
-    Until a writer comes, a database may be of an older format; what it lacks looks empty.
+    A database of an older format is shown as one of the present format; tables that it lacks are empty.
     """
     connection = open_for_reading(workspace)
     if connection is None:
@@ -96,7 +97,7 @@ def reading(workspace: Workspace) -> Iterator[sqlite3.Connection | None]:
 
 @contextmanager
 def nothing_stored() -> Iterator[sqlite3.Connection]:
-    """An empty database in memory, in the present format: what a reader sees where nothing was ever stored."""
+    """An empty in-memory database of the present format, for readers where the store does not exist yet."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         migrations.bring_up(connection, Path(":memory:"))
         set_meta(connection, "workspace_id", _NO_WORKSPACE)
@@ -105,7 +106,7 @@ def nothing_stored() -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def _opening(path: Path) -> Iterator[None]:
-    """Whatever keeps the database from being opened is an error of the table."""
+    """Translate any error of opening the database to a JobError."""
     try:
         yield
     except (OSError, sqlite3.Error) as error:
@@ -115,6 +116,7 @@ def _opening(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
+    """Close the connection if the block raises."""
     try:
         yield
     except BaseException:
@@ -124,18 +126,21 @@ def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def failing_clearly() -> Iterator[None]:
-    """Raise what the disk or SQLite fails with as an error of the table; everything else as it is."""
+    """Raise errors of the disk or SQLite as JobError: DISK_FULL, STORE_BUSY, STORE_UNREADABLE. Other errors pass
+    through.
+    """
     try:
         yield
     except (OSError, sqlite3.Error) as error:
-        found = _explained(error)
-        if found is None:
+        job_error = _explained(error)
+        if job_error is None:
             raise
-        raise found from error
+        raise job_error from error
 
 
 def _explained(error: Exception) -> JobError | None:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary one, without its extension
+    """The JobError for an error of the disk or SQLite; None for any other."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary code, without the extended part
     if code == sqlite3.SQLITE_FULL or (isinstance(error, OSError) and error.errno in _NO_SPACE):
         return JobError("DISK_FULL")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -146,9 +151,11 @@ def _explained(error: Exception) -> JobError | None:
 
 
 def meta(connection: sqlite3.Connection, key: str) -> str | None:
+    """A value of the table ``meta``, or None."""
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     return None if row is None else str(row[0])
 
 
 def set_meta(connection: sqlite3.Connection, key: str, value: str) -> None:
+    """Set a value of the table ``meta``."""
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))

@@ -1,4 +1,4 @@
-"""How memory.db is built and how much is in each table: for the archive for support, without a text of a memory."""
+"""A summary of memory.db for a support archive: its schema and row counts, without a text of a memory."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from . import database
 
 @dataclass(frozen=True, slots=True)
 class DatabaseSummary:
-    """``rows`` counts the rows of each table; in place of a count, the name of the error that kept it from being read.
+    """``rows`` has the row count of each table, or the name of the error if it cannot be read.
 
-    ``memories`` counts by kind, status and whether hidden (0 or 1).
+    ``memories`` has counts by kind, status and whether hidden (0 or 1).
     """
 
     format: int
@@ -27,7 +27,10 @@ class DatabaseSummary:
 
 
 def database_summary(workspace: Workspace) -> DatabaseSummary | None:
-    """None where nothing was ever stored. Raises STORE_NEWER, STORE_UNREADABLE, sqlite3.Error."""
+    """The summary; None if the store does not exist yet.
+
+    Raises JobError: STORE_NEWER, STORE_UNREADABLE; and sqlite3.Error.
+    """
     connection = database.open_for_reading(workspace)
     if connection is None:
         return None

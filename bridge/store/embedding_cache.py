@@ -1,7 +1,7 @@
-"""Embeddings by model and text, kept in memory.db: each text is embedded once, whoever asks.
+"""The embedding cache in memory.db, by model and text: each text is embedded once.
 
-The transaction is the store's where one is open; otherwise new embeddings have one of their own, so that an
-ingestion that is cut off afterwards need not embed again.
+It uses the store's transaction if one is open. Otherwise new embeddings are committed at once, so that an ingestion
+that is cut off afterwards need not embed again.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from ..embedding.embedder import Embedder, Vector, Vectors
 from . import database
 
 _TOGETHER = 500  # keys of one query
-_AT_A_TIME = 32  # texts between two pauses: about a second's work for a small machine
+_AT_A_TIME = 32  # texts between two pauses: about a second on a small machine
 
 
 class EmbeddingCache:
-    """Over the one writer's connection."""
+    """The cache, through the one writer's connection."""
 
     def __init__(self, connection: sqlite3.Connection, embedder: Embedder) -> None:
         self._connection = connection
         self._embedder = embedder
 
     def embed(self, texts: Sequence[str], pause: Callable[[], None] | None = None) -> Vectors:
-        """Vectors of the texts, shape (n, dimensions): known ones as they are kept, new ones made and kept.
+        """Vectors of the texts, shape (n, dimensions), from the cache or newly embedded and cached.
 
-        With ``pause``, which is called now and then, what was made until then is kept already.
+        ``pause`` is called between batches; the batches before it are in the cache by then.
         """
         keys = [sha256(text.encode()).digest() for text in texts]
         known = self._known(keys)
@@ -43,28 +43,28 @@ class EmbeddingCache:
             known |= fresh
             if pause is not None:
                 pause()
-        found = np.empty((len(texts), self._embedder.dimensions), dtype=np.float32)
-        for place, key in enumerate(keys):
-            found[place] = known[key]
-        return found
+        vectors = np.empty((len(texts), self._embedder.dimensions), dtype=np.float32)
+        for position, key in enumerate(keys):
+            vectors[position] = known[key]
+        return vectors
 
     def drop(self, texts: Iterable[str]) -> None:
-        """Remove what is known of texts, of all models, inside a transaction."""
+        """Delete the embeddings of texts, of all models, inside a transaction."""
         models = self._connection.execute("SELECT DISTINCT model FROM embeddings").fetchall()
         keys = [sha256(text.encode()).digest() for text in texts]
         delete = "DELETE FROM embeddings WHERE model = ? AND text_sha256 = ?"
         self._connection.executemany(delete, [(model, key) for (model,) in models for key in keys])
 
     def _known(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
-        found: dict[bytes, Vector] = {}
+        vectors: dict[bytes, Vector] = {}
         wanted = list(dict.fromkeys(keys))
         for start in range(0, len(wanted), _TOGETHER):
             part = wanted[start : start + _TOGETHER]
             marks = ", ".join("?" * len(part))
             query = f"SELECT text_sha256, vector FROM embeddings WHERE model = ? AND text_sha256 IN ({marks})"  # noqa: S608 - marks only
             for key, blob in self._connection.execute(query, (self._embedder.identity, *part)):
-                found[key] = np.frombuffer(blob, dtype="<f4")
-        return found
+                vectors[key] = np.frombuffer(blob, dtype="<f4")
+        return vectors
 
     def _keep(self, fresh: dict[bytes, Vector]) -> None:
         rows = [(self._embedder.identity, key, vector.astype("<f4").tobytes()) for key, vector in fresh.items()]

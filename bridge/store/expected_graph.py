@@ -1,4 +1,4 @@
-"""What the knowledge graph has to hold, by memory.db: to compare the graph with it."""
+"""The content that memory.db requires of the knowledge graph, for comparison with the graph."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _TOGETHER = 500  # memories
 
 
 class ExpectedGraph:
-    """Over a connection that only reads. Ids of memories unless something else is named. Raises sqlite3.Error."""
+    """Reads through a read-only connection. Ids are ids of memories unless named otherwise. Raises sqlite3.Error."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     @property
     def embedder(self) -> str | None:
-        """The identity of the model that the graph was made with; None if there never was a graph."""
+        """The identity of the graph's embedding model; None if there never was a graph."""
         return database.meta(self._connection, "graph_embedder")
 
     def memories(self) -> Iterator[list[Memory]]:
-        """The visible memories by number, some hundred at a time; those that cannot be read are left out."""
+        """The visible memories by number, in lists of a few hundred; unreadable ones are left out."""
         query = f"SELECT {rows.COLUMNS} FROM memories WHERE number > ? AND hidden = 0 ORDER BY number LIMIT ?"  # noqa: S608 - a constant
         last = 0
         while part := self._connection.execute(query, (last, _TOGETHER)).fetchall():
@@ -41,22 +41,22 @@ class ExpectedGraph:
         return self._connection.execute(query).fetchall()
 
     def gone(self) -> list[str]:
-        """The memories that the graph must not hold: forgotten ones, and hidden ones."""
+        """The ids that the graph must not hold: forgotten and hidden memories."""
         hidden = self._column("SELECT id FROM memories WHERE hidden = 1")
         forgotten = self._column("SELECT id FROM tombstones") - self._column("SELECT id FROM memories")
         return [*forgotten, *hidden]
 
     def pending(self) -> set[str]:
-        """The memories with a change that is still to be delivered to the graph."""
+        """The ids with a pending outbox entry."""
         return self._column("SELECT memory_id FROM outbox")
 
     def extracted(self) -> dict[str, list[str]]:
-        """The nodes that cognee found in texts of visible memories, each with these memories."""
+        """Node id -> ids of the visible memories whose texts it was extracted from."""
         node_ids = self._column("SELECT DISTINCT node_id FROM found_nodes")
         return ExtractionReader(self._connection).memories_with([*node_ids])
 
     def documents(self) -> set[str]:
-        """The ids under which our memories' texts are among cognee's documents."""
+        """The ids of our memories' texts among cognee's documents."""
         return self._column("SELECT data_id FROM cognified")
 
     def _column(self, query: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""The rows of an export: every memory of memory.db, and the other tables that go along."""
+"""The rows of an export: all memories of memory.db, and the rows of the other exported tables."""
 
 from __future__ import annotations
 
@@ -10,28 +10,31 @@ from typing import Any
 from . import database, rows
 from .rows import Addition
 
-# The other tables that go along: in which order, and which of their columns hold JSON.
+# The other exported tables by line type: the table with its order, and its columns that hold JSON.
 TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "compaction": ("compactions ORDER BY seq", ("sources", "conflicts", "restored")),
     "cognified": ("cognified ORDER BY memory_id", ("found",)),
 }
-_OWN = ("seq",)  # columns that mean nothing elsewhere
+_OWN = ("seq",)  # columns without a meaning in another store
 
 
 class SqliteExportRows:
-    """Over a read transaction. See ``protocol_reading.ExportRows``."""
+    """Rows of an export, in a read transaction. See ``protocol_reading.ExportRows``."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        names = {name for (name,) in tables}  # no child has opened the store since an update: some may be missing
+        names = {name for (name,) in tables}  # some are missing in an older format
         self._queries = {kind: query for kind, (query, _) in TABLES.items() if query.split()[0] in names}
 
     @property
     def workspace_id(self) -> str | None:
+        """The workspace's UUID; None if the store has none yet."""
         return database.meta(self._connection, "workspace_id")
 
     def counts(self) -> dict[str, int]:
+        """How many rows there are, of "memory" and of each type of ``TABLES``; 0 for a missing table."""
+
         def count(query: str) -> int:
             return int(self._connection.execute(f"SELECT count(*) FROM {query}").fetchone()[0])  # noqa: S608 - constants
 
@@ -39,6 +42,7 @@ class SqliteExportRows:
         return {"memory": count("memories"), **others}
 
     def additions(self) -> Iterator[Addition]:
+        """All memories, hidden ones included, by rising number."""
         columns = {row[1] for row in self._connection.execute("PRAGMA table_info(memories)")}
         linked = "migrated_from" if "migrated_from" in columns else "NULL"
         query = f"SELECT hidden, {linked}, status_set_at, {rows.COLUMNS} FROM memories ORDER BY number"  # noqa: S608
@@ -47,6 +51,7 @@ class SqliteExportRows:
             yield Addition(memory, hidden=bool(hidden), migrated_from=migrated_from, status_set_at=status_set_at)
 
     def rows(self, kind: str) -> Iterator[dict[str, Any]]:
+        """The rows of a type of ``TABLES``: its columns, JSON decoded."""
         if kind not in self._queries:
             return
         found = self._connection.execute(f"SELECT * FROM {self._queries[kind]}")  # noqa: S608 - a constant

@@ -1,6 +1,7 @@
-"""What cognee found in texts by a language model, kept in memory.db: a lost graph is written anew without asking again.
+"""The nodes and edges that cognee extracted from texts by a language model, stored in memory.db, so that a lost graph
+can be rebuilt without calling the model again.
 
-Several texts may have found the same node or edge. It leaves the graph with the last visible memory that has it.
+Several texts may have the same node or edge. It is removed from the graph with the last visible memory that has it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _AT_ONCE = 500  # ids in one query
 
 @dataclass(frozen=True, slots=True)
 class ExtractedNode:
-    """A node as cognee made it. ``index_fields`` are those of its properties that are embedded."""
+    """A node as cognee made it. ``index_fields`` are the names of its embedded properties."""
 
     id: str
     type: str
@@ -27,6 +28,8 @@ class ExtractedNode:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedEdge:
+    """An edge as cognee made it; ``source`` and ``target`` are ids of nodes."""
+
     source: str
     target: str
     name: str
@@ -34,11 +37,14 @@ class ExtractedEdge:
 
     @property
     def key(self) -> tuple[str, str, str]:
+        """The edge's identity: source, target and name."""
         return self.source, self.target, self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
+    """What was extracted from one text or several; false if empty."""
+
     nodes: tuple[ExtractedNode, ...] = ()
     edges: tuple[ExtractedEdge, ...] = ()
 
@@ -47,22 +53,25 @@ class Extraction:
 
 
 def data_id_of(memory_id: str) -> str:
-    """The id of a memory's text among cognee's documents; the memory's own is that of its node."""
+    """The id of a memory's text among cognee's documents; the memory's own id is that of its node.
+
+    Raises ValueError for an id that is no UUID.
+    """
     return str(uuid5(UUID(memory_id), "cognee document"))
 
 
 class ExtractionReader:
-    """Reads what is kept through one connection."""
+    """Reads extractions through one connection."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def of(self, memory_ids: Sequence[str]) -> dict[str, Extraction]:
-        """What was found in those of the memories that were looked into."""
+        """Memory id -> extraction, for those of the memories that have one."""
         return {memory_id: _decoded(found) for memory_id, found in self._rows(memory_ids)}
 
     def known(self, memory_ids: Sequence[str]) -> set[str]:
-        """Those of the memories that were looked into."""
+        """The ids of those of the memories that have an extraction."""
         found: set[str] = set()
         for part in _parts(memory_ids):
             query = f"SELECT memory_id FROM cognified WHERE memory_id IN ({_marks(part)})"  # noqa: S608 - marks alone
@@ -70,7 +79,7 @@ class ExtractionReader:
         return found
 
     def by_job(self, job_id: str) -> list[str]:
-        """The memories into which the job looked, in whichever attempt; by number."""
+        """The ids of the memories from which the job extracted, in any attempt, by number."""
         query = (
             "SELECT memory_id FROM cognified JOIN memories ON id = memory_id"
             " WHERE json_extract(found, '$.job_id') = ? ORDER BY number"
@@ -78,7 +87,7 @@ class ExtractionReader:
         return [memory_id for (memory_id,) in self._connection.execute(query, (job_id,))]
 
     def unread(self) -> list[str]:
-        """The visible raw memories that were not looked into yet, by number."""
+        """The ids of the visible raw memories without an extraction, by number."""
         query = (
             "SELECT id FROM memories WHERE kind = 'legacy' AND hidden = 0"
             " AND NOT EXISTS (SELECT 1 FROM cognified WHERE memory_id = id) ORDER BY number"
@@ -86,7 +95,7 @@ class ExtractionReader:
         return [memory_id for (memory_id,) in self._connection.execute(query)]
 
     def alone(self, found: Extraction, memory_ids: Sequence[str]) -> Extraction:
-        """What of the findings no other visible memory than these has: what goes with them."""
+        """The nodes and edges that no visible memory other than these has: they are removed with these memories."""
         others = self._others([node.id for node in found.nodes], set(memory_ids))
         shared = {node_id for ids in others.values() for node_id in ids}
         kept_edges: set[tuple[str, str, str]] = set()
@@ -98,16 +107,16 @@ class ExtractionReader:
         )
 
     def memories_with(self, node_ids: Sequence[str]) -> dict[str, list[str]]:
-        """In which visible memories' texts nodes were found: ids of memories by node."""
-        found: dict[str, list[str]] = {}
+        """Node id -> ids of the visible memories whose texts it was extracted from."""
+        memories: dict[str, list[str]] = {}
         for memory_id, ids in self._others(node_ids, set()).items():
             for node_id in ids:
-                found.setdefault(node_id, []).append(memory_id)
-        return found
+                memories.setdefault(node_id, []).append(memory_id)
+        return memories
 
     def _others(self, node_ids: Sequence[str], apart: set[str]) -> dict[str, set[str]]:
-        """The visible memories that have some of the nodes, and which."""
-        found: dict[str, set[str]] = {}
+        """Memory id -> which of the nodes it has, for visible memories except ``apart``."""
+        nodes: dict[str, set[str]] = {}
         for part in _parts(node_ids):
             query = (
                 "SELECT memory_id, node_id FROM found_nodes JOIN memories ON id = memory_id"  # noqa: S608 - marks alone
@@ -115,8 +124,8 @@ class ExtractionReader:
             )
             for memory_id, node_id in self._connection.execute(query, part):
                 if memory_id not in apart:
-                    found.setdefault(memory_id, set()).add(node_id)
-        return found
+                    nodes.setdefault(memory_id, set()).add(node_id)
+        return nodes
 
     def _rows(self, memory_ids: Sequence[str]) -> Iterable[tuple[str, str]]:
         for part in _parts(memory_ids):
@@ -124,17 +133,17 @@ class ExtractionReader:
             yield from self._connection.execute(query, part)
 
     def data_ids(self) -> list[str]:
-        """The ids of all texts among cognee's documents, those of memories that are gone as well."""
+        """The ids of all texts among cognee's documents, those of deleted memories included."""
         return [str(data_id) for (data_id,) in self._connection.execute("SELECT data_id FROM cognified")]
 
     def stored(self, memory_id: str) -> list[Any]:
-        """What was found in a memory's text, as the JSON value that is stored."""
+        """The stored JSON value of a memory's extraction, in a list of one; empty if there is none."""
         query = "SELECT found FROM cognified WHERE memory_id = ?"
         return [json.loads(found) for (found,) in self._connection.execute(query, (memory_id,))]
 
 
 def together(found: Iterable[Extraction]) -> Extraction:
-    """Several as one, each node and edge once."""
+    """Several extractions as one, each node and edge once."""
     nodes: dict[str, ExtractedNode] = {}
     edges: dict[tuple[str, str, str], ExtractedEdge] = {}
     for one in found:
@@ -147,7 +156,7 @@ def together(found: Iterable[Extraction]) -> Extraction:
 
 
 def keep(connection: Connection, memory_id: str, found: Extraction, job_id: str, now: str) -> None:
-    """Keep what was found in a memory's text, instead of what was found before."""
+    """Store an extraction, instead of an earlier one of the memory."""
     connection.execute("DELETE FROM cognified WHERE memory_id = ?", (memory_id,))
     connection.execute(
         "INSERT INTO cognified (memory_id, data_id, at, found) VALUES (?, ?, ?, ?)",
@@ -156,11 +165,11 @@ def keep(connection: Connection, memory_id: str, found: Extraction, job_id: str,
 
 
 def drop(connection: Connection, memory_ids: Iterable[str]) -> None:
-    """Forget what was found in these memories' texts."""
+    """Delete the extractions of these memories."""
     connection.executemany("DELETE FROM cognified WHERE memory_id = ?", [(memory_id,) for memory_id in memory_ids])
 
 
-# --- one query, and an extraction as JSON ---
+# --- parts of queries, and an extraction as JSON ---
 
 
 def _parts(ids: Sequence[str]) -> Iterable[list[str]]:

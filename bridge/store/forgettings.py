@@ -1,6 +1,6 @@
-"""The table ``forgettings``: which forgettings have begun, and what they still have to remove.
+"""The table ``forgettings``: the forgettings that have begun, and what they still have to remove.
 
-It holds ids, digests and names of our own, never texts.
+It holds ids, digests and names that this program chose, never texts.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import Any
 
 from .applied_jobs import AppliedJob
 
-# What of a plan may still have to be removed.
+# The fields of a plan that may still have to be removed.
 _LEFT = ("jobs", "jobs_to_cancel", "rejected", "parts", "files", "stores", "data_ids")
-_STORED_AS = {"jobs_to_cancel": "doomed"}  # names in the file that differ from ours
+_STORED_AS = {"jobs_to_cancel": "doomed"}  # field -> its name in the stored JSON, where that differs
 _NAMED = {stored: ours for ours, stored in _STORED_AS.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A forgetting that has begun. ``forgotten`` are the ids that were asked for and those that go with them.
+    """What a forgetting removes. ``forgotten`` are the requested ids, with originals and conversions.
 
-    ``jobs`` are ended jobs whose files quote them; ``jobs_to_cancel`` waiting ones that would bring one back. ``files``
-    are relative to the workspace, and so are ``stores`` of earlier versions, in which ``data_ids`` are texts.
-    ``rejected`` and ``parts`` are SHA-256 digests of names, since people choose these.
+    ``jobs`` are ended jobs whose files quote the memories; ``jobs_to_cancel`` are waiting ones that would store one
+    again. ``files`` are paths relative to the workspace, as are ``stores`` of earlier versions, in which ``data_ids``
+    are texts. ``rejected`` and ``parts`` are SHA-256 digests of file names, since people choose these.
     """
 
     forgotten: tuple[str, ...]
@@ -44,23 +44,23 @@ class Plan:
 
     @property
     def tombstones(self) -> tuple[str, ...]:
-        """Every id that must not come back."""
+        """Every id that must not be stored again by an earlier job."""
         rebuilt = (old for old, new in self.records_rebuilt if old != new)
         return (*self.forgotten, *rebuilt, *self.records_removed)
 
     def joined(self, others: Iterable[Plan]) -> Plan:
-        """This plan with what other forgettings still have to remove."""
-        found = self
+        """This plan, with what the other plans still have to remove."""
+        plan = self
         for other in others:
             for name in _LEFT:
-                both: dict[str, Any] = {name: tuple(dict.fromkeys((*getattr(found, name), *getattr(other, name))))}
-                found = replace(found, **both)
-        return found
+                both: dict[str, Any] = {name: tuple(dict.fromkeys((*getattr(plan, name), *getattr(other, name))))}
+                plan = replace(plan, **both)
+        return plan
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A forgetting as the table has it."""
+    """A forgetting in the table; ``is_done`` once the stores hold nothing of it."""
 
     plan: Plan
     is_done: bool
@@ -73,7 +73,7 @@ class ForgettingReader:
         self._connection = connection
 
     def begun(self, job: AppliedJob, accepted_at: str) -> Begun | None:
-        """What this job has begun in an earlier attempt; not what a former job of the same id did."""
+        """The forgetting that an earlier attempt of the job began. An earlier job of the same id does not count."""
         row = self._connection.execute(
             "SELECT plan, done_at IS NOT NULL FROM forgettings WHERE job_id = ? AND job_sha256 = ? AND accepted_at = ?",
             (job.job_id, job.job_sha256, accepted_at),
@@ -81,7 +81,7 @@ class ForgettingReader:
         return None if row is None else Begun(_decoded(row[0]), bool(row[1]))
 
     def unfinished(self) -> list[Plan]:
-        """The forgettings that have begun and not ended, also those of jobs that gave up."""
+        """The plans of forgettings that are not done, those of failed jobs included."""
         return [plan for _, plan in _unfinished(self._connection)]
 
 
@@ -97,14 +97,14 @@ def begin(connection: sqlite3.Connection, job: AppliedJob, accepted_at: str, pla
 
 
 def finish_all(connection: sqlite3.Connection, now: str) -> None:
-    """Record that no begun forgetting has left anything in the stores. Names of removed files are dropped."""
+    """Record that all begun forgettings are done. The names of removed files are deleted from the plans."""
     for rowid, plan in _unfinished(connection):
         left = replace(plan, files=(), stores=(), data_ids=())
         connection.execute("UPDATE forgettings SET done_at = ?, plan = ? WHERE rowid = ?", (now, _encoded(left), rowid))
 
 
 def drop_before(connection: sqlite3.Connection, at: str) -> None:
-    """Drop ended forgettings that are older than any job that could still ask for them."""
+    """Delete finished forgettings older than any job that could still need them."""
     connection.execute("DELETE FROM forgettings WHERE done_at < ?", (at,))
 
 
@@ -121,6 +121,8 @@ def _encoded(plan: Plan) -> str:
 
 
 def _decoded(text: str) -> Plan:
-    given = {_NAMED.get(name, name): value for name, value in json.loads(text).items()}
-    found: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-    return Plan(**found | {"records_rebuilt": tuple((old, new) for old, new in found["records_rebuilt"])})
+    stored = {_NAMED.get(name, name): value for name, value in json.loads(text).items()}
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
+    }
+    return Plan(**fields | {"records_rebuilt": tuple((old, new) for old, new in fields["records_rebuilt"])})

@@ -1,6 +1,6 @@
-"""memory.db and its index, inspected in a moment.
+"""A quick inspection of memory.db and its indexes.
 
-It only reads, and never fails: what cannot be inspected is said in ``problem``.
+It only reads and never raises: ``problem`` says why something could not be inspected.
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ _PARTS: dict[vector_files.Part, str] = {"passages": "vector_rows", "wholes": "wh
 
 @dataclass(slots=True)
 class StoreStatus:
-    """memory.db. ``whole`` is None where there was no time to read it whole; else what is wrong, nothing being well.
+    """The state of memory.db. ``whole`` is None if there was no time to read all of it; otherwise the problems that
+    SQLite found.
 
-    What stands below ``format`` is known for the present format alone.
+    The fields after ``whole`` are filled for the present format only. ``words`` is the number of indexed texts, -1 if
+    the index cannot be read.
     """
 
     is_there: bool = False
@@ -51,43 +53,43 @@ class StoreStatus:
 
     @property
     def is_present(self) -> bool:
-        """Whether it is of the format that this program writes."""
+        """Whether the database has the format that this program writes."""
         return self.format == migrations.FORMAT
 
 
 def store_status(workspace: Workspace, seconds: float) -> StoreStatus:
-    """Look at memory.db; for so long at most it is read whole."""
+    """Inspect memory.db. SQLite's check of the whole file takes at most ``seconds``."""
     path = workspace.memory_db
-    found = StoreStatus()
+    status = StoreStatus()
     try:
-        found.size = path.stat().st_size
-        found.is_there = found.size > 0
-        found.log_size = size_of(path.with_name(path.name + "-wal"))
+        status.size = path.stat().st_size
+        status.is_there = status.size > 0
+        status.log_size = size_of(path.with_name(path.name + "-wal"))
         connection = database.open_for_reading(workspace)
         if connection is None:
-            return found
+            return status
         with closing(connection), database.failing_clearly():
             connection.execute("PRAGMA busy_timeout = 500")
-            found.format = int(connection.execute("PRAGMA user_version").fetchone()[0])
-            found.whole = _read_whole(connection, seconds)
-            if found.is_present and not found.whole:
-                _look(connection, workspace, found)
+            status.format = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            status.whole = _read_whole(connection, seconds)
+            if status.is_present and not status.whole:
+                _look(connection, workspace, status)
     except FileNotFoundError:
         pass
     except JobError as error:
-        found.problem = error
+        status.problem = error
     except (OSError, sqlite3.Error, ValueError) as error:
-        found.problem = JobError("STORE_UNREADABLE", f"memory.db cannot be read: {error}.")
-    return found
+        status.problem = JobError("STORE_UNREADABLE", f"memory.db cannot be read: {error}.")
+    return status
 
 
 def _read_whole(connection: sqlite3.Connection, seconds: float) -> list[str] | None:
-    """What SQLite itself finds wrong; None when the time was over."""
+    """The problems that SQLite finds; None when the time is over."""
     deadline = time.monotonic() + seconds
     connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
     try:
-        said = [str(line) for (line,) in connection.execute("PRAGMA quick_check(5)")]
-        return [] if said == ["ok"] else said
+        problems = [str(line) for (line,) in connection.execute("PRAGMA quick_check(5)")]
+        return [] if problems == ["ok"] else problems
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
             return None
@@ -97,6 +99,8 @@ def _read_whole(connection: sqlite3.Connection, seconds: float) -> list[str] | N
 
 
 def _look(connection: sqlite3.Connection, workspace: Workspace, found: StoreStatus) -> None:
+    """Fill the fields that need the present format."""
+
     def one(query: str) -> Any:
         return connection.execute(query).fetchone()
 
@@ -121,6 +125,7 @@ def _look(connection: sqlite3.Connection, workspace: Workspace, found: StoreStat
 
 
 def _lacking(workspace: Workspace, meta: dict[str, str]) -> Iterator[str]:
+    """The names of vector files that are missing or too short."""
     dimensions = int((meta["embedder"].rpartition("/")[2]) or 0)
     for part, key in _PARTS.items():
         path = vector_files.path_of(workspace.vectors, int(meta.get("vector_generation", 0)), part)
@@ -129,7 +134,7 @@ def _lacking(workspace: Workspace, meta: dict[str, str]) -> Iterator[str]:
 
 
 def size_of(path: Path) -> int:
-    """The bytes of a file; 0 of what is not there."""
+    """The size of a file in bytes; 0 if it does not exist."""
     try:
         return path.lstat().st_size
     except OSError:

@@ -1,7 +1,7 @@
-"""What was asked of the language model, in memory.db: by job and by UTC day, calls and tokens, and what they cost where
-the model's price is known. Only numbers are kept.
+"""The usage of the language model in memory.db, by job and UTC day: calls, tokens, and cost where the price is known.
 
-A call is recorded before it is sent, with an estimate of its tokens, and corrected by what the provider reports.
+Only numbers are stored. A call is recorded before it is sent, with an estimate of its tokens; the provider's report
+corrects it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from . import database
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Calls, and the tokens of questions and answers; the cost in US dollars of the calls whose price is known."""
+    """Calls, tokens of prompts and completions, and the cost in US dollars of the calls whose price is known."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -25,12 +25,13 @@ class Spent:
 
     @property
     def tokens(self) -> int:
+        """Tokens of prompts and completions together."""
         return self.prompt_tokens + self.completion_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that was noted and not yet answered; ``estimate`` tokens stand in for its own."""
+    """A recorded call without a report yet; ``estimate`` is its assumed number of tokens."""
 
     day: str
     job_id: str
@@ -38,17 +39,17 @@ class Call:
 
 
 class LlmUsage:
-    """Over the one writer's connection."""
+    """The usage, through the one writer's connection."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     def of_day(self, day: str) -> Spent:
-        """What was asked on a day, ``2026-11-20``."""
+        """The usage of a UTC day such as ``2026-11-20``."""
         return self._sum("day = ?", day)
 
     def of_job(self, job_id: str) -> Spent:
-        """What a job asked, on whatever days."""
+        """The usage of a job, on all days."""
         return self._sum("job_id = ?", job_id)
 
     def _sum(self, where: str, value: str) -> Spent:
@@ -57,7 +58,7 @@ class LlmUsage:
     def begin(self, job_id: str, estimate: int, now: datetime, require: Callable[[Spent, Spent], None]) -> Call:
         """Record a call that is about to be sent, unless ``require`` raises.
 
-        ``require`` is given what the job and this day have spent, in the same transaction.
+        ``require`` receives the usage of the job and of this day, in the same transaction.
         """
         day = day_of(now)
         with database.failing_clearly(), database.transaction(self._connection):
@@ -66,12 +67,12 @@ class LlmUsage:
         return Call(day, job_id, estimate)
 
     def end(self, call: Call, prompt_tokens: int, completion_tokens: int, cost_usd: float | None = None) -> None:
-        """Put what the provider reports in the estimate's place."""
+        """Replace the estimate by the provider's report."""
         with database.failing_clearly(), database.transaction(self._connection):
             self._add(call, Spent(0, prompt_tokens - call.estimate, completion_tokens, cost_usd))
 
     def take_back(self, call: Call) -> None:
-        """The call was not served: it counts for nothing."""
+        """Delete a call that was not served."""
         with database.failing_clearly(), database.transaction(self._connection):
             self._add(call, Spent(-1, -call.estimate))
 
@@ -85,13 +86,13 @@ class LlmUsage:
         )
 
     def drop_before(self, now: datetime) -> int:
-        """Forget the days before. Returns how many entries those were."""
+        """Delete the days before. Returns how many entries."""
         with database.transaction(self._connection):
             return self._connection.execute("DELETE FROM llm_usage WHERE day < ?", (day_of(now),)).rowcount
 
 
 def today(connection: sqlite3.Connection, now: datetime) -> Spent:
-    """What was asked on this UTC day, for a reader."""
+    """The usage of this UTC day, for a reader."""
     return _sum(connection, "day = ?", day_of(now))
 
 

@@ -1,4 +1,4 @@
-"""Reading memories from memory.db by id, number or topic. Answers are values, never rows."""
+"""Memories read from memory.db by id, number or topic. Methods return values, never rows."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from .forgettings import ForgettingReader
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a store knows of a memory beside its words: its number, the job that brought it, whether it is hidden, its
-    status and since when somebody or something has set that, and the original that it was converted from."""
+    """What the store records of a memory besides its text: its number, the job that stored it, whether it is hidden,
+    its status and when that was set, and the original that it was converted from.
+    """
 
     number: int
     origin_job: str | None
@@ -33,7 +34,7 @@ class Known:
 
 
 class MemoryReader:
-    """Reads through one connection. What is hidden is not found, unless a method says so."""
+    """Reads through one connection. Hidden memories are left out, unless a method says otherwise."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -43,6 +44,7 @@ class MemoryReader:
 
     @property
     def workspace_id(self) -> str:
+        """The workspace's UUID, from which ids of memories derive."""
         value = database.meta(self._connection, "workspace_id")
         assert value is not None
         return value
@@ -51,9 +53,10 @@ class MemoryReader:
         """Whether the job's effect is committed."""
         return applied_jobs.is_recorded(self._connection, job)
 
-    # --- by id; hidden ones as well ---
+    # --- by id; hidden ones included ---
 
     def known(self, memory_id: str) -> Known | None:
+        """What the store records of the memory; None if it does not exist."""
         query = "SELECT number, origin_job, hidden, status, status_set_at, migrated_from FROM memories WHERE id = ?"
         row = self._connection.execute(query, (memory_id,)).fetchone()
         if row is None:
@@ -62,40 +65,42 @@ class MemoryReader:
         return Known(number, origin_job, bool(hidden), status, status_set_at, migrated_from)
 
     def is_hidden(self, memory_id: str) -> bool:
-        """Whether the memory is kept and not found: what was converted, or withdrawn."""
+        """Whether the memory exists and is hidden: an original, or a withdrawn record."""
         row = self._connection.execute("SELECT hidden FROM memories WHERE id = ?", (memory_id,)).fetchone()
         return row is not None and bool(row[0])
 
     def forgotten_at(self, memory_id: str) -> str | None:
-        """When the id was forgotten last; it may be there again by a later job."""
+        """When the id was last forgotten; None if never. A later job may have stored it again."""
         row = self._connection.execute("SELECT forgotten_at FROM tombstones WHERE id = ?", (memory_id,)).fetchone()
         return None if row is None else str(row[0])
 
     def was_forgotten_since(self, memory_id: str, accepted_at: str) -> bool:
-        """Whether the memory was forgotten after a job was accepted that would bring it back."""
+        """Whether the memory was forgotten at or after the time at which a job was accepted."""
         forgotten = self.forgotten_at(memory_id)
         return forgotten is not None and clock.parse(accepted_at) <= clock.parse(forgotten)
 
     def get(self, memory_id: str) -> Memory | None:
+        """The memory of this id, or None."""
         query = f"SELECT {rows.COLUMNS} FROM memories WHERE id = ?"  # noqa: S608 - a constant
         row = self._connection.execute(query, (memory_id,)).fetchone()
         return None if row is None else rows.memory_of(row)
 
     def select(self, memory_ids: Sequence[str]) -> dict[str, Memory]:
-        """Those of the memories that are there, by id."""
+        """Id -> memory, for those of the ids that exist."""
         query = f"SELECT {rows.COLUMNS} FROM memories WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 - a constant
-        found = (rows.memory_of(row) for row in self._connection.execute(query, (json.dumps(memory_ids),)))
-        return {memory.id: memory for memory in found}
+        memories = (rows.memory_of(row) for row in self._connection.execute(query, (json.dumps(memory_ids),)))
+        return {memory.id: memory for memory in memories}
 
     def unknown(self, memory_ids: Sequence[str]) -> list[str]:
-        """Those of the ids that no memory has, and none had that was forgotten."""
+        """Those of the ids that were never in the store: neither a memory nor a tombstone has them."""
         known = "SELECT id FROM memories WHERE id IN (SELECT value FROM json_each(:ids))"
         gone = "SELECT id FROM tombstones WHERE id IN (SELECT value FROM json_each(:ids))"
-        found = self._connection.execute(f"{known} UNION {gone}", {"ids": json.dumps(memory_ids)})
-        there = {memory_id for (memory_id,) in found}
-        return [memory_id for memory_id in memory_ids if memory_id not in there]
+        rows_found = self._connection.execute(f"{known} UNION {gone}", {"ids": json.dumps(memory_ids)})
+        known_ids = {memory_id for (memory_id,) in rows_found}
+        return [memory_id for memory_id in memory_ids if memory_id not in known_ids]
 
     def all_ids(self) -> list[str]:
+        """The ids of all memories, in no order."""
         return [memory_id for (memory_id,) in self._connection.execute("SELECT id FROM memories")]
 
     def ids_about(self, topic_id: str | None) -> list[str]:
@@ -104,21 +109,21 @@ class MemoryReader:
         return [memory_id for (memory_id,) in self._connection.execute(query, (topic_id,))]
 
     def conversions_of(self, memory_id: str) -> list[str]:
-        """The ids of the memories that an original was converted into."""
+        """The ids of the memories that an original was converted to."""
         query = "SELECT id FROM memories WHERE migrated_from = ?"
         return [converted for (converted,) in self._connection.execute(query, (memory_id,))]
 
     def records(self) -> list[tuple[Memory, bool]]:
-        """All decision records by number, each with whether it is hidden: withdrawn, or converted."""
+        """All decision records by number, each with whether it is hidden."""
         query = f"SELECT {rows.COLUMNS}, hidden FROM memories WHERE kind = 'decision_record' ORDER BY number"  # noqa: S608 - a constant
         return [(rows.memory_of(row[:-1]), bool(row[-1])) for row in self._connection.execute(query)]
 
     def words_without(self, memory_ids: Collection[str]) -> Iterator[str]:
-        """The words of all memories but these, each as JSON text."""
-        found = self._connection.execute("SELECT id, body FROM memories")
-        return (body for memory_id, body in found if memory_id not in memory_ids)
+        """The texts of all memories except these, each as JSON text."""
+        bodies = self._connection.execute("SELECT id, body FROM memories")
+        return (body for memory_id, body in bodies if memory_id not in memory_ids)
 
-    # --- what is found ---
+    # --- visible memories ---
 
     def count(self) -> int:
         """How many memories there are."""
@@ -135,7 +140,7 @@ class MemoryReader:
         return [rows.memory_of(row) for row in self._connection.execute(query, (number, limit))]
 
     def newest(self, limit: int) -> list[str]:
-        """The ids of the memories with the highest numbers, the highest first."""
+        """The ids of the ``limit`` memories with the highest numbers, the highest first."""
         query = "SELECT id FROM memories WHERE hidden = 0 ORDER BY number DESC LIMIT ?"
         return [str(memory_id) for (memory_id,) in self._connection.execute(query, (limit,))]
 
@@ -145,7 +150,7 @@ class MemoryReader:
         return [rows.memory_of(row) for row in self._connection.execute(query, (topic_id,))]
 
     def newest_about(self, topic_id: str) -> Memory | None:
-        """The memory of a topic that has the highest number."""
+        """The topic's memory with the highest number, or None."""
         query = (
             f"SELECT {rows.COLUMNS} FROM memories WHERE topic_id = ? AND hidden = 0"  # noqa: S608 - a constant
             " ORDER BY number DESC LIMIT 1"
@@ -154,15 +159,16 @@ class MemoryReader:
         return None if row is None else rows.memory_of(row)
 
     def topic_ids(self) -> list[str]:
+        """The ids of all topics, in alphabetical order."""
         query = "SELECT DISTINCT topic_id FROM memories WHERE topic_id IS NOT NULL AND hidden = 0 ORDER BY topic_id"
         return [topic_id for (topic_id,) in self._connection.execute(query)]
 
     def same_as(self, memory: Memory) -> str | None:
-        """The id of a memory that has the same kind, topic and words; None if there is none."""
+        """The id of a memory with the same kind, topic and text, or None."""
         return rows.same_as(self._connection, memory)
 
     def superseded(self, memory_ids: Sequence[str]) -> list[tuple[str, str]]:
-        """Pairs of a record and one of its sources, either of which is among the memories."""
+        """Pairs of a record and one of its sources, where one of the two is among the memories."""
         query = (
             "SELECT record.id, source.id FROM memories AS record, json_each(record.sources) AS listed"
             " JOIN memories AS source ON source.id = listed.value"
@@ -173,26 +179,26 @@ class MemoryReader:
         return list(self._connection.execute(query, {"ids": json.dumps(list(memory_ids))}))
 
     def brought_by(self, job_id: str, since: str) -> list[str]:
-        """The ids of the memories that a job has brought since then, by number."""
+        """The ids of the memories that a job stored since then, by number."""
         query = "SELECT id FROM memories WHERE origin_job = ? AND hidden = 0 AND stored_at >= ? ORDER BY number"
         return [memory_id for (memory_id,) in self._connection.execute(query, (job_id, since))]
 
     # --- numbers ---
 
     def is_free(self, number: int) -> bool:
-        """Whether no memory ever had the number, so that a new one can have it."""
+        """Whether no memory ever had the number, so that a new one can get it."""
         return numbering.is_free(self._connection, number)
 
     def last_number(self) -> int:
-        """The highest number that was ever given; 0 before the first."""
+        """The highest number ever used; 0 before the first."""
         return numbering.last(self._connection)
 
 
 @contextmanager
 def reading(workspace: Workspace) -> Iterator[MemoryReader]:
-    """A reader for a moment, beside the writer; without memories where nothing was ever stored.
+    """A reader for the block, beside the writer. It has no memories if the store does not exist yet.
 
-    Raises STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
+    Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
     """
     with database.reading(workspace) as connection:
         if connection is not None:

@@ -1,4 +1,4 @@
-"""Lists of memories and topics from memory.db, for people to look at."""
+"""Lists of memories and topics from memory.db, for people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HIGHEST = 2**63 - 1
 
 
 class SqliteLists:
-    """Over a read transaction. See ``protocol_reading.MemoryLists``."""
+    """Lists, in a read transaction. See ``protocol_reading.MemoryLists``."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -28,26 +28,34 @@ class SqliteLists:
         status: str | None = None,
         kind: str | None = None,
     ) -> list[Memory]:
+        """At most ``limit`` visible memories with numbers below ``before``, the highest number first."""
         where, given = _where(topic_id=topic_id, status=status, kind=kind)
         query = f"SELECT {rows.COLUMNS} FROM memories WHERE {where} AND number < ? ORDER BY number DESC LIMIT ?"  # noqa: S608 - constants
         return self._memories(query, *given, _HIGHEST if before is None else before, limit)
 
     def count(self, *, topic_id: str | None = None, status: str | None = None, kind: str | None = None) -> int:
+        """How many memories ``page`` could return without a limit."""
         where, given = _where(topic_id=topic_id, status=status, kind=kind)
         return int(self._connection.execute(f"SELECT count(*) FROM memories WHERE {where}", given).fetchone()[0])  # noqa: S608 - constants
 
     def entry(self, wanted: str | int) -> Entry | None:
+        """A memory by id (text) or by number, hidden ones included, or None."""
         column = "number" if isinstance(wanted, int) else "id"
         query = f"SELECT hidden, migrated_from, {rows.COLUMNS} FROM memories WHERE {column} = ?"  # noqa: S608 - constants
-        found = self._connection.execute(query, (wanted,)).fetchone()
-        if found is None:
+        result = self._connection.execute(query, (wanted,)).fetchone()
+        if result is None:
             return None
-        hidden, migrated_from, *row = found
+        hidden, migrated_from, *row = result
         memory = rows.memory_of(tuple(row))
-        made = self._connection.execute("SELECT id FROM memories WHERE migrated_from = ? ORDER BY number", (memory.id,))
-        return Entry(memory, bool(hidden), migrated_from, tuple(str(each) for (each,) in made))
+        conversions = self._connection.execute(
+            "SELECT id FROM memories WHERE migrated_from = ? ORDER BY number", (memory.id,)
+        )
+        return Entry(memory, bool(hidden), migrated_from, tuple(str(each) for (each,) in conversions))
 
     def related(self, memory_ids: Sequence[str], topic_id: str | None) -> list[Memory]:
+        """These memories and those of the topic, with originals and conversions, hidden ones included, by rising
+        number.
+        """
         named = (
             "WITH RECURSIVE named(id) AS ("
             " SELECT id FROM memories WHERE topic_id = ? OR id IN (SELECT value FROM json_each(?))"
@@ -58,6 +66,7 @@ class SqliteLists:
         return self._memories(query, topic_id, json.dumps(list(memory_ids)))
 
     def topics(self) -> list[TopicRow]:
+        """All topics, by falling number of active summaries, then by id."""
         query = (
             "SELECT topic_id, count(*), total(kind = 'summary' AND status = 'Active'),"
             " total(status = 'DecisionRecord'), total(status = 'Draft'), total(status = 'Superseded'),"
@@ -74,10 +83,12 @@ class SqliteLists:
         ]
 
     def kinds(self) -> dict[str, int]:
+        """Kind -> number of visible memories."""
         query = "SELECT kind, count(*) FROM memories WHERE hidden = 0 GROUP BY kind"
         return dict(self._connection.execute(query).fetchall())
 
     def outbox_entries(self) -> int:
+        """How many deliveries to the knowledge graph are pending."""
         return int(self._connection.execute("SELECT count(*) FROM outbox").fetchone()[0])
 
     def _memories(self, query: str, *arguments: object) -> list[Memory]:
@@ -85,6 +96,6 @@ class SqliteLists:
 
 
 def _where(**wanted: str | None) -> tuple[str, Sequence[str]]:
-    """The condition for visible memories with these columns, and its arguments."""
+    """The SQL condition for visible memories with these column values, and its arguments."""
     given = {column: value for column, value in wanted.items() if value is not None}
     return " AND ".join(["hidden = 0", *(f"{column} = ?" for column in given)]), [*given.values()]

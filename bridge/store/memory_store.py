@@ -1,7 +1,7 @@
 """The store over memory.db, with its one writer. Only the child process opens it.
 
-One transaction commits a change: memories become visible whole, the jobs that are applied by it are recorded, and the
-outbox gets what the knowledge graph has to be told.
+One transaction commits a change: it makes memories visible, records the applied jobs, and enqueues the deliveries to
+the knowledge graph.
 """
 
 from __future__ import annotations
@@ -40,19 +40,20 @@ from .word_index import WordIndex
 
 log = logging.getLogger(__name__)
 
-_CHECKED_QUICKLY = 5_000  # memories whose words are compared with the index, and vectors summed, in half a second
+_CHECKED_QUICKLY = 5_000  # memories whose words and vector checksums are verified in half a second
 _READERS_PATIENCE_SECONDS = 5.0
-_EFFECTS_KEPT = timedelta(days=90)  # longer than any record that a cancellation could name
+_EFFECTS_KEPT = timedelta(days=90)  # longer than any job record that can still be cancelled
 _USAGE_KEPT = timedelta(days=90)
 
 
 class MemoryStore(MemoryReader):
-    """Opens memory.db under a kernel lock of its own, so that a process that was left over does not write as well."""
+    """The open store. It holds a kernel lock, so that a leftover process cannot write at the same time."""
 
     def __init__(self, workspace: Workspace, embedder: Embedder, *, new_model: bool = False) -> None:
-        """``new_model`` opens a store of another model, which nothing but ``rebuild_vectors`` may then touch.
+        """Open the store, and repair its indexes.
 
-        Raises STORE_BUSY, STORE_NEWER, STORE_UNREADABLE, EMBEDDER_MISMATCH.
+        ``new_model`` allows a store of another embedding model, which only ``rebuild_vectors`` may then change. Raises
+        JobError: STORE_BUSY, STORE_NEWER, STORE_UNREADABLE, EMBEDDER_MISMATCH.
         """
         self._lock = Lock(workspace.store_lock)
         if not self._lock.acquire():
@@ -76,7 +77,7 @@ class MemoryStore(MemoryReader):
         try:
             self.model_changed = self._check_embedder(new_model)
             if not self.model_changed:
-                # What was closed in order and is large is looked at by its size alone: each start waits for it.
+                # A large store that was closed cleanly gets only a check by size, since every start waits for it.
                 was_closed = database.meta(self._connection, "store_closed") == "yes"
                 closely = not was_closed or self.count() <= _CHECKED_QUICKLY
                 self._mend_vectors(closely=closely)
@@ -87,14 +88,15 @@ class MemoryStore(MemoryReader):
             raise
 
     def close(self) -> None:
+        """Close the store and release its lock."""
         if self._is_open:
-            with contextlib.suppress(sqlite3.Error):  # then the next opening looks closely
+            with contextlib.suppress(sqlite3.Error):  # then the next start checks closely
                 self._note_closed(True)
         self._connection.close()
         self._lock.release()
 
     def _note_closed(self, closed: bool) -> None:
-        """Note how the store is left, for the next opening: in use, or as it should be."""
+        """Record for the next start whether the store was closed cleanly."""
         self._is_open = not closed
         value = "yes" if closed else "no"
         if database.meta(self._connection, "store_closed") != value:
@@ -102,7 +104,10 @@ class MemoryStore(MemoryReader):
                 database.set_meta(self._connection, "store_closed", value)
 
     def _check_embedder(self, new_model: bool) -> bool:
-        """Whether the store was made with another model than ours; raises unless that was expected."""
+        """Whether the store has another embedding model than the settings.
+
+        Raises JobError: EMBEDDER_MISMATCH in that case, unless ``new_model``.
+        """
         recorded = database.meta(self._connection, "embedder")
         if recorded is None:
             with database.transaction(self._connection):
@@ -119,7 +124,7 @@ class MemoryStore(MemoryReader):
         return False
 
     def _mend_vectors(self, *, closely: bool = True) -> None:
-        """Damaged vector files are set aside and made again from the embeddings in memory.db."""
+        """Quarantine damaged vector files, and rebuild them from the embeddings in memory.db."""
         if self._vectors.is_of_old:
             log.info("the vector files are made anew for this version")
             self.rebuild_vectors()
@@ -132,7 +137,7 @@ class MemoryStore(MemoryReader):
             self.rebuild_vectors()
 
     def _mend_words(self, *, closely: bool) -> None:
-        """A full-text index of an older form, or that does not agree with the memories, is made again from them."""
+        """Rebuild the full-text index if its form is outdated or it does not agree with the memories."""
         if self._words.is_of_old:
             log.info("the full-text index is made anew for this version")
             self.rebuild_words()
@@ -142,11 +147,11 @@ class MemoryStore(MemoryReader):
             self.rebuild_words()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of the texts, each embedded once whoever asks. Shape (n, dimensions)."""
+        """Vectors of the texts, shape (n, dimensions), from the cache or newly embedded."""
         return self._embeddings.embed(texts)
 
     def _require_own_model(self) -> None:
-        """Vectors of two models must never stand side by side."""
+        """Raises JobError: EMBEDDER_MISMATCH, since one file must not hold vectors of two models."""
         if self.model_changed:
             raise JobError("EMBEDDER_MISMATCH", "The store waits for its rebuild with another embedding model.")
 
@@ -154,21 +159,22 @@ class MemoryStore(MemoryReader):
 
     @contextmanager
     def change(self, now: str, applied: Sequence[AppliedJob] = ()) -> Iterator[Change]:
-        """Gather a change, and commit it on leaving: all of it, with the jobs that are applied by it, or nothing.
+        """Collect a change, and commit it on leaving the block: all of it, with its applied jobs, or nothing.
 
-        An exception in the block discards the change. Its texts are embedded, and their vectors are on the medium,
-        before the transaction begins. Raises EMBEDDER_MISMATCH, and what the embedder raises.
+        An exception in the block discards the change. Texts are embedded, and their vectors are synced to the vector
+        files, before the transaction begins. Raises JobError: EMBEDDER_MISMATCH; and what the embedder raises.
         """
         change = Change(now, tuple(applied))
         yield change
         self._commit(change)
 
     def _commit(self, change: Change) -> None:
+        """Embed and commit; if the full-text index is damaged, rebuild it and commit again."""
         parts: list[list[str]] = []
         if change.additions:
             self._require_own_model()
             parts = [[] if a.hidden else [passage.text for passage in passages(a.memory)] for a in change.additions]
-        vectors = self.embed([text for texts in parts for text in texts])  # nothing, without additions
+        vectors = self.embed([text for texts in parts for text in texts])  # empty without additions
         sizes = [len(texts) for texts in parts]
         try:
             self._apply(change, sizes, vectors)
@@ -180,10 +186,11 @@ class MemoryStore(MemoryReader):
             self._apply(change, sizes, vectors)
 
     def _apply(self, change: Change, sizes: Sequence[int], vectors: Vectors) -> None:
+        """Append the vectors, then commit the transaction."""
         if not change.additions:
             with self._transaction(change):
                 return
-        if not self._vectors.is_there:  # removed under us: rows behind a gap would look complete
+        if not self._vectors.is_there:  # the files were removed: appended rows would hide the gap
             self._mend_vectors()
         before = self._vectors.extents
         starts = [start for start, size in zip([0, *accumulate(sizes)], sizes, strict=False) if size]
@@ -194,7 +201,9 @@ class MemoryStore(MemoryReader):
 
     @contextmanager
     def _transaction(self, change: Change) -> Iterator[None]:
-        """The process must not be ended between the commit and the answer to who asks whether the job is applied."""
+        """The change's transaction, in a critical section: the process must not be ended between the commit and the
+        answer whether the job is applied.
+        """
         with critical.critical_section(), steps.fault_point("memory.commit"), database.transaction(self._connection):
             self._writer.write(change)
             yield
@@ -203,7 +212,7 @@ class MemoryStore(MemoryReader):
     def add(
         self, memories: Sequence[tuple[Memory, str | None]], now: str, applied: Sequence[AppliedJob] = ()
     ) -> list[Memory]:
-        """Add new memories, with the job that brought each, as one change; returns them with their numbers."""
+        """Add new memories, each with the id of its job, as one change. Returns them with their numbers."""
         if not memories:
             return []
         with self.change(now, applied) as change:
@@ -213,23 +222,22 @@ class MemoryStore(MemoryReader):
     def set_status(
         self, memory_id: str, status: Status, asked_at: str, now: str, applied: AppliedJob | None = None
     ) -> Memory:
-        """Change a summary's status, unless a later change was asked for. Returns the memory as it is then.
+        """Set a summary's status, unless a later change was requested. Returns the memory as it is then.
 
-        A change that was asked for before the last one is past and does nothing, so a job that is tried again does not
-        undo a later one; of the same moment, a job counts once. Raises MEMORY_NOT_FOUND, MEMORY_FORGOTTEN,
-        ARGUMENT_INVALID.
+        A request older than the last one does nothing, so a retried job does not undo a later change; nor does a second
+        request of the same job. Raises JobError: MEMORY_NOT_FOUND, MEMORY_FORGOTTEN, ARGUMENT_INVALID.
         """
-        found = self.get(memory_id)
-        if found is None and self.was_forgotten_since(memory_id, asked_at):
+        memory = self.get(memory_id)
+        if memory is None and self.was_forgotten_since(memory_id, asked_at):
             raise JobError("MEMORY_FORGOTTEN")
-        if found is None:
+        if memory is None:
             raise JobError("MEMORY_NOT_FOUND", f"{memory_id!r} is not in the store.")
-        if found.kind != "summary":
-            what = "a legacy memory, which has no status" if found.kind == "legacy" else "a decision record"
+        if memory.kind != "summary":
+            what = "a legacy memory, which has no status" if memory.kind == "legacy" else "a decision record"
             raise JobError("ARGUMENT_INVALID", f"{memory_id!r} is {what}: only a summary's status can be set.")
         known = self.known(memory_id)
         if known and known.status_set_at is not None and self._is_past(known.status_set_at, asked_at, applied):
-            return found
+            return memory
         with self.change(now, [applied] if applied else []) as change:
             change.set_statuses([StatusChange(memory_id, status, asked_at)])
         after = self.get(memory_id)
@@ -237,6 +245,7 @@ class MemoryStore(MemoryReader):
         return after
 
     def _is_past(self, last: str, asked_at: str, applied: AppliedJob | None) -> bool:
+        """Whether the request is older than the last one, or this job is applied already."""
         before, now = clock.parse(last), clock.parse(asked_at)
         if before != now:
             return before > now
@@ -246,7 +255,7 @@ class MemoryStore(MemoryReader):
 
     @contextmanager
     def _rebuilding(self) -> Iterator[None]:
-        """One rebuild at a time: another job may run in its pauses, but none that makes the same anew."""
+        """Allow one rebuild at a time, since other jobs may run in its pauses. Raises JobError: STORE_BUSY."""
         if self.is_rebuilding:
             raise JobError("STORE_BUSY", "The store is being rebuilt.")
         self.is_rebuilding = True
@@ -256,35 +265,40 @@ class MemoryStore(MemoryReader):
             self.is_rebuilding = False
 
     def rebuild_vectors(self, progress: Progress = ignore_progress) -> int:
-        """Write a new generation of the vector file beside the old one and switch to it. Returns its rows.
+        """Write a new generation of the vector files and switch to it. Returns the number of passages.
 
-        Embeddings come from the cache; only what is missing there is embedded again. A new model takes over
-        in the same transaction.
+        Embeddings come from the cache; only missing ones are computed. A new model takes effect in the same
+        transaction. Raises JobError: STORE_BUSY during another rebuild.
         """
         slices = Slices(progress, "making the vector index", self.count())
 
         def embed(texts: Sequence[str]) -> Vectors:
+            """Vectors from the cache, with pauses for other jobs."""
             return self._embeddings.embed(texts, slices.done)
 
         def take_over() -> None:
+            """Record the new model, inside the transaction of the switch."""
             database.set_meta(self._connection, "embedder", self._embedder.identity)
 
         with self._rebuilding():
-            found = self._vectors.rebuild(self.after, embed, slices, take_over)
+            passage_count = self._vectors.rebuild(self.after, embed, slices, take_over)
         self.model_changed = False
-        return found
+        return passage_count
 
     def rebuild_words(self, progress: Progress = ignore_progress) -> int:
-        """Fill a new full-text index and switch to it. Returns how many memories it holds."""
+        """Fill a new full-text index and switch to it. Returns how many memories it holds.
+
+        Raises JobError: STORE_BUSY during another rebuild.
+        """
         with self._rebuilding():
             return self._words.rebuild(self.after, Slices(progress, "making the full-text index", self.count()))
 
     # --- upkeep ---
 
     def scrub(self, progress: Progress = ignore_progress) -> None:
-        """Write anew whatever may still hold bytes of what was deleted: both indexes, and memory.db with its log.
+        """Rewrite everything that may still hold bytes of deleted rows: both indexes, and memory.db with its log.
 
-        Raises STORE_BUSY where another rebuild is under way, or a reader does not let go of the log.
+        Raises JobError: STORE_BUSY during another rebuild, or while a reader holds the log.
         """
         try:
             self._words.purge()
@@ -293,7 +307,7 @@ class MemoryStore(MemoryReader):
                 raise
             self.rebuild_words(progress)
         self.rebuild_vectors(progress)
-        # A page that was divided or merged keeps bytes of deleted rows between those that it has.
+        # After a split or merge, a page may keep bytes of deleted rows in its free space.
         self._connection.execute("VACUUM")
         deadline = time.monotonic() + _READERS_PATIENCE_SECONDS
         while self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
@@ -302,24 +316,24 @@ class MemoryStore(MemoryReader):
             time.sleep(0.1)
 
     def checkpoint(self) -> None:
-        """Fold the write-ahead log into the database where no reader is in the way."""
+        """Copy the write-ahead log into the database, as far as readers allow."""
         try:
             self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
         except sqlite3.OperationalError:
-            pass  # a reader holds it; the next one does it
+            pass  # a reader holds the log; the next checkpoint copies it
 
     def maintain(self, now: datetime) -> None:
-        """Empty the write-ahead log unless a reader is in the way, and forget what no job can ask for any more."""
+        """Delete records that no job needs any more, and empty the write-ahead log unless a reader holds it."""
         self.drop_effects_before(clock.iso(now - _EFFECTS_KEPT))
         with database.transaction(self._connection):
             forgettings.drop_before(self._connection, clock.iso(now - _EFFECTS_KEPT))
         self.llm_usage.drop_before(now - _USAGE_KEPT)
-        self._connection.execute("PRAGMA busy_timeout = 100")  # a reader is no reason to wait
+        self._connection.execute("PRAGMA busy_timeout = 100")  # do not wait for readers
         try:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
             self._connection.execute(f"PRAGMA busy_timeout = {database.PATIENCE_SECONDS * 1000}")
 
     def drop_effects_before(self, at: str) -> int:
-        """Forget which jobs had their effect before then. Returns how many."""
+        """Delete the records of jobs applied before then. Returns how many."""
         return applied_jobs.drop_before(self._connection, at)

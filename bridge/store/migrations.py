@@ -1,4 +1,4 @@
-"""The tables of memory.db, and the migrations that bring a database of an older format to the present one."""
+"""The tables of memory.db, and the migrations that upgrade a database of an older format."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ CREATE TRIGGER memories_squeezed_in AFTER INSERT ON memories
 
 
 def _make_catalogue(connection: sqlite3.Connection) -> None:
-    """The rows of wholes are made with the next generation of the vector files."""
+    """Add the catalogue. The rows of wholes follow with the next generation of the vector files."""
     connection.executescript("BEGIN IMMEDIATE;" + _CATALOGUE)
     query = "SELECT number, kind, created_at, source_created_at, stored_at FROM memories"
     for number, *dates in connection.execute(query).fetchall():
@@ -216,7 +216,7 @@ def _note_costs(connection: sqlite3.Connection) -> None:
     connection.executescript("BEGIN IMMEDIATE;" + _COSTS)
 
 
-# A migration takes the database from the format of its place in the list to the next one.
+# The migration at index n upgrades the database from format n to n + 1.
 MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
     _create,
     _note_effects,
@@ -237,7 +237,10 @@ _WITHOUT_COSTS = "CREATE TEMP VIEW llm_usage AS SELECT *, NULL AS cost_usd FROM 
 
 
 def bring_up(connection: sqlite3.Connection, path: Path) -> None:
-    """Bring the database to the present format, step by step; what is older is backed up beside it first."""
+    """Upgrade the database to the present format, step by step. An older one is backed up beside it first.
+
+    Raises JobError: STORE_NEWER.
+    """
     found = format_of(connection, path)
     if 0 < found < FORMAT:
         _back_up(connection, path, found)
@@ -248,15 +251,15 @@ def bring_up(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def format_of(connection: sqlite3.Connection, path: Path) -> int:
-    """The database's format; 0 where it has no tables yet. Raises STORE_NEWER."""
-    found: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    if found > FORMAT:
-        raise JobError("STORE_NEWER", f"{path} has format {found}; this program reads up to {FORMAT}.")
-    return found
+    """The database's format; 0 if it has no tables yet. Raises JobError: STORE_NEWER."""
+    number: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    if number > FORMAT:
+        raise JobError("STORE_NEWER", f"{path} has format {number}; this program reads up to {FORMAT}.")
+    return number
 
 
 def show_as_present(connection: sqlite3.Connection, found: int) -> None:
-    """Give a reader of an older format the tables and columns that it lacks, empty, for this connection alone."""
+    """Give this connection the tables and columns that an older format lacks, empty and temporary."""
     if found < _WITH_LINEAGE:
         connection.executescript(_WITHOUT_LINEAGE)
     elif found < _WITH_COSTS:
@@ -264,7 +267,7 @@ def show_as_present(connection: sqlite3.Connection, found: int) -> None:
 
 
 def _back_up(connection: sqlite3.Connection, path: Path, number: int) -> None:
-    """Keep a whole copy, or none: SQLite leaves a part of one where it is cut off, and syncs nothing."""
+    """Write a whole copy or none, since SQLite leaves a partial copy when it is cut off, and does not sync it."""
     copy = path.with_name(f"memory.format-{number}.db")
     if not copy.exists():
         part = path.with_name(f".{copy.name}.tmp")

@@ -1,8 +1,8 @@
-"""What kind of mount a path lies on: whether file events tell all that happens there, and whether SQLite's
-write-ahead log is safe.
+"""Mounts: whether a path's file system reports all changes as file events, and whether SQLite's write-ahead log is safe
+on it.
 
-Both need that all who use the files do so through one kernel. A change that another machine makes is no event on
-this one; and the log's index is memory that processes share, which two machines cannot.
+Both require that all processes use the files through one kernel. A change that another machine makes causes no event
+here, and the log's index is shared memory, which two machines do not share.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
-# Other machines, or the host of a virtual machine, have the same files.
+# File systems that other machines, or the host of a virtual machine, use at the same time.
 _SHARED = frozenset(
     """
     nfs nfs4 cifs smb smb2 smb3 smbfs smbnetfs afs afpfs afp ncpfs coda davfs davfs2 webdav ftp 9p drvfs
@@ -27,8 +27,8 @@ _SHARED = frozenset(
     """.split()
 )
 
-# Of the file systems whose program runs in user space, those known to keep their files on this machine and to have
-# them all pass through this kernel. What the others do, nobody can say: they poll, and memory.db is refused.
+# FUSE file systems that are known to keep their files on this machine, behind this kernel. The others are unknown: the
+# worker polls there, and memory.db is refused.
 _LOCAL_FUSE = frozenset(
     """
     fuseblk fuse.ntfs-3g fuse.ntfs fuse.exfat fuse.exfat-fuse fuse.fuse-overlayfs fuse.gocryptfs fuse.encfs
@@ -42,37 +42,37 @@ _UNC = re.compile(r"[\\/]{2}(?![.?][\\/])|[\\/]{2}[.?][\\/]UNC[\\/]", re.IGNOREC
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A mount, and what may be expected of files on it."""
+    """A mount, and what it guarantees for its files."""
 
     point: str
     fstype: str
-    events: bool  # file events tell of every change
+    events: bool  # every change causes a file event
     wal: bool  # SQLite's write-ahead log is safe
-    wsl: bool = False  # we run in Windows' Linux, where a disk of Windows is a shared one
+    wsl: bool = False  # a Windows disk under WSL, which Windows uses too
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a table of mounts."""
+    """A row of a table of mounts."""
 
     point: str
     fstype: str
-    number: int | None = None  # Linux' own number of the mount
+    number: int | None = None  # the mount id of Linux
 
 
 def describe(path: Path) -> Mount:
-    """The mount on which a path lies, or would lie if it were made."""
+    """The mount of a path. The path need not exist."""
     real = os.path.realpath(path)
     if sys.platform == "win32":
         return of_windows(real, _drive_type(real))
-    there = _nearest(Path(real))  # looked at before the table is read: an automount may only come by that
+    existing = _nearest(Path(real))  # before the table is read, since this access may trigger an automount
     rows = parse_mountinfo(_read("/proc/self/mountinfo")) if sys.platform == "linux" else _partitions()
-    found = by_number(_mount_number(there), rows) or by_path(real, rows, fold=sys.platform == "darwin")
-    return classify(found.point, found.fstype, wsl=is_wsl(platform.release()))
+    row = by_number(_mount_number(existing), rows) or by_path(real, rows, fold=sys.platform == "darwin")
+    return classify(row.point, row.fstype, wsl=is_wsl(platform.release()))
 
 
 def require_safe(workspace: Workspace, allow: bool) -> None:
-    """Raises STORE_MOUNT_UNSAFE where memory.db could be damaged, unless the user accepts that."""
+    """Raises JobError: STORE_MOUNT_UNSAFE where memory.db could be damaged, unless ``allow``."""
     mount = describe(workspace.memory)
     if not mount.wal and not allow:
         where = "a disk of Windows" if mount.wsl else f"a mount of type {mount.fstype}"
@@ -84,14 +84,14 @@ def require_safe(workspace: Workspace, allow: bool) -> None:
 
 
 def classify(point: str, fstype: str, *, wsl: bool = False) -> Mount:
-    """What may be expected of a file system of that type. One that is not known is taken for a local one."""
+    """The mount at ``point`` with the guarantees of its file system type. An unknown type counts as local."""
     kind = fstype.lower()
     shared = kind in _SHARED or (kind.startswith(_FUSE) and kind not in _LOCAL_FUSE)
     return Mount(point, fstype, events=not shared, wal=not shared, wsl=wsl and kind in ("9p", "drvfs", "virtiofs"))
 
 
 def of_windows(path: str, drive_type: int) -> Mount:
-    """On Windows it is the drive that says it; a server's path has none."""
+    """The mount of a Windows path. The drive's type decides; a UNC path has no drive and counts as remote."""
     if _UNC.match(path):
         return Mount(path, "smb", events=False, wal=False)
     kind = "smb" if drive_type == _REMOTE_DRIVE else "local"
@@ -99,14 +99,17 @@ def of_windows(path: str, drive_type: int) -> Mount:
 
 
 def by_path(path: str, rows: Iterable[Row], *, fold: bool = False) -> Row:
-    """The row with the longest mount point above the path; of two at one point, the later one covers the other."""
-    found = Row("/", "unknown")
+    """The row with the longest mount point that contains the path; of two at one point, the later one.
+
+    ``fold`` ignores case.
+    """
+    best = Row("/", "unknown")
     parts = _split(path, fold)
     for row in rows:
         above = _split(row.point, fold)
-        if parts[: len(above)] == above and len(above) >= len(_split(found.point, fold)):
-            found = row
-    return found
+        if parts[: len(above)] == above and len(above) >= len(_split(best.point, fold)):
+            best = row
+    return best
 
 
 def _split(path: str, fold: bool) -> list[str]:
@@ -114,12 +117,12 @@ def _split(path: str, fold: bool) -> list[str]:
 
 
 def by_number(number: int | None, rows: Iterable[Row]) -> Row | None:
-    """The row of a mount by its number: right where another mount hides the path's, too."""
+    """The row of a mount id, or None. It is right even if another mount covers the path."""
     return None if number is None else next((row for row in rows if row.number == number), None)
 
 
 def parse_mountinfo(text: str) -> list[Row]:
-    """The lines of Linux' table. Spaces and the like in names are written as three octal digits."""
+    """The rows of Linux's mountinfo. It writes spaces and similar characters in names as three octal digits."""
     rows = []
     for line in text.splitlines():
         left, _, right = line.partition(" - ")
@@ -134,11 +137,12 @@ def _unescape(field: str) -> str:
 
 
 def is_wsl(release: str) -> bool:
-    """Whether a kernel of that release is Windows' Linux."""
+    """Whether the kernel of that release is WSL's."""
     return "microsoft" in release.lower()
 
 
 def _nearest(path: Path) -> Path:
+    """The nearest existing folder or file of a path."""
     return next(folder for folder in (path, *path.parents) if os.path.lexists(folder))
 
 
@@ -150,7 +154,7 @@ def _read(path: str) -> str:
 
 
 def _mount_number(path: Path) -> int | None:
-    """Linux' number of the mount that a path lies on."""
+    """The mount id of a path on Linux, or None."""
     if sys.platform != "linux":
         return None
     try:
@@ -165,7 +169,7 @@ def _mount_number(path: Path) -> int | None:
 
 
 def _partitions() -> list[Row]:
-    import psutil  # no part of the fast path needs it
+    import psutil  # imported here: the fast path does not need it
 
     return [Row(part.mountpoint, part.fstype) for part in psutil.disk_partitions(all=True)]
 

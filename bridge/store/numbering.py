@@ -1,16 +1,16 @@
-"""Which numbers memories get. None is given twice, not even when its memory was forgotten."""
+"""The numbers of memories. No number is used twice, not even after its memory was forgotten."""
 
 from __future__ import annotations
 
 import sqlite3
 
-MOST_KEPT = 1_000_000_000  # a number above comes from no store: to keep it would leave little room for the next ones
+MOST_KEPT = 1_000_000_000  # imported numbers above are replaced, since they would leave little room for later ones
 
 
 def take(connection: sqlite3.Connection, wanted: int = 0) -> int:
     """The wanted number if no memory ever had it, else the next one; inside the transaction that adds the memory.
 
-    What a wanted number leaves out can still be wanted later.
+    Numbers that a wanted number skips stay free.
     """
     highest = last(connection)
     if wanted > highest:
@@ -21,7 +21,7 @@ def take(connection: sqlite3.Connection, wanted: int = 0) -> int:
 
 
 def is_free(connection: sqlite3.Connection, number: int) -> bool:
-    """Whether no memory ever had the number, so that it can be wanted."""
+    """Whether no memory ever had the number, so that a memory can get it."""
     if number > MOST_KEPT:
         return False
     query = "SELECT 1 FROM numbers_skipped WHERE first <= ? AND last >= ?"
@@ -29,13 +29,13 @@ def is_free(connection: sqlite3.Connection, number: int) -> bool:
 
 
 def last(connection: sqlite3.Connection) -> int:
-    """The highest number that was ever given; 0 before the first."""
+    """The highest number ever used; 0 before the first."""
     row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'memories'").fetchone()
     return 0 if row is None else int(row[0])
 
 
 def _was_skipped(connection: sqlite3.Connection, number: int) -> bool:
-    """Whether the number was left out before; it no longer is."""
+    """Whether the number was skipped before; if so, it counts as used from now on."""
     query = "SELECT first, last FROM numbers_skipped WHERE first <= ? AND last >= ?"
     row = connection.execute(query, (number, number)).fetchone()
     if row is None:

@@ -1,4 +1,4 @@
-"""The outbox in memory.db: what the knowledge graph has not been told yet, and how the graph was left."""
+"""The outbox in memory.db: pending deliveries to the knowledge graph, and the state in which the graph was left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Action = Literal["write", "status", "delete"]
 
 @dataclass(frozen=True, slots=True)
 class OutboxEntry:
-    """An entry of the outbox."""
+    """A pending delivery. ``tries`` is how often cognee rejected it since the graph was opened."""
 
     seq: int
     memory_id: str
@@ -27,9 +27,9 @@ class OutboxEntry:
 
 
 def forgive_opening(workspace: Workspace) -> None:
-    """The process ends because it was told to, not because of what it read: the opening does not count.
+    """Reset the count of failed openings, since the process ends on request and not because of the graph.
 
-    For any thread: it has a connection of its own, and gives up rather than wait for a writer.
+    Safe from any thread: it uses its own connection, and gives up instead of waiting for a writer.
     """
     with contextlib.suppress(sqlite3.Error):
         connection = sqlite3.connect(f"{workspace.memory_db.as_uri()}?mode=rw", uri=True, timeout=0.2)
@@ -38,29 +38,32 @@ def forgive_opening(workspace: Workspace) -> None:
 
 
 def lag(workspace: Workspace) -> int:
-    """How many entries a store has, read without being its writer. Raises STORE_NEWER, STORE_UNREADABLE, STORE_BUSY."""
+    """The number of entries, for a process that is not the writer.
+
+    Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
+    """
     with database.reading(workspace) as connection:
         return 0 if connection is None else Outbox(connection).count()
 
 
 class Outbox:
-    """Over the one writer's connection."""
+    """The outbox, through the one writer's connection."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     def enqueue(self, memory_id: str, action: Action, now: str) -> None:
-        """Add an entry, inside the transaction of what it is owed for."""
+        """Add an entry, inside the transaction of the change that it delivers."""
         self._connection.execute(
             "INSERT INTO outbox (memory_id, action, added_at) VALUES (?, ?, ?)", (memory_id, action, now)
         )
 
     def discard(self, memory_ids: Sequence[str]) -> None:
-        """What there never was a graph to hold need not be deleted from one; inside a transaction."""
+        """Delete the memories' entries, inside a transaction."""
         self._connection.executemany("DELETE FROM outbox WHERE memory_id = ?", [(each,) for each in memory_ids])
 
     def enqueue_missing(self, memory_ids: Sequence[str], now: str) -> None:
-        """What the graph was found to have lost, perhaps nothing, is to be written once more."""
+        """Enqueue the memories that the graph was found to lack, perhaps none, and remember one of them."""
         if not memory_ids and not self.lacked():
             return
         with database.transaction(self._connection):
@@ -69,7 +72,7 @@ class Outbox:
                 self.enqueue(memory_id, "write", now)
 
     def enqueue_all(self, now: str) -> int:
-        """Put every memory into the outbox: the graph is to be written anew, and none is missed. Returns how many."""
+        """Enqueue every visible memory for a new graph, and forget the state of the former one. Returns how many."""
         with database.transaction(self._connection):
             self._connection.execute("DELETE FROM meta WHERE key IN ('graph_embedder', 'graph_lacked')")
             self._connection.execute("DELETE FROM outbox")
@@ -83,7 +86,9 @@ class Outbox:
     def pending(
         self, limit: int, memory_ids: Sequence[str] | None = None, *, untried: bool = False
     ) -> list[OutboxEntry]:
-        """What the graph is owed, oldest first: of the given memories, or what was never refused yet."""
+        """At most ``limit`` entries, oldest first: of these memories if given, and only never rejected ones if
+        ``untried``.
+        """
         query, arguments = "SELECT seq, memory_id, action, tries FROM outbox WHERE 1", list[object]()
         if memory_ids is not None:
             query += f" AND memory_id IN ({', '.join('?' * len(memory_ids))})"
@@ -95,50 +100,59 @@ class Outbox:
         ]
 
     def count(self, *, untried: bool = False) -> int:
-        """How many entries there are, or how many that were never refused."""
+        """How many entries there are, or how many were never rejected (``untried``)."""
         query = "SELECT count(*) FROM outbox WHERE NOT ? OR tries = 0"
         return int(self._connection.execute(query, (untried,)).fetchone()[0])
 
     def untold(self) -> set[str]:
-        """The memories that the graph need not have yet."""
+        """The ids of memories whose first write may be pending, so that the graph may lack them."""
         query = "SELECT DISTINCT memory_id FROM outbox WHERE action = 'write'"
         return {str(memory_id) for (memory_id,) in self._connection.execute(query)}
 
     def paid(self, entries: Sequence[OutboxEntry]) -> None:
+        """Delete delivered entries, and reset the count of failed openings."""
         with steps.fault_point("outbox.pay"), database.transaction(self._connection):
             self._connection.executemany("DELETE FROM outbox WHERE seq = ?", [(entry.seq,) for entry in entries])
             self._survived()
 
     def not_paid(self, entry: OutboxEntry, error: str) -> None:
+        """Record that cognee rejected an entry, with the error."""
         with database.transaction(self._connection):
             self._connection.execute(
                 "UPDATE outbox SET tries = tries + 1, last_error = ? WHERE seq = ?", (error[:500], entry.seq)
             )
 
-    # --- the graph that it is for ---
+    # --- the state of the graph ---
 
     def graph_model(self) -> str | None:
-        """Whose vectors the graph has; None when there never was one, so that its absence is no loss."""
+        """The identity of the graph's embedding model; None if there never was a graph, so that its absence is no
+        loss.
+        """
         return database.meta(self._connection, "graph_embedder")
 
     def stores_are_ours(self) -> bool:
-        """Whether cognee's stores were opened by us before: else what lies in their place is another's."""
+        """Whether this program opened cognee's stores before; otherwise stores at that path belong to another
+        program.
+        """
         return self.graph_model() is not None or database.meta(self._connection, "cognee_is_ours") == "yes"
 
     def graph_was_closed(self) -> bool:
-        """Whether the graph's last user closed it: else what it lacks is to be looked for."""
+        """Whether the graph was closed cleanly; otherwise it must be compared with the memories."""
         return database.meta(self._connection, "graph_closed") == "yes"
 
     def note_opening(self) -> int:
-        """An opening begins. Returns how many before it, in a row, have ended their process before it paid anything."""
-        died = int(database.meta(self._connection, "graph_openings") or 0)
+        """Record that an opening begins. Returns how many openings before it, in a row, ended their process before a
+        delivery.
+        """
+        failed = int(database.meta(self._connection, "graph_openings") or 0)
         with database.transaction(self._connection):
-            database.set_meta(self._connection, "graph_openings", str(died + 1))
-        return died
+            database.set_meta(self._connection, "graph_openings", str(failed + 1))
+        return failed
 
     def note_survived(self) -> None:
-        """Whatever came of the opening, it did not end its process. Raises nothing of SQLite's: at worst the graph is
-        written again without need."""
+        """Record that an opening did not end its process. Raises no error of SQLite: without this record, the graph is
+        at worst rebuilt needlessly.
+        """
         with contextlib.suppress(sqlite3.Error):
             if database.meta(self._connection, "graph_openings") not in (None, "0"):
                 with database.transaction(self._connection):
@@ -148,11 +162,13 @@ class Outbox:
         database.set_meta(self._connection, "graph_openings", "0")
 
     def lacked(self) -> str | None:
-        """One of the memories that the graph lacked when it was last compared; it was written again since."""
+        """The id of a memory that the graph lacked at the last comparison, and that was enqueued then; None or "" if it
+        lacked none.
+        """
         return database.meta(self._connection, "graph_lacked")
 
     def note_opened(self, model: str) -> None:
-        """The graph is in use, and what it refused before may be tried once more."""
+        """Record that the graph is in use. Rejected entries may be tried again."""
         with database.transaction(self._connection):
             self._connection.execute("UPDATE outbox SET tries = 0")
             database.set_meta(self._connection, "graph_embedder", model)
@@ -160,6 +176,7 @@ class Outbox:
             database.set_meta(self._connection, "graph_closed", "no")
 
     def note_closed(self) -> None:
+        """Record that the graph was closed cleanly."""
         with database.transaction(self._connection):
             database.set_meta(self._connection, "graph_closed", "yes")
             self._survived()

@@ -1,12 +1,12 @@
-"""What operations and the graph need of a store of memories: the interface that any store has to meet.
+"""The interface of a store of memories, as operations and the graph use it; every store must implement it.
 
-``Memories`` reads, ``Store.change`` writes, ``Outbox`` follows what the graph still has to be told. What a local search
-index follows of a store is the readers' side, and not in here.
+``Memories`` reads, ``Store.change`` writes, ``Outbox`` has the pending deliveries to the graph. The readers' side,
+which a local search index follows, is in ``protocol_reading``.
 
 ``tests/conformance`` tests every promise made here; ``memory_store.MemoryStore`` is the store for memory.db. A store on
-a server commits a change in one transaction: the job that is applied, then the numbers, the memories, the outbox.
-Texts are embedded before it, so its lock is held briefly. Times are ISO 8601 text in UTC. Any method may raise
-STORE_BUSY, STORE_UNREADABLE or DISK_FULL, as a JobError or as the error that ``database.failing_clearly`` translates.
+a server commits a change in one transaction, in this order: applied job, numbers, memories, outbox. Texts are embedded
+before it, so it holds its lock only briefly. Times are ISO 8601 text in UTC. Any method may raise STORE_BUSY,
+STORE_UNREADABLE or DISK_FULL, as a JobError or as the error that ``database.failing_clearly`` translates.
 """
 
 from __future__ import annotations
@@ -32,130 +32,138 @@ from .outbox import OutboxEntry
 
 
 class Compactions(Protocol):
-    """The history of what was merged into what, and what was taken back."""
+    """The history of compactions and restores."""
 
     def latest(self, record_id: str) -> Compaction | None:
-        """The last compaction that gave this record."""
+        """The last compaction that made this record."""
 
     def compaction_of_preview(self, preview_digest: str) -> Compaction | None:
-        """The compaction that applied a preview and was not taken back."""
+        """The compaction that applied a preview and was not undone."""
 
     def of_job(self, effect: AppliedJob, accepted_at: str) -> Compaction | None:
-        """What a job has done in an earlier attempt, since it was accepted."""
+        """The compaction that an earlier attempt of the job made, since the job was accepted."""
 
     def restored_by(self, job_id: str, record_id: str, accepted_at: str) -> Compaction | None:
-        """What a job has taken back in an earlier attempt."""
+        """The compaction that an earlier attempt of the job undid."""
 
     def has(self, record_id: str, applied_at: str) -> bool:
-        """Whether a compaction that gave this record at that time is recorded."""
+        """Whether the compaction that made this record at that time is recorded."""
 
     def merged_into(self, memory_id: str) -> list[tuple[str, int]]:
-        """Id and number of the visible records that a memory was merged into, by number."""
+        """Ids and numbers of the visible records that merged this memory, by number."""
 
     def merged_by_others(self, record_id: str) -> set[str]:
-        """The memories that were merged into records in force other than this one."""
+        """The ids of the memories that other records in force have merged."""
 
     def records(self, topic_id: str | None = None) -> list[str]:
         """The ids of the visible decision records, of one topic or of all, the newest first."""
 
 
 class Extractions(Protocol):
-    """What cognee found in texts by a language model."""
+    """What cognee extracted from texts by a language model."""
 
     def of(self, memory_ids: Sequence[str]) -> dict[str, Extraction]:
-        """What was found in those of the memories that were looked into."""
+        """Memory id -> extraction, for those of the memories that have one."""
 
     def stored(self, memory_id: str) -> list[Any]:
-        """What is kept of a memory's text, as JSON values: nothing, or one."""
+        """The stored JSON values of a memory's extraction: none, or one."""
 
     def known(self, memory_ids: Sequence[str]) -> set[str]:
-        """Those of the memories that were looked into."""
+        """The ids of those of the memories that have an extraction."""
 
     def by_job(self, job_id: str) -> list[str]:
-        """The memories into which the job looked, by number."""
+        """The ids of the memories from which the job extracted, by number."""
 
     def unread(self) -> list[str]:
-        """The visible raw memories that were not looked into yet, by number."""
+        """The ids of the visible raw memories without an extraction, by number."""
 
     def alone(self, found: Extraction, memory_ids: Sequence[str]) -> Extraction:
-        """What of an extraction no other visible memory than these has."""
+        """The nodes and edges that no visible memory other than these has."""
 
     def memories_with(self, node_ids: Sequence[str]) -> dict[str, list[str]]:
-        """The visible memories in whose texts nodes were found, by node."""
+        """Node id -> ids of the visible memories whose texts it was extracted from."""
 
     def data_ids(self) -> list[str]:
-        """The ids of all texts among cognee's documents, those of memories that are gone as well."""
+        """The ids of all texts among cognee's documents, those of deleted memories included."""
 
 
 class Forgettings(Protocol):
-    """Which forgettings have begun, and what they still have to remove."""
+    """The forgettings that have begun, and what they still have to remove."""
 
     def begun(self, job: AppliedJob, accepted_at: str) -> Begun | None:
-        """What this very job has begun in an earlier attempt."""
+        """The forgetting that an earlier attempt of this job began."""
 
     def unfinished(self) -> list[Plan]:
-        """The forgettings that have begun and not ended."""
+        """The plans of the forgettings that are not done."""
 
 
 class Memories(Protocol):
-    """Reads memories. A hidden one (converted, or withdrawn) is not found, unless a method says so."""
+    """Reads memories. Hidden ones (originals, and withdrawn records) are left out, unless a method says otherwise."""
 
     @property
     def workspace_id(self) -> str:
-        """A UUID that stays the same: ids of memories are made of it."""
+        """A UUID that never changes; ids of memories derive from it."""
 
     @property
-    def compactions(self) -> Compactions: ...
+    def compactions(self) -> Compactions:
+        """The history of compactions."""
 
     @property
-    def extractions(self) -> Extractions: ...
+    def extractions(self) -> Extractions:
+        """The extractions."""
 
     @property
-    def forgettings(self) -> Forgettings: ...
+    def forgettings(self) -> Forgettings:
+        """The forgettings."""
 
     def is_applied(self, job: AppliedJob) -> bool:
         """Whether the job's effect is committed."""
 
-    # --- hidden ones as well ---
+    # --- hidden ones included ---
 
-    def known(self, memory_id: str) -> Known | None: ...
+    def known(self, memory_id: str) -> Known | None:
+        """What the store records of the memory besides its text; None if it does not exist."""
 
-    def is_hidden(self, memory_id: str) -> bool: ...
+    def is_hidden(self, memory_id: str) -> bool:
+        """Whether the memory exists and is hidden."""
 
     def forgotten_at(self, memory_id: str) -> str | None:
-        """When the id was forgotten last; it may be there again by a later job."""
+        """When the id was last forgotten; None if never. A later job may have stored it again."""
 
     def was_forgotten_since(self, memory_id: str, accepted_at: str) -> bool:
         """Whether the memory was forgotten at or after the time at which a job was accepted."""
 
-    def get(self, memory_id: str) -> Memory | None: ...
+    def get(self, memory_id: str) -> Memory | None:
+        """The memory of this id, or None."""
 
     def select(self, memory_ids: Sequence[str]) -> dict[str, Memory]:
-        """Those of the memories that are there, by id."""
+        """Id -> memory, for those of the ids that exist."""
 
     def unknown(self, memory_ids: Sequence[str]) -> list[str]:
-        """Those of the ids that no memory has, and none had that was forgotten."""
+        """Those of the ids that were never in the store: neither a memory nor a tombstone has them."""
 
-    def all_ids(self) -> list[str]: ...
+    def all_ids(self) -> list[str]:
+        """The ids of all memories, in no order."""
 
     def ids_about(self, topic_id: str | None) -> list[str]:
         """The ids of a topic's memories, by number."""
 
     def conversions_of(self, memory_id: str) -> list[str]:
-        """The ids of the memories that an original was converted into."""
+        """The ids of the memories that an original was converted to."""
 
     def records(self) -> list[tuple[Memory, bool]]:
         """All decision records by number, each with whether it is hidden."""
 
     def words_without(self, memory_ids: Collection[str]) -> Iterator[str]:
-        """The words of all memories but these, each as JSON text."""
+        """The texts of all memories except these, each as JSON text."""
 
-    # --- what is found ---
+    # --- visible memories ---
 
-    def count(self) -> int: ...
+    def count(self) -> int:
+        """How many memories there are."""
 
     def ids(self) -> list[str]:
-        """By number."""
+        """The ids of all memories, by number."""
 
     def after(self, number: int, limit: int) -> list[Memory]:
         """Memories with a higher number, in order, at most ``limit``."""
@@ -166,155 +174,174 @@ class Memories(Protocol):
     def about(self, topic_id: str) -> list[Memory]:
         """A topic's memories by number."""
 
-    def newest_about(self, topic_id: str) -> Memory | None: ...
+    def newest_about(self, topic_id: str) -> Memory | None:
+        """The topic's memory with the highest number, or None."""
 
     def topic_ids(self) -> list[str]:
-        """In alphabetical order."""
+        """The ids of all topics, in alphabetical order."""
 
     def same_as(self, memory: Memory) -> str | None:
-        """The id of a memory that has the same kind, topic and words."""
+        """The id of a memory with the same kind, topic and text, or None."""
 
     def superseded(self, memory_ids: Sequence[str]) -> list[tuple[str, str]]:
-        """Pairs of a record and one of its sources, either of which is among the memories."""
+        """Pairs of a record and one of its sources, where one of the two is among the memories."""
 
     def brought_by(self, job_id: str, since: str) -> list[str]:
-        """The ids of the memories that a job has brought since then, by number."""
+        """The ids of the memories that a job stored since then, by number."""
 
     # --- numbers ---
 
     def is_free(self, number: int) -> bool:
-        """Whether no memory ever had the number, so that a new one can have it."""
+        """Whether no memory ever had the number, so that a new one can get it."""
 
     def last_number(self) -> int:
-        """The highest number that was ever given; 0 before the first."""
+        """The highest number ever used; 0 before the first."""
 
 
-# --- what follows a change ---
+# --- the outbox and the language model ---
 
 
 class Outbox(Protocol):
-    """What the knowledge graph has not been told yet, and how the graph was left."""
+    """The pending deliveries to the knowledge graph, and the state in which the graph was left."""
 
     def pending(
         self, limit: int, memory_ids: Sequence[str] | None = None, *, untried: bool = False
     ) -> list[OutboxEntry]:
-        """Entries, oldest first: of the given memories, or those that were never refused yet."""
+        """At most ``limit`` entries, oldest first: of these memories if given, and only never rejected ones if
+        ``untried``.
+        """
 
-    def count(self, *, untried: bool = False) -> int: ...
+    def count(self, *, untried: bool = False) -> int:
+        """How many entries there are, or how many were never rejected (``untried``)."""
 
     def untold(self) -> set[str]:
-        """The memories that the graph need not have yet."""
+        """The ids of memories that the graph may lack, since a write is pending."""
 
     def paid(self, entries: Sequence[OutboxEntry]) -> None:
-        """The graph has these on the medium: remove them."""
+        """Delete entries that the graph has stored durably."""
 
     def not_paid(self, entry: OutboxEntry, error: str) -> None:
-        """The graph has refused this one."""
+        """Record that the graph rejected an entry."""
 
     def enqueue_all(self, now: str) -> int:
-        """The graph is to be written from scratch. Returns of how many memories."""
+        """Enqueue every visible memory for a new graph. Returns how many."""
 
     def enqueue_missing(self, memory_ids: Sequence[str], now: str) -> None:
-        """What the graph was found to have lost is to be written once more."""
+        """Enqueue the memories that the graph was found to lack."""
 
-    def graph_model(self) -> str | None: ...
+    def graph_model(self) -> str | None:
+        """The identity of the graph's embedding model; None if there never was a graph."""
 
-    def stores_are_ours(self) -> bool: ...
+    def stores_are_ours(self) -> bool:
+        """Whether this program opened cognee's stores before."""
 
-    def graph_was_closed(self) -> bool: ...
+    def graph_was_closed(self) -> bool:
+        """Whether the graph was closed cleanly."""
 
-    def lacked(self) -> str | None: ...
+    def lacked(self) -> str | None:
+        """The id of a memory that the graph lacked at the last comparison; None or "" if it lacked none."""
 
     def note_opening(self) -> int:
-        """An opening of the graph begins. Returns how many before it, in a row, have ended their process."""
+        """Record that an opening of the graph begins. Returns how many before it, in a row, ended their process."""
 
     def note_survived(self) -> None:
-        """An opening has not ended its process. Raises nothing."""
+        """Record that an opening did not end its process. Raises nothing."""
 
-    def note_opened(self, model: str) -> None: ...
+    def note_opened(self, model: str) -> None:
+        """Record that the graph is in use, with its embedding model."""
 
-    def note_closed(self) -> None: ...
+    def note_closed(self) -> None:
+        """Record that the graph was closed cleanly."""
 
 
 class LlmUsage(Protocol):
-    """What was asked of the language model, by job and by UTC day."""
+    """The usage of the language model, by job and UTC day."""
 
-    def of_day(self, day: str) -> Spent: ...
+    def of_day(self, day: str) -> Spent:
+        """The usage of a UTC day such as ``2026-11-20``."""
 
-    def of_job(self, job_id: str) -> Spent: ...
+    def of_job(self, job_id: str) -> Spent:
+        """The usage of a job, on all days."""
 
     def begin(self, job_id: str, estimate: int, now: datetime, require: Callable[[Spent, Spent], None]) -> Call:
-        """Record a call that is about to be sent, unless ``require``, given what job and day have spent, raises."""
+        """Record a call that is about to be sent, unless ``require`` raises; it receives the usage of job and day."""
 
     def end(self, call: Call, prompt_tokens: int, completion_tokens: int, cost_usd: float | None = None) -> None:
-        """Replace the estimate by what the provider reports."""
+        """Replace the estimate by the provider's report."""
 
     def take_back(self, call: Call) -> None:
-        """The call was not served: it counts for nothing."""
+        """Delete a call that was not served."""
 
 
-# --- the whole ---
+# --- the store ---
 
 
 class Store(Memories, Protocol):
-    """A store of memories with its one writer. A second one cannot be opened beside it: STORE_BUSY."""
+    """A store of memories with its one writer. Opening a second one at the same time raises STORE_BUSY."""
 
     @property
-    def outbox(self) -> Outbox: ...
+    def outbox(self) -> Outbox:
+        """The pending deliveries to the graph."""
 
     @property
-    def llm_usage(self) -> LlmUsage: ...
+    def llm_usage(self) -> LlmUsage:
+        """The usage of the language model."""
 
     # --- writing ---
 
     def change(self, now: str, applied: Sequence[AppliedJob] = ()) -> AbstractContextManager[Change]:
-        """Gather a change, and commit it on leaving the block: all of it, with the jobs that are applied by it, or
-        nothing. An exception in the block discards it. What the block reads does not see the change yet.
+        """Collect a change, and commit it on leaving the block: all of it, with its applied jobs, or nothing. An
+        exception in the block discards it. Reads in the block do not see the change yet.
 
-        An added memory that wants a number gets it unless a memory ever had it; else, or where it wants 0, the next.
-        No number is given twice. Every memory that is added, hidden, dropped or has another status has an entry in the
-        outbox.
+        An added memory with a number gets that number unless a memory ever had it; otherwise, or with the number 0, it
+        gets the next one. No number is used twice. Every memory that is added, hidden, dropped or gets another status
+        has an entry in the outbox.
         """
 
     def add(
         self, memories: Sequence[tuple[Memory, str | None]], now: str, applied: Sequence[AppliedJob] = ()
     ) -> list[Memory]:
-        """Add new memories, with the job that brought each, as one change; returns them with their numbers."""
+        """Add new memories, each with the id of its job, as one change. Returns them with their numbers."""
 
     def set_status(
         self, memory_id: str, status: Status, asked_at: str, now: str, applied: AppliedJob | None = None
     ) -> Memory:
-        """Change a summary's status, unless a later change was asked for. Returns the memory as it is then.
+        """Set a summary's status, unless a later change was requested. Returns the memory as it is then.
 
-        Raises MEMORY_NOT_FOUND, MEMORY_FORGOTTEN, ARGUMENT_INVALID.
+        Raises JobError: MEMORY_NOT_FOUND, MEMORY_FORGOTTEN, ARGUMENT_INVALID.
         """
 
-    # --- what is derived ---
+    # --- derived data ---
 
     @property
     def model_changed(self) -> bool:
-        """Whether the vectors are of another model than the embedder's: then only ``rebuild_vectors`` may write."""
+        """Whether the vectors are of another model than the embedder's; then only ``rebuild_vectors`` may write."""
 
     @property
-    def is_rebuilding(self) -> bool: ...
+    def is_rebuilding(self) -> bool:
+        """Whether a rebuild is under way."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of the texts, each embedded once. Shape (n, dimensions)."""
+        """Vectors of the texts, shape (n, dimensions). Each text is embedded once."""
 
     def rebuild_vectors(self, progress: Progress = ignore_progress) -> int:
-        """Make the vectors again, and switch to them. Returns how many. Raises STORE_BUSY while one is under way."""
+        """Rebuild the vectors, and switch to them. Returns how many. Raises JobError: STORE_BUSY during another
+        rebuild.
+        """
 
     def rebuild_words(self, progress: Progress = ignore_progress) -> int:
-        """Make the full-text index again, and switch to it. Returns how many memories it holds."""
+        """Rebuild the full-text index, and switch to it. Returns how many memories it holds."""
 
     # --- upkeep ---
 
     def scrub(self, progress: Progress = ignore_progress) -> None:
-        """Rewrite whatever may still hold bytes of what was deleted. Raises STORE_BUSY."""
+        """Rewrite everything that may still hold bytes of deleted rows. Raises JobError: STORE_BUSY."""
 
-    def checkpoint(self) -> None: ...
+    def checkpoint(self) -> None:
+        """Copy the log into the database, as far as readers allow."""
 
     def maintain(self, now: datetime) -> None:
-        """Drop records of jobs that no job can ask for any more, and give back space."""
+        """Delete records that no job needs any more, and free space."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close the store, so that another process can open it."""

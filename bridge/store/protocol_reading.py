@@ -1,6 +1,6 @@
-"""What readers ask of the memory store: the Protocols that another store has to meet, and the values that they give.
+"""The interface of a store's readers, which every store must implement, and the values that they return.
 
-Named tuples, because every cold query loads this module and a dataclass takes five times as long to make.
+The values are named tuples: every cold query loads this module, and a dataclass takes five times as long to create.
 
 ``tests/conformance/reading_conformance.py`` checks every promise made here; ``reading.reader_of`` chooses the store.
 Any method may raise STORE_BUSY or STORE_UNREADABLE, as a JobError. Times are ISO 8601 text in UTC unless a unit is
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from ..text.terms import Term
     from .rows import Addition
 
-# --- how a local index follows the store ---
+# --- changes, for a local index ---
 
 Position = NewType("Position", str)
-"""Opaque text that identifies one state of the catalogue. Equal positions: equal catalogues. It may be kept."""
+"""Opaque text that identifies one state of the catalogue. Equal positions mean equal catalogues. It may be stored."""
 
 
 class AddedAbove(NamedTuple):
@@ -62,16 +62,18 @@ class VectorState(NamedTuple):
 
 
 class StoreSnapshot(Protocol):
-    """One state of the store, whatever a writer commits meanwhile. It is not safe to share among threads."""
+    """One state of the store, unaffected by later commits. It must not be shared among threads."""
 
     @property
-    def position(self) -> Position: ...
+    def position(self) -> Position:
+        """The position of this state."""
 
     @property
-    def vectors(self) -> VectorState: ...
+    def vectors(self) -> VectorState:
+        """The vector files of this state."""
 
     def changes_since(self, position: Position) -> Changes:
-        """What happened to the catalogue between that position and this snapshot.
+        """What changed in the catalogue between that position and this snapshot.
 
         A position of another store, or of a later state than this one, gives ``everything``.
         """
@@ -80,13 +82,14 @@ class StoreSnapshot(Protocol):
         """The memories with a number above ``after``, by rising passage row. Hidden ones are left out."""
 
     def numbers(self, topic_id: str | None = None, plan_id: str | None = None) -> list[int]:
-        """The numbers of the memories of a topic, of a plan, of both at once, or of all; hidden ones may be among them.
+        """The numbers of the memories of a topic, of a plan, of both, or of all, in no order; hidden ones may be
+        included.
 
-        In no order. Plan ids are compared as ``memory.plan_key`` gives them.
+        Plan ids are compared as ``memory.plan_key`` returns them.
         """
 
     def memories(self, numbers: Sequence[int]) -> list[Memory]:
-        """Memories by number, in no order, hidden ones too; unknown numbers are left out."""
+        """Memories by number, in no order, hidden ones included; unknown numbers are left out."""
 
     def count_having(self, term: Term) -> int:
         """How many memories have the term. Raises FullTextDamaged."""
@@ -98,18 +101,17 @@ class StoreSnapshot(Protocol):
         """
 
     def having(self, terms: Sequence[Term], among: Sequence[int] | None = None) -> list[int]:
-        """The numbers of the memories with any of the terms; only of those ``among``, if given. Raises
-        FullTextDamaged."""
+        """The numbers of the memories with any of the terms, limited to ``among`` if given. Raises FullTextDamaged."""
 
     def close(self) -> None:
-        """Let go of the state, so that the writer can free its space."""
+        """Release the state, so that the writer can free its space."""
 
 
 # --- lists ---
 
 
 class Entry(NamedTuple):
-    """A memory, whether it is hidden, the id of its original, and the ids of what was made of it, by number."""
+    """A memory, whether it is hidden, the id of its original, and the ids of its conversions, by number."""
 
     memory: Memory
     hidden: bool
@@ -118,10 +120,10 @@ class Entry(NamedTuple):
 
 
 class TopicRow(NamedTuple):
-    """A topic's counts. ``memories`` counts all that are not hidden.
+    """A topic's counts. ``memories`` counts all visible ones.
 
     ``characters`` (of JSON text) and the times cover only what a compaction would merge: active summaries and the
-    record in force. The times are None where no such memory has one.
+    record in force. A time is None if no such memory has one.
     """
 
     topic_id: str
@@ -150,41 +152,42 @@ class MemoryLists(Protocol):
         """At most ``limit`` memories with numbers below ``before``, the highest number first."""
 
     def count(self, *, topic_id: str | None = None, status: str | None = None, kind: str | None = None) -> int:
-        """How many memories ``page`` could give, of any number."""
+        """How many memories ``page`` could return without a limit."""
 
     def entry(self, wanted: str | int) -> Entry | None:
-        """A memory by id (text) or by number, a hidden one too."""
+        """A memory by id (text) or by number, hidden ones included."""
 
     def related(self, memory_ids: Sequence[str], topic_id: str | None) -> list[Memory]:
-        """These memories and those of the topic, with their originals and what was made of them; hidden ones too.
+        """These memories and those of the topic, with their originals and conversions, hidden ones included.
 
         By rising number. Unknown ids are left out.
         """
 
     def topics(self) -> list[TopicRow]:
-        """By falling number of active summaries, then by id."""
+        """All topics, by falling number of active summaries, then by id."""
 
     def kinds(self) -> dict[str, int]:
-        """How many memories there are of each kind; a kind without memories has no entry."""
+        """How many memories there are of each kind. A kind without memories has no entry."""
 
     def outbox_entries(self) -> int:
-        """How many changes are still to be delivered to the knowledge graph."""
+        """How many deliveries to the knowledge graph are pending."""
 
 
 # --- an export ---
 
 
 class ExportRows(Protocol):
-    """Everything that an export holds, from one state of the store, row by row in constant memory."""
+    """The content of an export, from one state of the store, row by row in constant memory."""
 
     @property
-    def workspace_id(self) -> str | None: ...
+    def workspace_id(self) -> str | None:
+        """The workspace's UUID; None if the store has none yet."""
 
     def counts(self) -> dict[str, int]:
-        """How many rows there are: of "memory", and of each type of ``export_rows.TABLES``."""
+        """How many rows there are, of "memory" and of each type of ``export_rows.TABLES``."""
 
     def additions(self) -> Iterator[Addition]:
-        """All memories, hidden ones too, by rising number."""
+        """All memories, hidden ones included, by rising number."""
 
     def rows(self, kind: str) -> Iterator[dict[str, Any]]:
         """The rows of a type of ``export_rows.TABLES``: its columns, JSON decoded."""
@@ -194,18 +197,20 @@ class ExportRows(Protocol):
 
 
 class StoreReader(Protocol):
-    """Reads the memory store of one workspace, from any process, while a writer is at work. It changes nothing.
+    """Reads the store of one workspace, from any process, beside the writer. It changes nothing.
 
-    Every method raises STORE_NEWER if a later program wrote the store. Where nothing was ever stored, the result is
+    Every method raises STORE_NEWER if a later program wrote the store. If the store does not exist yet, the result is
     None.
     """
 
     def require_readable(self) -> None:
-        """Raises what keeps the store from being read now. An absent store is readable: it is empty."""
+        """Raises the error that prevents reading now. A store that does not exist yet is readable: it is empty."""
 
     def snapshot(self) -> StoreSnapshot | None:
-        """The state as it is now, until it is closed."""
+        """The present state, until it is closed."""
 
-    def lists(self) -> AbstractContextManager[MemoryLists | None]: ...
+    def lists(self) -> AbstractContextManager[MemoryLists | None]:
+        """Lists of the present state, for the block."""
 
-    def export(self) -> AbstractContextManager[ExportRows | None]: ...
+    def export(self) -> AbstractContextManager[ExportRows | None]:
+        """The rows of an export of the present state, for the block."""

@@ -1,4 +1,4 @@
-"""Damaged files: moved out of the way before what is derived is made anew, never deleted."""
+"""The quarantine: damaged files are moved here before derived data is rebuilt, never deleted."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from jobs.layout import Workspace
 
 
 def move(workspace: Workspace, label: str, paths: Sequence[Path]) -> Path:
-    """Move files and folders below a folder of that name, and return it. Missing ones are left out."""
-    wanted = workspace.quarantine / label.replace(":", "")
-    target, number = wanted, 1
+    """Move files and folders into a new folder named after ``label``. Returns the folder. Missing files are skipped."""
+    first_choice = workspace.quarantine / label.replace(":", "")
+    target, number = first_choice, 1
     while target.exists():
         number += 1
-        target = wanted.with_name(f"{wanted.name}~{number}")
+        target = first_choice.with_name(f"{first_choice.name}~{number}")
     for path in paths:
         if path.exists():
             files.make_folder(target)

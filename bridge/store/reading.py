@@ -1,4 +1,4 @@
-"""Reading memory.db: the reader of a workspace, and a snapshot of it, which is one read transaction."""
+"""The reader of memory.db, and its snapshot, which is one read transaction."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 _CODES = " ".join(f"WHEN '{status}' THEN {code}" for code, status in enumerate(STATUSES) if status)
 _STATUS_CODE = f"CASE status {_CODES} ELSE {STATUSES.index(None)} END"
 _CATALOGUE = f"number, passage_row, passage_count, coalesce(whole_row, -1), {_STATUS_CODE}, kind = 'legacy', dated"
-# A reader may open the database before the writer has brought it to the format that has the last columns.
+# A reader may open the database before the writer has upgraded it to the format with the last columns.
 _OLDER_CATALOGUE = (
     f"number, passage_row, passage_count, -1, {_STATUS_CODE}, kind = 'legacy', kind, created_at, source_created_at,"
     " stored_at"
@@ -44,17 +44,20 @@ _AT_ONCE = 500  # numbers in one query
 
 
 def reader_of(workspace: Workspace) -> StoreReader:
-    """The reader of the workspace's store: the only place that chooses which store that is."""
+    """The reader of the workspace's store. Only this function chooses the kind of store."""
     return SqliteReader(workspace)
 
 
 class SqliteReader:
-    """Opens a connection for each thing that is read. See ``protocol_reading.StoreReader``."""
+    """Opens a new connection for each read. See ``protocol_reading.StoreReader``."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
     def snapshot(self) -> StoreSnapshot | None:
+        """The present state; None if the store does not exist yet. Raises JobError: STORE_NEWER, STORE_UNREADABLE,
+        STORE_BUSY.
+        """
         connection = database.open_for_reading(self._workspace)
         if connection is None:
             return None
@@ -65,16 +68,19 @@ class SqliteReader:
             raise
 
     def lists(self) -> AbstractContextManager[MemoryLists | None]:
-        from .memory_lists import SqliteLists  # not at the top: a query does not need it
+        """Lists of the present state, for the block; None if the store does not exist yet."""
+        from .memory_lists import SqliteLists  # imported here: a query does not need it
 
         return self._reading(SqliteLists)
 
     def export(self) -> AbstractContextManager[ExportRows | None]:
+        """The rows of an export, for the block; None if the store does not exist yet."""
         from .export_rows import SqliteExportRows
 
         return self._reading(SqliteExportRows)
 
     def require_readable(self) -> None:
+        """Raises JobError: STORE_NEWER, STORE_UNREADABLE or STORE_BUSY if the store cannot be read now."""
         with database.reading(self._workspace) as connection:
             if connection is not None:
                 connection.execute("SELECT 1 FROM memories LIMIT 1").fetchone()
@@ -85,19 +91,19 @@ class SqliteReader:
             if connection is None:
                 yield None
             else:
-                connection.execute("BEGIN")  # one state, whatever the writer does meanwhile
+                connection.execute("BEGIN")  # one state, unaffected by the writer
                 yield make(connection)
 
 
 class SqliteSnapshot:
-    """A read transaction over a connection of its own. See ``protocol_reading.StoreSnapshot``."""
+    """A read transaction on its own connection. See ``protocol_reading.StoreSnapshot``."""
 
     @failing_clearly()
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         connection.execute("BEGIN")
         meta: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
-        # A database of an older format does not count its changes: then no position equals another.
+        # An older format has no version of the catalogue; a random one makes every position different.
         version = meta.get("catalogue_version") or os.urandom(8).hex()
         last = connection.execute(f"{_ADDED} ORDER BY number DESC LIMIT 1").fetchone()
         self.position = _position(meta.get("workspace_id"), version, last)
@@ -111,25 +117,28 @@ class SqliteSnapshot:
         self._words = full_text.table_in_force(connection)
 
     def close(self) -> None:
+        """End the read transaction and close the connection."""
         self._connection.close()
 
     @failing_clearly()
     def changes_since(self, position: Position) -> Changes:
+        """What changed in the catalogue between that position and this snapshot."""
         if position == self.position:
             return "nothing"
         now = json.loads(self.position)
         try:
             workspace_id, version, last = json.loads(position)
-        except (ValueError, TypeError):  # another kind of store gave it
+        except (ValueError, TypeError):  # a position of another kind of store
             return "everything"
         if [workspace_id, version] != now[:2] or last is None:
             return "everything"
-        # The last memory of then is still there, unless an older backup was restored.
+        # The last memory at that position still exists, unless an older backup was restored.
         row = self._connection.execute(f"{_ADDED} WHERE number = ?", last[:1]).fetchone()
         return AddedAbove(last[0]) if row is not None and list(row) == last else "everything"
 
     @failing_clearly()
     def catalogue(self, after: int = 0) -> Sequence[CatalogueRow]:
+        """The visible memories with a number above ``after``, by rising passage row."""
         (found_format,) = self._connection.execute("PRAGMA user_version").fetchone()
         is_older = found_format < _FIRST_FORMAT_WITH_CATALOGUE
         above, arguments = (" AND number > ?", (after,)) if after else ("", ())
@@ -142,6 +151,7 @@ class SqliteSnapshot:
 
     @failing_clearly()
     def numbers(self, topic_id: str | None = None, plan_id: str | None = None) -> list[int]:
+        """The numbers of the memories of a topic, of a plan, of both, or of all, in no order."""
         wanted = {"topic_id": topic_id, "plan_key": plan_key(plan_id)}
         given = {column: value for column, value in wanted.items() if value is not None}
         where = " AND ".join(f"{column} = ?" for column in given) or "1"
@@ -150,6 +160,7 @@ class SqliteSnapshot:
 
     @failing_clearly()
     def memories(self, numbers: Sequence[int]) -> list[Memory]:
+        """Memories by number, in no order, hidden ones included; unknown numbers are left out."""
         found: list[Memory] = []
         for start in range(0, len(numbers), _AT_ONCE):
             part = [int(number) for number in numbers[start : start + _AT_ONCE]]
@@ -160,13 +171,16 @@ class SqliteSnapshot:
     # --- full text ---
 
     def count_having(self, term: Term) -> int:
+        """How many memories have the term. Raises FullTextDamaged."""
         ((count,),) = self._matches("count(*)", [], term.match)
         return int(count)
 
     def bm25(self, terms: Sequence[Term], weights: tuple[float, float]) -> list[tuple[int, float]]:
+        """Number and BM25 (higher is better) of each memory with a term, by rising number. Raises FullTextDamaged."""
         return self._matches(f"rowid, -bm25({self._words}, ?, ?)", weights, _any_of(terms), " ORDER BY rowid")
 
     def having(self, terms: Sequence[Term], among: Sequence[int] | None = None) -> list[int]:
+        """The numbers of the memories with any of the terms, limited to ``among`` if given. Raises FullTextDamaged."""
         end = "" if among is None else f" AND rowid IN ({_marks(among)})"
         return [number for (number,) in self._matches("rowid", [], _any_of(terms), end, among or ())]
 
@@ -184,12 +198,14 @@ class SqliteSnapshot:
 
 
 def _position(workspace_id: str | None, version: str, last: tuple[Any, ...] | None) -> Position:
-    """From what changes with everything but the addition of memories with higher numbers, and the last memory."""
+    """A position: the workspace, the version that changes with everything except additions above, and the last
+    memory.
+    """
     return Position(json.dumps([workspace_id, version, last]))
 
 
 def _any_of(terms: Sequence[Term]) -> str:
-    """In FTS5's query language."""
+    """A query for any of the terms, in FTS5's language."""
     return " OR ".join(term.match for term in terms)
 
 

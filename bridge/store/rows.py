@@ -1,4 +1,4 @@
-"""A memory as a row of memory.db and back."""
+"""A memory as a row of memory.db, and back."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ COLUMNS = (
 
 
 def body_of(content: Content | None, text: str) -> str:
-    """The words of a memory as JSON text."""
+    """The content or text of a memory as JSON text."""
     return json.dumps({"text": text} if content is None else asdict(content), ensure_ascii=False)
 
 
 def content_of(body: dict[str, Any]) -> Content:
+    """The content of a decoded body."""
     lists = ("decisions", "rationale", "open_questions", "next_steps")
     references = {name: tuple(items) for name, items in body["references"].items()}
     return Content(
@@ -37,7 +38,7 @@ def content_of(body: dict[str, Any]) -> Content:
 
 
 def memory_of(row: sqlite3.Row | tuple[Any, ...]) -> Memory:
-    """The memory of a row selected with ``COLUMNS``. A time that is none, whoever wrote it, counts as not known."""
+    """The memory of a row selected with ``COLUMNS``. A text that is no time counts as unknown."""
     (number, memory_id, kind, status, topic_id, session_id, plan_id, created, updated, source, importance,
      stored, body, sources) = row  # fmt: skip
     words = json.loads(body)
@@ -63,7 +64,7 @@ def memory_of(row: sqlite3.Row | tuple[Any, ...]) -> Memory:
 
 
 def readable(row: tuple[Any, ...]) -> Memory | None:
-    """The memory of a row, as ``memory_of`` gives it; None for one that cannot be read."""
+    """The memory of a row as ``memory_of`` returns it; None if the row cannot be read."""
     try:
         return memory_of(row)
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -72,7 +73,7 @@ def readable(row: tuple[Any, ...]) -> Memory | None:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a memory's vectors lie: its passages' rows, and its whole text's once more."""
+    """The position of a memory's vectors: the first row and number of its passages, and the row of its whole text."""
 
     passage_row: int
     passage_count: int
@@ -80,17 +81,17 @@ class Place:
 
 
 def dated(kind: str, created_at: str | None, source_created_at: str | None, stored_at: str) -> float | None:
-    """``Memory.dated_at`` in seconds since 1970, from columns. A text that is no time counts as not known."""
+    """``Memory.dated_at`` in seconds since 1970, from columns. A text that is no time counts as unknown."""
     text = dated_at(kind, normalise_time(created_at or ""), normalise_time(source_created_at or ""), stored_at)
     return None if text is None else clock.parse(text).timestamp()
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A memory on its way into the store, and what the store is to know of it besides.
+    """A new memory, with what the store records besides.
 
-    A hidden one is kept and not found: it has neither vectors nor words. ``number`` of the memory is kept where it is
-    free; 0 takes the next.
+    A hidden memory has neither vectors nor words in the index. The memory's ``number`` is kept if it is free; 0 gets
+    the next one.
     """
 
     memory: Memory
@@ -101,7 +102,7 @@ class Addition:
 
 
 def insert(connection: sqlite3.Connection, addition: Addition, place: Place) -> None:
-    """Add a memory that has its number already."""
+    """Insert a memory that has its number."""
     memory = addition.memory
     m = memory.metadata
     connection.execute(
@@ -121,7 +122,7 @@ def insert(connection: sqlite3.Connection, addition: Addition, place: Place) -> 
 
 
 def insert_exported(connection: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> None:
-    """Add a row of another table as an export has it: columns by name, JSON columns as values."""
+    """Insert a row of another table as an export has it: columns by name, JSON columns as values."""
     values = {
         name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
         for name, value in row.items()
@@ -132,10 +133,10 @@ def insert_exported(connection: sqlite3.Connection, table: str, row: Mapping[str
 
 
 def same_as(connection: sqlite3.Connection, memory: Memory) -> str | None:
-    """The id of a memory, not hidden, that has the same kind, topic and words; None if there is none."""
+    """The id of a visible memory with the same kind, topic and text, or None."""
     body = body_of(memory.content, memory.text)
     found = connection.execute(
-        # The plus keeps SQLite from putting the words where their length is asked for: the index has only that.
+        # The plus prevents SQLite from comparing the text in the index, which has only its length.
         "SELECT id FROM memories WHERE hidden = 0 AND kind = ? AND topic_id IS ? AND length(body) = length(?)"
         " AND +body = ? LIMIT 1",
         (memory.kind, memory.metadata.topic_id, body, body),

@@ -1,4 +1,4 @@
-"""How much is remembered, and what it takes: numbers for whoever monitors, read without cognee and numpy."""
+"""Counts and sizes of the store for monitoring, read without cognee and numpy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jobs.layout import Workspace
 from .database import meta, reading
 from .llm_usage import Spent, today
 
-# Every memory has a passage_row of 0 or more: said so that an index is read, and not the memories themselves.
+# Every memory has a passage_row of 0 or more; the condition makes SQLite read an index instead of the table.
 BY_STATUS = (
     "SELECT kind, coalesce(status, 'none'), count(*) FROM memories"
     " WHERE hidden = 0 AND unlikely(passage_row >= 0) GROUP BY 1, 2"
@@ -20,7 +20,7 @@ BY_STATUS = (
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """``memories`` by kind and status, a memory without one having "none"; sizes in bytes."""
+    """``memories`` has counts by kind and status, with "none" for no status; sizes are in bytes."""
 
     memories: dict[tuple[str, str], int]
     topics: int
@@ -32,7 +32,7 @@ class Sizes:
 
 
 def sizes(workspace: Workspace, now: datetime) -> Sizes:
-    """What memory.db says of itself. Raises STORE_NEWER, STORE_UNREADABLE, STORE_BUSY."""
+    """The counts and sizes. Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY."""
     vectors = sum(map(_size, workspace.vectors.glob("*")))
     database = sum(_size(workspace.memory_db.with_name(workspace.memory_db.name + end)) for end in ("", "-wal"))
     with reading(workspace) as connection:
@@ -46,6 +46,7 @@ def sizes(workspace: Workspace, now: datetime) -> Sizes:
 
 
 def _size(path: Path) -> int:
+    """The size of a file in bytes; 0 if it cannot be read."""
     try:
         return path.stat().st_size
     except OSError:

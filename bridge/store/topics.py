@@ -1,4 +1,4 @@
-"""Ids of topics: what to say of one that does not exist."""
+"""Similar ids, for errors about a topic or memory that does not exist."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _NEAR = 0.5  # of difflib's ratio
 
 
 def not_found(topic_id: str, known: Sequence[str], *, so: str = "") -> JobError:
-    """The error for a topic without memories, with the nearest of the ``known`` ids; ``so`` is added to its message."""
+    """The error TOPIC_NOT_FOUND, with the nearest of the ``known`` ids; ``so`` is appended to its message."""
     near = nearest(topic_id, known)
     hint = f" The nearest: {', '.join(map(repr, near))}." if near else ""
     return JobError("TOPIC_NOT_FOUND", f"There is no topic {topic_id!r}.{hint}{so}", details={"nearest": near})
 
 
 def nearest(topic_id: str, known: Sequence[str]) -> list[str]:
-    """The known ids that look most like one, the best first: by their letters, then by the words they share."""
-    found = spelling.nearest(topic_id, known, _MOST_NEAREST, _NEAR)
+    """The most similar known ids, the best first: by their letters, then by the words that they share."""
+    similar = spelling.nearest(topic_id, known, _MOST_NEAREST, _NEAR)
     words = set(topic_id.split("-"))
-    alike = {other: len(words & set(other.split("-"))) for other in known if other not in found}
-    found += sorted((other for other in alike if alike[other]), key=lambda other: (-alike[other], other))
-    return found[:_MOST_NEAREST]
+    alike = {other: len(words & set(other.split("-"))) for other in known if other not in similar}
+    similar += sorted((other for other in alike if alike[other]), key=lambda other: (-alike[other], other))
+    return similar[:_MOST_NEAREST]

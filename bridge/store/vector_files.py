@@ -1,8 +1,8 @@
-"""The vector files: float32 rows, in immutable generations, memory-mapped. One file has a row for each passage; the
-other, for each memory, that of its whole text once more, to choose by where the passages are too many.
+"""The vector files: float32 rows in generations, memory-mapped. One file has a row for each passage. The other has a
+row for the whole text of each memory, to preselect where there are too many passages.
 
-Rows are appended at the row count that memory.db has committed, synced, and only then committed there; a
-reader maps no more than that. Nothing is truncated or rewritten under a reader.
+Rows are appended after the row count that memory.db has committed, synced, and then committed there. A reader maps only
+committed rows, and they are never truncated or rewritten.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ Part = Literal["passages", "wholes"]
 
 ITEM_BYTES = 4
 _READ_BYTES = 4 * 1024 * 1024
-_ALONE = 20_000  # rows that one processor has swept before another has begun
-_PAGES_A_FAULT = 16  # that the kernel maps at once
+_ALONE = 20_000  # rows that one processor multiplies before a second one could start
+_PAGES_A_FAULT = 16  # pages that the kernel maps at once
 
 
 _SUFFIXES: dict[Part, str] = {"passages": ".f32", "wholes": ".wholes.f32"}
 
 
 def path_of(folder: Path, generation: int, part: Part = "passages") -> Path:
+    """The path of a vector file of a generation."""
     return folder / f"{generation:08d}{_SUFFIXES[part]}"
 
 
 def append(path: Path, committed_rows: int, rows: Vectors, checksum: int = 0) -> int:
-    """Write rows behind the committed ones; what an aborted append left there is overwritten.
+    """Write rows after the committed ones, overwriting what an aborted append left there, and sync the file.
 
-    ``checksum`` is the CRC-32 of the committed bytes; returns that of all.
+    ``checksum`` is the CRC-32 of the committed bytes. Returns the CRC-32 of all bytes.
     """
     files.make_folder(path.parent)
     is_new = not path.exists()
@@ -57,59 +58,64 @@ def append(path: Path, committed_rows: int, rows: Vectors, checksum: int = 0) ->
 
 
 def checksum(path: Path, size: int) -> int | None:
-    """The CRC-32 of the first ``size`` bytes, or None when they are not there. Read, not mapped: mapped pages would
-    count as the memory of this process."""
-    found = 0
+    """The CRC-32 of the first ``size`` bytes; None if the file is missing or shorter.
+
+    The file is read, not mapped, since mapped pages count as memory of this process.
+    """
+    crc = 0
     try:
         with path.open("rb", buffering=0) as file:
             while size:
                 data = file.read(min(size, _READ_BYTES))
                 if not data:
                     return None
-                found = zlib.crc32(data, found)
+                crc = zlib.crc32(data, crc)
                 size -= len(data)
     except FileNotFoundError:
         return None
-    return found
+    return crc
 
 
 def open_rows(path: Path, row_count: int, dimensions: int) -> Vectors | None:
-    """The committed rows, mapped read-only, or None when the file is missing or too short."""
+    """The committed rows, mapped read-only, shape (row_count, dimensions); None if the file is missing or too short."""
     try:
         if path.stat().st_size < row_count * dimensions * ITEM_BYTES:
             return None
         if row_count == 0:
             return np.empty((0, dimensions), dtype=np.float32)
         return np.memmap(path, dtype="<f4", mode="r", shape=(row_count, dimensions))
-    except FileNotFoundError:  # perhaps at the second look: a rebuild has removed it
+    except FileNotFoundError:  # also between the two calls, when a rebuild removes it
         return None
 
 
 def products(rows: Vectors, vector: Vector) -> Vector:
-    """Each row's product with the vector, nearly: on two processors, since one cannot use all that memory brings."""
+    """The dot product of each row with the vector, shape (rows,), up to rounding.
+
+    Large files use two threads, since one processor does not use the whole memory bandwidth.
+    """
     if len(rows) < _ALONE:
         return rows @ vector
-    found = np.empty(len(rows), np.float32)
+    result = np.empty(len(rows), np.float32)
 
     def sweep(part: slice) -> None:
-        with np.errstate(all="ignore"):  # for this thread; who asks looks at what was found
-            np.dot(rows[part], vector, out=found[part])
+        with np.errstate(all="ignore"):  # per thread; the caller checks the values
+            np.dot(rows[part], vector, out=result[part])
 
     half = len(rows) // 2
     first = Background(lambda: sweep(slice(half)))
     sweep(slice(half, None))
     first.result()
-    return found
+    return result
 
 
 def read_ahead(rows: Vectors) -> None:
-    """Have the pages of the mapped rows mapped, in the background: a first sweep would wait for each."""
+    """Map the pages of the rows in the background, since a first multiplication would wait for each page fault."""
     step = max(1, _PAGES_A_FAULT * mmap.PAGESIZE // (rows.shape[1] * ITEM_BYTES))
     Background(lambda: rows[::step, 0].max(initial=0))
 
 
 def drop_other_generations(folder: Path, kept: int) -> None:
-    """Remove the files of former generations; a reader that has one mapped keeps its pages."""
+    """Delete the files of other generations. A reader that has mapped one keeps its pages."""
     keeps = {path_of(folder, kept, part) for part in _SUFFIXES}
     for path in folder.glob("*.f32"):
         if path not in keeps:

@@ -1,5 +1,6 @@
-"""The vector index: which generation of the vector files is in force, their committed rows and checksums, and the
-making of the next generation. The files themselves are ``vectors``' business.
+"""The vector index: the generation of vector files in force, its committed rows and checksums, and rebuilds.
+
+``vector_files`` reads and writes the files themselves.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ _TOGETHER = 50  # memories of one append
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """The rows of a file from its start, and the CRC-32 of their bytes."""
+    """The number of rows from a file's start, and the CRC-32 of their bytes."""
 
     rows: int
     checksum: int
 
 
-# The rows of each file of a generation that count.
+# The committed rows of each file of a generation.
 Extents = Mapping[vector_files.Part, Extent]
 
 _EMPTY: Extents = {"passages": Extent(0, 0), "wholes": Extent(0, 0)}
@@ -46,7 +47,7 @@ _META: dict[vector_files.Part, tuple[str, str]] = {
 
 
 class VectorIndex:
-    """Over the one writer's connection."""
+    """The index, through the one writer's connection."""
 
     def __init__(self, workspace: Workspace, connection: sqlite3.Connection, dimensions: int) -> None:
         self._folder = workspace.vectors
@@ -54,7 +55,7 @@ class VectorIndex:
         self._dimensions = dimensions
 
     def create(self) -> None:
-        """An empty first generation, inside the transaction that makes the store."""
+        """Create an empty first generation, inside the transaction that creates the store."""
         self._note(1, self._append(1, _EMPTY, self._no_rows(), []))
 
     def _no_rows(self) -> Vectors:
@@ -62,6 +63,7 @@ class VectorIndex:
 
     @property
     def generation(self) -> int:
+        """The number of the generation in force."""
         return int(database.meta(self._connection, "vector_generation") or 0)
 
     def _path(self, part: vector_files.Part, generation: int | None = None) -> Path:
@@ -69,12 +71,12 @@ class VectorIndex:
 
     @property
     def paths(self) -> list[Path]:
-        """The files in force."""
+        """The files of the generation in force."""
         return [self._path(part) for part in _META]
 
     @property
     def extents(self) -> Extents:
-        """What is committed."""
+        """The committed extents."""
         return {
             part: Extent(*(int(database.meta(self._connection, key) or 0) for key in keys))
             for part, keys in _META.items()
@@ -86,9 +88,10 @@ class VectorIndex:
         self.commit(extents)
 
     def append(self, passages: Vectors, starts: Sequence[int]) -> Extents:
-        """Write rows behind the committed ones, on the medium; they count once ``commit`` has named the new extents.
+        """Write rows after the committed ones and sync them. They count once ``commit`` has recorded the returned
+        extents.
 
-        ``starts`` are the places in ``passages`` where a memory begins: with the passage that is its whole text.
+        ``starts`` are the indexes in ``passages`` at which a memory begins; that first passage is its whole text.
         """
         with steps.fault_point("vectors.append"):
             return self._append(self.generation, self.extents, passages, starts)
@@ -102,14 +105,14 @@ class VectorIndex:
         return after
 
     def commit(self, extents: Extents) -> None:
-        """Inside the transaction that names the rows."""
+        """Record the extents, inside the transaction that refers to their rows."""
         for part, (rows, checksum) in _META.items():
             database.set_meta(self._connection, rows, str(extents[part].rows))
             database.set_meta(self._connection, checksum, str(extents[part].checksum))
 
     @property
     def is_of_old(self) -> bool:
-        """Whether the generation in force comes from before there was a file of wholes."""
+        """Whether the generation in force is older than the file of wholes."""
         return database.meta(self._connection, "whole_rows") is None
 
     def _size(self, extent: Extent) -> int:
@@ -117,29 +120,32 @@ class VectorIndex:
 
     @property
     def is_there(self) -> bool:
-        """Whether the files hold the committed rows, by their sizes."""
+        """Whether the files are long enough for the committed rows."""
         try:
             return all(self._path(part).stat().st_size >= self._size(e) for part, e in self.extents.items())
         except FileNotFoundError:
             return False
 
     def damage(self, *, closely: bool = True) -> str | None:
-        """What is wrong with the committed rows, or None. Closely, it reads all of them: a GB in a second or two."""
+        """What is wrong with the committed rows, in words, or None.
+
+        ``closely`` reads all of them: a GB in a second or two.
+        """
         if not closely:
             return None if self.is_there else "missing or short"
         extents = self.extents
-        found = {part: vector_files.checksum(self._path(part), self._size(e)) for part, e in extents.items()}
-        if None in found.values():
+        checksums = {part: vector_files.checksum(self._path(part), self._size(e)) for part, e in extents.items()}
+        if None in checksums.values():
             return "missing or short"
-        return None if all(found[part] == e.checksum for part, e in extents.items()) else "not as it was written"
+        return None if all(checksums[part] == e.checksum for part, e in extents.items()) else "not as it was written"
 
     def rebuild(
         self, memories_after: MemoriesAfter, embed: Embed, slices: Slices, switching: Callable[[], None]
     ) -> int:
-        """Write the next generation beside the one in force and switch to it. Returns its rows.
+        """Write the next generation and switch to it. Returns its number of passages.
 
-        Between slices memories may come in; they are taken along before the switch, whose transaction has
-        ``switching`` called in it.
+        Other jobs may add memories between slices; these are included before the switch. Its transaction calls
+        ``switching``.
         """
         generation = self.generation + 1
         self._remove(generation)
@@ -147,7 +153,7 @@ class VectorIndex:
             extents = self._fill(generation, memories_after, embed, slices, switching)
         except BaseException:
             if self.generation != generation:
-                self._remove(generation)  # it may be what has filled the disk
+                self._remove(generation)  # it may have filled the disk
             raise
         vector_files.drop_other_generations(self._folder, generation)
         return extents["passages"].rows
@@ -164,27 +170,28 @@ class VectorIndex:
         slices: Slices,
         switching: Callable[[], None],
     ) -> Extents:
+        """Write all rows of a generation, then switch to it. Returns its extents."""
         extents = self._append(generation, _EMPTY, self._no_rows(), [])
-        places: dict[int, tuple[int, int, int]] = {}
+        positions: dict[int, tuple[int, int, int]] = {}
         last = 0
-        while memories := memories_after(last, _TOGETHER) or self._missed(places, memories_after):
+        while memories := memories_after(last, _TOGETHER) or self._missed(positions, memories_after):
             texts: list[str] = []
             starts: list[int] = []
             for memory in memories:
-                found = [passage.text for passage in passages(memory)]
+                passage_texts = [passage.text for passage in passages(memory)]
                 whole_row = extents["wholes"].rows + len(starts)
-                places[memory.number] = (extents["passages"].rows + len(texts), len(found), whole_row)
+                positions[memory.number] = (extents["passages"].rows + len(texts), len(passage_texts), whole_row)
                 starts.append(len(texts))
-                texts += found
+                texts += passage_texts
             extents = self._append(generation, extents, embed(texts), starts)
             last = max(last, memories[-1].number)
             slices.done(len(memories))
         with critical.critical_section(), database.transaction(self._connection):
             self._connection.executemany(
                 "UPDATE memories SET passage_row = ?, passage_count = ?, whole_row = ? WHERE number = ?",
-                [(*place, number) for number, place in places.items()],
+                [(*position, number) for number, position in positions.items()],
             )
-            # What is hidden has no rows in the new files.
+            # Hidden memories have no rows in the new files.
             self._connection.execute(
                 "UPDATE memories SET passage_row = 0, passage_count = 0, whole_row = NULL WHERE hidden"
             )
@@ -193,6 +200,6 @@ class VectorIndex:
         return extents
 
     def _missed(self, places: Mapping[int, object], memories_after: MemoriesAfter) -> list[Memory]:
-        """What came back meanwhile under a number that had been passed already."""
-        there = self._connection.execute("SELECT number FROM memories WHERE hidden = 0")
-        return [memories_after(number - 1, 1)[0] for (number,) in there.fetchall() if number not in places]
+        """Visible memories that came back meanwhile under a number that the rebuild had passed."""
+        visible = self._connection.execute("SELECT number FROM memories WHERE hidden = 0")
+        return [memories_after(number - 1, 1)[0] for (number,) in visible.fetchall() if number not in places]

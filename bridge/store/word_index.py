@@ -1,7 +1,7 @@
-"""The writer's side of the full-text index: how it is filled, checked and built again.
+"""The full-text index, as the writer fills, checks and rebuilds it.
 
-A new index is a table of its own, filled beside the old one; the transaction that names it makes the switch, so
-readers see the one or the other. A damaged table need not even be droppable.
+A new index is a table beside the old one. The transaction that names it makes the switch, so readers see one or the
+other. It cannot replace the old table directly, since a damaged table may not even be droppable.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ..text.terms import INDEX_FORMAT, index_text
 from . import database, migrations
 from .full_text import FIRST_TABLE, is_damage, is_table, table_in_force
 
-# Memories with a number above the first argument, in their order, at most so many.
+# (number, limit) -> at most ``limit`` memories with a higher number, in order.
 MemoriesAfter = Callable[[int, int], Sequence[Memory]]
 
 _TOGETHER = 100  # memories of one transaction
 
 
 class WordIndex:
-    """Over the one writer's connection."""
+    """The index, through the one writer's connection."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -35,12 +35,12 @@ class WordIndex:
         self._insert(table_in_force(self._connection), memory)
 
     def remove(self, number: int) -> None:
-        """Take a memory out, inside the transaction that removes or hides it."""
+        """Remove a memory, inside the transaction that deletes or hides it."""
         self._connection.execute(f"DELETE FROM {table_in_force(self._connection)} WHERE rowid = ?", (number,))  # noqa: S608 - one of our own names
 
     @property
     def is_of_old(self) -> bool:
-        """Whether memories are indexed in another way than they are asked for now."""
+        """Whether the memories were indexed in an older form than queries use now."""
         return database.meta(self._connection, "words_format") != str(INDEX_FORMAT) and self._count() > 0
 
     def _count(self) -> int:
@@ -58,8 +58,11 @@ class WordIndex:
         )
 
     def is_sound(self, *, closely: bool = True) -> bool:
-        """Whether the index has all memories, and closely, agrees with its texts, since in a search damage need not
-        raise. That takes 40 ms for 1,000 memories, and 1.2 s for 30,000; else it is a twentieth."""
+        """Whether the index has all memories and, if ``closely``, agrees with their words, since a search need not
+        raise on damage.
+
+        Closely takes 40 ms for 1,000 memories, and 1.2 s for 30,000; otherwise a twentieth of that.
+        """
         table = table_in_force(self._connection)
         try:
             if closely:
@@ -72,9 +75,9 @@ class WordIndex:
         return bool(indexed_rows == self._count())
 
     def rebuild(self, memories_after: MemoriesAfter, slices: Slices) -> int:
-        """Fill a new index beside the old one and switch to it. Returns how many memories it holds.
+        """Fill a new index and switch to it. Returns how many memories it holds.
 
-        Between slices memories may come in; they are taken along before the switch.
+        Other jobs may add memories between slices; these are included before the switch.
         """
         old = table_in_force(self._connection)
         new = f"{FIRST_TABLE}_{int(old.partition('_')[2] or 1) + 1}"
@@ -90,34 +93,34 @@ class WordIndex:
             taken.update(memory.number for memory in memories)
             slices.done(len(memories))
         with database.transaction(self._connection):
-            # What was hidden meanwhile, or came back under a number that had been passed already.
-            there = {number for (number,) in self._connection.execute("SELECT number FROM memories WHERE hidden = 0")}
-            for number in taken - there:
+            # Memories that were hidden meanwhile, or came back under a number that was passed already.
+            visible = {number for (number,) in self._connection.execute("SELECT number FROM memories WHERE hidden = 0")}
+            for number in taken - visible:
                 self._connection.execute(f"DELETE FROM {new} WHERE rowid = ?", (number,))  # noqa: S608 - one of our own names
-            for number in there - taken:
+            for number in visible - taken:
                 self._insert(new, memories_after(number - 1, 1)[0])
             database.set_meta(self._connection, "words_table", new)
             self._note_format()
         self.drop_leftovers()
-        return len(there)
+        return len(visible)
 
     def purge(self) -> None:
-        """Write the index anew in its place, from the words that it keeps; what was removed is in it until then."""
+        """Rewrite the index in place from the words that it stores; until then it keeps traces of removed memories."""
         self.drop_leftovers()
         table = table_in_force(self._connection)
         self._connection.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")  # noqa: S608 - one of our own names
 
     def drop_leftovers(self) -> None:
-        """Drop indexes that are not in force: former ones, and what a rebuild that was cut off has left."""
-        found = self._connection.execute(
+        """Drop indexes that are not in force: former ones, and parts of a rebuild that was cut off."""
+        tables = self._connection.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%'"
         ).fetchall()
-        for (name,) in found:
+        for (name,) in tables:
             if is_table(name) and name != table_in_force(self._connection):
                 try:
                     self._connection.execute(f"DROP TABLE {name}")
                 except sqlite3.DatabaseError as error:
-                    import logging  # not at the top: who asks a question pays for each import
+                    import logging  # imported here, since every query pays for each import
 
                     logging.getLogger(__name__).warning(
                         "the former full-text index %s cannot be dropped and is left: %s", name, error

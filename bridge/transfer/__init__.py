@@ -1,1 +1,10 @@
-"""Memories that come from elsewhere or leave: export lines, texts of earlier versions, receipts."""
+"""Transfer: memories that leave the workspace or arrive: exports, imports, and migrations from earlier versions.
+
+It must not know operations or transactions: it converts between files and memories. In reading order:
+
+``export``: writes an export file.
+``export_lines``: the shape of each type of line in an export.
+``export_file``: reads and checks an export file.
+``migration``: converts a text of an earlier version to a memory.
+``receipts``: the receipts of migrations.
+"""

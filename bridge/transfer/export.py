@@ -1,7 +1,7 @@
-"""An export: all memories as lines of JSON, and what was done with them. It is read in one snapshot, line by line.
+"""The writer of exports: all memories and their history as lines of JSON, from one snapshot of the store, line by line.
 
-A header, then the memories by number, then compactions and what cognee found, then a line with the checksum. What
-can be computed again is left out: embeddings, indexes, the graph. ``export_file`` reads one.
+The lines are a header, the memories by number, the compactions, cognee's extractions, and an end with the checksum. An
+export omits what can be computed again: embeddings, indexes and the graph. ``export_file`` reads an export.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ VERSION = 1
 
 
 def write(workspace: Workspace, program: str, now: str, put: Callable[[bytes], object]) -> dict[str, int]:
-    """Give every line to ``put``. Returns how many there are of each type. ``program`` is our version.
+    """Pass every line to ``put``. Returns the number of lines by type, without header and end.
 
-    Raises STORE_NEWER, STORE_UNREADABLE, STORE_BUSY, and what ``put`` raises.
+    ``program`` is this program's version, ``now`` the time of the export. Raises JobError: STORE_NEWER,
+    STORE_UNREADABLE, STORE_BUSY; and what ``put`` raises.
     """
     checksum = Checksum()
     with reader_of(workspace).export() as rows:
@@ -45,27 +46,33 @@ def write(workspace: Workspace, program: str, now: str, put: Callable[[bytes], o
 
 
 class Checksum:
-    """Of the lines before the last one. Empty lines, and blanks around a line, do not count: editors change these."""
+    """The SHA-256 of all lines before the last one.
+
+    Empty lines, and blanks around a line, do not count, since editors change them.
+    """
 
     def __init__(self) -> None:
         self._digest = sha256()
         self.lines = 0
 
     def add(self, line: bytes) -> None:
+        """Include a line that is not empty."""
         self._digest.update(line.strip() + b"\n")
         self.lines += 1
 
     def with_line(self, line: Mapping[str, Any]) -> bytes:
+        """Include a line, and return its bytes."""
         data = _encoded(line)
         self.add(data)
         return data
 
     def hexdigest(self) -> str:
+        """The checksum of the lines so far."""
         return self._digest.hexdigest()
 
 
 def line_of(addition: Addition) -> dict[str, Any]:
-    """A memory's line: the schema's form for exports, and what the store knows of it besides."""
+    """The line of a memory: the published form of a memory, with what the store records about it."""
     memory = addition.memory
     payload = as_payload(memory)
     if memory.content is None:
@@ -82,7 +89,7 @@ def line_of(addition: Addition) -> dict[str, Any]:
     }
 
 
-# What a terminal would obey, and what some editors take for the end of a line: written as JSON writes line feeds.
+# Control characters, which a terminal would obey, and line separators, which some editors treat as line ends.
 _ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
 
 

@@ -1,6 +1,7 @@
-"""Reading an export: what is wrong with a file, and in which line; the memory that a line gives.
+"""The reader of exports: checks a file line by line, and converts a line to a memory.
 
-A file that a person has edited is welcome, provided that its last line says so; what it says in its fields counts.
+A file that a person edited is accepted if its last line says so. Then the fields count, not the texts that derive from
+them.
 """
 
 from __future__ import annotations
@@ -38,49 +39,55 @@ from .export_lines import (
 )
 
 LONGEST_LINE = 64 * 1024 * 1024  # bytes
-EDITED = '{"type": "end", "sha256": null}'  # the last line of a file that somebody has changed
+EDITED = '{"type": "end", "sha256": null}'  # the last line of a file that a person has edited
 
 
 @dataclass
 class Checked:
-    """What a whole look at an export has found."""
+    """What ``inspect`` found out about an export."""
 
     memories: int = 0
-    followers: int = 0  # records, compactions and findings, which name other memories
+    followers: int = 0  # lines that refer to memories: records, compactions and findings
     highest_number: int = 0
-    was_edited: bool = False  # its last line says so
+    was_edited: bool = False  # according to its last line
     ids: set[str] = field(default_factory=set)
-    named: set[str] = field(default_factory=set)  # memories that others name as what they come from
-    strays: list[int] = field(default_factory=list)  # lines in which what is derived differs from the fields
+    named: set[str] = field(default_factory=set)  # ids that other memories name as source or original
+    strays: list[int] = field(default_factory=list)  # numbers of lines whose derived texts differ from their fields
 
 
 def inspect(file: BinaryIO, slices: Slices) -> Checked:
-    """Look at every line. Raises IMPORT_INVALID for the first that is wrong, with its number in ``details``."""
-    found = Checked()
+    """Check every line.
+
+    Raises JobError: IMPORT_INVALID for the first wrong line, with its number in ``details``.
+    """
+    checked = Checked()
     for number, line in lines(file):
         slices.done(1)
         if isinstance(line, ExportEnd):
-            found.was_edited = line.sha256 is None
-        found.followers += isinstance(line, (ExportedRecord, ExportedCompaction, ExportedFinding))
+            checked.was_edited = line.sha256 is None
+        checked.followers += isinstance(line, (ExportedRecord, ExportedCompaction, ExportedFinding))
         if not isinstance(line, ExportedMemory):
             continue
         memory = addition_of(line).memory
-        if memory.id in found.ids:
+        if memory.id in checked.ids:
             raise invalid(number, f"The memory {memory.id} was there in an earlier line.")
-        found.ids.add(memory.id)
-        found.named |= {*memory.sources, *([line.migrated_from] if line.migrated_from else [])}
-        found.memories += 1
+        checked.ids.add(memory.id)
+        checked.named |= {*memory.sources, *([line.migrated_from] if line.migrated_from else [])}
+        checked.memories += 1
         if memory.number <= numbering.MOST_KEPT:
-            found.highest_number = max(found.highest_number, memory.number)
+            checked.highest_number = max(checked.highest_number, memory.number)
         if _strays(line, memory):
-            found.strays.append(number)
-    return found
+            checked.strays.append(number)
+    return checked
 
 
 def lines(file: BinaryIO) -> Iterator[tuple[int, Line]]:
-    """Every line from the first on, with its number, checked in itself and in its place. Raises IMPORT_INVALID."""
+    """Every line with its number, from the start of the file, checked for itself and for its position.
+
+    Raises JobError: IMPORT_INVALID for a wrong line, a wrong checksum, or a file without a last line.
+    """
     file.seek(0)
-    checksum, place, number = Checksum(), -1, 0
+    checksum, rank, number = Checksum(), -1, 0
     end: ExportEnd | None = None
     while data := file.readline(LONGEST_LINE + 1):
         number += 1
@@ -89,9 +96,9 @@ def lines(file: BinaryIO) -> Iterator[tuple[int, Line]]:
         data = data.removeprefix(codecs.BOM_UTF8) if number == 1 else data
         if not data.strip():
             continue
-        line = _line(number, data, is_first=place < 0)
-        before, place = place, ORDER.index(line.type)
-        if place < before or (place == before and line.type in ("header", "end")):
+        line = _line(number, data, is_first=rank < 0)
+        before, rank = rank, ORDER.index(line.type)
+        if rank < before or (rank == before and line.type in ("header", "end")):
             raise invalid(number, f"A line of the type {line.type} cannot stand behind one of {ORDER[before]}.")
         if isinstance(line, ExportEnd):
             end = line
@@ -110,6 +117,7 @@ def lines(file: BinaryIO) -> Iterator[tuple[int, Line]]:
 
 
 def _line(number: int, data: bytes, *, is_first: bool) -> Line:
+    """One line as a model. Raises JobError: IMPORT_INVALID."""
     try:
         value = read_json(data)
     except JobError as error:
@@ -139,6 +147,7 @@ def _line(number: int, data: bytes, *, is_first: bool) -> Line:
 
 
 def _check_end(number: int, end: ExportEnd, checksum: Checksum) -> None:
+    """Raises JobError: IMPORT_INVALID when the checksum differs, unless the last line says that the file was edited."""
     if end.sha256 in (None, checksum.hexdigest()):
         return
     raise invalid(
@@ -149,12 +158,12 @@ def _check_end(number: int, end: ExportEnd, checksum: Checksum) -> None:
 
 
 def invalid(number: int, what: str, remediation: str = "") -> JobError:
-    """What is wrong with a line."""
+    """The error IMPORT_INVALID for a line."""
     return JobError("IMPORT_INVALID", f"Line {number}: {what}", remediation=remediation, details={"line": number})
 
 
 def addition_of(line: ExportedMemory) -> Addition:
-    """The memory of a line, with normalised content; its number is 0 where the line has none."""
+    """The memory of a line, with normalised content; its number is 0 if the line has none."""
     m = line.metadata
     content = None if isinstance(m, LegacyMetadata) else _content(m)
     memory = Memory(
@@ -182,6 +191,7 @@ def addition_of(line: ExportedMemory) -> Addition:
 
 
 def _status(metadata: SummaryMetadata | RecordMetadata | LegacyMetadata) -> Status | None:
+    """The line's status, or the default of its type."""
     if metadata.status is not None:
         return STATUS_WORDS[metadata.status]
     defaults: dict[str, Status] = {"conversation_summary": "Active", "decision_record": "DecisionRecord"}
@@ -211,7 +221,7 @@ def _content(m: SummaryMetadata | RecordMetadata) -> Content:
 
 
 def _free_text(text: str, bounds: TimeScope) -> str:
-    """What a time scope says behind its bounds."""
+    """The text of a time scope after its bounds."""
     known = scope_text(bounds)
     if known and (text == known or text.startswith(f"{known}\n")):
         return text[len(known) + 1 :]
@@ -219,11 +229,11 @@ def _free_text(text: str, bounds: TimeScope) -> str:
 
 
 def _strays(line: ExportedMemory, memory: Memory) -> bool:
-    """Whether the line says something in a derived field that its other fields do not say."""
-    said = line.model_dump(exclude_none=True)
-    follows = as_payload(memory)
+    """Whether a derived field of the line differs from what the other fields give."""
+    dumped = line.model_dump(exclude_none=True)
+    expected = as_payload(memory)
     pairs: Sequence[tuple[Any, Any]] = [
-        (said.get("text"), follows["text"]),
-        *((said["metadata"].get(name), follows["metadata"].get(name)) for name in ("references", "time_scope")),
+        (dumped.get("text"), expected["text"]),
+        *((dumped["metadata"].get(name), expected["metadata"].get(name)) for name in ("references", "time_scope")),
     ]
-    return any(given is not None and given != expected for given, expected in pairs)
+    return any(value is not None and value != derived for value, derived in pairs)

@@ -1,4 +1,4 @@
-"""The lines of an export: the shape of each type, for reading one and for its schema."""
+"""The lines of an export: a pydantic model of each type, for reading a line and for its JSON Schema."""
 
 from __future__ import annotations
 

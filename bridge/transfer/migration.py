@@ -1,8 +1,7 @@
-"""What a text of an earlier version becomes: the pure part of migrating.
+"""The conversion of texts of earlier versions to memories: the pure part of a migration.
 
-Plain summaries ("Summary:" with labels) and enriched texts become summaries, and a conversation stays the legacy memory
-that it is. What a plain summary does not say of itself is made up by fixed rules, so that migrating again gives the
-same.
+Plain summaries ("Summary:" with labels) and enriched texts become summaries; a conversation stays a legacy memory.
+Fixed rules fill in the metadata that a plain summary lacks, so that a second migration gives the same memory.
 """
 
 from __future__ import annotations
@@ -23,20 +22,24 @@ A_RECORD = "It is a decision record; those come from compaction or import only."
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What a text becomes. ``original`` is kept hidden, None where the memory is the text itself."""
+    """The memory that a text becomes. ``original`` is the text as a hidden memory; None if the memory is the text
+    itself.
+    """
 
     memory: Memory
     original: Memory | None
 
 
 class Skipped(Exception):
-    """Why a text is left alone, in a sentence."""
+    """Raised for a text that is not converted; its message is the reason, as a sentence."""
 
 
 def convert(text: str, added_at: str | None, asked_at: str, workspace_id: str, now: str) -> Converted:
-    """What the text becomes. ``added_at`` is when cognee was given it, and ``asked_at`` when to migrate was asked for.
+    """The memory that a text becomes. All times are ISO 8601 text.
 
-    Raises Skipped for what is none of ours, METADATA_BROKEN with the line for a block that cannot be read.
+    ``added_at`` is when cognee received the text, if known; ``asked_at`` is when the migration was requested. Raises
+    Skipped for a text that is no memory of an earlier version, and JobError: METADATA_BROKEN, with the line, for a
+    metadata block that cannot be read.
     """
     match parse(text):
         case Plain(content):
@@ -46,10 +49,10 @@ def convert(text: str, added_at: str | None, asked_at: str, workspace_id: str, n
         case Enriched():
             raise Skipped(A_RECORD)
         case _:
-            said = parse_conversation(text)
-            if said is None:
+            conversation = parse_conversation(text)
+            if conversation is None:
                 raise Skipped(NOT_OURS)
-            metadata = Metadata(created_at=said.timestamp or added_at, importance=said.importance)
+            metadata = Metadata(created_at=conversation.timestamp or added_at, importance=conversation.importance)
             return Converted(_legacy(text, metadata, workspace_id, now), None)
     memory = Memory("", 0, "summary", known, now, content)
     memory = replace(memory, id=content_id(workspace_id, memory))
@@ -57,12 +60,13 @@ def convert(text: str, added_at: str | None, asked_at: str, workspace_id: str, n
 
 
 def _legacy(text: str, metadata: Metadata, workspace_id: str, now: str) -> Memory:
+    """A legacy memory with an id."""
     memory = Memory("", 0, "legacy", metadata, now, text=text)
     return replace(memory, id=content_id(workspace_id, memory))
 
 
 def _generated(content: Content, added_at: str | None, asked_at: str) -> Metadata:
-    """The metadata of a summary that has none."""
+    """Metadata for a summary without any."""
     inferred = content.time_scope.start or added_at
     return Metadata(
         topic_id=slug(content.topic),
@@ -75,7 +79,7 @@ def _generated(content: Content, added_at: str | None, asked_at: str) -> Metadat
 
 
 def _completed(content: Content, metadata: Metadata, at: str) -> Metadata:
-    """The metadata as the text has it, with what the store cannot do without."""
+    """The text's metadata, with defaults for what the store requires."""
     topic_id = metadata.topic_id or slug(content.topic)
     created = metadata.created_at or at
     return replace(
