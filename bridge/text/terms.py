@@ -52,6 +52,8 @@ _NAME_SIGNS = re.compile(
 _CODE = re.compile(r"(?=.*\d)(?:.*-)?[A-Z]{2,}(?:-.*)?")  # FW-UPD-207, CVE-2024-1234, ABC-12
 _MARKED = re.compile(r"`([^`]+)`")
 _NEGATED = re.compile(r"\b\w+n['’]t\b", re.IGNORECASE)
+# Signs at the end of a chunk that are not part of it; dropped alike in the index and in queries.
+_CLOSING = ".:-/\\"
 _SHORTENED = re.compile(r"(?<=\w)['’](?:s|d|m|ll|re|ve)\b", re.IGNORECASE)
 
 # Words that carry no subject. They are dropped from a query unless it has no others.
@@ -124,7 +126,7 @@ def _all_terms(query: str) -> Iterator[Term]:
         yield _phrase([f"hash{number}"], f"#{number}", is_name=True)
     marked = {query.strip(), *(text.strip() for text in _MARKED.findall(query))}
     for chunk in _CHUNK.findall(query):
-        yield from _chunk_terms(_LINE_SUFFIX.sub("", chunk).rstrip(".:-/\\"), is_marked=chunk in marked)
+        yield from _chunk_terms(_LINE_SUFFIX.sub("", chunk).rstrip(_CLOSING), is_marked=chunk in marked)
 
 
 def _chunk_terms(chunk: str, *, is_marked: bool) -> Iterator[Term]:
@@ -220,7 +222,7 @@ def _canonical_spelling(word: str) -> str:
 def _sign_words(chunk: str) -> list[str]:
     """The sign of a chunk as a word: ``hash41`` for ``#41``, ``dotenv`` for ``.env``, ``csharp`` for ``C#``; at most
     one."""
-    chunk = chunk.rstrip(".:")
+    chunk = chunk.rstrip(_CLOSING)
     leading = _LEADING_SIGN.fullmatch(chunk)
     if leading:
         sign = leading[leading.lastindex or 0]

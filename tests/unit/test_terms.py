@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from bridge.store import migrations
 from bridge.text.terms import MAX_TERMS, STOP_WORDS, index_text, query_terms
@@ -294,6 +294,7 @@ def test_each_part_of_a_camel_case_name_finds_the_text_that_holds_it(name: str) 
 
 
 @given(st.text(alphabet="ab1_-./#状态äß ", min_size=1))
+@example(".a-")
 def test_a_text_is_found_by_itself(text: str) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(migrations.WORDS.format(table="words"))
