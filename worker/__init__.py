@@ -1,7 +1,7 @@
 """The worker: the process that accepts and runs the jobs of one workspace; and its command line, HTTP and MCP servers.
 
-It does not know what a job does to the memory (``bridge.operations``), nor the formats of the job folder (``jobs``). In
-reading order, the modules and packages:
+What a job does to the memory is in ``bridge.operations``, and the file protocol in ``jobs``. In reading order, the
+modules and packages:
 
 ``__main__``: ``python -m worker``.
 ``cli``: the entry point of ``cognee-memory``.

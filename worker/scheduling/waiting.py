@@ -71,10 +71,10 @@ class Waiting:
                 self._sort_in(record, now)
         self._latest = now
         while self._delayed and self._delayed[0][0] <= now:
-            record = self._records.get(heapq.heappop(self._delayed)[1])
-            if record is not None and lifecycle.is_due(record, now):  # otherwise the entry is outdated
-                self._make_ready(record)
-                self._announced[record.job_id] = record
+            delayed = self._records.get(heapq.heappop(self._delayed)[1])
+            if delayed is not None and lifecycle.is_due(delayed, now):  # otherwise the entry is outdated
+                self._make_ready(delayed)
+                self._announced[delayed.job_id] = delayed
 
     def due(self, kind: str, limit: int, now: datetime) -> list[Record]:
         """At most ``limit`` jobs of a kind that may start now, in their order of starting."""
