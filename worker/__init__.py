@@ -1,1 +1,25 @@
-"""The process: watching, queueing, running, recovering; and the operators' command line."""
+"""The worker: the process that accepts and runs the jobs of one workspace; and its command line, HTTP and MCP servers.
+
+What a job does to the memory is in ``bridge.operations``, and the file protocol in ``jobs``. In reading order, the
+modules and packages:
+
+``__main__``: ``python -m worker``.
+``cli``: the entry point of ``cognee-memory``.
+``daemon``: the worker's process: its lock, its log and its signals.
+``app``: the composition root: all parts, and the loop that scans.
+``heartbeat``: the heartbeat file.
+``boot``: the current boot of the machine.
+``log``: the log file, its line formats, and the output of the other processes.
+``version``: the version of the installed distribution.
+``wording``: numbers, times and sizes in sentences.
+``inbox``: dropped files, accepted or rejected, and requests to the worker.
+``scheduling``: jobs from accepted to ended.
+``child``: the child process, which runs the operations.
+``monitoring``: counters, measurements and metrics.
+``server``: the HTTP server's process.
+``http``: the HTTP routes.
+``mcp``: the MCP server.
+``admin``: an operator's requests to the queue, and the overview.
+``doctor``: diagnostics of a workspace and a machine.
+``terminal``: the commands of the command line.
+"""

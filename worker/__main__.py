@@ -1,4 +1,4 @@
-"""``python -m worker``: the worker in the foreground, or detached by whoever started it."""
+"""``python -m worker``: the worker in the foreground, or detached by the process that starts it."""
 
 import sys
 

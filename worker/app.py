@@ -1,4 +1,4 @@
-"""The worker's composition root: what is started in which order, what a look does, and how it ends."""
+"""The worker's composition root: creates and connects all parts, scans in a loop, and stops them in order."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_REQUEST_PAUSE_SECONDS = 0.05  # while a request waits for what runs
+_REQUEST_PAUSE_SECONDS = 0.05  # while a request waits for the running job
 _GROWING_PAUSE_SECONDS = 0.25
 _RECONCILE_SECONDS = 30.0
 _PRUNE_SECONDS = 3600.0
@@ -47,7 +47,7 @@ _LAST_PRIORITY = -1000
 
 
 class Worker:
-    """One workspace's worker; the caller holds the lock. ``run`` returns after ``stop`` or when it leaves by itself."""
+    """The worker of one workspace. The caller holds the lock. ``run`` returns after ``stop``, or when it is idle."""
 
     def __init__(
         self,
@@ -58,7 +58,8 @@ class Worker:
         worker_died: bool = False,
         leaves_when_idle: bool = False,
     ) -> None:
-        """``worker_died``: the former worker did, while the machine went on."""
+        """``worker_died``: the former worker died since the current boot. ``leaves_when_idle``: stop after
+        ``worker_idle_seconds`` without work. Recovers the job folder."""
         self._workspace = workspace
         self._settings = settings
         self._holds_lock = holds_lock
@@ -70,7 +71,7 @@ class Worker:
         caps = Caps(settings.max_crashes, settings.max_worker_deaths)
         live = recovery.recover(paths, clock.now(), worker_died=worker_died, caps=caps)
         figures = Counters()
-        changed = threading.Event()  # what the heartbeat tells of
+        changed = threading.Event()  # the heartbeat's content has changed
         self._ledger = Ledger(paths, live, changed=changed.set, stepped=figures.stepped, stands=self._stands, caps=caps)
         self._child = Child(workspace, settings, figures)
         self._runner = Runner(
@@ -124,21 +125,24 @@ class Worker:
             changed,
         )
 
-    # --- what the parts ask ---
+    # --- callbacks of the parts ---
 
     def _waiting(self) -> list[tuple[str, int]]:
-        """What belongs into the queue now; delayed jobs are announced when they are due."""
+        """The jobs that are due, as (id, priority). Delayed jobs are announced when they become due."""
         return [(r.job_id, r.priority) for kind in self._ledger.kinds_due() for r in self._ledger.due(kind, 1_000_000)]
 
     def _enqueue_announced(self) -> None:
         self._queue.put_many((record.job_id, record.priority) for record in self._ledger.take_announced())
 
     def _stands(self, record: Record) -> bool:
-        """Whether a job's effect is committed."""
+        """Whether a job's change is committed."""
         return applied_jobs.is_applied(self._workspace, record.job_id, record.job_sha256 or "")
 
     def _graph_lag(self) -> int | None:
-        """What the graph is owed from before this start. A store that cannot be read is each job's error, not ours."""
+        """The number of pending outbox entries from before this start; None if the store cannot be read.
+
+        That is no reason not to start: each job reports it as its own error.
+        """
         try:
             return outbox.lag(self._workspace)
         except JobError as error:
@@ -155,7 +159,7 @@ class Worker:
     def _resume(self, request: dict[str, Any]) -> None:
         files.remove(self._spool_paths.paused)
         self._runner.paused.clear()
-        self._queue.put_many(self._waiting())  # what was looked at meanwhile is no longer in the queue
+        self._queue.put_many(self._waiting())  # the paused runner has consumed their messages
         self._announce()
 
     def _drain(self, request: dict[str, Any]) -> None:
@@ -173,7 +177,7 @@ class Worker:
     # --- the work ---
 
     def stop(self) -> None:
-        """Finish what runs, begin nothing more; a second call does not wait for it."""
+        """Let the running job finish and start no more. A second call interrupts the running job."""
         if self._stop.is_set():
             self._child.end_for_good()
         self._stop.set()
@@ -181,13 +185,13 @@ class Worker:
         self._wake.set()
 
     def run(self) -> None:
-        """Work until ``stop``, or until there is nothing to stay for."""
+        """Work until ``stop``, until drained, or until idle for long enough."""
         if self._spool_paths.paused.exists():
             self._runner.paused.set()
-        files.remove(self._spool_paths.request("drain"))  # it was meant for a former worker
+        files.remove(self._spool_paths.request("drain"))  # it was a request to the former worker
         self._heartbeat.start()
         self._watcher.start()
-        self._try(self._control.look)  # what was asked before we came, before anything begins
+        self._try(self._control.look)  # earlier requests, before any job starts
         self._enqueue_announced()
         self._queue.start()
         self._endpoint.start()
@@ -227,8 +231,10 @@ class Worker:
 
     @staticmethod
     def _try(look: Callable[[], object]) -> None:
-        """A full disk, an unreadable folder, a mistake of ours: what is not dealt with waits, and the next look goes
-        on. A worker that ended here would need a babysitter."""
+        """Run one step of a scan and log its exception, such as a full disk or an unreadable folder.
+
+        The worker keeps running, and the next scan tries again.
+        """
         try:
             look()
         except Exception as error:
@@ -239,15 +245,15 @@ class Worker:
             self._intake.look()
 
     def _reconcile(self) -> None:
-        """Continuous recovery: what goes wrong while we run is mended while we run."""
+        """Every 30 s, repair the job folder and the queue while the worker runs."""
         if time.monotonic() >= self._next_tend:
             self._next_tend = time.monotonic() + _RECONCILE_SECONDS
-            spool.prepare(self._spool_paths)  # a folder that somebody removed: nothing could be written again
+            spool.prepare(self._spool_paths)  # creates removed folders, without which nothing could be written
             recovery.reconcile(self._spool_paths, self._ledger, clock.now())
             self._queue.reconcile()
 
     def _maintain(self) -> None:
-        """Ask the runner's thread for maintenance when there is some, now and then."""
+        """Enqueue maintenance for the runner's thread if it is due, at most every 30 s."""
         idle = not self._runner.running and not self._runner.paused.is_set()
         if idle and self._runner.wants_maintenance and time.monotonic() >= self._next_maintenance:
             self._next_maintenance = time.monotonic() + _MAINTENANCE_PAUSE_SECONDS
@@ -262,12 +268,12 @@ class Worker:
         count = retention.prune(
             self._workspace, keep, lambda job_id: self._ledger.get(job_id) is not None, time.time(), _PRUNE_TOGETHER
         )
-        if count >= _PRUNE_TOGETHER:  # there may be more
+        if count >= _PRUNE_TOGETHER:  # more may be due
             self._next_prune = time.monotonic()
             self._wake.set()
 
     def _leave(self) -> None:
-        """End when drained; or when nothing was there to do for long, and nobody started us by hand."""
+        """Stop when drained; or when idle for long enough, unless a person started the worker."""
         runs = bool(self._runner.running)
         if self._draining and not runs and (self._runner.paused.is_set() or not self._ledger.kinds_due()):
             self.stop()
@@ -276,7 +282,7 @@ class Worker:
             self._active_at = time.monotonic()
         if not self._leaves_when_idle or time.monotonic() - self._active_at < self._settings.worker_idle_seconds:
             return
-        # Who drops from here on sees that we leave, and starts a successor; what was dropped before is here.
+        # A client that drops a job from now on sees "exiting" and starts a successor. Earlier drops are checked below.
         seen = self._heartbeat.state("exiting")
         if not seen or spool.inbox(self._spool_paths) or any(self._spool_paths.control.glob("*.json")):
             self._active_at = time.monotonic()

@@ -1,4 +1,4 @@
-"""Telling one run of the machine from the next: a job is not to blame for what a reboot ended."""
+"""Identifies the current boot of the machine, so that a reboot is not counted as a death of the worker."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ _MINUTE = 60
 
 
 def boot_id() -> str | None:
-    """The same as long as the machine runs; None where the system does not say."""
+    """An id of the current boot, constant until the next one; None if the system gives none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except OSError:
         pass
     if sys.platform == "darwin":
-        asked = subprocess.run(
+        sysctl = subprocess.run(
             ["/usr/sbin/sysctl", "-n", "kern.bootsessionuuid"], capture_output=True, text=True, check=False
         )
-        return asked.stdout.strip() or None
+        return sysctl.stdout.strip() or None
     try:
         import psutil
 
-        # It moves by a little when the clock is set; a minute more or less is the same run.
+        # The boot time changes slightly when the clock is set, so it is rounded to minutes.
         return f"booted-{round(psutil.boot_time() / _MINUTE)}"
     except (OSError, psutil.Error):
         return None
 
 
 def died_since_boot(note: bytes) -> bool:
-    """Whether the former worker died while this run of the machine went on, by the note that it left in its lock.
+    """Whether the former worker died since the current boot, from the note that it wrote into its lock file.
 
-    A worker that leaves in order takes its note away; a note of another run of the machine is a reboot's.
+    A worker that stops in order clears its note; a note with another boot's id means a reboot.
     """
-    here = boot_id()
-    return here is not None and note.decode("utf-8", "replace").strip() == here
+    current = boot_id()
+    return current is not None and note.decode("utf-8", "replace").strip() == current

@@ -1,8 +1,8 @@
-"""The command line: one tool, ``cognee-memory``. From arguments to an exit code. ``terminal/command_table`` says which
-functions carry a command out and print its answer.
+"""The entry point of the command line ``cognee-memory``: from arguments to an exit code.
 
-stdout carries the answer alone; with ``--json`` it is one object. Exit codes: 0 done, 1 failed, 2 wrong
-usage, 3 no worker, 4 rejected, 5 timed out waiting.
+``terminal/command_table`` names the functions that run a command and print its answer. stdout carries only the answer;
+with ``--json`` it is one object. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no worker, 4 rejected, 5 timed out
+waiting.
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ GROUPS = {
     "the queue": QUEUE,
 }
 _COMMANDS = {name: make for group in GROUPS.values() for name, make in group.items()}
-# They have to be quick: only what they need is imported.
+# These must be fast, so the process ends without Python's finalisation.
 _QUESTIONS = ("retrieve", "explain", "context")
 
 
 def parser(only: str | None = None) -> argparse.ArgumentParser:
-    """The whole command line; or that of one command alone, which is made in a fraction of the time."""
+    """The parser of all commands, or of one command only, which takes a fraction of the time."""
     return made(only).top
 
 
 def made(only: str | None = None) -> CommandLineBuilder:
+    """The builder with the parsers of all commands, or of one command only."""
     making = CommandLineBuilder()
     for name, make in _COMMANDS.items():
         if only in (None, name):
@@ -71,21 +72,22 @@ def _overview(texts: Mapping[str, str]) -> str:
 
 
 def _is_completing() -> bool:
-    """Whether a shell asks, which it does without arguments."""
+    """Whether a shell requests completions; it does so without arguments."""
     from bridge.settings import is_completing
 
     return is_completing()
 
 
 def _stdout_is_gone() -> None:
-    """Python must not flush into the pipe once more."""
+    """Redirect stdout to the null device, so that Python does not flush into the closed pipe at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command (default: the process's arguments). Returns the exit code."""
     try:
         return _main(argv)
-    except KeyboardInterrupt:  # at whatever time
+    except KeyboardInterrupt:
         return envelope.INTERRUPTED
 
 
@@ -103,7 +105,7 @@ def _main(argv: Sequence[str] | None) -> int:
     try:
         top = parser(arguments[0] if arguments and arguments[0] in _COMMANDS else None)
         given = top.parse_args(arguments)
-        as_json = getattr(given, "json", as_json)  # it may be abbreviated
+        as_json = getattr(given, "json", as_json)  # the option may be abbreviated
         if given.version:
             from .version import VERSION
 
@@ -117,23 +119,23 @@ def _main(argv: Sequence[str] | None) -> int:
             answer = run(given)
     except JobError as error:
         answer = envelope.failure(error)
-    except BrokenPipeError:  # whoever read a stream of answers has seen enough
+    except BrokenPipeError:  # the reader of a stream of answers has closed the pipe
         _stdout_is_gone()
         return envelope.DONE
     except Exception as error:
-        print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
+        print(trace(error), file=sys.stderr)  # noqa: T201 - for a bug report
         answer = envelope.failure(envelope.unexpected(error))
     if as_json:
         envelope.send(answer)
     else:
         from .terminal import display
 
-        if isinstance(sys.stdout, io.TextIOWrapper):  # a memory may hold what a console or a file's encoding has not
+        if isinstance(sys.stdout, io.TextIOWrapper):  # the console's encoding may lack a memory's characters
             sys.stdout.reconfigure(errors="replace")
         try:
             display.show(given, answer)
             sys.stdout.flush()
-        except BrokenPipeError:  # "| head" has seen enough
+        except BrokenPipeError:  # as with "| head"
             _stdout_is_gone()
     status = envelope.exit_code(answer)
     if argv is None and given.command in _QUESTIONS:

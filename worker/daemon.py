@@ -1,4 +1,7 @@
-"""The worker as a process: the lock that makes it the only one, its log, its signals."""
+"""The worker's process: the lock that allows only one per workspace, its log and its signals.
+
+What the worker does is in ``app``.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +39,10 @@ def serve(
     successor: bool = False,
     leaves_when_idle: bool = False,
 ) -> int:
-    """Take the lock, work until a signal, let go. A successor waits for a worker that is leaving.
+    """Acquire the lock, run the worker until it stops, and release the lock. Returns the exit status 0.
 
-    Raises WORKER_RUNNING, WORKSPACE_NOT_TRUSTED.
+    A ``successor`` waits for a worker that is stopping. Raises JobError: WORKER_RUNNING when another worker holds the
+    lock; WORKSPACE_NOT_TRUSTED.
     """
     os.umask(0o077)
     trust.adopt(workspace, settings.config_folder)
@@ -47,7 +51,7 @@ def serve(
     if not (_succeed(workspace, lock) if successor else lock.acquire()):
         raise JobError("WORKER_RUNNING", f"Another worker works on {workspace.root}.")
     with lock:
-        files.remove(workspace.spool.heartbeat)  # a former worker's: its process id may be anybody's by now
+        files.remove(workspace.spool.heartbeat)  # the former worker's: its process id may belong to another process now
         log.set_up(workspace.spool.log, settings.log_level, settings.log_format, foreground=foreground)
         worker_died = boot.died_since_boot(lock.read_note())
         if worker_died:
@@ -67,29 +71,36 @@ def serve(
 
 
 def _outlive_orphan(workspace: Workspace) -> None:
-    """Wait until the child of a worker that died has ended. It may be in the middle of a commit: a job of which we
-    said meanwhile that it is cancelled would have its effect all the same."""
+    """Wait until the child of a worker that died has ended.
+
+    It may be committing a job's change. Until it ends, the job must not be reported as cancelled.
+    """
     deadline = time.monotonic() + _ORPHAN_SECONDS
     while is_held(workspace.store_lock) and time.monotonic() < deadline:
         time.sleep(_SUCCESSOR_PAUSE_SECONDS)
 
 
 def _succeed(workspace: Workspace, lock: Lock) -> bool:
-    """Wait for the lock of a worker that is leaving. One process does: the others have nothing to add."""
+    """Wait for the lock of a worker that is stopping. Returns whether it was acquired.
+
+    Only one successor waits; any other returns False at once.
+    """
     turn = Lock(workspace.spool.successor_lock)
     if not turn.acquire():
         return False
     with turn:
         while not lock.acquire():
-            if not launch.is_shutting_down(workspace):  # it is there to stay, or another one came first
+            if not launch.is_shutting_down(workspace):  # the worker keeps running, or another one took the lock
                 return False
             time.sleep(_SUCCESSOR_PAUSE_SECONDS)
     return True
 
 
 def _on_signals(stop: Callable[[], None]) -> None:
-    """Call ``stop`` at each SIGTERM and SIGINT, in a thread of its own: a handler would run inside whatever the
-    main thread is doing, and wait for ever for a lock that the main thread holds."""
+    """Call ``stop`` in a separate thread at each SIGTERM and SIGINT.
+
+    A signal handler would interrupt the main thread, and could wait forever for a lock that the main thread holds.
+    """
     reader, writer = socket.socketpair()
     writer.setblocking(False)
 
@@ -105,7 +116,7 @@ def _on_signals(stop: Callable[[], None]) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """``python -m worker``: used to start a detached worker."""
+    """``python -m worker``: starts a worker, mostly a detached one. Returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m worker")
     parser.add_argument("--workspace", required=True)
     parser.add_argument("--detached", action="store_true", help="log to the file alone")
@@ -123,7 +134,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             leaves_when_idle=given.leave_when_idle,
         )
     except JobError as error:
-        print(masked(f"{error.message} {error.remediation}"), file=sys.stderr)  # noqa: T201 - the asker reads it
+        print(masked(f"{error.message} {error.remediation}"), file=sys.stderr)  # noqa: T201 - the client reads it
         return 1
     except OSError as error:
         print(f"The workspace cannot be worked on: {error}.", file=sys.stderr)  # noqa: T201

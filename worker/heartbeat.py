@@ -1,6 +1,6 @@
-"""The heartbeat: what the worker is doing, in a file that anybody may read at any time.
+"""The heartbeat: the worker's state and activity, in a file that clients may read at any time.
 
-Whether a worker lives is decided by its lock; this file says how it is.
+Only the lock decides whether a worker runs.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 WorkerState = Literal["starting", "ready", "draining", "paused", "exiting", "stopped"]
 
-_SHORTEST_PAUSE_SECONDS = 0.1  # many changes in a row are one rewrite
+_SHORTEST_PAUSE_SECONDS = 0.1  # between two writes, so that many changes cause few of them
 
 
 class Heartbeat:
-    """Rewrites the file every few seconds, and soon after ``changed`` was set."""
+    """Rewrites the file every ``pause_seconds``, and soon after ``changed`` is set, in its own thread."""
 
     def __init__(
         self,
@@ -43,7 +43,8 @@ class Heartbeat:
         figures: Counters,
         changed: threading.Event,
     ) -> None:
-        """``changed`` is set, by any thread, when something has changed that a client cares about."""
+        """``facts`` never change; ``look`` returns the present activity; ``changed`` is set by any thread when the
+        activity has changed. ``figures`` are the counters, which are written to their own file."""
         self._paths = paths
         self._pause = pause_seconds
         self._look = look
@@ -60,16 +61,18 @@ class Heartbeat:
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
 
     def start(self) -> None:
-        self._figures.write(at_once=True)  # a former worker's are over
+        """Write both files and start the thread."""
+        self._figures.write(at_once=True)  # replaces the former worker's counters
         self.write()
         self._thread.start()
 
     def state(self, state: WorkerState) -> bool:
-        """Say so at once; whether that could be written."""
+        """Set the state and write it at once. Returns whether it was written."""
         self._state = state
         return self.write()
 
     def stop(self) -> None:
+        """End the thread and write the state "stopped"."""
         self._stopped.set()
         self._changed.set()
         self._thread.join()
@@ -77,6 +80,7 @@ class Heartbeat:
         self.state("stopped")
 
     def write(self) -> bool:
+        """Write the heartbeat. Returns False if that fails, as on a full disk."""
         with self._writing:
             heartbeat: schema.Heartbeat = {
                 "schema_version": 1,
@@ -93,7 +97,7 @@ class Heartbeat:
             try:
                 files.replace_without_sync(self._paths.heartbeat, encode(heartbeat))
             except OSError:
-                return False  # a full disk: the file's age tells
+                return False  # clients notice the file's age
         return True
 
     def _beat(self) -> None:
@@ -108,7 +112,7 @@ class Heartbeat:
 def describe(
     ledger: Ledger, runner: Runner, child: Child, watcher: schema.WatcherState, http: schema.Http | None
 ) -> schema.WorkerActivity:
-    """The part of the heartbeat that changes."""
+    """The changing part of the heartbeat."""
     now = clock.now()
     oldest = ledger.oldest_waiting()
     return {

@@ -1,4 +1,4 @@
-"""The worker's log: its file, the two forms of a line, and how the lines of its processes come into it."""
+"""The worker's log: its file, the two formats of a line, and the copying of its processes' output into it."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from bridge.privacy.masking import masked
 from jobs.model import Record
 
 _FILE_BYTES, _FILES = 5 * 1024 * 1024, 3
-_LINE_BYTES = 128 * 1024  # of one of our own processes' lines: a message and a trace, in JSON's longest form
-_TEXT_CHARACTERS = 2000  # of a line that somebody else wrote
-_BURST, _PER_SECOND = 500.0, 20.0  # lines of a process, at once and on average
+_LINE_BYTES = 128 * 1024  # of a JSON line of our own processes: the longest form of a message with a trace
+_TEXT_CHARACTERS = 2000  # of a line that is not ours, such as a library's
+_BURST, _PER_SECOND = 500.0, 20.0  # lines of a process: at once, and on average
 
 
 def of_job(record: Record, **more: Any) -> dict[str, Any]:
-    """The fields of a line about a job, as logging's ``extra``."""
+    """The fields of a log line about a job, for logging's ``extra``."""
     return log_lines.fields(**(_known(record) | more))
 
 
 def about(records: Collection[Record]) -> AbstractContextManager[None]:
-    """Every line that this thread logs inside is about these jobs: of one the ids, of several how many they are."""
+    """A context in which this thread's log lines get the fields of the job; of several jobs, only their number."""
     if len(records) == 1:
         return log_lines.log_context(**_known(next(iter(records))))
     return log_lines.log_context(jobs=len(records))
@@ -45,7 +45,7 @@ def _known(record: Record) -> dict[str, Any]:
 
 
 def set_up(path: Path, level: str, form: Literal["human", "json"], *, foreground: bool) -> None:
-    """Log to the file, and in the foreground to stderr as well."""
+    """Configure logging to the file, and in the foreground also to stderr."""
     handlers: list[logging.Handler] = [_PrivateFile(path)]
     if foreground:
         handlers.append(logging.StreamHandler(sys.stderr))
@@ -53,11 +53,11 @@ def set_up(path: Path, level: str, form: Literal["human", "json"], *, foreground
         handler.setFormatter(log_lines.JsonLines() if form == "json" else _HumanLines())
     logging.basicConfig(level=level, handlers=handlers, force=True)
     logging.getLogger("huey").setLevel(logging.WARNING)
-    logging.raiseExceptions = False  # a log that cannot be written is no reason to write elsewhere
+    logging.raiseExceptions = False  # logging must not print its own errors to stderr
 
 
 class _PrivateFile(logging.handlers.RotatingFileHandler):
-    """Rotated by size; nobody but its owner may read any of the files."""
+    """A log file that is rotated by size; only its owner may read the files."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, maxBytes=_FILE_BYTES, backupCount=_FILES, encoding="utf-8", errors="backslashreplace")
@@ -70,7 +70,7 @@ class _PrivateFile(logging.handlers.RotatingFileHandler):
             ),
         )
         if sys.platform != "win32":
-            os.fchmod(stream.fileno(), 0o600)  # it may have been there
+            os.fchmod(stream.fileno(), 0o600)  # for a file that existed with another mode
         return stream
 
 
@@ -81,20 +81,21 @@ def _open_private(path: str, flags: int) -> int:
 class _HumanLines(logging.Formatter):
     """``2026-11-20 20:00:00,123 INFO    worker.scheduling.runner succeeded job_id=… kind=ingest``.
 
-    A correlation id that is the job's own id is not repeated. Further lines, such as a trace's, are indented:
-    whatever is quoted, no line of the log begins with it, and no terminal obeys it.
+    A correlation id that equals the job's id is left out. Further lines, such as a trace's, are indented and control
+    characters are escaped, so that quoted text can neither forge a log line nor control a terminal.
     """
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)-7s %(name)s %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
+        """The line with its fields, and with secrets masked."""
         first, *rest = masked(super().format(record)).split("\n")
         known = log_lines.fields_of(record)
         if known.get("correlation_id") == known.get("job_id"):
             known.pop("correlation_id", None)
-        told = "".join(f" {name}={masked(str(known[name]))}" for name in log_lines.FIELDS if name in known)
-        return "\n".join([_shown(first + told), *(f"  {_shown(line)}" for line in rest)])
+        fields = "".join(f" {name}={masked(str(known[name]))}" for name in log_lines.FIELDS if name in known)
+        return "\n".join([_shown(first + fields), *(f"  {_shown(line)}" for line in rest)])
 
 
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(9), *range(10, 32), *range(127, 160), 0x2028, 0x2029)}
@@ -105,7 +106,7 @@ def _shown(line: str) -> str:
 
 
 class RateLimiter:
-    """Limits a process's lines: a bucket that fills at a steady rate. ``now`` is in seconds of a monotonic clock."""
+    """The rate limiter of a process's log lines: a token bucket."""
 
     def __init__(self) -> None:
         self._left = _BURST
@@ -113,7 +114,10 @@ class RateLimiter:
         self._missed = 0
 
     def passes(self, now: float) -> tuple[bool, int]:
-        """Whether the line passes, and how many before it did not since the last one that passed."""
+        """Whether the line passes, and how many were dropped since the last one that passed.
+
+        ``now``: seconds of a monotonic clock.
+        """
         if self._at is not None:
             self._left = min(_BURST, self._left + (now - self._at) * _PER_SECOND)
         self._at = now
@@ -126,9 +130,9 @@ class RateLimiter:
 
 
 def pump(stream: IO[bytes], to: logging.Logger) -> None:
-    """Move a process's stderr into the log until it closes; a flood of it is cut.
+    """Copy a process's stderr into the log until it closes, with a rate limit.
 
-    What the process logs arrives as it was logged; whatever else is written there is a text of that logger.
+    The process's own log lines keep their level and fields; other text becomes lines of the logger ``to``.
     """
     limiter = RateLimiter()
     with io.BufferedReader(cast(io.RawIOBase, stream)) as buffered:
@@ -141,10 +145,10 @@ def pump(stream: IO[bytes], to: logging.Logger) -> None:
                 to.warning("%d lines of output were left out", missed)
             if not passes:
                 continue
-            said = log_lines.parse_line(text)
-            if said is None:
+            logged = log_lines.parse_line(text)
+            if logged is None:
                 to.info("%s", text[:_TEXT_CHARACTERS])
-            elif to.isEnabledFor(said.levelno):
-                if said.name != to.name:
-                    said.name = f"{to.name}.{said.name}"
-                to.handle(said)
+            elif to.isEnabledFor(logged.levelno):
+                if logged.name != to.name:
+                    logged.name = f"{to.name}.{logged.name}"
+                to.handle(logged)

@@ -1,4 +1,4 @@
-"""How numbers, times, sizes and remedies read in a sentence, wherever it is printed."""
+"""Numbers, times, sizes and remedies as text for sentences."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def counted(count: int, noun: str) -> str:
 
 
 def age(text: str | None, now: datetime) -> str:
-    """How long ago a time was, in the largest unit that gives at least one."""
+    """The time since a timestamp, as ``span``; ``-`` for None."""
     return "-" if text is None else span(max(0.0, (now - clock.parse(text)).total_seconds()))
 
 
 def span(seconds: float) -> str:
-    """A length of time in the largest unit that gives at least one."""
+    """A duration in the largest unit of which it has at least one: ``3 h``."""
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= length:
             return f"{seconds / length:.0f} {unit}"
@@ -30,7 +30,7 @@ def span(seconds: float) -> str:
 
 
 def local(text: str, now: datetime) -> str:
-    """A time as the clock on the wall has it, and how long ago that was."""
+    """A timestamp in local time, with its distance from now: ``2026-11-20 20:00:00 (3 h ago)``."""
     moment = clock.parse(text)
     ahead = (moment - now).total_seconds()
     when = f"in {span(ahead)}" if ahead > 0 else f"{span(-ahead)} ago"
@@ -38,7 +38,7 @@ def local(text: str, now: datetime) -> str:
 
 
 def size(count: float) -> str:
-    """A number of bytes in the largest unit that gives at least one."""
+    """A number of bytes in the largest unit of which it has at least one: ``3 MiB``."""
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if count < 1024:
             return f"{count:.0f} {unit}"
@@ -47,13 +47,13 @@ def size(count: float) -> str:
 
 
 def shortened(value: Any, length: int) -> str:
-    """A value in a line, cut where it is too long."""
+    """A value on one line, cut to ``length`` characters."""
     text = " ".join(str(value).split())
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 def of_all(remedy: str, cause: Mapping[str, Any]) -> str:
-    """A remedy that speaks of one job, for all of a cause."""
+    """The remedy for one job, rewritten for all jobs of a cause."""
     return remedy.replace("jobs retry <job_id>", f"jobs retry --error {cause['code']}").replace(
         "<job_id>", str(cause["newest_job_id"])
     )

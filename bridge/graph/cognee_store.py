@@ -1,4 +1,4 @@
-"""The knowledge graph in cognee's stores: one class for all that the other modules do with it.
+"""The knowledge graph in cognee's stores: one class with all operations that the other modules use.
 
 Memories are written as DataPoints under derived ids, so writes are idempotent. cognee uses our embedder and its cache,
 so each text is embedded once.

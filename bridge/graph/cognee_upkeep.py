@@ -100,12 +100,12 @@ def missing(engines: Engines, memories: Iterable[Sequence[Memory]]) -> list[str]
         engines.part = "graph"
         graph = await get_graph_engine()
         nodes = await graph.query(_OURS, {"types": TYPES})
-        found = {NODES: {row[0] for row in nodes}}
+        ids = {NODES: {row[0] for row in nodes}}
         statuses.update(await graph.query(_STATUSES, {"type": ConversationSummary.__name__}))
         superseded.update(await graph.query(_SUPERSEDED, {"name": SUPERSEDES}))
         engines.part = "vectors"
         vector = await get_vector_engine_async()
-        return found | {name: await lance.ids_with_vector(vector, name) for name in await lance.table_names(vector)}
+        return ids | {name: await lance.ids_with_vector(vector, name) for name in await lance.table_names(vector)}
 
     try:
         stored = run(held())
@@ -117,7 +117,7 @@ def missing(engines: Engines, memories: Iterable[Sequence[Memory]]) -> list[str]
         memory.id
         for part in memories
         for memory in part
-        if any(point not in stored.get(place, nothing) for place, point in points(memory))
+        if any(point not in stored.get(table, nothing) for table, point in points(memory))
         or statuses.get(memory.id, memory.metadata.status) != memory.metadata.status
         or any(i in stored.get(NODES, nothing) and (memory.id, i) not in superseded for i in memory.sources)
     ]

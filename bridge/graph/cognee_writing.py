@@ -1,4 +1,4 @@
-"""Writes memories to cognee's stores and deletes them existing: nodes, edges and vectors.
+"""Writes memories to cognee's stores and deletes them: nodes, edges and vectors.
 
 It imports cognee, so only ``cognee_store`` imports it. The coroutines let the errors of cognee's engines pass.
 """
@@ -79,7 +79,7 @@ async def topics(memory_ids: Sequence[str]) -> list[str]:
 
 async def _outdated(memories: Sequence[Memory], superseded: Sequence[tuple[str, str]]) -> list[str]:
     """The ids of the memories that still link in the graph to nodes to which they no longer belong."""
-    wanted = {memory.id: {point for place, point in points(memory) if place == NODES} for memory in memories}
+    wanted = {memory.id: {point for table, point in points(memory) if table == NODES} for memory in memories}
     for record, source in superseded:
         wanted.setdefault(record, set()).add(source)
     existing = await (await get_graph_engine()).query(

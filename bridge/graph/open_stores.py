@@ -303,9 +303,8 @@ class Stores:
             store = self.store
             self._close_graph(cleanly=False)
             graph_files.quarantine(self._workspace, f"graph-{now}")
-            store.outbox.enqueue_all(
-                now
-            )  # last: until then the outbox records to which memories the old vectors belong
+            # Last, since until then the outbox records to which memories the old vectors belong.
+            store.outbox.enqueue_all(now)
             self._relay.deliver_all(progress)
             return store.count() - len(store.outbox.untold())
         finally:

@@ -1,4 +1,8 @@
-"""The command lines of the scripts: positional as the source documents have them, and named."""
+"""The argument parsers of the scripts, with positional and named arguments, and the options shared with the command
+line.
+
+Ranges and values of a question's arguments are checked by ``bridge.search.question``.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +22,10 @@ EXAMPLES = "Examples:"
 
 
 class Help(argparse.HelpFormatter):
-    """The usage names what must be given, the rest stands below; a text that has lines of its own keeps them.
+    """A help formatter whose usage line shows only required arguments, and which keeps line breaks inside paragraphs.
 
-    argparse makes a formatter for each option that it is told of, and asks a module for the terminal's width that
-    takes longer to import than all our options take to make.
+    The width is cached: argparse creates a formatter for each option, and would import a module for the terminal's
+    width that takes longer than creating all our options.
     """
 
     def __init__(self, prog: str) -> None:
@@ -46,16 +50,17 @@ def _help_width() -> int:
     try:
         return max(40, min(100, os.get_terminal_size().columns) - 2)
     except OSError:
-        return 78  # in a pipe, which mostly ends on a terminal
+        return 78  # in a pipe, which usually ends at a terminal, such as a pager
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports wrong usage as an error of ours, with what is near, instead of ending the process without an answer."""
+    """Reports wrong usage as a JobError with a suggestion, so that the process still prints its JSON answer."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": Help, **options})
 
     def error(self, message: str) -> NoReturn:
+        """Raises JobError: ARGUMENT_INVALID with argparse's message."""
         raise JobError(
             "ARGUMENT_INVALID",
             f"{message[:1].upper()}{message[1:]}{'' if message.endswith('?') else '.'}",
@@ -63,13 +68,16 @@ class Parser(argparse.ArgumentParser):
         )
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """The parser of a verb is the first to meet an option that it has not, and knows which it has."""
-        found, unknown = super().parse_known_args(args, namespace)
+        """As argparse, but a subcommand's parser reports unknown options itself, since it knows the similar ones.
+
+        Raises JobError: ARGUMENT_INVALID.
+        """
+        parsed, unknown = super().parse_known_args(args, namespace)
         for text in unknown:
             if text.startswith("--") and text != "--":
                 name = text.partition("=")[0]
                 self.error(f"there is no option {name[:80]}{_near(name, self._option_string_actions)}")
-        return found, unknown
+        return parsed, unknown
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:
@@ -82,26 +90,26 @@ class Parser(argparse.ArgumentParser):
         super()._check_value(action, value)
 
     def format_help(self) -> str:
-        """What every command has stands last."""
+        """The help, with the options of every command last."""
         self._action_groups.sort(key=lambda group: group.title == EVERYWHERE)
         return super().format_help()
 
 
-def _verbs(made: argparse.ArgumentParser) -> list[str]:
-    nested = [action for action in made._actions if isinstance(action, argparse._SubParsersAction)]
+def _verbs(parser: argparse.ArgumentParser) -> list[str]:
+    nested = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     return [str(verb) for action in nested for verb in action.choices]
 
 
 def _below(value: str, action: argparse._SubParsersAction[Any], cutoff: float) -> str:
-    """Who types "list" alone means a verb."""
-    verbs = [(name, verb) for name, made in action.choices.items() for verb in _verbs(made)]
+    """A suggestion of nested subcommands: "list" alone means ``jobs list``."""
+    verbs = [(name, verb) for name, parser in action.choices.items() for verb in _verbs(parser)]
     every = [f"{name} {verb}" for name, verb in verbs if _near(value, [verb], cutoff)]
     return f"; did you mean {' or '.join(map(repr, every[:3]))}?" if every else ""
 
 
 def _near(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    found = nearest(name, known, cutoff=cutoff)
-    return f"; did you mean {found[0]!r}?" if found else ""
+    similar = nearest(name, known, cutoff=cutoff)
+    return f"; did you mean {similar[0]!r}?" if similar else ""
 
 
 def _all(names: list[str]) -> str:
@@ -109,6 +117,7 @@ def _all(names: list[str]) -> str:
 
 
 def add_workspace(parser: argparse._ActionsContainer, **options: Any) -> None:
+    """The option ``--workspace``; ``options`` are passed to argparse."""
     parser.add_argument(
         "--workspace",
         "--workspace-path",
@@ -119,7 +128,7 @@ def add_workspace(parser: argparse._ActionsContainer, **options: Any) -> None:
     )
 
 
-# The options of a question in the order of its help. ``query`` has a place of its own.
+# The options of a question, in the order of the help. ``query`` is added separately.
 _QUESTION_GROUPS = {
     "limits": ("max_results", "max_tokens"),
     "filters": ("status", "topic_id", "plan_id", "since", "until", "include_superseded"),
@@ -130,7 +139,7 @@ _QUESTION_GROUPS = {
 
 
 def add_question_options(parser: argparse.ArgumentParser) -> None:
-    """The named options of a question. Values stay text: ranges and forms are checked in one place."""
+    """The named options of a question. Their values stay text, since ``bridge.search.question`` checks them."""
     for title, names in _QUESTION_GROUPS.items():
         group = parser.add_argument_group(title)
         for name in names:
@@ -139,19 +148,19 @@ def add_question_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_option(parser: argparse._ActionsContainer, name: str, option: str = "", **more: Any) -> None:
-    """An argument of the table as an option; by default ``half_life_days`` is ``--half-life-days``."""
+    """Add an argument of the table as an option. The default name of ``half_life_days`` is ``--half-life-days``."""
     argument = EXPLAIN_ARGUMENTS[name]
     option = option or f"--{name.replace('_', '-')}"
     parser.add_argument(option, dest=name, metavar=argument.metavar, help=argument.shown_help, **more)
 
 
 def question_values(parsed: argparse.Namespace) -> dict[str, Any]:
-    """The arguments of a question, those that were not given as None."""
+    """The raw arguments of a question, by name; None for one that was not given."""
     return {name: getattr(parsed, name) for name in ARGUMENTS}
 
 
 def add_explain_options(parser: argparse.ArgumentParser) -> None:
-    """What explaining has beside a question's options."""
+    """The options of ``explain`` beyond those of a question."""
     _add_option(parser, "ids", "--id", type=_id, nargs="+", action="extend")
     packing = EXPLAIN_ARGUMENTS["include_pack_context"]
     parser.add_argument("--include-pack-context", action="store_true", help=packing.shown_help)
@@ -160,7 +169,7 @@ def add_explain_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _id(text: str) -> int | str:
-    """A number; what is none stays text, and is told of beside the answer to the rest."""
+    """The text as a number. Other text is kept: ``explain`` reports it and still explains the valid ids."""
     try:
         return int(text)
     except ValueError:
@@ -168,11 +177,15 @@ def _id(text: str) -> int | str:
 
 
 def explain_values(parsed: argparse.Namespace) -> dict[str, Any]:
+    """The raw arguments of ``explain``, by name; None for one that was not given."""
     return {name: getattr(parsed, name) for name in EXPLAIN_ARGUMENTS}
 
 
 def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
-    """The workspace's path and the question's raw arguments. A positional wins over its named twin."""
+    """The workspace's path and the raw arguments of ``retrieve.py``. A positional argument overrides the named one.
+
+    Raises JobError: ARGUMENT_INVALID, as all parsers of this module.
+    """
     parser = Parser(
         prog="retrieve.py",
         description="Print the memories that match a query, best first, as one JSON object.",
@@ -192,7 +205,7 @@ def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
 
 
 def _parse(parser: Parser, argv: list[str], names: tuple[str, ...]) -> argparse.Namespace:
-    """Parse, and give the positional arguments the names of their places."""
+    """Parse, and store the positional arguments under ``names``, in order."""
     parsed = parser.parse_intermixed_args(argv)
     if len(parsed.positional) > len(names):
         parser.error(f"at most {len(names)} positional arguments are understood")
@@ -202,17 +215,19 @@ def _parse(parser: Parser, argv: list[str], names: tuple[str, ...]) -> argparse.
 
 
 def add_timeout(parser: argparse._ActionsContainer) -> None:
+    """The option ``--timeout``, in seconds."""
     parser.add_argument(
         "--timeout", type=float, metavar="SECONDS", help="maximum time to wait (default: until it ends)"
     )
 
 
 def add_no_start(parser: argparse._ActionsContainer) -> None:
+    """The option ``--no-start``."""
     parser.add_argument("--no-start", action="store_true", help="do not start a worker")
 
 
 def _add_no_wait(parser: Parser) -> None:
-    """The options of a script that waits for its job unless told otherwise."""
+    """The options of a script that waits for its job by default."""
     parser.add_argument("--no-wait", dest="wait", action="store_false", help="print the job's id and return at once")
     add_timeout(parser)
     add_no_start(parser)
@@ -249,6 +264,7 @@ _INGEST_NAMED = {
 
 
 def add_ingest_options(parser: argparse.ArgumentParser) -> None:
+    """The options of an ingest job, in groups for a summary, a conversation and the job."""
     for title, named in _INGEST_NAMED.items():
         group = parser.add_argument_group(title)
         if title == "for a summary":

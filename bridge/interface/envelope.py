@@ -1,7 +1,7 @@
-"""The JSON envelope: one object on stdout, whole, whatever else this process prints.
+"""The JSON envelope: exactly one object on stdout, whatever else the process prints; and the exit codes.
 
-From ``claim_stdout`` on, the real stdout belongs to the answer; everything else that writes to stdout,
-at the level of file descriptors too, lands on stderr.
+After ``claim_stdout`` only the answer is written to the real stdout. All other writes to stdout, also at the level of
+file descriptors, are redirected to stderr.
 """
 
 from __future__ import annotations
@@ -25,32 +25,29 @@ _claimed: int | None = None
 
 
 def claim_stdout() -> None:
-    """Keep stdout for the answer. Idempotent."""
+    """Reserve stdout for the answer. Idempotent."""
     global _claimed
     if _claimed is None:
         sys.stdout.flush()
         _claimed = os.dup(1)
         os.dup2(2, 1)
         if sys.platform != "win32":
-            os.set_blocking(_claimed, True)  # a parent may have handed over a pipe that refuses to wait
+            os.set_blocking(_claimed, True)  # the parent's pipe may be in non-blocking mode
 
 
 def encoded(value: Mapping[str, Any]) -> bytes:
-    """The answer as it is written, whichever way it is given: one line of JSON."""
+    """The answer as one line of JSON in UTF-8, the same on stdout and over HTTP."""
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
 def send(value: Mapping[str, Any] | bytes) -> None:
-    """Write the answer, whole: a pipe takes 64 KiB at a time and may be slow.
-
-    A reader that has gone is no error of ours.
-    """
+    """Write the whole answer to stdout. A closed pipe is no error."""
     with contextlib.suppress(BrokenPipeError):
         put(value if isinstance(value, bytes) else encoded(value))
 
 
 def put(data: bytes) -> None:
-    """Write a part of an answer. Raises BrokenPipeError when its reader has gone."""
+    """Write a part of an answer. Raises BrokenPipeError when the reader has closed the pipe."""
     claim_stdout()
     assert _claimed is not None
     rest = memoryview(data)
@@ -59,17 +56,17 @@ def put(data: bytes) -> None:
 
 
 def leave(status: int) -> NoReturn:
-    """End the process, now that the answer is out: Python's own tidying takes as long as a third of a bare start."""
+    """Flush and end the process without Python's finalisation, which takes a third of the time of a bare start."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (OSError, ValueError, AttributeError):
-            pass  # whoever read it has gone, or nobody was there from the start
+            pass  # the stream is closed, or did not exist
     os._exit(status)
 
 
 DONE, FAILED, USAGE, NO_WORKER, REJECTED, TIMED_OUT = 0, 1, 2, 3, 4, 5
-INTERRUPTED = 130  # by Ctrl-C: as a shell has it
+INTERRUPTED = 130  # by Ctrl-C, as in a shell
 
 _EXIT_CODES = {
     "ARGUMENT_INVALID": USAGE,
@@ -82,7 +79,7 @@ _EXIT_CODES = {
 
 
 def exit_code(value: Mapping[str, Any]) -> int:
-    """The process's exit status for an answer."""
+    """The exit status for an answer: the constants above."""
     if value["success"]:
         return DONE
     code = value["error_code"]
@@ -92,7 +89,7 @@ def exit_code(value: Mapping[str, Any]) -> int:
 
 
 def unexpected(error: Exception) -> JobError:
-    """What a door answers with for an error that nobody expected: still one JSON object."""
+    """The JobError for any other exception: DISK_FULL without space or quota, otherwise INTERNAL."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return JobError("DISK_FULL")
     return JobError("INTERNAL", f"Unexpected {type(error).__name__}.", remediation="Report it with what was asked.")
@@ -108,7 +105,8 @@ def success(**values: Any) -> dict[str, Any]:
 
 
 def failure(error: JobError) -> Refusal:
-    """``error`` stays a string, as the retrieval contract has it; code and remedy stand beside it."""
+    """The envelope of an error, with secrets masked. ``error`` is a string, as in the retrieval contract; the code and
+    the remedy have fields of their own."""
     refusal: Refusal = {
         "success": False,
         "error": masked(error.message),
@@ -121,7 +119,7 @@ def failure(error: JobError) -> Refusal:
 
 
 def of_script(work: Callable[[], Mapping[str, Any]]) -> int:
-    """Do a script's work and send what came of it, an error as well. Returns the exit status."""
+    """Do a script's work and send its answer, or the envelope of its error. Returns the exit status."""
     answer: Mapping[str, Any]
     try:
         answer = work()
@@ -130,7 +128,7 @@ def of_script(work: Callable[[], Mapping[str, Any]]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
+        print(trace(error), file=sys.stderr)  # noqa: T201 - for a bug report
         answer = failure(unexpected(error))
     send(answer)
     return exit_code(answer)

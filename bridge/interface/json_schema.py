@@ -1,4 +1,4 @@
-"""The JSON Schema of a type of answers, with the docstrings of its fields as descriptions."""
+"""The JSON Schemas of the answers' types, with the docstrings of their fields as descriptions."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Shape = type[Any] | TypeAliasType
 
 Schema = dict[str, Any]
 
-# The values of a named type that a table of the program holds.
+# Named types whose values are in a table of the program.
 _VALUES: dict[str, Schema] = {
     "ErrorCode": {"anyOf": [{"enum": sorted(ERRORS)}, {"pattern": "^[A-Z][A-Z_]*[A-Z]$"}]},
 }
 
 
 def schema_of(shape: Shape) -> Schema:
-    """The schema of one type; the types that it refers to are in its ``$defs``."""
+    """The JSON Schema of one type; the types to which it refers are in its ``$defs``."""
     adapter: TypeAdapter[Any] = TypeAdapter(cast(Any, shape))
     schema = adapter.json_schema(schema_generator=_Described)
     definitions = schema.get("$defs", {})
@@ -39,12 +39,14 @@ def schema_of(shape: Shape) -> Schema:
 
 
 class _Described(GenerateJsonSchema):
-    """Pydantic reads docstrings of a model's fields, but not those that a TypedDict inherits."""
+    """Adds the docstrings of a TypedDict's fields; pydantic itself omits those of inherited fields."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
+        """No titles: they would only repeat the fields' names."""
         return False
 
     def typed_dict_schema(self, schema: TypedDictSchema) -> JsonSchemaValue:
+        """The schema with a description for each documented field."""
         described = super().typed_dict_schema(schema)
         for name, text in _field_docstrings(schema["cls"]).items():
             described["properties"][name].setdefault("description", text)
@@ -52,17 +54,17 @@ class _Described(GenerateJsonSchema):
 
 
 def _field_docstrings(shape: type[Any]) -> dict[str, str]:
-    """The docstring below each field of a TypedDict that has one, those of inherited fields too."""
-    found: dict[str, str] = {}
+    """Field name -> the docstring below it, for a TypedDict with its inherited fields."""
+    docstrings: dict[str, str] = {}
     for base in get_original_bases(shape):
         if is_typeddict(base):
-            found |= _field_docstrings(base)
-    return found | _docstrings_of_module(shape.__module__).get(shape.__name__, {})
+            docstrings |= _field_docstrings(base)
+    return docstrings | _docstrings_of_module(shape.__module__).get(shape.__name__, {})
 
 
 @cache
 def _docstrings_of_module(module: str) -> dict[str, dict[str, str]]:
-    """By class and field."""
+    """Class name -> field name -> docstring."""
     tree = ast.parse(inspect.getsource(sys.modules[module]))
     return {node.name: dict(_docstrings_of(node)) for node in tree.body if isinstance(node, ast.ClassDef)}
 

@@ -1,4 +1,7 @@
-"""A question's arguments as they are given, and what the settings say where one was not given. Light to import."""
+"""A question's raw arguments: their names in snake_case, completed with defaults from the settings. Light to import.
+
+``bridge.search.question`` checks the values.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +16,24 @@ if TYPE_CHECKING:
 
 
 def with_settings(arguments: dict[str, Any], settings: Settings | None) -> dict[str, Any]:
-    """The arguments, with what the settings say where one was not given: no question needs settings any more.
+    """The arguments by their snake_case names, with the settings' values for those that are not given.
 
-    Names may be in camelCase, as TypeScript writes them. Without settings that is all that is done. Raises
-    ARGUMENT_INVALID for one that is given in both forms.
+    Names may be in camelCase, as in TypeScript. Without settings, only the names change. After this call, answering
+    the question needs no settings. Raises JobError: ARGUMENT_INVALID when an argument is given in both forms.
     """
-    found: dict[str, Any] = {}
-    for given, value in arguments.items():
-        name = snake_case(given)
-        if value is not None and name in found:
+    completed: dict[str, Any] = {}
+    for given_name, value in arguments.items():
+        name = snake_case(given_name)
+        if value is not None and name in completed:
             raise JobError("ARGUMENT_INVALID", f"{name} is given twice, as snake_case and as camelCase.")
         if value is not None:
-            found[name] = value
+            completed[name] = value
     for name, argument in ARGUMENTS.items() if settings else ():
-        if name not in found and argument.setting and (value := getattr(settings, argument.setting)) is not None:
-            found[name] = value
-    return found
+        if name not in completed and argument.setting and (value := getattr(settings, argument.setting)) is not None:
+            completed[name] = value
+    return completed
 
 
 def snake_case(name: str) -> str:
-    """``half_life_days`` for ``halfLifeDays``; a name without capitals is what it was."""
+    """``half_life_days`` for ``halfLifeDays``; a name without capitals is unchanged."""
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)

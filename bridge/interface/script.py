@@ -1,4 +1,4 @@
-"""A script that submits one job, waits for it if asked to, and prints one JSON object."""
+"""The body of a script that submits one job, waits for it on request, and prints one JSON object."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def run(
     payload: Callable[[argparse.Namespace], dict[str, Any]],
     summary: Callable[[Mapping[str, Any]], str] = lambda result: "",
 ) -> int:
-    """Submit a job of that kind by the arguments (default: the process's). Returns the exit status (see ``envelope``).
+    """Submit a job of a kind from the arguments (default: the process's). Returns the exit status (see ``envelope``).
 
-    ``summary`` is a line on stderr about the job's result, or nothing.
+    ``summary`` makes a line for stderr from the job's result; empty text prints nothing.
     """
 
     def work() -> Submission:

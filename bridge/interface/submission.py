@@ -1,4 +1,7 @@
-"""Turning what a person or a script says into a dropped job, and seeing to it that a worker runs it."""
+"""Job submission: from a client's arguments to a dropped job, with a worker started to run it.
+
+The file protocol itself is in ``jobs.client``.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +37,14 @@ def submit(
     seen: Callable[[Record | None], None] | None = None,
     **fields: Any,
 ) -> Submission:
-    """Drop a job, then look for a worker and start one if none lives: in this order no job is stranded.
+    """Drop a job, then start a worker unless one runs. In this order no job is left without a worker.
 
-    Returns the envelope with the job's id; when ``wait``, an ``EndedSubmission``. Then ``seen`` is called with each
-    state of it that was read (default: the reasons why it waits are said on stderr). Raises ARGUMENT_INVALID, and
-    what ``client.submit`` and ``launch.start`` raise.
+    Returns the envelope with the job's id; with ``wait``, an ``EndedSubmission``. While it waits, ``seen`` is called
+    with each record that was read (default: ``Notes``). Raises JobError: ARGUMENT_INVALID when the payload or the
+    correlation id is invalid; with ``wait``, JOB_ID_CONFLICT when another job has the id, WAIT_TIMEOUT, and the error
+    of a job that did not succeed; and as ``client.submit`` and ``launch.start``.
     """
-    from jobs.check import check  # pydantic: only those who submit pay for it
+    from jobs.check import check  # not at the top: it imports pydantic
     from jobs.payloads import PAYLOADS
 
     if kind in PAYLOADS:
@@ -63,7 +67,7 @@ def submit(
         return submission
     try:
         record = client.wait(workspace.spool, dropped.job_id, wait_seconds, seen=seen or Notes())
-    except KeyboardInterrupt:  # who waits goes; what was asked for stays asked for
+    except KeyboardInterrupt:  # Ctrl-C ends the waiting, not the job
         print(f"The job goes on. Look again: cognee-memory jobs show {dropped.job_id}.", file=sys.stderr)  # noqa: T201
         raise
     if record.job_sha256 not in (None, dropped.sha256):
@@ -83,7 +87,7 @@ def submit(
 
 
 def require_success(record: Record) -> None:
-    """Raise what an ended job failed with, unless it succeeded."""
+    """Raises the JobError of an ended job unless it succeeded; CANCELLED if it has no error."""
     if record.state == "succeeded":
         return
     error = record.error or JobError("CANCELLED").as_dict()
@@ -100,7 +104,7 @@ def _say(text: str) -> None:
 
 
 class Notes:
-    """Tells a person who waits why the job does: each reason once, on stderr."""
+    """Prints why a job waits for another attempt: each error code once, on stderr."""
 
     def __init__(self, say: Callable[[str], None] = _say) -> None:
         self._say = say
@@ -114,7 +118,7 @@ class Notes:
 
 
 def payload_of(given: argparse.Namespace) -> dict[str, Any]:
-    """The payload of an ingest job from a parsed command line. Raises ARGUMENT_INVALID."""
+    """The payload of an ingest job from a parsed command line. Raises as ``ingest_payload``."""
     names = ("summary", "summary_json", "user_message", "assistant_message", "importance", "timestamp",
              "topic_id", "session_id", "plan_id", "status")  # fmt: skip
     return ingest_payload(**{name: getattr(given, name) for name in names})
@@ -133,12 +137,16 @@ def ingest_payload(
     plan_id: str | None = None,
     status: str | None = None,
 ) -> dict[str, Any]:
-    """The payload of an ingest job from a command line's arguments. Raises ARGUMENT_INVALID."""
+    """The payload of an ingest job from the arguments of a command line.
+
+    Raises JobError: ARGUMENT_INVALID when a text is missing, a label has no summary, or the importance is no number;
+    and as ``read_json_argument``.
+    """
     labels = {"topic_id": topic_id, "session_id": session_id, "plan_id": plan_id, "status": status}
     given = {name: value for name, value in labels.items() if value is not None}
     if summary_json is not None:
-        found = read_json_argument(summary_json)
-        return {"summary": found | given}
+        summary_fields = read_json_argument(summary_json)
+        return {"summary": summary_fields | given}
     if summary:
         text = assistant_message or user_message
         if not text:
@@ -160,7 +168,10 @@ def ingest_payload(
 
 
 def read_json_argument(text: str) -> dict[str, Any]:
-    """A JSON object given as text, as a file's path, or as ``-`` for standard input."""
+    """A JSON object from its text, from a file's path, or from standard input for ``-``.
+
+    Raises JobError: ARGUMENT_INVALID when it cannot be read or is no object.
+    """
     try:
         if text == "-":
             source = sys.stdin.buffer.read().decode()

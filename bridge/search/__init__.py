@@ -1,4 +1,21 @@
-"""Queries: from arguments over candidates, relevance and ranking to hits, explanations, prompt blocks and lists.
+"""Search: the query path from arguments through candidates, relevance and ranking to the answer.
 
-It reads the store and never changes it; nothing here imports cognee.
+It reads ``memory.db`` and the vector files and never changes them. It imports neither cognee nor ``worker``: it does
+not know the knowledge graph, nor which process runs it. In reading order:
+
+``query_client``: a query sent to the running worker, or answered in this process.
+``reader``: the answers to ``retrieve``, ``explain`` and ``context``, with the embedding model kept between queries.
+``question``: a query's checked arguments.
+``explain_request``: the checked arguments of a request to explain memories.
+``catalogue``: the columns of all memories that filtering and ranking need, and the filters.
+``index_cache``: the catalogue and the mapped vector files, kept between queries.
+``snapshot``: search over one state of the store.
+``lexical``: the lexical score from the full-text index.
+``ranking``: the score's formula and its weights.
+``retrieval``: from a question to ranked hits, and the answer of ``retrieve``.
+``hits``: hits in the retrieval contract's shape, packed into a token budget.
+``explanation``: the parts of a memory's score, and the answer of ``explain``.
+``context``: a block for a prompt under a token budget, and the answer of ``context``.
+``prompt_note``: a memory as a quoted note in that block.
+``listing``: lists of memories and topics, and single memories.
 """

@@ -1,6 +1,6 @@
-"""The catalogue: the columns of all memories that a search needs before it reads any words.
+"""The catalogue: the columns of all memories that filtering and ranking need, as numpy arrays.
 
-Read from a snapshot of the store, and kept by ``index_cache`` between queries.
+It is read from a snapshot of the store. ``index_cache`` keeps it between queries.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _SHOWN = ("DecisionRecord", "Active", None)
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which memories are looked at at all.
+    """Which memories a query considers.
 
-    ``since`` and ``until`` are seconds since 1970 and bound the date from which a memory's age counts: the first
-    belongs to the range, the second does not; what has no date is out of any range.
+    ``since`` (inclusive) and ``until`` (exclusive) are seconds since 1970 and bound the date from which a memory's age
+    counts. A memory without a date is outside every range.
     """
 
     include_superseded: bool = False
@@ -39,7 +39,7 @@ class Filters:
 
     @property
     def statuses(self) -> tuple[str | None, ...]:
-        """Those that are looked at; None stands for a memory without one."""
+        """The statuses that pass; None means a memory without a status."""
         if self.status is not None:
             return (self.status,)
         return (*_SHOWN, "Superseded") if self.include_superseded else _SHOWN
@@ -53,21 +53,22 @@ class Catalogue:
     passage_row: NDArray[np.int64]
     passage_count: NDArray[np.int64]
     whole_row: NDArray[np.int64]
-    """In the file of wholes; -1 where that is not known."""
+    """The row in the file of whole-text vectors; -1 if unknown."""
     status: NDArray[np.int8]
     """An index of ``STATUSES``."""
     legacy: NDArray[np.bool_]
     dated: NDArray[np.float64]
-    """When the age begins, in seconds since 1970; NaN where that is not known."""
+    """The date from which the age counts, in seconds since 1970; NaN if unknown."""
 
     def __len__(self) -> int:
         return len(self.number)
 
     def take(self, which: Any) -> Catalogue:
-        """The rows of a mask, of indexes or of a slice."""
+        """The rows that a mask, an array of indexes or a slice selects."""
         return Catalogue(*(getattr(self, column.name)[which] for column in fields(self)))
 
     def and_then(self, more: Catalogue) -> Catalogue:
+        """These rows, followed by those of ``more``."""
         return Catalogue(*(np.concatenate([getattr(part, c.name) for part in (self, more)]) for c in fields(self)))
 
     @cached_property
@@ -75,15 +76,15 @@ class Catalogue:
         return np.argsort(self.number, kind="stable")
 
     def indexes(self, numbers: NDArray[np.int64]) -> NDArray[np.intp]:
-        """The index of each number's row; -1 for a number that has none."""
+        """The index of each number's row, shape (len(numbers),); -1 for an unknown number."""
         if not len(self):
             return np.full(len(numbers), -1, np.intp)
-        found = np.searchsorted(self.number, numbers, sorter=self._by_number)
-        found = self._by_number[np.minimum(found, len(self) - 1)]
-        return np.where(self.number[found] == numbers, found, -1)
+        rows = np.searchsorted(self.number, numbers, sorter=self._by_number)
+        rows = self._by_number[np.minimum(rows, len(self) - 1)]
+        return np.where(self.number[rows] == numbers, rows, -1)
 
     def filtered(self, filters: Filters, store: StoreSnapshot) -> Catalogue:
-        """The rows that pass the filters. Topics and plans are looked up in the store."""
+        """The rows that pass the filters. The store finds the memories of a topic or plan."""
         codes = [STATUSES.index(status) for status in filters.statuses]
         mask = np.isin(self.status, codes)
         if filters.since is not None:
@@ -96,17 +97,17 @@ class Catalogue:
 
 
 def read(store: StoreSnapshot, after: int = 0) -> Catalogue:
-    """The memories with a higher number than ``after``, hidden ones left out."""
+    """The memories with a number higher than ``after``, without the hidden ones."""
     return _columns(store.catalogue(after))
 
 
-def _columns(found: Sequence[CatalogueRow]) -> Catalogue:
-    if not found:
+def _columns(rows: Sequence[CatalogueRow]) -> Catalogue:
+    if not rows:
         empty = np.empty(0, np.int64)
         return Catalogue(
             empty, empty, empty, empty, empty.astype(np.int8), empty.astype(np.bool_), empty.astype(np.float64)
         )
-    # None becomes NaN; whole numbers stay exact up to 2**53
-    table = np.fromiter(chain.from_iterable(found), np.float64, len(found) * len(found[0])).reshape(len(found), -1).T
+    # One float64 table is the fastest way. None becomes NaN; integers stay exact up to 2**53.
+    table = np.fromiter(chain.from_iterable(rows), np.float64, len(rows) * len(rows[0])).reshape(len(rows), -1).T
     number, row, count, whole = table[:4].astype(np.int64)
     return Catalogue(number, row, count, whole, table[4].astype(np.int8), table[5].astype(np.bool_), table[6].copy())

@@ -1,6 +1,6 @@
-"""A ready block for a prompt: the memories that fit a question, as notes under a token budget, none told twice.
+"""The block for a prompt: the memories that match a question, as notes within a token budget, without repetitions.
 
-The order is that of retrieval; then what repeats a memory above it is put behind everything else.
+The order is that of ``retrieval``, but memories that repeat a better one come last. ``prompt_note`` writes the notes.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ HEADING = (
 )
 _GAP = "\n\n"
 
-# Two memories whose whole texts are as near as this say the same in other words.
+# From this cosine of their whole texts on, two memories count as repetitions.
 SAME = 0.93
-# So many times more memories are looked at than may be shown, so that others take the places of repetitions.
+# The number of memories ranked per memory to show, so that others can replace repetitions.
 CHOICE = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A memory in the block. ``tokens`` are those of its note."""
+    """A memory in the block. ``tokens`` is the token count of its note."""
 
     memory: Memory
     scored: Factors
@@ -50,7 +50,7 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The text, which is empty without notes, and how many tokens the whole of it has."""
+    """The block's text, empty without notes; its notes; and the token count of the whole text."""
 
     text: str
     notes: list[Packed]
@@ -61,7 +61,7 @@ NOTHING = Block("", [], 0)
 
 
 def context(snapshot: Snapshot | None, question: Question, embedder: Embedder | None) -> ContextSuccess:
-    """The block and what is in it. Without a snapshot or an embedder nothing was ever stored."""
+    """The answer of ``context``: the block and its memories. Without a snapshot or an embedder the store is empty."""
     if snapshot is None or embedder is None:
         return _answer(question, NOTHING, 0, None, [])
     ranked = rank(snapshot, replace(question, max_results=choice(question)), embedder)
@@ -71,14 +71,14 @@ def context(snapshot: Snapshot | None, question: Question, embedder: Embedder | 
 
 
 def choice(question: Question) -> int:
-    """How many of the best memories ``pack`` is to be given."""
+    """The number of ranked memories that ``pack`` needs."""
     return min(CHOICE * question.max_results, int(ARGUMENTS["max_results"].range[1]))
 
 
 def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count: CountTokens) -> Block:
-    """The block of at most ``max_results`` notes and ``max_tokens`` tokens, its heading and all blanks included.
+    """The block of at most ``max_results`` notes and ``max_tokens`` tokens, with its heading and blank lines.
 
-    Stops at the first note that does not fit, which is shortened if something of it does.
+    It ends at the first note that does not fit. That note is shortened, or left out if no part of it fits.
     """
     wholes = snapshot.whole_text_vectors([memory.number for memory, _ in ranked])
     order = repetitions_last([memory for memory, _ in ranked], wholes)[: question.max_results]
@@ -104,15 +104,16 @@ def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count
         tokens = count(block)
         if tokens <= question.max_tokens:
             return Block(block, notes, tokens)
-        texts.pop()  # a tokenizer may count texts together otherwise than one by one
+        texts.pop()  # a tokenizer may count more tokens in the joined text than in its parts
         notes.pop()
     return NOTHING
 
 
 def repetitions_last(memories: Sequence[Memory], wholes: Vectors) -> list[int]:
-    """Indexes in a new order: those first that repeat nothing before them, then the others, each part in its order.
+    """The memories' indexes, reordered: first those that repeat no earlier memory, then the repetitions.
 
-    A memory repeats one whose whole text means the same, and a decision record that was made of it.
+    Both parts keep their order. A memory is a repetition if the cosine of its whole text with an earlier one is at
+    least SAME, or if an earlier decision record was made from it. ``wholes``: shape (len(memories), dimensions).
     """
     wide = wholes.astype(np.float64)
     alike = wide @ wide.T >= SAME
@@ -129,7 +130,7 @@ def repetitions_last(memories: Sequence[Memory], wholes: Vectors) -> list[int]:
 
 
 def too_small(question: Question, ranked: Sequence[Scored], block: Block) -> list[str]:
-    """A warning where memories were found and not even a part of one fits."""
+    """A warning if memories match but no part of any fits the budget; otherwise empty."""
     if not ranked or block.notes:
         return []
     return [f"max_tokens {question.max_tokens} has no room for any of the memories that were found"]

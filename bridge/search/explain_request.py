@@ -1,4 +1,7 @@
-"""A request to explain memories: by question, by number, or both; and what of it could not be understood."""
+"""A request to explain memories: by question, by number, or both; with the problems found in its arguments.
+
+``explanation`` answers it.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ from .question import Question, brief, parse_question
 if TYPE_CHECKING:
     from ..interface.answer_shapes import ExplainProblem, ExplainProblemCode
 
-_ANY_QUERY = "-"  # stands for the query where there is none, so that the other arguments are checked all the same
+_ANY_QUERY = "-"  # placeholder without a query, so that ``parse_question`` still checks the other arguments
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainRequest:
-    """A checked request. Without a ``query`` the question says only how to rank."""
+    """A checked request. Without a ``query`` only the ranking and the limits of ``question`` count."""
 
     workspace: Workspace
     query: str | None
@@ -32,19 +35,19 @@ class ExplainRequest:
     limit: int
     question: Question
     problems: tuple[ExplainProblem, ...]
-    """What could not be understood, and was left out."""
+    """The invalid parts, which were left out."""
 
     @property
     def is_of_its_workspace(self) -> bool:
-        """Whether the project, if one was named, is this workspace: its folder's name, or its path in any spelling."""
+        """Whether ``project`` is this workspace's folder name or path, in any spelling; True without a project."""
         return self.project is None or self.workspace.matches(self.project)
 
 
 def parse(workspace: Workspace, arguments: Mapping[str, Any], now: datetime) -> ExplainRequest:
     """The request from raw arguments; ``None`` means not given.
 
-    An id that is none is reported and left out, and so is an empty query, as long as anything is left to explain.
-    Raises ARGUMENT_INVALID for everything else that cannot be understood.
+    Invalid ids and an empty query are reported in ``problems`` and left out, as long as a query or an id remains.
+    Raises JobError: ARGUMENT_INVALID when nothing remains or another argument is invalid.
     """
     problems: list[ExplainProblem] = []
     query = _query(arguments.get("query"), problems)
@@ -71,11 +74,12 @@ def parse(workspace: Workspace, arguments: Mapping[str, Any], now: datetime) -> 
 
 
 def problem(field: str, message: str, code: ExplainProblemCode = "INVALID_ARGUMENT") -> ExplainProblem:
+    """An entry of the answer's ``errors``."""
     return {"code": code, "message": message, "field": field}
 
 
 def problem_of(error: JobError, arguments: Mapping[str, Any]) -> ExplainProblem | None:
-    """What was wrong with the arguments; None for an error that is about something else."""
+    """The entry of ``errors`` for an error in the arguments; None for any other error."""
     if error.code not in ("ARGUMENT_INVALID", "QUERY_EMPTY"):
         return None
     # A question's errors begin with the name of the argument.
@@ -84,7 +88,10 @@ def problem_of(error: JobError, arguments: Mapping[str, Any]) -> ExplainProblem 
 
 
 def wanted_ids(value: Any, problems: list[ExplainProblem]) -> tuple[int, ...]:
-    """The ids, each once, in the order of their first appearance."""
+    """The valid ids, each once, in the order of first appearance. Appends to ``problems`` for invalid ones.
+
+    Empty when there are more than MOST_IDS.
+    """
     if value is None:
         return ()
     if not isinstance(value, list | tuple):
@@ -93,15 +100,15 @@ def wanted_ids(value: Any, problems: list[ExplainProblem]) -> tuple[int, ...]:
     strange = [number for number in value if not _is_id(number)]
     if strange:
         problems.append(problem("ids", f"ids must be whole numbers from 1, not {listed(strange)}"))
-    found = tuple(dict.fromkeys(number for number in value if _is_id(number)))
-    if len(found) > MOST_IDS:
-        problems.append(problem("ids", f"ids may be at most {MOST_IDS}, not {len(found)}"))
+    ids = tuple(dict.fromkeys(number for number in value if _is_id(number)))
+    if len(ids) > MOST_IDS:
+        problems.append(problem("ids", f"ids may be at most {MOST_IDS}, not {len(ids)}"))
         return ()
-    return found
+    return ids
 
 
 def listed(values: Sequence[Any]) -> str:
-    """At most ten of them, none at length."""
+    """The first ten values as text, each shortened, and the number of further ones."""
     shown = ", ".join(brief(value) for value in values[:10])
     return f"{shown} and {len(values) - 10} more" if len(values) > 10 else shown
 

@@ -1,6 +1,6 @@
-"""Why a memory is found: the parts of its score, by question or by number. It changes nothing.
+"""Explanations of scores: the parts of each memory's score, by question or by number.
 
-The numbers are those of ``retrieval``, and what is said of the block for a prompt is what ``context`` packs.
+The numbers are those of ``retrieval``; the entries about the prompt block are those of ``context``. Read-only.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ _KINDS: dict[MemoryKind, Literal["decision", "summary", "legacy"]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """A memory to explain. ``rank`` is its place among the hits; ``scored`` is None without a query."""
+    """A memory to explain. ``rank`` is its position among the hits, from 1; None if it is no hit. ``scored`` is None
+    without a query."""
 
     memory: Memory
     rank: int | None
@@ -54,7 +55,7 @@ class _Subject:
 
 @dataclass(frozen=True, slots=True)
 class _Findings:
-    """The hits in their order, then the other ids in theirs; and the block for a prompt, where that was asked for."""
+    """The hits in their order, then the other requested ids in theirs; and the block for a prompt, if requested."""
 
     subjects: list[_Subject]
     block: context.Block = context.NOTHING
@@ -62,9 +63,9 @@ class _Findings:
 
 
 def explain(snapshot: Snapshot | None, asked: ExplainRequest, embedder: Embedder | None) -> ExplainSuccess:
-    """The answer of the explain contract.
+    """The answer in the explain contract's shape.
 
-    Without a query no embedder is needed. Without a snapshot, or with a query and no embedder, nothing was ever stored.
+    Without a query no embedder is needed. Without a snapshot, or with a query and no embedder, the store is empty.
     """
     problems = list(asked.problems)
     if not asked.is_of_its_workspace:
@@ -87,7 +88,7 @@ def explain(snapshot: Snapshot | None, asked: ExplainRequest, embedder: Embedder
 
 
 def failed(error: JobError, arguments: Mapping[str, Any], workspace: Workspace | None = None) -> ExplainFailure:
-    """The answer where nothing could be explained: the request was not understood, or the store cannot be read."""
+    """The answer after an error: the request is invalid, or the store cannot be read."""
     query, project = arguments.get("query"), arguments.get("project")
     wrong = problem_of(error, arguments)
     return {
@@ -116,7 +117,7 @@ def _find(snapshot: Snapshot, asked: ExplainRequest, embedder: Embedder | None) 
     choice = context.choice(question) if asked.include_pack_context else 0
     best = rank(snapshot, replace(question, max_results=max(asked.limit, choice)), embedder).hits
     block = context.pack(snapshot, question, best[:choice], embedder.count_tokens) if choice else context.NOTHING
-    hits = [_Subject(memory, place, scored) for place, (memory, scored) in enumerate(best[: asked.limit], 1)]
+    hits = [_Subject(memory, position, scored) for position, (memory, scored) in enumerate(best[: asked.limit], 1)]
     numbers = {hit.memory.number for hit in hits}
     others = [number for number in asked.ids if number not in numbers]
     rest = score(snapshot, question, embedder, others) if others else []
@@ -128,7 +129,7 @@ def _find(snapshot: Snapshot, asked: ExplainRequest, embedder: Embedder | None) 
 
 
 def _shown(snapshot: Snapshot, numbers: Sequence[int]) -> list[int]:
-    """Those of the numbers that are memories and not hidden."""
+    """The numbers of existing memories that are not hidden."""
     indexes = snapshot.catalogue.indexes(np.array(numbers, np.int64)).tolist()
     return [number for number, index in zip(numbers, indexes, strict=True) if index >= 0]
 
@@ -151,19 +152,19 @@ def _item(
             "total": None if scored is None else scored.score,
             "components": _components(asked.question, memory, scored),
         },
-        # Whatever is in the workspace belongs to the project; another project was refused.
+        # Every memory of the workspace belongs to the project; requests for other projects were rejected.
         "matches": {"query_terms": terms.get(memory.number, []), "project_match": True},
         "pack_context": _pack_context(asked.question, memory, block) if asked.include_pack_context else None,
     }
 
 
 def _components(question: Question, memory: Memory, scored: Factors | None) -> ScoreComponents:
-    found = components(memory, scored.relevance if scored else None, question.ranking)
+    parts = components(memory, scored.relevance if scored else None, question.ranking)
     return {
-        "base": found.base,
-        "recency": found.recency,
-        "kind_bonus": found.kind_bonus,
-        "semantic_boost": found.semantic_boost,
+        "base": parts.base,
+        "recency": parts.recency,
+        "kind_bonus": parts.kind_bonus,
+        "semantic_boost": parts.semantic_boost,
     }
 
 

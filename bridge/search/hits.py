@@ -1,4 +1,4 @@
-"""Hits in exactly the retrieval contract's shape, and how many of them fit into a token budget."""
+"""Hits in the retrieval contract's shape, and their packing into a token budget."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from ..interface.answer_shapes import RetrievalHit
 
 CUT_MARKER = "\n… [truncated to fit the token budget]"
-SHORT_MARKER = "…"  # where the other would take most of the room
+SHORT_MARKER = "…"  # where CUT_MARKER would take most of the budget
 
-# No text of words has more of them. Counting the tokens of a whole megabyte would take a second.
+# A longer text cannot fit, so its tokens are not counted: for a megabyte that would take a second.
 _MOST_CHARACTERS_A_TOKEN = 64
 
 CountTokens = Callable[[str], int]
@@ -23,7 +23,7 @@ Packed = tuple[Memory, Factors, str, int]
 
 
 def summary_text(memory: Memory) -> str:
-    """The text to show, rendered from the fields as they are now: a stored one would keep an old status."""
+    """The text to show. It is rendered from the present fields, since a stored text would show an old status."""
     if memory.content is None:
         return memory.text
     if memory.kind == "decision_record":
@@ -32,7 +32,7 @@ def summary_text(memory: Memory) -> str:
 
 
 def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> RetrievalHit:
-    """One entry of ``results``. Structured fields are left out for a legacy memory, metadata is null."""
+    """One entry of ``results``. For a legacy memory the structured fields are absent and the metadata is null."""
     m = memory.metadata if memory.content else Metadata(importance=memory.metadata.importance)
     shown: RetrievalHit = {
         "memory_id": memory.id,
@@ -79,9 +79,9 @@ def pack(
     count: CountTokens,
     budget: int,
 ) -> list[Packed]:
-    """The first hits that fit the budget, with text and token count each.
+    """The first hits that fit the budget of tokens, each with its text and token count.
 
-    Stops at the first hit that does not fit. If that is the very first, it is cut instead, with a visible mark.
+    Stops at the first hit that does not fit. If that is the first of all, it is cut, with a visible mark.
     """
     packed: list[Packed] = []
     left = budget
@@ -99,7 +99,7 @@ def pack(
 
 
 def cut(text: str, count: CountTokens, budget: int) -> str:
-    """The longest beginning that fits the budget together with a visible mark; at least the mark."""
+    """The longest beginning of the text that fits the budget together with a visible mark; at least the mark."""
     room = budget - (long := count(CUT_MARKER))
     mark = CUT_MARKER if room >= long else SHORT_MARKER
     return _beginning(text, count, budget - count(mark)).rstrip() + mark

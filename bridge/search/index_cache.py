@@ -1,7 +1,6 @@
-"""What a reader keeps of the index between two queries: the catalogue, and the mapped vector files.
+"""The index cache of a reader: the catalogue and the mapped vector files, kept between queries.
 
-It follows the store: a change makes a part of it outdated, and only that part is read again. Safe to share among
-threads.
+After a change of the store only the outdated part is read again. Thread-safe.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class Edition:
 
 
 class IndexCache:
-    """Empty at first. Filled by the queries."""
+    """The cached catalogue and vector files. Empty at first; queries fill it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -40,39 +39,40 @@ class IndexCache:
         self._mapped: dict[Path, tuple[_Inode, Vectors]] = {}
 
     def edition(self, store: StoreSnapshot) -> Edition:
-        """The catalogue of the snapshot's state: the kept one, brought up to date."""
+        """The catalogue of the snapshot's state: the cached one, brought up to date."""
         with self._lock:
             kept = self._edition
-        found = _read(store) if kept is None else _followed(kept, store)
-        if found is not kept:
+        current = _read(store) if kept is None else _followed(kept, store)
+        if current is not kept:
             with self._lock:
-                self._edition = found
-        return found
+                self._edition = current
+        return current
 
     def rows(self, path: Path, row_count: int, dimensions: int, *, swept: bool) -> Vectors | None:
-        """The committed rows of a vector file, mapped. What was mapped once is not mapped again until it grows.
+        """The committed rows of a vector file, memory-mapped, shape (row_count, dimensions); None if it is missing or
+        short. The mapping is reused until the file grows or changes.
 
-        ``swept`` says that all of them will be read.
+        ``swept``: all rows will be read, so the file is read ahead.
         """
         inode, size = _inode_and_size(path)
         with self._lock:
             former, kept = self._mapped.get(path, (None, None))
-        # A store that was removed and created again has files of the same names. To read mapped rows that a file
-        # has lost would end the process.
+        # A store that was removed and created again has files of the same names. Reading mapped rows beyond the
+        # file's end would kill the process.
         same_file = former == inode and size >= row_count * dimensions * vector_files.ITEM_BYTES
         if kept is not None and same_file and len(kept) >= row_count and kept.shape[1] == dimensions:
             return kept[:row_count]
-        found = vector_files.open_rows(path, row_count, dimensions)
-        if found is not None and swept:
-            vector_files.read_ahead(found)
+        mapped = vector_files.open_rows(path, row_count, dimensions)
+        if mapped is not None and swept:
+            vector_files.read_ahead(mapped)
         with self._lock:
-            if found is None or inode is None:
+            if mapped is None or inode is None:
                 self._mapped.pop(path, None)
             else:
                 # Files of other generations are released, so that their space is freed.
                 same = {p: m for p, m in self._mapped.items() if p.name.split(".")[0] == path.name.split(".")[0]}
-                self._mapped = {**same, path: (inode, np.asarray(found))}
-        return found
+                self._mapped = {**same, path: (inode, np.asarray(mapped))}
+        return mapped
 
 
 def _read(store: StoreSnapshot) -> Edition:
@@ -80,7 +80,7 @@ def _read(store: StoreSnapshot) -> Edition:
 
 
 def _followed(kept: Edition, store: StoreSnapshot) -> Edition:
-    """The edition of the snapshot, read as far as it differs from the kept one."""
+    """The edition of the snapshot; reads only what differs from the cached one."""
     changes = store.changes_since(kept.position)
     match changes:
         case "nothing":

@@ -1,4 +1,4 @@
-"""The lexical score: how well a memory's words fit a query, from the full-text index."""
+"""The lexical score: how well a memory's words match a query, from the full-text index."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ _TOPIC_WEIGHT, _BODY_WEIGHT = 1.0, 1.0
 
 @dataclass(frozen=True, slots=True)
 class Lexical:
-    """The memories that have a word of the query, by rising number, and the lexical score (0..1) of each."""
+    """The memories that contain a word of the query, by ascending number, and the lexical score (0..1) of each.
+
+    Both arrays have the shape (n,).
+    """
 
     numbers: NDArray[np.int64]
     scores: Scores
 
     def of(self, numbers: NDArray[np.int64]) -> Scores:
-        """The score of each number, 0 for one that has no word of the query."""
+        """The score of each number, shape (len(numbers),); 0 for a memory without a word of the query."""
         if not len(self.numbers):
             return np.zeros(len(numbers))
         indexes = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
@@ -37,16 +40,17 @@ NOTHING = Lexical(np.empty(0, np.int64), np.empty(0))
 
 
 def search(store: StoreSnapshot, terms: Sequence[Term], memory_count: int) -> Lexical:
-    """The ``lexical_score`` of each memory that has a term. Raises FullTextDamaged."""
+    """The ``lexical_score`` of each memory that contains a term. Raises FullTextDamaged from the store."""
     if not terms:
         return NOTHING
     weighed = [(term, inverse_document_frequency(memory_count, store.count_having(term))) for term in terms]
-    # A term in half of the memories or more tells nothing apart, and costs a microsecond for each. Names always count.
+    # A term in half of the memories or more distinguishes nothing and costs a microsecond per memory. Names always
+    # count.
     telling = [(term, idf) for term, idf in weighed if tells_apart(idf) or term.is_name] or weighed
-    found = store.bm25([term for term, _ in telling], (_TOPIC_WEIGHT, _BODY_WEIGHT))
-    if not found:
+    rows = store.bm25([term for term, _ in telling], (_TOPIC_WEIGHT, _BODY_WEIGHT))
+    if not rows:
         return NOTHING
-    numbers, bm25 = (np.array(column) for column in zip(*found, strict=True))
+    numbers, bm25 = (np.array(column) for column in zip(*rows, strict=True))
     names = [term for term in terms if term.is_name]
     has_name = np.isin(numbers, store.having(names) if names else [])
     return Lexical(numbers, lexical_scores(bm25, attainable_bm25(idf for _, idf in telling), has_name))

@@ -1,4 +1,4 @@
-"""Lists of memories and topics, and one memory whole, as answers show them. Read-only, without cognee and numpy."""
+"""Lists of memories and topics, and single memories, in the shapes of the answers. Read-only, without numpy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOPIC_WORTH_COMPACTING = 5
 
 
 def memories(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[MemoryLine]:
-    """The newest memories first: metadata and title."""
+    """At most ``limit`` memories with metadata and title, newest first."""
     return page(workspace, limit, topic_id=topic_id)[0][:limit]
 
 
@@ -33,9 +33,9 @@ def page(
     status: str | None = None,
     kind: str | None = None,
 ) -> tuple[list[MemoryLine], int]:
-    """The newest memories first, of numbers below ``before``, and how many there are of any number.
+    """The memories with numbers below ``before``, newest first, and the total number of matching memories.
 
-    One more than ``limit`` says that the list goes on.
+    Returns one more than ``limit`` if there are further ones.
     """
     with reader_of(workspace).lists() as lists:
         if lists is None:
@@ -64,7 +64,7 @@ def title(memory: Memory) -> str:
 
 
 def memory(workspace: Workspace, wanted: str) -> MemoryText:
-    """One memory by id or number, with its text. Raises MEMORY_NOT_FOUND."""
+    """One memory by id or number, with its text. Raises JobError: MEMORY_NOT_FOUND when there is none."""
     number = _number(wanted)
     with reader_of(workspace).lists() as lists:
         entry = None if lists is None else lists.entry(wanted if number is None else number)
@@ -81,23 +81,29 @@ def memory(workspace: Workspace, wanted: str) -> MemoryText:
 
 
 def titles(workspace: Workspace, memory_ids: Sequence[str], topic_id: str | None) -> list[str]:
-    """Number and title of these memories, or of all of a topic, hidden ones as well, and of what goes along when they
-    are forgotten: originals of what was converted, and what became of originals. Unknown ids are left out."""
+    """Number and title of all memories that are forgotten with these ids or this topic.
+
+    These include hidden memories, the originals of converted memories, and the memories converted from originals.
+    Unknown ids are left out.
+    """
     with reader_of(workspace).lists() as lists:
-        found = [] if lists is None else lists.related(memory_ids, topic_id)
-    return [f"#{memory.number} {title(memory)}" for memory in found]
+        related = [] if lists is None else lists.related(memory_ids, topic_id)
+    return [f"#{memory.number} {title(memory)}" for memory in related]
 
 
 def id_of(workspace: Workspace, wanted: str) -> str:
-    """The id of the memory that has this number; what is no number is taken for an id. Raises MEMORY_NOT_FOUND."""
+    """The id of the memory with this number; any other text is returned as an id.
+
+    Raises JobError: MEMORY_NOT_FOUND when no memory has the number.
+    """
     return wanted if _number(wanted) is None else str(memory(workspace, wanted)["memory_id"])
 
 
-_MOST_DIGITS = 18  # of a number that a memory may have
+_MOST_DIGITS = 18  # of a memory's number, so that it fits an SQLite integer
 
 
 def _number(wanted: str) -> int | None:
-    """A memory's number as people write it, 12 or #12; None for what is none. 0 is a number that no memory has."""
+    """A memory's number from 12 or #12; None for any other text; 0, which no memory has, if it is out of range."""
     digits = wanted.removeprefix("#")
     if not digits.isdigit():
         return None
@@ -105,13 +111,13 @@ def _number(wanted: str) -> int | None:
 
 
 def topics(workspace: Workspace) -> list[Topic]:
-    """Topics by number of active summaries; five or more are worth compacting.
+    """The topics by number of active summaries; from five on, a topic is worth compacting.
 
-    ``memories`` counts all of a topic. Size and age are of what a compaction would merge: the active summaries and the
-    former record.
+    ``memories`` counts all memories of a topic. Size and dates cover what a compaction would merge: the active
+    summaries and the former record.
     """
     with reader_of(workspace).lists() as lists:
-        found = [] if lists is None else lists.topics()
+        rows = [] if lists is None else lists.topics()
     return [
         {
             "topic_id": topic.topic_id,
@@ -125,12 +131,12 @@ def topics(workspace: Workspace) -> list[Topic]:
             "newest": topic.newest,
             "worth_compacting": topic.active >= TOPIC_WORTH_COMPACTING,
         }
-        for topic in found
+        for topic in rows
     ]
 
 
 def counts(workspace: Workspace) -> MemoryCounts:
-    """How many memories there are of each kind, and how many changes the graph is owed."""
+    """The number of memories of each kind, and of pending outbox entries (``graph_lag``)."""
     with reader_of(workspace).lists() as lists:
         if lists is None:
             return {"memories": 0, "graph_lag": 0}
@@ -140,8 +146,10 @@ def counts(workspace: Workspace) -> MemoryCounts:
 
 
 def counts_or_error(workspace: Workspace) -> CountsOrError:
-    """``memory``: ``counts``; or null, and in ``memory_error`` why: a store that cannot be read keeps nobody from
-    seeing the queue."""
+    """``memory``: the ``counts``; or null, with the error in ``memory_error``.
+
+    It does not raise JobError, so that the queue can be shown even if the store cannot be read.
+    """
     try:
         return {"memory": counts(workspace), "memory_error": None}
     except JobError as error:

@@ -1,7 +1,7 @@
-"""A memory as a note in a prompt: its heading, its words as a quotation, and the note made shorter.
+"""A memory as a note in a prompt: a heading and the quoted text, which can be shortened to a token budget.
 
-A memory's words were written by anyone: a chat, a web page that was pasted into it. So every line of them stands
-behind ``> ``, where no line can begin a heading of ours, end the note, or leave a code block open for the next one.
+A memory's text is untrusted: it may contain a web page that was pasted into a chat. So each of its lines is prefixed
+with ``> ``. Then no line can start a heading, end the note, or leave a code block open for the next note.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ SHORTENED = "> … [shortened to fit the token budget]"
 
 CountTokens = Callable[[str], int]
 
-# Control characters, marks that turn the reading direction, signs without width, and invisible twins of bytes: the
-# person who reads the note sees none of them, the program that gets it all.
+# Control characters, bidirectional marks, zero-width characters, tag characters and variation selectors: people do not
+# see them, but the language model reads them.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e01ef]")
 _HEADING = re.compile(r"(?:[ \t]|[>*+-]|\d+[.)])*(?=#(?:#|[ \t]|$))")
-_UNDERLINE = re.compile(r"[ \t>]*(?:=+|-+)[ \t]*")  # makes the line above it a heading
-# In a script without blanks between words each character is one.
+_UNDERLINE = re.compile(r"[ \t>]*(?:=+|-+)[ \t]*")  # in Markdown it makes the line above it a heading
+# In scripts without spaces between words, each character counts as a word.
 _WORD = re.compile(r"\s*(?:[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the quotation: what is ours, and the memory's words behind it.
+    """A line of the quotation: a prefix of ours, then the memory's words.
 
-    A line without words is a label or a gap, and nothing without what follows it.
+    A line without words is a label or a gap. A shortened note does not end with one.
     """
 
     ours: str
@@ -39,23 +39,27 @@ class Line:
 
     @property
     def text(self) -> str:
+        """The whole line."""
         return self.ours + self.words
 
 
 @dataclass(frozen=True, slots=True)
 class PromptNote:
+    """The note: its heading, and the lines of its quotation."""
+
     heading: str
     lines: tuple[Line, ...]
 
     @property
     def text(self) -> str:
+        """The whole note, without a final line break."""
         return self._text(line.text for line in self.lines)
 
     def shortened(self, count: CountTokens, room: int, *, first: bool = False) -> str | None:
-        """The note with a visible mark instead of as many of its last lines as it takes to fit ``room`` tokens.
+        """The note without its last lines, with a visible mark instead, so that it fits ``room`` tokens.
 
-        At least one line of words remains; of the ``first`` note, at least the first words of one. None where
-        there is no room for that.
+        It keeps at least one line of words; the ``first`` note of a block may keep only the first words of a line.
+        None if that does not fit.
         """
         used = count(self._text([SHORTENED]))
         fitting = 0
@@ -64,11 +68,11 @@ class PromptNote:
             if used > room:
                 break
             fitting += 1
-        for kept in range(fitting, 0, -1):  # once, but for a tokenizer that counts lines together otherwise
+        for kept in range(fitting, 0, -1):  # usually once; a tokenizer may count joined lines differently
             if self.lines[kept - 1].words:
-                found = self._text([*(line.text for line in self.lines[:kept]), SHORTENED])
-                if count(found) <= room:
-                    return found
+                text = self._text([*(line.text for line in self.lines[:kept]), SHORTENED])
+                if count(text) <= room:
+                    return text
         return self._first_words(count, room) if first else None
 
     def _first_words(self, count: CountTokens, room: int) -> str | None:
@@ -84,9 +88,9 @@ class PromptNote:
                 break
             kept.append(word)
         while kept:
-            found = self._text([*above, f"{line.ours}{''.join(kept)} …", SHORTENED])
-            if count(found) <= room:
-                return found
+            text = self._text([*above, f"{line.ours}{''.join(kept)} …", SHORTENED])
+            if count(text) <= room:
+                return text
             kept.pop()
         return None
 
@@ -95,12 +99,12 @@ class PromptNote:
 
 
 def prompt_note(memory: Memory) -> PromptNote:
-    """Number, date and, where it matters, status above the words: decisions first, since notes are cut at their end."""
+    """The memory's note. Decisions come first, since notes are shortened at their end."""
     return PromptNote(_heading(memory), tuple(_body(memory)))
 
 
 def _heading(memory: Memory) -> str:
-    """``## #42 · 2026-11-20 · Superseded · Topic``. What the memory itself says comes last, so it forges nothing."""
+    """``## #42 · 2026-11-20 · Superseded · Topic``. The memory's own words come last, so they cannot forge the rest."""
     known = memory.metadata
     date = memory.dated_at
     status = "Legacy" if memory.kind == "legacy" else known.status
@@ -143,7 +147,7 @@ def _item_lines(items: Iterable[str]) -> Iterator[Line]:
 
 
 def _plain_lines(text: str) -> Iterator[str]:
-    """The lines that show something, none of them a heading. Whatever a reader might take for a line's end is one."""
+    """The visible lines, with Markdown headings escaped. Splits at every Unicode line boundary."""
     for line in text.splitlines():
         line = _seen(line).rstrip()
         if line:
@@ -153,5 +157,5 @@ def _plain_lines(text: str) -> Iterator[str]:
 
 
 def _seen(text: str) -> str:
-    """The text without characters that nobody sees."""
+    """The text without invisible characters."""
     return _UNSEEN.sub("", text)

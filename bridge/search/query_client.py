@@ -1,7 +1,7 @@
-"""A question to a workspace's memory: answered by the running worker when it is quick, else by this process itself.
+"""The query client: sends a query to the running worker, and answers it in this process if the worker is not fast.
 
-Either way the answer is the same, byte for byte: what the settings say goes along with the question. Light to import,
-since starting Python is most of the time that a question takes.
+Both answers are the same, byte for byte, since the request contains the arguments that the settings supply. The module
+is light to import, since starting Python takes most of a query's time.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from .reader import Reader, Verb
 
-# What a person does not notice beside the time that answering ourselves takes. From the first byte to the last.
+# The time limit of the whole exchange with the worker. A person does not notice it on top of answering here.
 PATIENCE_SECONDS = 0.15
 
-# Elsewhere embedding takes longer than that: each question would be embedded, and paid for, by the worker and by us.
+# Other providers need longer than that: the worker and this process would both embed, and pay for, each query.
 _EMBEDS_HERE = ("fastembed", "ollama")
 
 _ADDRESS = "http://127.0.0.1:"
@@ -38,16 +38,16 @@ _TOKEN_BYTES = 256
 _HEAD_BYTES = 16 * 1024
 _ANSWER_BYTES = 64 * 1024 * 1024
 
-# One reader is kept for whoever asks more than once, such as the MCP server: the model is loaded once.
+# The last reader is kept for processes with several queries, such as the MCP server, so that the model loads once.
 _kept: tuple[tuple[Workspace, EmbeddingConfig], Reader] | None = None
 _making = allocate_lock()
 
 
 def ask_for(verb: Verb, workspace_path: str | None, arguments: dict[str, Any]) -> bytes:
-    """The envelope's JSON, of an error as well; ``None`` among the arguments means not given."""
+    """The answer's JSON envelope, also for errors. An argument that is ``None`` counts as not given."""
     workspace = None
     try:
-        # A folder that was named does not depend on ours, which may be gone.
+        # A named folder does not need the current one, which may have been removed.
         workspace = find_workspace(workspace_path, Path.cwd() if workspace_path is None else Path())
         settings = trust.settings_of(workspace)
         asked = with_settings(arguments, settings)
@@ -57,7 +57,7 @@ def ask_for(verb: Verb, workspace_path: str | None, arguments: dict[str, Any]) -
     except Exception as error:
         from ..interface import envelope
 
-        print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
+        print(trace(error), file=sys.stderr)  # noqa: T201 - for a bug report
         return _failure(verb, envelope.unexpected(error), arguments, workspace)
 
 
@@ -89,15 +89,15 @@ def _failure(verb: Verb, error: JobError, arguments: dict[str, Any], workspace: 
 
 
 def from_worker(verb: Verb, workspace: Workspace, settings: Settings, arguments: dict[str, Any]) -> bytes | None:
-    """A living worker's answer. None when there is any doubt: whoever asks then has to answer himself."""
+    """The running worker's answer; None if there is none in time or it may differ. Then the caller answers itself."""
     try:
         if not settings.http or settings.embedding_provider not in _EMBEDS_HERE or not is_held(workspace.spool.lock):
             return None
-        said = heartbeat.read(workspace.spool)
-        if said is None:
+        beat = heartbeat.read(workspace.spool)
+        if beat is None:
             return None
-        http = said["http"]
-        if http is None or http["url"] is None or said["embedder"] != settings.embedder_identity:
+        http = beat["http"]
+        if http is None or http["url"] is None or beat["embedder"] != settings.embedder_identity:
             return None
         port = port_of(http["url"])
         deadline = time.monotonic() + PATIENCE_SECONDS
@@ -112,7 +112,7 @@ def from_worker(verb: Verb, workspace: Workspace, settings: Settings, arguments:
 
 
 def port_of(url: str) -> int:
-    """The port of an address that leads to this machine alone: no other is ever sent the token. Raises ValueError."""
+    """The port of a loopback address. Raises ValueError for any other, so that only this machine gets the token."""
     port = int(url.removeprefix(_ADDRESS)) if url.startswith(_ADDRESS) else 0
     if not 1 <= port <= 65535:
         raise ValueError("not an address of this machine")
@@ -120,21 +120,21 @@ def port_of(url: str) -> int:
 
 
 def _poke(port: int, deadline: float) -> None:
-    """Let the worker start the process that answers, for the next question."""
+    """Make the worker start its server process for the next query: it does so on a connection."""
     _connected(port, deadline).close()
 
 
 def _connected(port: int, deadline: float) -> Any:
     import socket
 
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        made.settimeout(_left(deadline))
-        made.connect(("127.0.0.1", port))
+        connection.settimeout(_left(deadline))
+        connection.connect(("127.0.0.1", port))
     except BaseException:
-        made.close()
+        connection.close()
         raise
-    return made
+    return connection
 
 
 def _left(deadline: float) -> float:
@@ -145,8 +145,11 @@ def _left(deadline: float) -> float:
 
 
 def _exchange(port: int, path: str, token: str, body: bytes, deadline: float) -> bytes:
-    """One request and its answer, as strictly as our own server speaks: http.client takes as long to import as the
-    rest of the question. Raises OSError, ValueError for anything else than a whole answer."""
+    """Send one request and return the body of its answer. It understands only the HTTP of our own server.
+
+    ``http.client`` is not used, since its import takes as long as the rest of the query. Raises OSError, and ValueError
+    for anything but one complete answer.
+    """
     head = (
         f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
@@ -154,27 +157,27 @@ def _exchange(port: int, path: str, token: str, body: bytes, deadline: float) ->
     with _connected(port, deadline) as connection:
         connection.settimeout(_left(deadline))
         connection.sendall(head.encode("ascii") + body)
-        found = bytearray()
+        data = bytearray()
         end = length = -1
-        while end < 0 or len(found) < end + length:
+        while end < 0 or len(data) < end + length:
             connection.settimeout(_left(deadline))
             part = connection.recv(1 << 18)
             if not part:
                 raise ValueError("the answer was cut off")
-            found += part
-            if end < 0 and (end := found.find(b"\r\n\r\n") + 4) < 4:
+            data += part
+            if end < 0 and (end := data.find(b"\r\n\r\n") + 4) < 4:
                 end = -1
-                if len(found) > _HEAD_BYTES:
+                if len(data) > _HEAD_BYTES:
                     raise ValueError("the answer has no end of its head")
             elif length < 0:
-                length = _length(bytes(found[:end]))
-    if len(found) != end + length:
+                length = _length(bytes(data[:end]))
+    if len(data) != end + length:
         raise ValueError("more than one answer")
-    return bytes(found[end:])
+    return bytes(data[end:])
 
 
 def _length(head: bytes) -> int:
-    """How long the body of a good answer is. Raises ValueError for what is no such answer."""
+    """The length of the body in bytes. Raises ValueError unless the head is that of a successful answer."""
     status, *lines = head.lower().split(b"\r\n")[:-2]
     fields = dict(line.split(b": ", 1) for line in lines)
     length = int(fields.get(b"content-length", b"-1"))
@@ -184,8 +187,8 @@ def _length(head: bytes) -> int:
 
 
 def _checked(data: bytes) -> bytes:
-    """The bytes, if they are an answer. Raises ValueError."""
-    found = json.loads(data)
-    if not isinstance(found, dict) or found.get("success") is not True or not data.endswith(b"}\n"):
+    """The same bytes. Raises ValueError unless they are a successful envelope."""
+    envelope = json.loads(data)
+    if not isinstance(envelope, dict) or envelope.get("success") is not True or not data.endswith(b"}\n"):
         raise ValueError("not an answer")
     return data

@@ -1,4 +1,7 @@
-"""A question to the memory: its arguments, their defaults and ranges, and how the answer was ranked."""
+"""A question to the memory: its arguments, checked, clamped and completed with defaults.
+
+The defaults and ranges are in ``argument_table``.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A checked question. ``include_superseded_reason`` says who asked for superseded memories."""
+    """A checked question. ``include_superseded_reason``: why superseded memories are included; None if they are not."""
 
     query: str
     max_results: int
@@ -41,8 +44,8 @@ class Question:
 def parse_question(arguments: dict[str, Any], now: datetime) -> Question:
     """The question from raw arguments (text or numbers; ``None`` means not given).
 
-    Out of range is clamped and reported in ``warnings``. Raises ARGUMENT_INVALID for nonsense and
-    QUERY_EMPTY.
+    Numbers out of range are clamped, with an entry in ``warnings``. Raises JobError: ARGUMENT_INVALID when an argument
+    has a wrong type or value, QUERY_EMPTY when the query has no text.
     """
     query = arguments.get("query")
     if query is not None and not isinstance(query, str):
@@ -56,7 +59,7 @@ def parse_question(arguments: dict[str, Any], now: datetime) -> Question:
     half_life, floor = PRESETS[preset]
     if mode == "blend" and preset == "contract":
         half_life = BLEND_HALF_LIFE
-    # As exactly as it is echoed, so that asking again with what was echoed gives the same scores.
+    # With the precision of the answer's ``as_of``, so that a query with that value gives the same scores.
     as_of = clock.parse(clock.iso(_moment(arguments, "as_of") or now))
     ranking = Ranking(
         mode=mode,
@@ -137,10 +140,10 @@ def _boolean(arguments: dict[str, Any], name: str) -> bool | None:
     if value is None or isinstance(value, bool):
         return value
     text = value if isinstance(value, str) else brief(value)
-    found = BOOLEANS.get(text.strip().lower())
-    if found is None:
+    flag = BOOLEANS.get(text.strip().lower())
+    if flag is None:
         raise JobError("ARGUMENT_INVALID", f"{name} must be true or false, not {brief(value)}.")
-    return found
+    return flag
 
 
 def _number(arguments: dict[str, Any], name: str, warnings: list[str], default: float | None = None) -> float:
@@ -150,7 +153,7 @@ def _number(arguments: dict[str, Any], name: str, warnings: list[str], default: 
         value = ARGUMENTS[name].default if default is None else default
     try:
         number = float(value)
-    except OverflowError:  # a whole number of hundreds of digits
+    except OverflowError:  # an integer with hundreds of digits
         number = math.inf if value > 0 else -math.inf
     except (TypeError, ValueError):
         number = math.nan
@@ -161,7 +164,7 @@ def _number(arguments: dict[str, Any], name: str, warnings: list[str], default: 
 
 
 def clamp(name: str, value: float, warnings: list[str]) -> float:
-    """The value within the argument's range; a change is reported."""
+    """The value clamped to the argument's range. Appends to ``warnings`` if it changed."""
     low, high = ARGUMENTS[name].range
     kept = float(min(high, max(low, value)))
     if kept != value:
@@ -182,8 +185,8 @@ def _moment(arguments: dict[str, Any], name: str) -> datetime | None:
 
 
 def brief(value: Any) -> str:
-    """A value as it would be typed, cut at 60 characters."""
+    """The value's ``repr``, cut at 60 characters."""
     try:
         return f"{value!r:.60}"
-    except ValueError:  # Python writes no whole number of more than 4300 digits
+    except ValueError:  # Python converts no integer of more than 4300 digits to text
         return "a number of thousands of digits"

@@ -6,10 +6,10 @@
     recency  = floor + (1 - floor) * 0.5 ** (age / half-life)
     score    = semantic * recency * status, or (alpha * semantic + (1 - alpha) * recency) * status
 
-Scalar functions make the numbers that answers show: float64, each factor rounded to ten significant digits before it
-is multiplied, so that multiplying the reported factors gives the reported score. Columns functions compute the same
-for n memories at once, without rounding, to choose candidates; every chosen candidate is scored again by the scalar
-function. Columns are arrays of shape (n,). ``tests/unit/test_ranking.py`` ties each pair.
+Scalar functions compute the numbers that answers show: float64, each factor rounded to ten significant digits before
+the multiplication, so that the product of the reported factors is the reported score. Column functions compute the
+same for n memories at once, without rounding, to choose candidates; the scalar function scores every chosen candidate
+again. Columns are arrays of shape (n,). ``tests/unit/test_ranking.py`` checks that each pair agrees.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from ..memory import Memory
 if TYPE_CHECKING:
     from ..interface.answer_shapes import ScoreWeights
 
-# Of the relevance (semantic_score).
+# The parts of the relevance (semantic_score).
 VECTOR_WEIGHT = 0.6
 LEXICAL_WEIGHT = 0.4
-# Of the vector score.
+# The parts of the vector score.
 BEST_PASSAGE_WEIGHT = 0.8
 WHOLE_WEIGHT = 0.2
-# An identifier that the query spells out brings this share of the lexical score that is lacking. Times the lexical
-# weight that is enough for the default relevance floor, however long the text is that holds the identifier.
+# An identifier in both query and memory adds this share of the missing lexical score. Times the lexical weight, that
+# reaches the default relevance floor, however long the memory's text is.
 NAME_SHARE = 0.5
 # Constants of BM25 in FTS5 (sqlite.org/fts5.html#the_bm25_function).
 BM25_K1 = 1.2
@@ -49,11 +49,11 @@ STATUS_ORDER = {"DecisionRecord": 0, "Active": 1, "legacy": 2, "Draft": 3, "Supe
 
 SECONDS_A_DAY = 86_400.0
 
-# For other modules, beside the functions.
+# Constants for other modules.
 COMPONENT_WEIGHTS: ScoreWeights = {"base": LEXICAL_WEIGHT, "semantic_boost": VECTOR_WEIGHT}
-"""The most that each component of the relevance can be."""
+"""The maximum of each component of the relevance."""
 ABOVE_ANY_SCORE = 2 * max(STATUS_MULTIPLIERS.values())
-"""Relevance and recency are at most 1, so no score is this high."""
+"""Higher than any score, since relevance and recency are at most 1."""
 
 Scores = NDArray[np.float64]
 _Numbers = TypeVar("_Numbers", float, Scores)
@@ -61,7 +61,7 @@ _Numbers = TypeVar("_Numbers", float, Scores)
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The knobs of one question, after clamping."""
+    """The ranking parameters of a question, after clamping."""
 
     mode: RankingMode
     half_life_days: float
@@ -72,7 +72,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """How well a memory's words and meaning fit the query, each 0..1."""
+    """How well a memory's words and meaning match the query, each 0..1."""
 
     vector_score: float
     lexical_score: float
@@ -81,7 +81,7 @@ class Relevance:
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """A score and what it is made of."""
+    """A score and its factors. ``age_days`` is None for a memory without a date."""
 
     relevance: Relevance
     recency_multiplier: float
@@ -104,7 +104,7 @@ class Components:
 
 
 def rounded(value: float) -> float:
-    """Ten significant digits."""
+    """The value rounded to ten significant digits."""
     return float(f"{value:.10g}")
 
 
@@ -112,32 +112,32 @@ def rounded(value: float) -> float:
 
 
 def inverse_document_frequency(memory_count: int, having: int) -> float:
-    """How much a term tells: log((N - n + 0.5) / (n + 0.5)) for n of N memories, at least a millionth, as in FTS5.
+    """A term's idf as in FTS5: log((N - n + 0.5) / (n + 0.5)), at least LEAST_IDF.
 
-    ``having`` may exceed ``memory_count``, as a damaged index reports it.
+    N: ``memory_count``. n: ``having``, the number of memories with the term; a damaged index may report more than N.
     """
     without = max(0, memory_count - having)
     return max(LEAST_IDF, math.log((without + 0.5) / (having + 0.5)))
 
 
 def tells_apart(idf: float) -> bool:
-    """Whether a term is in less than half of the memories; any other term has the least idf."""
+    """Whether the term occurs in less than half of the memories; all other terms have LEAST_IDF."""
     return idf > LEAST_IDF
 
 
 def attainable_bm25(idfs: Iterable[float]) -> float:
-    """The limit of BM25 for these terms: (k1 + 1) * the sum of their idf, approached as they fill a text."""
+    """The upper limit of BM25 for these terms: (k1 + 1) * the sum of their idf."""
     return (BM25_K1 + 1) * sum(idfs)
 
 
 def lexical_score(bm25: float, attainable: float, has_name: bool) -> float:
-    """The share 0..1 of the attainable BM25; with a name of the query, NAME_SHARE of what is lacking on top."""
+    """BM25 as a share (0..1) of the attainable; a name of the query adds NAME_SHARE of the rest to 1."""
     share = min(1.0, bm25 / attainable)
     return _with_name(share) if has_name else share
 
 
 def lexical_scores(bm25: Scores, attainable: float, has_name: NDArray[np.bool_]) -> Scores:
-    """Columns of ``lexical_score``."""
+    """The columns of ``lexical_score``."""
     shares: Scores = np.minimum(1.0, bm25 / attainable)
     return np.where(has_name, _with_name(shares), shares)
 
@@ -150,15 +150,15 @@ def _with_name(share: _Numbers) -> _Numbers:
 
 
 def vector_score(best_passage: float, whole: float) -> float:
-    """Meaning, 0..1, from two cosines (-1..1): that of the nearest passage and that of the whole text.
+    """The vector score (0..1) from two cosines (-1..1): of the best passage and of the whole text.
 
-    If the whole text is the only passage, this is its cosine, at least 0.
+    If the whole text is the only passage, the score is its cosine, at least 0.
     """
     return min(1.0, BEST_PASSAGE_WEIGHT * max(0.0, best_passage) + WHOLE_WEIGHT * max(0.0, whole))
 
 
 def vector_scores(best_passage: Scores, whole: Scores) -> Scores:
-    """Columns of ``vector_score``."""
+    """The columns of ``vector_score``."""
     return np.minimum(BEST_PASSAGE_WEIGHT * np.maximum(best_passage, 0) + WHOLE_WEIGHT * np.maximum(whole, 0), 1)
 
 
@@ -166,14 +166,14 @@ def vector_scores(best_passage: Scores, whole: Scores) -> Scores:
 
 
 def semantic_score(vector: _Numbers, lexical: _Numbers) -> _Numbers:
-    """Relevance from the vector score and the lexical score, both 0..1. Scalar and columns alike."""
+    """The relevance (0..1) from the vector score and the lexical score (0..1 each). For scalars and columns."""
     return VECTOR_WEIGHT * vector + LEXICAL_WEIGHT * lexical
 
 
 def relevance(best_passage: float, whole: float, lexical: float) -> Relevance:
-    """Relevance from the best passage's and the whole's cosine (-1..1) and the lexical score (0..1).
+    """The relevance from the cosines of the best passage and the whole text (-1..1) and the lexical score (0..1).
 
-    Absolute: no other candidate enters into it.
+    It does not depend on other candidates.
     """
     vector = rounded(vector_score(best_passage, whole))
     lexical = rounded(min(1.0, max(0.0, lexical)))
@@ -181,7 +181,7 @@ def relevance(best_passage: float, whole: float, lexical: float) -> Relevance:
 
 
 def attainable_relevance(*, vectors: bool, words: bool) -> float:
-    """The highest relevance that the index can show: 1, or less if it lacks its vectors or its words."""
+    """The highest possible relevance: 1, or less if the index lacks its vectors or its words."""
     return (VECTOR_WEIGHT if vectors else 0.0) + (LEXICAL_WEIGHT if words else 0.0)
 
 
@@ -189,7 +189,7 @@ def attainable_relevance(*, vectors: bool, words: bool) -> float:
 
 
 def age_days(memory: Memory, as_of: datetime) -> float | None:
-    """Days since ``Memory.dated_at``; never below 0. None if the memory has no date."""
+    """The days since ``Memory.dated_at``, at least 0; None if the memory has no date."""
     dated_at = memory.dated_at
     if dated_at is None:
         return None
@@ -197,7 +197,7 @@ def age_days(memory: Memory, as_of: datetime) -> float | None:
 
 
 def ages_in_days(dated: Scores, as_of: datetime) -> Scores:
-    """Columns of ``age_days``, from seconds since 1970; NaN without a date."""
+    """The columns of ``age_days``, from seconds since 1970; NaN without a date."""
     return np.maximum(0.0, as_of.timestamp() - dated) / SECONDS_A_DAY
 
 
@@ -210,7 +210,7 @@ def recency_multiplier(age: float | None, half_life_days: float, floor: float) -
 
 
 def recency_multipliers(ages: Scores, half_life_days: float, floor: float) -> Scores:
-    """Columns of ``recency_multiplier``; 1 where the age is NaN."""
+    """The columns of ``recency_multiplier``; 1 where the age is NaN."""
     return np.where(np.isnan(ages), 1.0, floor + (1 - floor) * np.exp2(-ages / half_life_days))
 
 
@@ -218,12 +218,12 @@ def recency_multipliers(ages: Scores, half_life_days: float, floor: float) -> Sc
 
 
 def status_word(memory: Memory) -> str:
-    """The status for ranking: ``legacy`` for a memory that has none."""
+    """The status for ranking; ``legacy`` for a memory without a status."""
     return memory.metadata.status or "legacy"
 
 
 def status_multipliers(statuses: Sequence[str | None]) -> Scores:
-    """The multiplier of each status, shape (len(statuses),); None stands for a memory without a status."""
+    """The multiplier of each status, shape (len(statuses),); None means a memory without a status."""
     return np.array([STATUS_MULTIPLIERS[status or "legacy"] for status in statuses])
 
 
@@ -231,14 +231,14 @@ def status_multipliers(statuses: Sequence[str | None]) -> Scores:
 
 
 def combined(semantic: _Numbers, recency: _Numbers, status: _Numbers, ranking: Ranking) -> _Numbers:
-    """The score from its three factors, in the mode of the question. Scalar and columns alike."""
+    """The score from its three factors, in the question's ranking mode. For scalars and columns."""
     if ranking.mode == "product":
         return semantic * recency * status
     return (ranking.alpha * semantic + (1 - ranking.alpha) * recency) * status
 
 
 def factors(memory: Memory, found: Relevance, ranking: Ranking) -> Factors:
-    """The score of a memory for a question."""
+    """The score of a memory from its relevance, with its factors."""
     age = age_days(memory, ranking.as_of)
     recency = recency_multiplier(age, ranking.half_life_days, ranking.recency_floor)
     status = STATUS_MULTIPLIERS[status_word(memory)]
@@ -246,13 +246,13 @@ def factors(memory: Memory, found: Relevance, ranking: Ranking) -> Factors:
 
 
 def scores(semantic: Scores, dated: Scores, status: Scores, ranking: Ranking) -> Scores:
-    """Columns of ``factors(...).score``: the semantic score, seconds since 1970 or NaN, the status multiplier."""
+    """The columns of ``factors(...).score``. ``dated``: seconds since 1970 or NaN; ``status``: the multipliers."""
     ages = ages_in_days(dated, ranking.as_of)
     return combined(semantic, recency_multipliers(ages, ranking.half_life_days, ranking.recency_floor), status, ranking)
 
 
 def components(memory: Memory, found: Relevance | None, ranking: Ranking) -> Components:
-    """What ``explain`` shows of a score; ``found`` is None without a query."""
+    """The parts of a score that ``explain`` shows; ``found`` is the relevance, None without a query."""
     base = boost = None
     if found is not None:
         boost = rounded(VECTOR_WEIGHT * found.vector_score)
@@ -267,6 +267,6 @@ def components(memory: Memory, found: Relevance | None, ranking: Ranking) -> Com
 
 
 def order_key(memory: Memory, scored: Factors) -> tuple[float, int, float, str]:
-    """Score descending; ties: DecisionRecord, Active, legacy, Draft, Superseded; then newer; then id."""
+    """The sort key of the hits: score descending, then the status in STATUS_ORDER, then the newest, then the id."""
     time = clock.parse(memory.dated_at or memory.stored_at).timestamp()
     return (-scored.score, STATUS_ORDER[status_word(memory)], -time, memory.id)

@@ -1,6 +1,6 @@
-"""Answers about one workspace's memories: the one code behind the command line, HTTP and MCP.
+"""The reader of one workspace: answers ``retrieve``, ``explain`` and ``context`` for command line, HTTP and MCP.
 
-A reader keeps the model and what was read of the index between questions. Safe to share among threads.
+It keeps the embedding model and the index cache between questions. Thread-safe.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Verb = Literal["retrieve", "explain", "context"]
 
 
 class Reader:
-    """``embedder`` makes the model, at the first question that needs it."""
+    """Answers questions about one workspace. ``embedder`` loads the model for the first question that needs it."""
 
     def __init__(
         self,
@@ -62,26 +62,26 @@ class Reader:
     def answer(self, verb: Verb, arguments: dict[str, Any], now: datetime) -> Response: ...
 
     def answer(self, verb: Verb, arguments: dict[str, Any], now: datetime) -> Response:
-        """The envelope of an answer or of an error. ``arguments`` have the settings in them already."""
+        """The envelope of an answer or of an error. ``arguments`` already contain what the settings supply."""
         try:
             return _VERBS[verb](self, arguments, now)
         except JobError as error:
             return failure(verb, error, arguments, self._workspace)
         except Exception as error:
-            print(trace(error), file=sys.stderr)  # noqa: T201 - for whoever reports it
+            print(trace(error), file=sys.stderr)  # noqa: T201 - for a bug report
             return failure(verb, envelope.unexpected(error), arguments, self._workspace)
 
     def warm(self) -> None:
-        """Load the model and look at the index once, so that the next question is quick. Raises JobError."""
+        """Load the model and the index, so that the next question is fast. Raises as ``snapshot`` and ``embedder``."""
         with self.snapshot() as snapshot:
             if snapshot is not None:
                 self.embedder(snapshot)
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot | None]:
-        """The store as it is now; None where nothing was ever stored.
+        """A snapshot of the store; None if nothing was ever stored.
 
-        Raises STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
+        Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
         """
         snapshot = open_snapshot(self._workspace, self._cache)
         try:
@@ -91,9 +91,9 @@ class Reader:
                 snapshot.close()
 
     def embedder(self, snapshot: Snapshot) -> Embedder | None:
-        """The model that the store was made with; None where the store is empty.
+        """The embedder of the store's vectors; None if the store is empty.
 
-        Raises EMBEDDER_MISMATCH, MODEL_MISSING, MODEL_CORRUPT.
+        Raises JobError: EMBEDDER_MISMATCH when the settings name another one; MODEL_MISSING, MODEL_CORRUPT.
         """
         if snapshot.embedder_identity is None or snapshot.memory_count == 0:
             return None
@@ -101,18 +101,18 @@ class Reader:
             if self._embedder is None:
                 loading, self._loading = self._loading, None
                 self._embedder = loading.result() if loading else self._create(self._embedding)
-            found = self._embedder
-        if snapshot.embedder_identity != found.identity:
+            embedder = self._embedder
+        if snapshot.embedder_identity != embedder.identity:
             raise JobError(
                 "EMBEDDER_MISMATCH",
-                f"The store was made with {snapshot.embedder_identity}; the settings name {found.identity}.",
+                f"The store was made with {snapshot.embedder_identity}; the settings name {embedder.identity}.",
             )
-        return found
+        return embedder
 
     def _begin_loading(self) -> None:
-        """Let the model be read while we look at the index."""
+        """Load the model in a thread while the index is read."""
         with self._lock:
-            # One that failed while nobody needed it is no news: the model may have been installed since.
+            # After an unused failure it is loaded again: the model may have been installed since.
             if self._embedder is None and (self._loading is None or self._loading.has_failed):
                 self._loading = Background(lambda: self._create(self._embedding))
 
@@ -155,7 +155,7 @@ _VERBS: dict[Verb, Callable[[Reader, dict[str, Any], datetime], Response]] = {
 def failure(
     verb: Verb, error: JobError, arguments: dict[str, Any] | None = None, workspace: Workspace | None = None
 ) -> RetrievalFailure | ExplainFailure | ContextFailure:
-    """The envelope of an error, with the verb's own fields empty. An explanation repeats what was asked."""
+    """The envelope of an error, with the verb's own fields empty. That of ``explain`` repeats the request."""
     if verb == "retrieve":
         return {**envelope.failure(error), "results": [], "total_results": 0, "total_tokens": 0}
     if verb == "context":

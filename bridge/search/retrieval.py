@@ -1,7 +1,7 @@
-"""Retrieval: from a question to ranked hits. Synchronous and fast: cognee is never imported.
+"""Retrieval: from a question to ranked hits, and the answer of ``retrieve``. Synchronous; it never imports cognee.
 
-Many memories are estimated at once; the few that may be shown are scored one by one by ``ranking``, which is the
-only place that makes a number to show.
+It estimates the scores of all candidates at once, then computes the exact scores of the few that may be shown. All
+formulas are in ``ranking``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .snapshot import Snapshot
 if TYPE_CHECKING:
     from ..interface.answer_shapes import RankingUsed, RetrievalHit, RetrievalSuccess
 
-# A semantic score that was estimated in float32 is off by less than a tenth of this.
+# More than ten times the error of a semantic score that is estimated in float32.
 _MARGIN = 1e-4
 
 Scored = tuple[Memory, Factors]
@@ -37,14 +37,14 @@ Scored = tuple[Memory, Factors]
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """The best hits, best first, and how many memories were relevant enough."""
+    """The hits, best first, and the number of memories that reach the relevance floor."""
 
     hits: list[Scored]
     considered: int
 
 
 def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
-    """The best ``max_results`` memories of those that pass the filters and the relevance floor."""
+    """The best ``max_results`` memories among those that pass the filters and the relevance floor."""
     candidates = snapshot.candidates(question.filters)
     if not len(candidates):
         return Ranked([], 0)
@@ -55,29 +55,29 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
         return vector
 
     meaning = Background(compared)
-    snapshot.lexical(question.query)  # meanwhile; the snapshot keeps it
+    snapshot.lexical(question.query)  # in parallel; the snapshot keeps the result
     vector = meaning.result()
     candidates, semantic = snapshot.estimate(
         question.query, vector, candidates, lambda some, semantic: _preferred(some, semantic, question)
     )
-    floor = question.relevance_floor * snapshot.attainable_relevance  # known once both halves were read
+    floor = question.relevance_floor * snapshot.attainable_relevance  # only valid after both halves were read
     doubtful = np.flatnonzero(np.abs(semantic - floor) < _MARGIN)
     passing = semantic >= floor
     exact = snapshot.relevance(question.query, vector, candidates.take(doubtful))
     passing[doubtful] = [relevance.semantic_score >= floor for relevance in exact]
     candidates, semantic = candidates.take(passing), semantic[passing]
     best = _best(candidates, semantic, question)
-    found = _scored(snapshot, question, vector, candidates.take(best))
-    found.sort(key=lambda pair: order_key(*pair))
+    scored = _scored(snapshot, question, vector, candidates.take(best))
+    scored.sort(key=lambda pair: order_key(*pair))
     if question.legacy == "append":
-        found.sort(key=lambda pair: pair[0].kind == "legacy")
-    return Ranked(found[: question.max_results], len(candidates))
+        scored.sort(key=lambda pair: pair[0].kind == "legacy")
+    return Ranked(scored[: question.max_results], len(candidates))
 
 
 def score(snapshot: Snapshot, question: Question, embedder: Embedder, numbers: Sequence[int]) -> list[Scored]:
-    """Memories by number, in that order: what ``rank`` gives each, whatever filters, floor and status say.
+    """The memories with these numbers, in that order, with the score of ``rank``, but without filters and floor.
 
-    Unknown and hidden ones are left out.
+    Unknown and hidden memories are left out.
     """
     indexes = snapshot.catalogue.indexes(np.array(numbers, np.int64))
     candidates = snapshot.catalogue.take(indexes[indexes >= 0])
@@ -85,12 +85,13 @@ def score(snapshot: Snapshot, question: Question, embedder: Embedder, numbers: S
 
 
 def query_vector(question: Question, embedder: Embedder) -> Vector:
-    found: Vector = embedder.embed([question.query])[0]
-    return found
+    """The embedding of the query, shape (dimensions,)."""
+    vector: Vector = embedder.embed([question.query])[0]
+    return vector
 
 
 def _scored(snapshot: Snapshot, question: Question, vector: Vector, candidates: Catalogue) -> list[Scored]:
-    """The candidates in their order, with the factors that are shown."""
+    """The candidates in their order, with the exact factors."""
     relevances = snapshot.relevance(question.query, vector, candidates)
     numbers = candidates.number.tolist()
     memories = {memory.number: memory for memory in snapshot.memories(numbers)}
@@ -108,13 +109,13 @@ def _estimated(candidates: Catalogue, semantic: Scores, ranking: Ranking) -> Sco
 
 
 def _preferred(candidates: Catalogue, semantic: Scores, question: Question) -> Scores:
-    """Higher for what stands further up: by the score, and with ``append`` first by what is not legacy."""
-    found = _estimated(candidates, semantic, question.ranking)
-    return found + ABOVE_ANY_SCORE * ~candidates.legacy if question.legacy == "append" else found
+    """The estimated scores; with ``append``, raised for all but legacy memories, so that these come last."""
+    estimated = _estimated(candidates, semantic, question.ranking)
+    return estimated + ABOVE_ANY_SCORE * ~candidates.legacy if question.legacy == "append" else estimated
 
 
 def _best(candidates: Catalogue, semantic: Scores, question: Question) -> NDArray[np.intp]:
-    """Where all that may be among the first ``max_results`` stand: these, and what the estimate cannot tell apart."""
+    """The indexes of all candidates that may be among the first ``max_results``, given the estimate's error."""
     least = _estimated(candidates, np.maximum(semantic - _MARGIN, 0.0), question.ranking)
     most = _estimated(candidates, semantic + _MARGIN, question.ranking)
     if question.legacy == "mixed":
@@ -125,22 +126,22 @@ def _best(candidates: Catalogue, semantic: Scores, question: Question) -> NDArra
 
 
 def _top(indexes: NDArray[np.intp], least: Scores, most: Scores, count: int) -> NDArray[np.intp]:
-    """The indexes whose score can be as high as that which ``count`` of them have for certain."""
+    """The indexes whose highest possible score reaches the lowest score that ``count`` of them certainly have."""
     if len(indexes) <= count:
         return indexes
     certain = np.partition(least[indexes], -count)[-count]
-    found: NDArray[np.intp] = indexes[most[indexes] >= certain]
-    return found
+    top: NDArray[np.intp] = indexes[most[indexes] >= certain]
+    return top
 
 
 def retrieve(snapshot: Snapshot | None, question: Question, embedder: Embedder | None) -> RetrievalSuccess:
-    """The answer in the retrieval contract's shape. Without a snapshot or an embedder nothing was ever stored."""
+    """The answer in the retrieval contract's shape. Without a snapshot or an embedder the store is empty."""
     if snapshot is None or embedder is None:
         return _answer(question, [], 0, None)
     ranked = rank(snapshot, question, embedder)
     packed = hits.pack(ranked.hits, hits.summary_text, embedder.count_tokens, question.max_tokens)
-    found = [hits.hit(*entry) for entry in packed]
-    return _answer(question, found, ranked.considered, embedder.tokenizer_name, snapshot.warnings)
+    results = [hits.hit(*entry) for entry in packed]
+    return _answer(question, results, ranked.considered, embedder.tokenizer_name, snapshot.warnings)
 
 
 def _answer(
@@ -168,7 +169,7 @@ def _answer(
 
 
 def ranking_used(question: Question) -> RankingUsed:
-    """How the hits were ranked, after clamping."""
+    """The ranking parameters of the answer, after clamping."""
     ranking = question.ranking
     return {
         "preset": question.preset,

@@ -1,6 +1,7 @@
-"""Search over one snapshot of the store: which memories match a query, and how well.
+"""Search over one snapshot of the store: the relevance of memories to a query, from words and vectors.
 
-The memories, their words and the vector rows of a snapshot belong to the same state.
+The memories, the full-text index and the vector rows of a snapshot belong to the same state. Scores are left to
+``ranking``.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ from .ranking import Relevance, Scores, attainable_relevance, relevance, semanti
 if TYPE_CHECKING:
     from ..store.protocol_reading import StoreSnapshot
 
-# With more passages than this, not all are compared: the wholes and the words choose, and their passages decide.
+# With more passages than this, the search has two stages: whole texts and words choose the candidates, and only the
+# passages of these are compared.
 EXACT_ROWS = 500_000
-FIRST_STAGE = 1_500  # memories chosen by relevance, and as many by the score, both from the whole and the words
-# Fewer rows than this part of the file are read one by one instead of all in a sweep.
+FIRST_STAGE = 1_500  # memories chosen by relevance, and as many by score, both from whole texts and words
+# If the candidates have less than 1/_SWEEP of all passages, these are compared one by one, not the whole file.
 _SWEEP = 8
 
 _LONGEST_COSINE = 1.01
@@ -40,10 +42,10 @@ _REMEDY = "Run: cognee-memory rebuild --what index. Nothing is lost: it is made 
 
 
 def open_snapshot(workspace: Workspace, cache: IndexCache | None = None) -> Snapshot | None:
-    """The store as it is now, or None where nothing was ever stored.
+    """A snapshot of the store's present state; None if nothing was ever stored.
 
-    A rebuild may remove the vector files after their generation was read and before they are opened; then the next
-    snapshot has the new generation. Raises STORE_NEWER, STORE_UNREADABLE.
+    A rebuild may remove the vector files after their generation was read and before they are opened; then it tries
+    again with the new generation. Raises JobError: STORE_NEWER, STORE_UNREADABLE.
     """
     reader = reader_of(workspace)
     for last in (False, False, True):
@@ -62,7 +64,8 @@ def open_snapshot(workspace: Workspace, cache: IndexCache | None = None) -> Snap
 
 
 class Snapshot:
-    """Holds a snapshot of the store until it is closed. Without one half of the index it answers from the other."""
+    """Search over a snapshot of the store, until ``close``. If vectors or full-text index are damaged, it uses the
+    other half and adds to ``warnings``."""
 
     def __init__(self, workspace: Workspace, store: StoreSnapshot, cache: IndexCache | None = None) -> None:
         self._store = store
@@ -86,7 +89,7 @@ class Snapshot:
                 self._miss(f"The vector file of generation {generation} is missing or short: only words were compared.")
             elif count > EXACT_ROWS:
                 path = vector_files.path_of(workspace.vectors, generation, "wholes")
-                # Without it, in a store of before, all passages are compared.
+                # Stores of earlier versions lack this file; then all passages are compared.
                 self._wholes = cache.rows(path, store.vectors.whole_rows, dimensions, swept=True)
 
     def _miss(self, what: str) -> None:
@@ -94,34 +97,36 @@ class Snapshot:
 
     @property
     def has_vectors(self) -> bool:
-        """Whether there are vectors to compare; without memories nothing is missed."""
+        """Whether the vectors can be compared; True for a store without memories."""
         return self._passages is not None or not self.memory_count
 
     @property
     def attainable_relevance(self) -> float:
-        """The highest relevance that can be shown: 1, or less without one half of the index.
+        """The highest possible relevance: 1, or less without one half of the index.
 
-        Raises STORE_UNREADABLE without both.
+        Raises JobError: STORE_UNREADABLE when both halves are damaged.
         """
-        found = attainable_relevance(vectors=self.has_vectors, words=self._has_words)
-        if not found:
+        attainable = attainable_relevance(vectors=self.has_vectors, words=self._has_words)
+        if not attainable:
             raise JobError("STORE_UNREADABLE", "The whole search index is damaged.", remediation=_REMEDY)
-        return found
+        return attainable
 
     def close(self) -> None:
+        """Release the snapshot of the store."""
         self._store.close()
 
     def candidates(self, filters: Filters) -> Catalogue:
+        """The catalogue's rows that pass the filters."""
         return self.catalogue.filtered(filters, self._store)
 
     def memories(self, numbers: Sequence[int]) -> list[Memory]:
-        """Memories by number, in no order."""
+        """The memories with these numbers, in no particular order."""
         return self._store.memories(numbers)
 
     # --- words ---
 
     def lexical(self, query: str) -> Lexical:
-        """The memories that have a word of the query; kept, since a question needs them more than once."""
+        """The lexical scores of the memories that contain a word of the query. Computed once per query."""
         if query not in self._lexical:
             self._lexical[query] = self._by_words(query)
         return self._lexical[query]
@@ -140,21 +145,24 @@ class Snapshot:
         self._miss("The full-text index is damaged or missing: only meanings were compared.")
 
     def matched_terms(self, query: str, numbers: Sequence[int]) -> dict[int, list[str]]:
-        """The terms of the query that each memory has, in the query's order."""
-        found: dict[int, list[str]] = {number: [] for number in numbers}
+        """Memory number -> the query's terms that the memory contains, in the query's order."""
+        matched: dict[int, list[str]] = {number: [] for number in numbers}
         for term in query_terms(query) if self._has_words else ():
             try:
-                for number in self._store.having([term], among=list(found)):
-                    found[number].append(term.text)
+                for number in self._store.having([term], among=list(matched)):
+                    matched[number].append(term.text)
             except FullTextDamaged:
                 self._give_words_up()
                 break
-        return found
+        return matched
 
     # --- meanings ---
 
     def sweep(self, vector: Vector, candidates: Catalogue) -> None:
-        """Do what ``estimate`` has to do for this vector with a whole file: in a thread, while words are looked up."""
+        """Compare the query's vector with a whole vector file, if ``estimate`` will need it.
+
+        Run it in a thread while the full-text index is searched.
+        """
         rows = self._passages if self._wholes is None else self._wholes
         if rows is not None and (rows is self._wholes or not self._are_few(candidates)):
             self._swept = (rows, vector, vector_files.products(rows, vector))
@@ -174,10 +182,10 @@ class Snapshot:
         candidates: Catalogue,
         score: Callable[[Catalogue, Scores], Scores] = lambda _, semantic: semantic,
     ) -> tuple[Catalogue, Scores]:
-        """The semantic score of each candidate to 1e-5, to choose by, not to show.
+        """The candidates with their semantic scores, accurate to 1e-5: for choosing, not for showing.
 
-        In a store of very many passages only those candidates come back that come near by their words and their whole
-        text, or by the ``score`` that this would give.
+        With more than EXACT_ROWS passages, only the candidates of the first stage are returned: the best by words and
+        whole text, and the best by the ``score`` of these.
         """
         words = self.lexical(query).of(candidates.number)
         if self._wholes is not None:
@@ -198,12 +206,15 @@ class Snapshot:
         if len(candidates) <= FIRST_STAGE:
             return np.arange(len(candidates))
         whole = self._products(self._wholes, vector)[candidates.whole_row]
-        semantic = semantic_score(np.maximum(whole, 0), words)  # as if the whole were the only passage
+        semantic = semantic_score(np.maximum(whole, 0), words)  # as if the whole text were the only passage
         by_score = score(candidates, semantic)
         return np.union1d(*(np.argpartition(-by, FIRST_STAGE)[:FIRST_STAGE] for by in (semantic, by_score)))
 
     def _similarities(self, vector: Vector, candidates: Catalogue) -> tuple[Scores, Scores]:
-        """The best passage's cosine and the whole's, for each candidate, in float32 arithmetic."""
+        """The cosines of the best passage and of the whole text for each candidate, in float32 arithmetic.
+
+        Two float64 columns of shape (len(candidates),).
+        """
         nothing = np.zeros(len(candidates))
         if self._passages is None or not len(candidates):
             return nothing, nothing
@@ -211,43 +222,49 @@ class Snapshot:
         ends = np.cumsum(counts)
         with np.errstate(all="ignore"):
             if self._are_few(candidates):
-                # One by one: taking them together would copy them, which is most of the time.
+                # One by one, since taking them together would copy them, which takes most of the time.
                 parts = zip(starts.tolist(), (starts + counts).tolist(), strict=True)
-                found = np.concatenate([self._passages[start:end] @ vector for start, end in parts])
+                cosines = np.concatenate([self._passages[start:end] @ vector for start, end in parts])
                 bounds, wholes = ends - counts, ends - counts
             else:
-                found = self._products(self._passages, vector)
-                # reduceat wants starts inside the array; each second segment is the gap behind a memory.
-                found = np.append(found, np.float32(-1.0))
+                cosines = self._products(self._passages, vector)
+                # reduceat needs starts inside the array; every second segment is the gap behind a memory.
+                cosines = np.append(cosines, np.float32(-1.0))
                 bounds, wholes = np.stack([starts, starts + counts], axis=1).reshape(-1), starts
-        if not np.all(np.abs(found) < _LONGEST_COSINE):  # no vector of length one gives that, nor no number
+        if not np.all(np.abs(cosines) < _LONGEST_COSINE):  # vectors of length one cannot give more, nor NaN
             self._passages = None
             self._miss("The vector file is damaged: only words were compared.")
             return nothing, nothing
-        best = np.maximum.reduceat(found, bounds)[:: len(bounds) // len(starts)]
-        return best.astype(np.float64), found[wholes].astype(np.float64)
+        best = np.maximum.reduceat(cosines, bounds)[:: len(bounds) // len(starts)]
+        return best.astype(np.float64), cosines[wholes].astype(np.float64)
 
     def relevance(self, query: str, vector: Vector, candidates: Catalogue) -> list[Relevance]:
-        """The relevance to show: cosines in float64, row by row, so that the table's size cannot matter."""
-        found = []
+        """The exact relevance of each candidate, for the answer.
+
+        The cosines are float64, row by row, so that they do not depend on the size of the store.
+        """
+        relevances = []
         shares = self.lexical(query).of(candidates.number)
         wide = vector.astype(np.float64)
         for first, count, from_words in zip(
             candidates.passage_row.tolist(), candidates.passage_count.tolist(), shares.tolist(), strict=True
         ):
             if self._passages is None:
-                found.append(relevance(0.0, 0.0, from_words))
+                relevances.append(relevance(0.0, 0.0, from_words))
                 continue
             passages = self._passages[first : first + count].astype(np.float64)
             cosines = [float(np.dot(passage, wide)) for passage in passages]
-            found.append(relevance(max(cosines), cosines[0], from_words))
-        return found
+            relevances.append(relevance(max(cosines), cosines[0], from_words))
+        return relevances
 
     def whole_text_vectors(self, numbers: Sequence[int]) -> Vectors:
-        """The vector of each memory's whole text, in the order given; zeros where there is none."""
+        """The vectors of the memories' whole texts, shape (len(numbers), dimensions); zeros for a memory without one.
+
+        Without vectors, ``dimensions`` is 0.
+        """
         dimensions = 0 if self._passages is None else self._passages.shape[1]
-        found = np.zeros((len(numbers), dimensions), np.float32)
+        vectors = np.zeros((len(numbers), dimensions), np.float32)
         for at, index in enumerate(self.catalogue.indexes(np.array(numbers, np.int64)).tolist()):
             if index >= 0 and self._passages is not None:
-                found[at] = self._passages[int(self.catalogue.passage_row[index])]
-        return found
+                vectors[at] = self._passages[int(self.catalogue.passage_row[index])]
+        return vectors

@@ -1,1 +1,9 @@
-"""What an operator asks of the queue, for the command line and HTTP alike."""
+"""Administration: an operator's requests to the queue and the worker, for the command line and HTTP.
+
+It does not know how answers are printed or sent. In reading order:
+
+``shapes``: the types of the answers.
+``selection``: which jobs a request selects.
+``requests``: cancel, retry, dismiss, and requests to the worker, with their outcome.
+``overview``: the overview of a workspace, with advice.
+"""

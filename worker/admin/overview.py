@@ -1,4 +1,4 @@
-"""A workspace at a glance: worker, queue, memory, disk, and what its operator should do next."""
+"""The overview of a workspace: worker, queue, memory, disk, and advice for its operator."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def overview(workspace: Workspace, settings: Settings) -> Overview:
-    """What ``cognee-memory status`` tells; read from files, whether a worker runs or not."""
+    """The answer of ``cognee-memory status``, read from files, with or without a worker."""
     now = clock.now()
     paths = workspace.spool
     jobs = RecordCache(paths)
@@ -52,17 +52,14 @@ def overview(workspace: Workspace, settings: Settings) -> Overview:
 
 
 def oldest_waiting(rows: list[JobRow], now: datetime) -> float | None:
-    """For how many seconds the job has waited that came first of those that wait; None where none does.
-
-    Jobs that are to run again are left out.
-    """
+    """The seconds that the oldest waiting job has waited; None without one. Replayed jobs are left out."""
     waits = (b for b in rows if b["state"] in ("queued", "retrying") and not record_cache.is_waiting_replay(b))
     times = [clock.parse(b["accepted_at"]) for b in waits if b["accepted_at"]]
     return round((now - min(times)).total_seconds(), 1) if times else None
 
 
 def advice(standing: Standing, now: datetime) -> list[str]:
-    """What to do next, the most urgent first; nothing where all is well."""
+    """The next things to do, most urgent first; empty if there is nothing."""
     worker, jobs, disk = standing["worker"], standing["jobs"], standing["disk"]
     live = sum(jobs["counts"].get(state, 0) for state in LIVE)
     waits = live + standing["waiting_in_inbox"]
@@ -78,8 +75,8 @@ def advice(standing: Standing, now: datetime) -> list[str]:
         lines.append(f"cognee-memory doctor: the worker lives, and has said nothing for {span(silent)}")
     wrong = {name: jobs["counts"].get(name, 0) for name in ("failed", "expired")}
     if sum(wrong.values()):
-        said = ", ".join(f"{count:,} {name}" for name, count in wrong.items() if count)
-        lines.append(f"cognee-memory jobs causes: {said}; each cause with its remedy")
+        numbers = ", ".join(f"{count:,} {name}" for name, count in wrong.items() if count)
+        lines.append(f"cognee-memory jobs causes: {numbers}; each cause with its remedy")
     if standing["rejected_files"]:
         files = counted(standing["rejected_files"], "file")
         lines.append(f"cognee-memory jobs list --state rejected: {files} could not become jobs")
@@ -92,6 +89,6 @@ def advice(standing: Standing, now: datetime) -> list[str]:
 
 
 def _silent_seconds(worker: WorkerState, now: datetime) -> float:
-    """How long a worker that lives has not been heard of, where that is too long; else 0."""
+    """The age in seconds of a running worker's heartbeat if it is stale; else 0."""
     seconds = heartbeat.age_seconds(worker["heartbeat"], now) if worker["alive"] else None
     return seconds if seconds is not None and seconds > heartbeat.STALE_SECONDS else 0.0

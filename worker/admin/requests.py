@@ -1,6 +1,6 @@
-"""Requests to the worker about jobs, for the command line and HTTP, and what became of them.
+"""Requests to the worker, about jobs or about itself, and their outcome.
 
-They are files, so they work beside any worker and without one.
+A request is a file, so it can be made while no worker runs; the next worker handles it.
 """
 
 from __future__ import annotations
@@ -27,19 +27,20 @@ if TYPE_CHECKING:
 CANCEL_SECONDS = 15.0  # a running job stops within 2 s, or 10 in a critical section
 REQUEST_SECONDS = 5.0
 
-DISMISSED = "dismissed"  # no state of a record: it has gone
+DISMISSED = "dismissed"  # not a record's state: the record was removed
 
 _LOOK_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A job that could not be asked about, or did not do as it was asked."""
+    """A job for which the request was not possible, or had no effect."""
 
     job_id: str
     error: JobError
 
     def as_dict(self) -> Skipped:
+        """The entry of the answer's ``skipped``."""
         return {
             "job_id": self.job_id,
             "error_code": self.error.code,
@@ -50,9 +51,9 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A job for which the worker was asked (``requested``), or for which there was no need.
+    """A job with a request to the worker (``requested``), or one that needed none.
 
-    ``obeyed`` is false as long as no worker has read the request. ``state`` is the job's now.
+    ``obeyed`` is False until a worker has handled the request. ``state`` is the job's present state.
     """
 
     job_id: str
@@ -61,12 +62,13 @@ class Asked:
     requested: bool = True
 
     def as_dict(self) -> AskedJob:
+        """The entry of the answer's list of jobs."""
         return {"job_id": self.job_id, "requested": self.requested, "obeyed": self.obeyed, "state": self.state}
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of a request about several jobs."""
+    """The outcome of a request about several jobs."""
 
     asked: list[Asked] = field(default_factory=list)
     skipped: list[Refusal] = field(default_factory=list)
@@ -74,9 +76,9 @@ class Outcome:
 
 
 def cancel_many(workspace: Workspace, job_ids: Sequence[str], seconds: float = CANCEL_SECONDS) -> Outcome:
-    """Ask for jobs not to run, and wait for so long at most until the worker has dealt with it.
+    """Request the cancellation of jobs, and wait at most ``seconds`` until the worker has handled it.
 
-    A job that has ended before is no refusal. One whose effect is committed is (CANCEL_TOO_LATE).
+    A job that had already ended counts as done. One whose change is committed is skipped with CANCEL_TOO_LATE.
     """
     spool_paths = workspace.spool
     outcome, told = Outcome(), {}
@@ -106,10 +108,10 @@ def cancel_many(workspace: Workspace, job_ids: Sequence[str], seconds: float = C
 def retry_many(
     workspace: Workspace, job_ids: Sequence[str], seconds: float = REQUEST_SECONDS, *, start: bool = True
 ) -> Outcome:
-    """Run ended jobs again, and see to it that a worker lives. A rejected job's file is dropped anew.
+    """Request another run of ended jobs, start a worker if none runs, and wait at most ``seconds`` for it.
 
-    In place of an id, the name of a file in ``rejected/`` will do. Waits for so long at most until the worker has
-    dealt with it; a file that is rejected once more is a refusal. Raises WORKER_START_FAILED.
+    An id may also be the name of a file in ``rejected/``. A rejected job's file is dropped again; if it is rejected
+    again, it is skipped. Raises JobError: WORKER_START_FAILED.
     """
     spool_paths = workspace.spool
     outcome, told, dropped = Outcome(), {}, []
@@ -140,9 +142,9 @@ def retry_many(
 
 
 def dismiss_many(workspace: Workspace, job_ids: Sequence[str], seconds: float = REQUEST_SECONDS) -> Outcome:
-    """Take ended jobs off the list before their time, and wait for so long at most until the worker has done so.
+    """Request the removal of ended jobs before their retention ends, and wait at most ``seconds`` for it.
 
-    A job that has not ended is a refusal. The ``state`` of one that has gone is ``dismissed``.
+    A job that has not ended is skipped with ARGUMENT_INVALID. The ``state`` of a removed job is ``dismissed``.
     """
     spool_paths = workspace.spool
     outcome, told = Outcome(), {}
@@ -189,14 +191,14 @@ def _replayable(spool_paths: SpoolPaths, job_id: str, record: Record | None) -> 
 
 
 def kept_copy(spool_paths: SpoolPaths, job_id: str) -> dict[str, Any] | None:
-    """The worker's copy of a job file; None where its time is over."""
+    """The content of the worker's copy of a job file; None if it was removed or cannot be read."""
     for path in (spool_paths.copy(job_id), spool_paths.ended_copy(job_id)):
         try:
-            found = json.loads(files.read_own(path, spool.RECORD_LIMIT))
+            job = json.loads(files.read_own(path, spool.RECORD_LIMIT))
         except (OSError, ValueError, RecursionError, JobError):
             continue
-        if isinstance(found, dict):
-            return found
+        if isinstance(job, dict):
+            return job
     return None
 
 
@@ -214,8 +216,7 @@ def _refused(job_id: str, error: Exception) -> Refusal:
 
 
 def _await(spool_paths: SpoolPaths, paths: Iterable[Path], seconds: float) -> set[Path]:
-    """Wait until the worker has taken all these files. Returns those that are left when the time is over or nobody
-    works."""
+    """Wait until the worker has removed all these files. Returns those left after ``seconds`` or without a worker."""
     deadline = time.monotonic() + seconds
     left = {path for path in paths if path.exists()}
     while left and time.monotonic() < deadline and client.is_worker_running(spool_paths):
@@ -225,7 +226,10 @@ def _await(spool_paths: SpoolPaths, paths: Iterable[Path], seconds: float) -> se
 
 
 def ask_worker(workspace: Workspace, verb: client.Verb, seconds: float = REQUEST_SECONDS) -> AskedWorker:
-    """Ask for what is about no single job. ``obeyed`` is false where no worker has read it yet: the next one will."""
+    """Make a request about no single job, such as pause, and wait at most ``seconds`` for it.
+
+    ``obeyed`` is False if no worker has handled it yet; the next one will.
+    """
     spool_paths = workspace.spool
     client.request(spool_paths, verb)
     obeyed = client.wait_until_handled(spool_paths, spool_paths.request(verb), seconds)
@@ -233,5 +237,5 @@ def ask_worker(workspace: Workspace, verb: client.Verb, seconds: float = REQUEST
 
 
 def worker_of(workspace: Workspace) -> WorkerState:
-    """Whether a worker lives, and what it, or the last one, said of itself."""
+    """Whether a worker runs, and its heartbeat or that of the last one."""
     return {"alive": launch.is_alive(workspace), "heartbeat": heartbeat.read(workspace.spool)}

@@ -1,4 +1,4 @@
-"""Which jobs a request of a person means: by states, kinds, errors and times in words, by id, or by its beginning."""
+"""The selection of jobs for a request: by state, kind, error, text and time, or by id or its beginning."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from .shapes import InboxFile
 
 REPLAYABLE: tuple[State, ...] = ("failed", "expired", "cancelled")
-# What "run again all that …" means where no state is named: nobody has said of these that they must not run.
+# The states that a retry selects by default. Cancelled jobs are not among them, since a person stopped those.
 GONE_WRONG: tuple[State, ...] = ("failed", "expired", "rejected")
 
 
 def states_of(text: str | None) -> tuple[str, ...]:
-    """The states in a text like ``failed,expired``. Raises ARGUMENT_INVALID."""
+    """The states in a text like ``failed,expired``. Raises JobError: ARGUMENT_INVALID for an unknown one."""
     words = [word.strip() for word in (text or "").split(",")]
     return tuple(_known("state", word, get_args(State)) for word in words if word)
 
 
 def kind_of(text: str | None) -> str | None:
-    """Raises ARGUMENT_INVALID for what is no kind of job."""
+    """The kind of job. Raises JobError: ARGUMENT_INVALID for an unknown one."""
     return None if text is None else _known("kind", text, KIND_NAMES)
 
 
 def error_of(text: str | None) -> str | None:
-    """An error's code, in whichever case. Raises ARGUMENT_INVALID for one that is not in the table."""
+    """The error code, from upper or lower case. Raises JobError: ARGUMENT_INVALID for an unknown one."""
     return None if text is None else _known("error", text.strip().upper(), ERRORS)
 
 
@@ -54,7 +54,10 @@ _SPANS = {"s": 1, "min": 60, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 
 
 def moment(text: str | None, now: datetime) -> str | None:
-    """A time as a record has it: of ``2h`` or ``3d`` that long ago, or an ISO time or date. Raises ARGUMENT_INVALID."""
+    """A timestamp in the form of the records, from an age like ``2h`` or ``3d``, or an ISO time or date.
+
+    Raises JobError: ARGUMENT_INVALID for any other text.
+    """
     if text is None:
         return None
     span = re.fullmatch(r"(\d{1,6})\s*(s|min|m|h|d|w)", text.strip())
@@ -70,23 +73,24 @@ def moment(text: str | None, now: datetime) -> str | None:
 
 
 def resolved(spool_paths: SpoolPaths, wanted: str) -> str:
-    """The id of the job that is meant: given whole, or by a beginning that no other has.
+    """The id of a job, from the whole id or a unique beginning.
 
-    Raises ARGUMENT_INVALID for a beginning of several, JOB_NOT_FOUND with what is near for one of none.
+    Raises JobError: ARGUMENT_INVALID when several ids have this beginning; JOB_NOT_FOUND, with similar ids, when none
+    has it.
     """
     if is_job_id(wanted) and (spool_paths.record(wanted).exists() or spool_paths.dropped(wanted).exists()):
         return wanted
     ids = known_ids(spool_paths)
-    found = sorted(job_id for job_id in ids if job_id.startswith(wanted)) if wanted else []
-    if len(found) == 1:
-        return found[0]
-    if found:
-        shown = ", ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+    matching = sorted(job_id for job_id in ids if job_id.startswith(wanted)) if wanted else []
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        shown = ", ".join(matching[:5]) + (f" and {len(matching) - 5} more" if len(matching) > 5 else "")
         raise JobError(
             "ARGUMENT_INVALID",
-            f"{wanted!r} begins the ids of {len(found)} jobs: {shown}.",
+            f"{wanted!r} begins the ids of {len(matching)} jobs: {shown}.",
             remediation="Give more of the id.",
-            details={"job_ids": found[:20]},
+            details={"job_ids": matching[:20]},
         )
     hint = did_you_mean(wanted, sorted(ids), 3, 0.8, quoted=False) if len(ids) <= 10_000 else ""
     raise JobError("JOB_NOT_FOUND", f"No job {wanted[:80]!r} is waiting, and there is no record of it.{hint}")
@@ -110,33 +114,33 @@ def selected(
     contains: str | None = None,
     since: str | None = None,
 ) -> list[str]:
-    """The ids of the jobs that match, the oldest first; without ``states``, those in the default ones.
+    """The ids of the job rows that match, oldest first. Without ``states``, those of ``default``.
 
-    ``since`` leaves out what came, or ended, before that time.
+    ``since`` leaves out jobs that were accepted or ended before that time.
     """
     matching = fitting(found, states=states or default, kind=kind, error=error, contains=contains, since=since)
-    return [brief["job_id"] for brief in sorted(matching, key=record_cache.sort_key)]
+    return [row["job_id"] for row in sorted(matching, key=record_cache.sort_key)]
 
 
 def fitting(found: Iterable[JobRow], *, since: str | None = None, **filters: Any) -> list[JobRow]:
-    """``briefs.matching``, without what came and ended before ``since``."""
+    """As ``record_cache.matching``, without jobs whose ``last_change`` is before ``since``."""
     matching = record_cache.matching(found, **filters)
-    return matching if since is None else [brief for brief in matching if last_change(brief) >= since]
+    return matching if since is None else [row for row in matching if last_change(row) >= since]
 
 
 def last_change(brief: JobRow) -> str:
-    """When the job ended, or came."""
+    """The timestamp of the job's end, or of its acceptance if it has not ended."""
     return str(brief["finished_at"] or brief["accepted_at"] or "")
 
 
 def waiting(spool_paths: SpoolPaths) -> list[InboxFile]:
-    """What lies in the inbox, the oldest first: ``file``, and ``at``, its time of change in seconds since the epoch."""
+    """The files in the inbox, oldest first. ``at``: the modification time in seconds since 1970."""
     if not spool_paths.root.is_dir():
         return []
-    found: list[InboxFile] = []
+    inbox_files: list[InboxFile] = []
     for entry in spool.inbox(spool_paths):
         try:
-            found.append({"file": entry.path.name, "at": entry.path.lstat().st_mtime})
+            inbox_files.append({"file": entry.path.name, "at": entry.path.lstat().st_mtime})
         except FileNotFoundError:
             continue
-    return sorted(found, key=lambda item: item["at"])
+    return sorted(inbox_files, key=lambda item: item["at"])

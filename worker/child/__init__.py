@@ -1,1 +1,10 @@
-"""The child process: started, watched and asked by the worker; runs operations over the stores."""
+"""The child process: runs the operations over the stores, one request at a time, for the worker.
+
+It does not know states and records of jobs. In reading order:
+
+``protocol``: the messages between the worker and its child.
+``supervisor``: the worker's side: at most one child, and the requests to it.
+``process``: one child process: its pipes, its timeout, and the thread that watches it.
+``main``: the child's side: requests read, run and answered.
+``parent_death``: the parent-death guard, and the child's lower priority.
+"""

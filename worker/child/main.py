@@ -1,6 +1,6 @@
-"""The child process: runs operations over the stores, one request at a time, until its stdin closes.
+"""The child process's main module: runs operations over the stores, one request at a time, until stdin closes.
 
-stdout carries answers alone: the real one is moved out of reach of prints before anything is imported.
+Only answers are written to the real stdout; the prints of libraries are redirected to stderr.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ log = logging.getLogger("child")
 
 
 class Pipes:
-    """The parent's requests and our messages to it.
+    """The parent's requests on stdin and the messages to it on stdout.
 
-    The end of stdin means that the parent is gone, or wants us to be.
+    The end of stdin means that the parent has ended, or wants this process to end.
     """
 
     def __init__(self, answers: int, leaving: Callable[[], None] = lambda: None) -> None:
@@ -52,34 +52,36 @@ class Pipes:
         threading.Thread(target=self._read, daemon=True).start()
 
     def send(self, message: Mapping[str, Any]) -> None:
+        """Write a message as one line. Thread-safe. Raises OSError when the parent has ended."""
         rest = memoryview(json.dumps(message, ensure_ascii=False).encode() + b"\n")
         with self._sending:
             while rest:
                 rest = rest[self._answers.write(rest) or 0 :]
 
     def answer(self, message: Answer, *, last: bool) -> None:
-        """The outcome of a request; after the last one nothing runs that the parent's end would cut off."""
+        """Send the answer of a request. After the ``last`` one nothing runs, so the end of stdin interrupts nothing."""
         if last:
             self._busy.clear()
         with steps.fault_point("child.answer"):
             self.send(message)
 
     def next(self) -> dict[str, Any] | None:
-        """The next request; None at the end."""
+        """The next request; None after the end of stdin."""
         return self._requests.get()
 
     def _read(self) -> None:
         for line in sys.stdin.buffer:
             if not line.endswith(b"\n"):
-                break  # the parent was cut off in the middle of a request
-            self._busy.set()  # before it is taken up: else an end of stdin in between would not cut it off
+                break  # the parent died while it wrote a request
+            self._busy.set()  # before the request is started, so that an end of stdin in between interrupts it
             self._requests.put(json.loads(line))
         if self._busy.is_set():
             self._leave()
         self._requests.put(None)
 
     def _leave(self) -> None:
-        """Nobody takes the answer, so what runs is cut off, but in no critical section."""
+        """End the process although a request runs, since no one would read its answer; but wait for the end of a
+        critical section first."""
         if not critical.wait(0):
             try:
                 self.send({"critical": True})
@@ -91,7 +93,7 @@ class Pipes:
 
 
 class Server:
-    """Runs what is asked. While long work stands at a safe point, other requests are served in between."""
+    """Serves requests. While long work is paused at a safe point, it serves other requests."""
 
     def __init__(self, pipes: Pipes, stores: Stores) -> None:
         self._pipes = pipes
@@ -99,6 +101,7 @@ class Server:
         self._depth = 0
 
     def serve(self) -> None:
+        """Serve requests until stdin ends."""
         while (request := self._pipes.next()) is not None:
             self._serve(request)
 
@@ -131,7 +134,7 @@ class Server:
         while True:
             request = self._pipes.next()
             if request is None:
-                threading.Event().wait()  # the thread that read the end ends the process
+                threading.Event().wait()  # the reading thread ends the process
             elif "go_on" in request:
                 return
             else:
@@ -154,20 +157,21 @@ class Server:
                     return {}
                 return run(kind, tasks, self._stores, clock.now(), progress)
         except JobError as error:
-            if not tasks:  # maintenance: nobody else would say
+            if not tasks:  # maintenance has no record that would show the error
                 log.warning("%s was not done: %s", kind, error.code)
             return {task.job_id: Failed(error) for task in tasks}
         except Exception as error:
-            # The traceback goes to the log; a record gets no more than the kind of error, which holds no text.
+            # The traceback is logged; the record gets only the exception's type, which contains no text of a memory.
             log.error("operation %s failed: %s", kind, trace(error))
-            if len(tasks) > 1:  # each is tried alone, so that a bad one fails alone
-                return {job: found for task in tasks for job, found in self._outcomes(kind, [task], progress).items()}
+            if len(tasks) > 1:  # run each alone, so that only the bad ones fail
+                return {job: done for task in tasks for job, done in self._outcomes(kind, [task], progress).items()}
             failure = JobError("INTERNAL", f"The operation {kind!r} met an unexpected {type(error).__name__}.")
             return {task.job_id: Failed(failure) for task in tasks}
 
 
 def main() -> int:
-    leash = ParentDeathGuard(parent=int(sys.argv[2]))
+    """``python -m worker.child.main WORKSPACE PARENT``, where PARENT is the worker's process id."""
+    guard = ParentDeathGuard(parent=int(sys.argv[2]))
     lower_priority()
     answers = os.dup(1)
     os.dup2(2, 1)
@@ -175,7 +179,7 @@ def main() -> int:
     log_lines.log_to_stderr()
     settings = load()
     steps.arm(settings.fault if settings.test_jobs else None)
-    critical.on_change(leash.disarm, leash.arm)
+    critical.on_change(guard.disarm, guard.arm)
     workspace = Workspace(Path(sys.argv[1]))
     pipes = Pipes(answers, lambda: forgive_opening(workspace))
 

@@ -1,7 +1,7 @@
-"""The child's leash: it ends with its parent, even one that was killed, but not inside a critical section. And it
-stands back behind whoever waits for an answer.
+"""The parent-death guard: ends the child when its parent dies, but not inside a critical section. And its low priority.
 
-The end of stdin tells it on every platform. Linux also ends it from outside, in case it does not listen.
+On every platform the end of stdin ends the child (see ``main``). On Linux the kernel also kills it, in case it does not
+read stdin.
 """
 
 from __future__ import annotations
@@ -13,27 +13,28 @@ import sys
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
-_EASY_PREY = "500"  # of -1000 to 1000: out of memory, the kernel takes the child rather than the editor
+_EASY_PREY = "500"  # of -1000 to 1000: without memory, the kernel kills the child rather than the editor
 
-# A person's question must not wait for ingestion in the background. On a machine with nothing else to do that costs
-# ingestion nothing; against a program that takes all it can get, it still has a quarter of a processor.
+# A query must not wait for background ingestion. On an idle machine this costs ingestion nothing; beside a program that
+# uses all it can get, ingestion still has a quarter of a processor.
 _NICENESS = 5
 
 
 def lower_priority() -> None:
-    """Let everything else of this user go first. Where the system refuses, nothing is lost but that."""
+    """Lower this process's CPU priority. If the system refuses, nothing changes."""
     if sys.platform == "win32":
         return
     with contextlib.suppress(OSError):
         os.nice(_NICENESS)
-    # On desktops the kernel weighs sessions, and what is in them only against each other. Ours is one of its own.
+    # With autogroups, as on desktops, Linux compares nice values only within a session. This process has its own
+    # session, so its whole group gets the lower priority.
     if sys.platform == "linux" and os.getsid(0) == os.getpid():
         with contextlib.suppress(OSError):
             Path("/proc/self/autogroup").write_text(str(_NICENESS), "ascii")
 
 
 class ParentDeathGuard:
-    """Held by the process that makes it. ``let_go`` and ``hold`` bracket what must not be cut off."""
+    """Armed by its creation. ``disarm`` before and ``arm`` after a critical section."""
 
     def __init__(self, parent: int) -> None:
         self._parent = parent
@@ -48,16 +49,17 @@ class ParentDeathGuard:
         self.arm()
 
     def arm(self) -> None:
-        """From now on the kernel ends this process when its parent's thread ends."""
+        """Make the kernel kill this process when the parent's thread ends. Ends it now if the parent has ended."""
         if self._prctl is not None:
             self._prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if self.is_orphan():  # it ended before the kernel knew
+        if self.is_orphan():  # the parent ended before the call above
             os._exit(1)
 
     def disarm(self) -> None:
-        """The parent's end is not ours for now."""
+        """Let this process survive the parent's end until ``arm``."""
         if self._prctl is not None:
             self._prctl(_PR_SET_PDEATHSIG, 0)
 
     def is_orphan(self) -> bool:
+        """Whether the parent has ended; always False on Windows."""
         return sys.platform != "win32" and os.getppid() != self._parent

@@ -1,6 +1,6 @@
-"""One child process: its pipes, its clock, and the thread that watches it.
+"""One child process, on the worker's side: its pipes, its timeout, and the thread that watches it.
 
-One JSON object a line each way. The child's stderr goes to the log, line by line, bounded.
+Each direction carries one JSON object per line. The child's stderr is copied to the log, with a rate limit.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ child_log = logging.getLogger("child")
 Why = Literal["died", "cancelled", "timeout", "memory", "stopped"]
 
 MIB = 1024 * 1024
-_SOFT_SECONDS = 1.5  # for the child to leave by itself; with the kill, a cancelled job stops within 2 s
-_LOADING_SECONDS = 120.0  # of starting, which do not count towards a job's timeout
+_SOFT_SECONDS = 1.5  # before the kill; so a cancelled job stops within 2 s
+_LOADING_SECONDS = 120.0  # of loading at most, which do not count towards a job's timeout
 _WATCH_SECONDS = 0.5
-_ANSWER_BYTES = 64 * 1024 * 1024  # what a record may hold at most
+_ANSWER_BYTES = 64 * 1024 * 1024  # as large as a record may be
 _NO_CONSOLE: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
 
 class ChildProcess:
-    """One child process, with its pipes, its clock and the thread that watches it."""
+    """One child process. ``why``: the reason for which it is being ended, or None. ``jobs``: the number of jobs run."""
 
     def __init__(self, workspace: Workspace, settings: Settings) -> None:
         self._popen = subprocess.Popen(
@@ -50,7 +50,7 @@ class ChildProcess:
             bufsize=0,
             env=cognee_environment(settings, workspace, inherited_environment()),
             cwd=workspace.root.anchor,
-            start_new_session=sys.platform != "win32",  # a Ctrl-C is for the worker alone
+            start_new_session=sys.platform != "win32",  # a Ctrl-C reaches only the worker
             creationflags=_NO_CONSOLE,
         )
         assert self._popen.stdin is not None
@@ -66,7 +66,7 @@ class ChildProcess:
         self._state = threading.Lock()
         self._asked = 0
         self._deadline: float | None = None
-        self._loading_since: float | None = time.monotonic()  # until it says that it is there
+        self._loading_since: float | None = time.monotonic()  # until it reports that it has loaded
         self._in_critical = threading.Event()
         self._look = threading.Event()
         threading.Thread(target=pump, args=(self._popen.stderr, child_log), daemon=True, name="child-stderr").start()
@@ -74,54 +74,63 @@ class ChildProcess:
 
     @property
     def busy(self) -> bool:
+        """Whether a request runs."""
         return self._asked > 0
 
     def is_alive(self) -> bool:
+        """Whether the process runs."""
         return self._popen.poll() is None
 
     def is_usable(self) -> bool:
+        """Whether the process runs and is not being ended."""
         return self.is_alive() and self.why is None
 
     def memory_bytes(self) -> int | None:
+        """The resident memory of the process; None if it cannot be read."""
         try:
             return int(psutil.Process(self.pid).memory_info().rss)
         except psutil.Error:
             return None
 
-    # --- asking ---
+    # --- requests ---
 
     def begin(self, timeout_seconds: float | None) -> None:
+        """Note that a request begins, with its timeout."""
         with self._state:
             self._asked += 1
             self._deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
         self._look.set()
 
     def finish(self, jobs: int) -> None:
+        """Note that a request of so many jobs has ended."""
         with self._state:
             self._asked -= 1
             self._deadline = None
             self.jobs += jobs
 
     def suspend(self) -> float | None:
-        """Stop the clock of what runs; returns the seconds that it has left."""
+        """Stop the timeout of the running request. Returns the seconds left; None without a timeout."""
         with self._state:
             left = None if self._deadline is None else self._deadline - time.monotonic()
             self._deadline = None
         return left
 
     def resume(self, left: float | None) -> None:
+        """Start the timeout again with the seconds left."""
         with self._state:
             self._deadline = None if left is None else time.monotonic() + left
         self._look.set()
 
     def send(self, message: dict[str, Any]) -> None:
+        """Write a message as one line. Raises OSError when the pipe is closed."""
         rest = memoryview(json.dumps(message).encode() + b"\n")
-        with self._writing:  # and nobody closes the pipe meanwhile
+        with self._writing:  # also keeps ``_close_input`` from closing the pipe
             while rest:
                 rest = rest[self._input.write(rest) or 0 :]
 
     def receive(self) -> dict[str, Any] | None:
-        """The next message that is for whoever asked; None when the child has closed its end."""
+        """The next message for the caller; None when the child has closed its end. Raises ValueError if it is no JSON
+        or too long."""
         while line := self._lines.next():
             message: dict[str, Any] = json.loads(line)
             if "loading" in message:
@@ -133,7 +142,7 @@ class ChildProcess:
         return None
 
     def _set_loading(self, loading: bool) -> None:
-        """Starting takes seconds, once: they are not the job's."""
+        """Extend the job's deadline by the time of loading, which takes seconds once per process."""
         with self._state:
             now = time.monotonic()
             if loading:
@@ -152,10 +161,10 @@ class ChildProcess:
                 allowance = 0.0 if self._loading_since is None else _LOADING_SECONDS
                 left = None if self._deadline is None else self._deadline + allowance - time.monotonic()
                 if left is not None and left <= 0:
-                    self._begin_end("timeout")  # in one step with the look: another job may begin right after
+                    self._begin_end("timeout")  # under the same lock as the check: another request may begin after it
                     return
             if self.busy and (self.memory_bytes() or 0) > self._most_bytes:
-                self.end("memory")  # which it does not when nothing runs any more: we watch on
+                self.end("memory")  # without effect if the request has just ended
             pause = _WATCH_SECONDS if self.busy else None
             self._look.wait(pause if left is None else min(_WATCH_SECONDS, left))
             self._look.clear()
@@ -163,7 +172,7 @@ class ChildProcess:
     # --- ending ---
 
     def end(self, why: Why) -> None:
-        """End what runs; where nothing does, there is nothing to end."""
+        """End the process if a request runs; otherwise do nothing. Does not wait."""
         with self._state:
             if self._asked:
                 self._begin_end(why)
@@ -174,13 +183,13 @@ class ChildProcess:
             self._look.set()
             try:
                 threading.Thread(target=self._end, name="child-end").start()
-            except RuntimeError:  # the system gives us no thread: who waits for the end must not wait for ever
+            except RuntimeError:  # the system gives no thread, but ``clear_away`` must not wait forever
                 self._popen.kill()
 
     def _end(self) -> None:
-        """Close its input, which tells it to leave outside critical sections; kill it when the time is over."""
+        """Close its stdin, so that it ends outside critical sections; kill it if it does not end in time."""
         self._close_input()
-        # Without a job it is closing its stores, which is critical too.
+        # Without a request it is closing its stores, which is critical too.
         if not self._ended_within(_SOFT_SECONDS) and (self._in_critical.is_set() or not self._asked):
             self._ended_within(CRITICAL_SECONDS - _SOFT_SECONDS)
         if self.is_alive():
@@ -196,16 +205,16 @@ class ChildProcess:
 
     def _close_input(self) -> None:
         if not self._writing.acquire(timeout=0.2):
-            return  # somebody is writing to a child that does not read
+            return  # another thread is writing to a child that does not read
         try:
             self._input.close()
         except OSError:
-            pass  # it has ended already
+            pass  # the child has already ended
         finally:
             self._writing.release()
 
     def stop(self, wait_seconds: float) -> None:
-        """Let it close its stores and end; kill it if it does not."""
+        """Let the process close its stores and end; kill it after ``wait_seconds``."""
         self._close_input()
         if not self._ended_within(wait_seconds):
             log.error("the child did not end within %g s: killed", wait_seconds)
@@ -214,9 +223,9 @@ class ChildProcess:
         log.info("child ended pid=%d", self.pid)
 
     def clear_away(self) -> tuple[Why, int]:
-        """Wait for its end; why it ended, and its exit status."""
+        """Wait for the end of the process. Returns the reason and the exit status."""
         if self.why is None:
-            self._popen.kill()  # its pipe is broken: what it does nobody would hear of
+            self._popen.kill()  # its pipe is broken, so it cannot answer any more
         status = self._popen.wait()
         self._look.set()
         self._close_input()
@@ -225,9 +234,9 @@ class ChildProcess:
 
 
 class _Lines:
-    """Whole lines of a pipe, none longer than an answer may be.
+    """Reads complete lines from a pipe, each at most as long as an answer may be.
 
-    The pipe of a dead writer may stay open: what it had started can have inherited it.
+    It stops when ``is_written`` returns False: the pipe of a dead child may stay open in processes that it started.
     """
 
     def __init__(self, stream: IO[bytes], is_written: Callable[[], bool]) -> None:
@@ -236,7 +245,7 @@ class _Lines:
         self._rest = bytearray()
 
     def next(self) -> bytes:
-        """A line, or nothing at the end. Raises ValueError for one that is too long."""
+        """The next line; empty at the end. Raises ValueError for a line that is too long."""
         searched = 0
         while (end := self._rest.find(b"\n", searched)) < 0:
             searched = len(self._rest)
@@ -251,11 +260,11 @@ class _Lines:
         return line
 
     def _read(self) -> bytes:
-        if sys.platform != "win32":  # where nothing is inherited, and a pipe cannot be polled
+        if sys.platform != "win32":  # there, pipes are not inherited and cannot be polled
             poll = select.poll()
             poll.register(self._stream, select.POLLIN)
             while True:
-                is_over = not self._is_written()  # first: what came before the end is read
+                is_over = not self._is_written()  # before the poll, so that everything written before the end is read
                 if poll.poll(0 if is_over else _WATCH_SECONDS * 1000):
                     break
                 if is_over:

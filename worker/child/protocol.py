@@ -1,10 +1,11 @@
-"""What the worker and its child process send each other: one JSON object per line, in each direction.
+"""The messages between the worker and its child process: one JSON object per line, in each direction.
 
-The worker sends a ``Request``. The child answers with one ``Answer``, and may send messages of one key before it:
+The worker sends a ``Request``. The child replies with one ``Answer``, and may send messages of one key before it:
 
-- ``loading``: true while it loads what takes seconds, then false; that time does not count towards a timeout;
-- ``progress``: how far the job is, as its record shows it;
-- ``give_way``: it has stopped at a safe point and serves other requests until it receives ``go_on``;
+- ``loading``: true before and false after a step that takes seconds once per process; this time does not count towards
+  a timeout;
+- ``progress``: the job's progress, as its record shows it;
+- ``give_way``: it has paused at a safe point and serves other requests until it receives ``go_on``;
 - ``critical``: its stdin has ended inside a critical section, which it finishes first.
 """
 
@@ -16,36 +17,38 @@ from bridge.privacy.masking import masked_value
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-# Kinds of requests that are no jobs:
-DELIVER = "@pay"  # bring the graph up to date
-MAINTAIN = "@maintain"  # compact what only grows
+# Kinds of requests without jobs:
+DELIVER = "@pay"  # deliver the pending outbox entries to the graph
+MAINTAIN = "@maintain"  # compact the stores
 
-CRITICAL_SECONDS = 10.0  # both sides wait so long for the end of a critical section, and no longer
+CRITICAL_SECONDS = 10.0  # both sides wait at most so long for the end of a critical section
 
 
 class Request(TypedDict):
-    """Jobs of one kind, or none for ``DELIVER`` and ``MAINTAIN``. ``Child.ask`` adds ``slice_seconds``: after so long
-    the child gives way; null where it must not."""
+    """Jobs of one kind, or none for ``DELIVER`` and ``MAINTAIN``.
+
+    ``Child.ask`` adds ``slice_seconds``: the time after which the child gives way; null if it must not.
+    """
 
     kind: str
     jobs: list[dict[str, Any]]  # each the fields of bridge.operations.Task
 
 
 class Answer(TypedDict):
-    """The outcome of each job by its id, as ``encode`` makes it; and how many changes wait for the graph."""
+    """Job id -> outcome, as ``encode`` makes it; and the number of pending outbox entries, null if unknown."""
 
     outcomes: dict[str, dict[str, Any]]
     graph_lag: int | None
 
 
 def encode(outcome: Succeeded | Failed) -> dict[str, Any]:
-    """An outcome for the pipe, with the keys of the settings masked: a provider's message may quote them."""
+    """An outcome for the pipe, with the settings' API keys masked, since a provider's message may quote them."""
     match outcome:
         case Succeeded(result):
             return {"result": masked_value(result)}
         case Failed(error):
-            found = {"message": error.message, "remediation": error.remediation, "details": error.details}
-            return {"error": {"code": error.code, **masked_value(found)}}
+            texts = {"message": error.message, "remediation": error.remediation, "details": error.details}
+            return {"error": {"code": error.code, **masked_value(texts)}}
 
 
 def decode(value: dict[str, Any]) -> Succeeded | Failed:

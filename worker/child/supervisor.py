@@ -1,4 +1,4 @@
-"""The parent's side of the slow work: one child process at most, asked one thing at a time."""
+"""The supervisor of the child process: starts at most one, sends it one request at a time, and stops it when idle."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ log = logging.getLogger(__name__)
 
 
 class ChildEnded(Exception):
-    """The child ended without an answer. ``why``: by itself, or for what it was ended.
+    """The child ended without an answer. ``why``: "died", or the reason for which the worker ended it.
 
-    ``between``: while another job ran in between, which is the more likely reason.
+    ``between``: it ended while long work was paused for another job, which is then the more likely cause.
     """
 
     def __init__(self, why: Why, *, between: bool = False) -> None:
@@ -36,7 +36,7 @@ class ChildEnded(Exception):
 
 
 class Child:
-    """At most one process. ``ask`` starts it when needed; asking is for one thread at a time, ``end`` for any."""
+    """At most one child process. ``ask`` starts it if necessary. Only one thread may use ``ask``, but any ``end``."""
 
     def __init__(self, workspace: Workspace, settings: Settings, figures: Counters | None = None) -> None:
         self._workspace = workspace
@@ -45,18 +45,19 @@ class Child:
         self._process: ChildProcess | None = None
         self._ended_for_good = False
         self._last_used = time.monotonic()
-        self._lock = threading.RLock()  # reentrant: a job may run in between another one
-        # The kernel ends the child with the thread that started it: it has to be one that stays.
+        self._lock = threading.RLock()  # reentrant: a short job may run in a pause of a long one
+        # The kernel kills the child with the thread that started it, so this thread must live as long as the worker.
         self._keeper = ThreadPoolExecutor(1, thread_name_prefix="child-keeper")
 
     @property
     def pid(self) -> int | None:
+        """The process id of the running child; None without one."""
         process = self._process
         return process.pid if process is not None and process.is_alive() else None
 
     @property
     def memory_bytes(self) -> int | None:
-        """Resident memory of the process; None without one."""
+        """The resident memory of the process; None without one."""
         process = self._process
         return process.memory_bytes() if process is not None else None
 
@@ -69,11 +70,11 @@ class Child:
         between: Callable[[], object] | None = None,
         unwanted: Callable[[], bool] = lambda: False,
     ) -> Answer:
-        """Send a request and wait for its answer; messages of progress are passed on meanwhile.
+        """Send a request and wait for its answer; pass each progress message to ``progress``.
 
-        The timeout counts from when the child is ready. With ``between`` the child stops now and then at a safe
-        point for as long as that call takes, and may be asked something else in it. ``unwanted`` is looked at once
-        ``end`` would work. Raises ChildEnded.
+        The timeout begins when the child has loaded. With ``between``, the child pauses at safe points during that
+        call, which may send other requests. ``unwanted`` is checked after the point from which ``end`` works, so that
+        no cancellation is missed. Raises ChildEnded when the child ends without an answer.
         """
         with self._lock:
             process = self._running()
@@ -98,7 +99,7 @@ class Child:
                     log.error("the child's pipe broke: %s", error)
             except ChildEnded:
                 raise
-            except BaseException:  # a mistake of ours: it would go on with a request that nobody waits for
+            except BaseException:  # a bug: without this, the child would keep running the request
                 self._forget(process)
                 raise
             finally:
@@ -112,7 +113,7 @@ class Child:
     def _forget(self, process: ChildProcess) -> tuple[Why, int]:
         ended = process.clear_away()
         self._figures.count("child_ends", ended[0])
-        if self._process is process:  # else another one was started in between
+        if self._process is process:  # otherwise another one was started in a pause
             self._process = None
         return ended
 
@@ -120,7 +121,7 @@ class Child:
         suspended = process.suspend()
         if between is not None:
             between()
-        if self._process is not process:  # it ended under the other job
+        if self._process is not process:  # it ended while it ran the other job
             raise ChildEnded(process.why or "died", between=True)
         process.resume(suspended)
         process.send({"go_on": True})
@@ -137,24 +138,25 @@ class Child:
         return self._process
 
     def is_idle(self, seconds: float) -> bool:
-        """Whether there is a process that has had nothing to do for so long."""
+        """Whether the process has been idle for at least ``seconds``; False without a process."""
         process = self._process
         return process is not None and not process.busy and time.monotonic() - self._last_used >= seconds
 
     def end(self, why: Why) -> None:
-        """End what runs, at once but for a critical section, without waiting; who asked gets ChildEnded."""
+        """End the running request: at once, or after its critical section. Does not wait; ``ask`` raises ChildEnded."""
         process = self._process
         if process is not None:
             process.end(why)
 
     def end_for_good(self) -> None:
-        """End what runs, and whatever is asked from now on."""
+        """End the running request and all later ones."""
         self._ended_for_good = True
         self.end("stopped")
 
     @property
     def should_recycle(self) -> bool:
-        """Whether the process has done its share of jobs or has grown: another one should go on."""
+        """Whether the idle process should be recycled: it has run ``child_max_jobs`` jobs, or uses more than half of
+        its memory limit."""
         process = self._process
         if process is None or process.busy:
             return False
@@ -162,7 +164,7 @@ class Child:
         return grown or process.jobs >= self._settings.child_max_jobs
 
     def stop(self, wait_seconds: float = 30, why: Literal["stopped", "worn", "idle"] = "stopped") -> None:
-        """Let the process close its stores and end; kill it if it does not."""
+        """Let the process close its stores and end; kill it after ``wait_seconds``. ``why`` is for the counters."""
         with self._lock:
             if self._process is not None:
                 self._process.stop(wait_seconds)
@@ -170,6 +172,6 @@ class Child:
                 self._figures.count("child_ends", why)
 
     def close(self) -> None:
-        """Stop the process, and the thread that starts them."""
+        """Stop the process and the thread that starts processes."""
         self.stop()
         self._keeper.shutdown()

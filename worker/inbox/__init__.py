@@ -1,1 +1,9 @@
-"""The inbox: noticing dropped files, checking them, accepting or rejecting them, and requests to the worker."""
+"""The inbox: dropped files, detected, checked, accepted or rejected; and requests to the worker.
+
+It does not run jobs: accepted ones are in ``scheduling.ledger``. In reading order:
+
+``watcher``: file events that wake the worker.
+``intake``: dropped files, accepted or rejected.
+``redaction``: jobs and rejected files without secrets.
+``control``: requests to the worker.
+"""

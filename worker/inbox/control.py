@@ -1,4 +1,4 @@
-"""Requests to the worker: files in ``control/``, read after the inbox, deleted when the record shows the effect."""
+"""Requests to the worker: files in ``control/``, which are read after the inbox and deleted when they are handled."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ _LIMIT = 4096
 
 
 class Control:
-    """Looks at the requests when told to; not thread-safe, one thread calls it.
+    """Handles the requests. Not thread-safe.
 
-    ``cancel`` ends a job wherever it is; ``verbs`` are the requests about no single job, each with what obeys it.
+    ``cancel`` cancels a job in any state. ``verbs``: request name -> handler, for requests about no single job.
+    ``waits``: whether a request waits for the end of a running job.
     """
 
     def __init__(
@@ -43,14 +44,14 @@ class Control:
         self.waits = False
 
     def look(self) -> None:
-        """Obey what is there. ``waits`` says whether the end of a running job is waited for."""
+        """Handle all present requests, and set ``waits``."""
         self.waits = False
         for path in _in_order(self._paths.control):
             try:
                 self._read(path)
             except FileNotFoundError:
-                pass  # taken back
-            except OSError as error:  # a full disk, say: it is left for later, and holds up no other
+                pass  # the client has withdrawn it
+            except OSError as error:  # such as a full disk; it is tried again later, after the others
                 log.error("request %s: %s", path.name[:100], error)
 
     def _read(self, path: Path) -> None:
@@ -68,7 +69,11 @@ class Control:
             spool.remove_drop(path, status)
 
     def _obey(self, name: str, request: dict[str, Any]) -> bool:
-        """Whether the request is dealt with; False leaves it for later."""
+        """Handle a request. Returns False if it must be tried again later.
+
+        Raises JobError: ARGUMENT_INVALID for an unknown request, JOB_NOT_FOUND for a damaged record, and as
+        ``Ledger.replay``.
+        """
         if name in self._verbs:
             self._verbs[name](request)
             return True
@@ -79,16 +84,16 @@ class Control:
             record = self._ledger.find(job_id)
         except ValueError as error:
             raise JobError("JOB_NOT_FOUND", str(error)) from error
-        if record is None or (verb == "cancel" and record.state == "rejected"):  # what is dropped now is another job
+        if record is None or (verb == "cancel" and record.state == "rejected"):  # a file in the inbox is a new job
             return not self._paths.dropped(job_id).exists()
         if request.get("generation") not in (None, record.generation):
             return True
         if verb == "cancel":
-            found = self._cancel(job_id)
-            if found not in ("running", "ended"):
-                log.info("cancel: %s", found, extra=of_job(record))
-            self.waits |= found == "running"
-            return found != "running"
+            cancellation = self._cancel(job_id)
+            if cancellation not in ("running", "ended"):
+                log.info("cancel: %s", cancellation, extra=of_job(record))
+            self.waits |= cancellation == "running"
+            return cancellation != "running"
         if verb == "dismiss":
             if record.ended:
                 self._ledger.dismiss(record)
@@ -101,8 +106,8 @@ class Control:
 
 
 def _in_order(folder: Path) -> list[Path]:
-    """The requests as they came, so that the last word counts; a name with a leading dot is still being written."""
-    found: list[tuple[int, Path]] = []
+    """The requests, oldest first, so that the last one decides. A file with a leading dot is still being written."""
+    requests: list[tuple[int, Path]] = []
     with os.scandir(folder) as entries:
         for entry in entries:
             if (
@@ -110,6 +115,6 @@ def _in_order(folder: Path) -> list[Path]:
                 and not entry.name.startswith(".")
                 and not entry.is_dir(follow_symlinks=False)
             ):
-                with contextlib.suppress(FileNotFoundError):  # taken back
-                    found.append((entry.stat(follow_symlinks=False).st_mtime_ns, Path(entry.path)))
-    return [path for _, path in sorted(found)]
+                with contextlib.suppress(FileNotFoundError):  # the client has withdrawn it
+                    requests.append((entry.stat(follow_symlinks=False).st_mtime_ns, Path(entry.path)))
+    return [path for _, path in sorted(requests)]

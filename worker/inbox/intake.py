@@ -1,6 +1,6 @@
-"""From what lies in the inbox to accepted jobs: the one reader of dropped files.
+"""The intake: dropped files become accepted jobs, or are rejected. Only this module reads dropped files.
 
-The decision is a pure function of the file, the record under its name and the room there is.
+The decision is a pure function of the job, the record with its id, and the free room.
 """
 
 from __future__ import annotations
@@ -30,25 +30,29 @@ from . import redaction
 
 log = logging.getLogger(__name__)
 
-_TOGETHER = 64  # jobs that share the syncs of one acceptance
-_LOOK_SECONDS = 5.0  # after which requests have their turn before the rest of the inbox
-_AGAIN_SECONDS = 5.0  # until what could not be read or taken away is tried once more
-_IMMOVABLE = (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV)  # immutable, or something is mounted on it
+_TOGETHER = 64  # jobs that are accepted together and share the syncs
+_LOOK_SECONDS = 5.0  # of a scan at most; then requests are handled before the rest of the inbox
+_AGAIN_SECONDS = 5.0  # before a file that could not be read or removed is tried again
+_IMMOVABLE = (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV)  # an immutable file, or a mount point
 
 
 @dataclass(frozen=True, slots=True)
 class Accept:
+    """Accept the job, as this generation of its id."""
+
     job: Job
     generation: int
 
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """The same job again: nothing to do but to take the file away."""
+    """The same job was accepted before: only remove the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reject:
+    """Reject the file with this error."""
+
     error: JobError
 
 
@@ -56,7 +60,10 @@ Verdict = Accept | Duplicate | Reject
 
 
 def decide(job: Job, earlier: Record | None, room: int, free_bytes: int, min_free_bytes: int) -> Verdict:
-    """What to do with a well-formed job, given the record under its id and the room that is left."""
+    """The verdict on a valid job, from the record with its id (``earlier``) and the free room.
+
+    ``room``: the number of jobs that may still be accepted. Rejects with JOB_ID_CONFLICT, BACKLOG_FULL or DISK_FULL.
+    """
     if earlier is not None and earlier.state != "rejected":
         if earlier.job_sha256 == job.sha256:
             return Duplicate()
@@ -75,7 +82,7 @@ def decide(job: Job, earlier: Record | None, room: int, free_bytes: int, min_fre
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What intake heeds, from the settings."""
+    """The intake's limits, from the settings."""
 
     max_job_bytes: int
     max_active_jobs: int
@@ -87,7 +94,7 @@ class Limits:
 
 
 class Intake:
-    """Looks at the inbox when told to; not thread-safe, one thread calls it."""
+    """Scans the inbox. Not thread-safe. ``has_more``: whether the last scan stopped before the end of the inbox."""
 
     def __init__(
         self,
@@ -98,8 +105,8 @@ class Intake:
         now: Callable[[], datetime] = clock.now,
         rejected: Callable[[str], None] = lambda code: None,
     ) -> None:
-        """``accepted`` is called after each few: nobody waits until a full inbox is worked off. ``rejected`` is told
-        the error of each file that is."""
+        """``accepted`` is called after each batch, so that jobs start before a full inbox is read. ``rejected`` is
+        called with the error code of each rejected file."""
         self._paths = paths
         self._ledger = ledger
         self._limits = limits
@@ -109,21 +116,21 @@ class Intake:
         self._growing: dict[str, tuple[tuple[int, int], float]] = {}
         self._left: dict[str, tuple[tuple[int, ...] | None, float]] = {}
         self._until = 0.0
-        self.has_more = False  # whether the last look had no time for all
+        self.has_more = False
 
     @property
     def waits_for_growing_files(self) -> bool:
-        """Whether a file is there that may still be in the middle of being written."""
+        """Whether the inbox has a file that may still be being written."""
         return bool(self._growing)
 
     def look(self) -> int:
-        """Work off the inbox as it is now, for as long as there is time. Returns how many jobs were accepted."""
+        """Scan the inbox, for at most about 5 s. Returns the number of accepted jobs."""
         accepted = 0
         self.has_more = False
         entries = spool.inbox(self._paths)
-        there = {entry.path.name for entry in entries}
-        self._growing = {name: seen for name, seen in self._growing.items() if name in there}
-        self._left = {name: seen for name, seen in self._left.items() if name in there}
+        present = {entry.path.name for entry in entries}
+        self._growing = {name: seen for name, seen in self._growing.items() if name in present}
+        self._left = {name: seen for name, seen in self._left.items() if name in present}
         entries = [entry for entry in entries if not self._is_left(entry)]
         self._until = time.monotonic() + _LOOK_SECONDS
         for start in range(0, len(entries), _TOGETHER):
@@ -138,7 +145,7 @@ class Intake:
         room = self._limits.max_active_jobs - self._ledger.count()
         free = shutil.disk_usage(self._paths.root).free
         for entry in entries:
-            if time.monotonic() > self._until:  # what is large takes seconds to be searched for secrets
+            if time.monotonic() > self._until:  # searching a large file for secrets takes seconds
                 self.has_more = True
                 break
             try:
@@ -152,7 +159,7 @@ class Intake:
                 if not self._may_still_grow(entry, error):
                     self._reject(entry, error)
                 continue
-            except OSError as error:  # a device error, too many open files: the others' turn all the same
+            except OSError as error:  # such as a device error; the other files are still read
                 self._leave(entry, error, _AGAIN_SECONDS)
                 continue
             read[job.job_id] = status
@@ -173,7 +180,7 @@ class Intake:
     def _accept(self, accepted: list[tuple[Job, Record]], read: dict[str, os.stat_result]) -> None:
         try:
             self._ledger.accept(accepted, read)
-        finally:  # when the disk refuses half-way, some are accepted all the same
+        finally:  # after a failure half-way, some are accepted
             for _, record in accepted:
                 if self._ledger.get(record.job_id) is not None:
                     log.info("accepted", extra=of_job(record))
@@ -187,7 +194,7 @@ class Intake:
         if self._limits.redact_secrets:
             job = redaction.without_secrets(job)
         if job.kind == "ingest" and "summary_text" in job.payload:
-            parse(job.payload["summary_text"])  # broken metadata is bad input: say so before it is accepted
+            parse(job.payload["summary_text"])  # so that invalid metadata rejects the file
         return job, status
 
     def _earlier(self, job_id: str) -> Record | None:
@@ -197,8 +204,11 @@ class Intake:
             raise JobError("JOB_ID_CONFLICT", f"The record under the id {job_id!r} is damaged.") from error
 
     def _may_still_grow(self, entry: spool.Entry, error: JobError) -> bool:
-        """A writer that does not rename is tolerated: wait until size and time have stood still. So is one that puts
-        the file in place by link and unlink: for a moment it has two names."""
+        """Whether an invalid file may still be being written.
+
+        Clients that write in place are tolerated: the file is rejected only after its size and time have not changed
+        for ``partial_write_grace``. So are clients that use link and unlink: for a moment the file has two names.
+        """
         if error.code != "JSON_INVALID" and "names" not in error.details:
             return False
         try:
@@ -221,7 +231,7 @@ class Intake:
             try:
                 earlier = self._earlier(entry.name)
             except JobError:
-                earlier = None  # what lies there is damaged: recovery's, not ours to replace
+                earlier = None  # a damaged record is left to recovery
                 writable = False
             else:
                 writable = earlier is None or earlier.state == "rejected"
@@ -235,20 +245,19 @@ class Intake:
         except OSError as failure:
             if failure.errno not in _IMMOVABLE:
                 raise
-            self._leave(entry, failure, math.inf)  # it has its answer, and would get one more at each try
+            self._leave(entry, failure, math.inf)  # its rejection is recorded; each try would record another one
             return
         self._rejected(error.code)
         about = fields(code=error.code) if record is None else of_job(record, code=error.code)
         log.warning("rejected file=%r kept=%s", self._shown(entry), kept.name, extra=about)
 
     def _leave(self, entry: spool.Entry, error: OSError, seconds: float) -> None:
-        """One entry's trouble stops no other: it is said, and the entry left alone until it changes or the time is
-        over."""
+        """Log an entry's error and skip the entry until it changes or the time is over."""
         log.error("left in the inbox file=%r: %s", self._shown(entry), error.strerror)
         self._left[entry.path.name] = (_stamp(entry), time.monotonic() + seconds)
 
     def _shown(self, entry: spool.Entry) -> str:
-        """The name of a file, for the log."""
+        """The file's name for the log, without secrets, at most 100 characters."""
         name = spool.printable_name(entry.path)
         return (redaction.clean_name(name) if self._limits.redact_secrets else name)[:100]
 

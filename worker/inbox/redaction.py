@@ -1,6 +1,6 @@
-"""What the worker keeps of what was dropped: jobs without secrets, and rejected files without them.
+"""Redaction of dropped files: removes secrets from jobs, errors, names and rejected files before they are stored.
 
-What is a secret is ``bridge.privacy.redaction``'s to say; the order of the writes is ``jobs.spool``'s.
+``bridge.privacy.redaction`` decides what a secret is; ``jobs.spool`` writes the files.
 """
 
 from __future__ import annotations
@@ -16,35 +16,38 @@ from jobs.ids import is_job_id
 from jobs.layout import SpoolPaths
 from jobs.model import Job, Record
 
-MOST_BYTES = 4 * 1024 * 1024  # of a rejected file that are looked at: in seconds, where nobody aims at more
-_TORN_BYTES = 4096  # at most, behind the last blank before a cut: half a secret could not be told
+MOST_BYTES = 4 * 1024 * 1024  # of a rejected file are searched and kept, which takes seconds
+_TORN_BYTES = 4096  # removed at most before the cut of a long file, since half a secret cannot be recognised
 
 
 def without_secrets(job: Job) -> Job:
-    """The job with its texts redacted. Its digest stays. Raises JOB_INVALID where it no longer fits."""
+    """The job with its texts redacted and its digest unchanged. Raises JobError: JOB_INVALID if it is then invalid."""
     sent, counts = redaction.redact_value(job.sent)
     return parse.with_redactions(job, sent, counts) if counts else job
 
 
 def clean_error(error: JobError) -> JobError:
-    """The error without secrets: a message may quote what was sent."""
+    """The error without secrets, since a message may quote the dropped file."""
     (message, remediation, details), counts = redaction.redact_value([error.message, error.remediation, error.details])
     return JobError(error.code, message, remediation=remediation, details=details) if counts else error
 
 
 def clean_name(name: str) -> str:
-    """A file's name without secrets. That of a job stays: it points at the job."""
+    """A file's name without secrets. A job's file name is unchanged, since it contains only the id."""
     return name if is_job_id(name.removesuffix(".json")) else redaction.redact(name).text
 
 
 def reject(paths: SpoolPaths, entry: spool.Entry, error: JobError, record: Record | None, now: datetime) -> Path:
-    """As ``spool.reject``, without secrets in the name and in what is kept."""
+    """As ``spool.reject``, without secrets in the name and the content that are kept."""
     name = clean_name(spool.printable_name(entry.path))
     return spool.reject(paths, entry, error, record, clock.iso(now), name=name, rewritten=_rewritten(entry.path))
 
 
 def _rewritten(path: Path) -> spool.Replacement | None:
-    """What is to be kept instead of a file; None where it can be moved as it is, or is no plain file of the user's."""
+    """The redacted content to keep instead of the file; None if the file can be moved unchanged.
+
+    None also for anything but a plain file of this user with one name.
+    """
     try:
         descriptor = files.open_plain(path)
     except (JobError, OSError):
@@ -65,6 +68,6 @@ def _rewritten(path: Path) -> spool.Replacement | None:
 
 
 def _whole(data: bytes) -> bytes:
-    """Bytes up to the last blank."""
+    """The bytes up to the last white space, so that no word is cut."""
     blank = max(data.rfind(mark, len(data) - _TORN_BYTES) for mark in (b" ", b"\n", b"\t"))
     return data[: blank + 1] if blank >= 0 else data[:-_TORN_BYTES]

@@ -1,7 +1,7 @@
-"""Noticing that something was dropped. It says "look" and opens no file.
+"""The watcher of the inbox: wakes the worker on file events. It opens no file.
 
-Events are hints: they get lost in an overflow, on network mounts and before the start. The rescan of
-whoever waits on the wake-up is the truth; without events it comes more often.
+Events are only hints: they are lost in an overflow, on network mounts and before the start. So the worker also scans
+periodically, and more often without events.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _RETRY_SECONDS = 30.0
 
 
 def choose(setting: Literal["auto", "events", "polling"], mount: Mount) -> Mode:
-    """How drops are noticed: as the setting says, else as the mount lets us."""
+    """The mode from the setting; for "auto", from what the mount supports."""
     if setting == "auto":
         return "events" if mount.events else "polling"
     return setting
 
 
 class Watcher(FileSystemEventHandler):  # type: ignore[misc]
-    """Sets ``wake`` when a file appears in one of the folders, by whatever kind of write. One thread calls it."""
+    """Sets ``wake`` when a file appears in one of the folders by any kind of write. Its callers use one thread."""
 
     def __init__(
         self,
@@ -62,38 +62,36 @@ class Watcher(FileSystemEventHandler):  # type: ignore[misc]
 
     @property
     def state(self) -> State:
-        """``failed``: events were wanted and are not to be had; until they are, it is polled."""
+        """``failed``: events are not available; until they are, the worker polls."""
         if self._mode == "polling":
             return "polling"
         return "failed" if self._observer is None and self._runs else "events"
 
     def pause(self, rescan_seconds: float, polling_seconds: float) -> float:
-        """The longest pause between two looks."""
+        """The longest pause between two scans, in seconds."""
         return rescan_seconds if self.state == "events" else min(rescan_seconds, polling_seconds)
 
     def on_any_event(self, event: FileSystemEvent) -> None:
+        """Wake the worker, except for hidden files, which are still being written."""
         name = Path(os.fsdecode(event.dest_path or event.src_path)).name
         if not name.startswith("."):
             self._wake.set()
 
     def start(self) -> None:
-        """Begin to watch. Without working events (a full inotify table) it is polled instead."""
+        """Start watching. If events do not work, as with a full inotify table, the state is "failed"."""
         self._runs = True
         if self._mode == "events":
             self._observe()
 
     def ensure_watching(self) -> None:
-        """See to it that the folders are watched still: to be called at every look.
-
-        The threads that watch can die, and a folder that was made anew is another one than the one watched.
-        """
+        """Watch the folders again if a watching thread has died or a folder was replaced. Call it in every scan."""
         if self._mode == "polling":
             return
-        found = self._identities()
+        identities = self._identities()
         if self._observer is None:
-            if found == self._watched and self._clock() - self._failed_at < _RETRY_SECONDS:
+            if identities == self._watched and self._clock() - self._failed_at < _RETRY_SECONDS:
                 return
-        elif found != self._watched:
+        elif identities != self._watched:
             log.warning("a watched folder was made anew or is gone: watching again")
         elif not self._lives():
             log.warning("the watcher of the inbox has died: watching again")
@@ -103,6 +101,7 @@ class Watcher(FileSystemEventHandler):  # type: ignore[misc]
         self._observe()
 
     def stop(self) -> None:
+        """Stop watching."""
         self._runs = False
         self._give_up()
 
@@ -119,21 +118,21 @@ class Watcher(FileSystemEventHandler):  # type: ignore[misc]
             log.warning("no file events (%s): the inbox is polled", error)
             return
         log.info("file events: watching %d folders", len(self._folders))
-        self._wake.set()  # what was dropped before this gave no event
+        self._wake.set()  # earlier drops caused no event
 
     def _give_up(self) -> None:
         observer, self._observer = self._observer, None
         if observer is None:
             return
         try:
-            observer.stop()  # even if it never ran: it has threads and a descriptor from its making on
+            observer.stop()  # even if it never ran, since it has threads and a descriptor from its creation
             if observer.ident is not None:
                 observer.join()
         except (OSError, RuntimeError) as error:
             log.warning("the watcher did not end well: %s", error)
 
     def _lives(self) -> bool:
-        # On Linux one more thread reads the kernel's queue; watchdog has no public name for it.
+        # On Linux another thread reads the kernel's queue; watchdog has no public name for it.
         reader = getattr(self._observer, "_inotify_fd", None)
         threads = [self._observer, *self._observer.emitters, *([reader] if reader is not None else [])]
         return len(threads) > len(self._folders) and all(thread.is_alive() for thread in threads)

@@ -1,7 +1,7 @@
-"""What a process counts since its start: how often something happened, and how long it took.
+"""The counters and histograms of a process since its start.
 
-A counter and a histogram have a name and the values of its labels; ``metrics`` says what they mean. The worker's are
-written to a file now and then; a process that answers over HTTP keeps its own.
+Each has a name and label values; ``metrics`` documents them. The worker writes its own to a file; the HTTP server keeps
+its own in memory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from jobs.model import Record, encode
 
 Labels = tuple[str, ...]
 
-# Upper bounds, each bucket's in; what is above the last has a bucket of its own.
+# Inclusive upper bounds of the buckets; values above the last one have a bucket of their own.
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 7200.0)
 COUNTS = (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 
@@ -32,7 +32,7 @@ _WRITE_SECONDS = 1.0
 
 @dataclass(slots=True)
 class Histogram:
-    """How many values fell into each bucket, the one above the last bound included, and their sum."""
+    """The number of values in each bucket, and their sum. ``counts`` has one entry more than ``bounds``."""
 
     bounds: Sequence[float]
     counts: list[int] = field(default_factory=list)
@@ -42,19 +42,20 @@ class Histogram:
         self.counts = self.counts or [0] * (len(self.bounds) + 1)
 
     def add(self, value: float) -> None:
+        """Count a value."""
         self.counts[bisect_left(self.bounds, value)] += 1
         self.sum += value
 
 
 class Counted(TypedDict, total=False):
-    """What was counted, as JSON: of each name rows of the labels' values, then a count or a histogram."""
+    """Counters and histograms as JSON: name -> rows of label values, followed by a count or a histogram."""
 
     counters: dict[str, list[list[Any]]]
     histograms: dict[str, list[list[Any]]]
 
 
 class Counters:
-    """Thread-safe, and cheap enough to be fed at every step of a job."""
+    """The counters and histograms. Thread-safe. ``version`` grows with each change."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -63,11 +64,13 @@ class Counters:
         self.version = 0
 
     def count(self, name: str, *labels: str, by: int = 1) -> None:
+        """Add ``by`` to a counter."""
         with self._lock:
             self._counters.setdefault(name, Counter())[labels] += by
             self.version += 1
 
     def observe(self, name: str, value: float, *labels: str, bounds: Sequence[float] = SECONDS) -> None:
+        """Add a value to a histogram; its first value sets the bounds."""
         with self._lock:
             known = self._histograms.setdefault(name, {})
             if labels not in known:
@@ -76,7 +79,7 @@ class Counters:
             self.version += 1
 
     def stepped(self, before: Record | None, after: Record) -> None:
-        """A job's record became another one; None before it was ours."""
+        """Count the step of a job from one record to the next; ``before`` is None for a job that was not live."""
         if before is not None and before.state == "retrying":
             self.count("jobs_retrying", _code(before), by=-1)
         if after.state == "retrying":
@@ -89,7 +92,7 @@ class Counters:
             self.count("job_attempts", kind, str(last.outcome))
             self.observe("job_attempt_seconds", _seconds(began, last.finished_at), kind)
         elif after.state == "running" and before.attempt == 0 and before.generation == 1:
-            # One that was to wait for a time of its own has waited since then.
+            # A delayed job has only waited since the time at which it was due.
             since = max(before.accepted_at or "", before.next_attempt_at or "", key=_moment)
             self.observe("job_wait_seconds", _seconds(since, after.started_at), kind)
         if after.ended:
@@ -98,13 +101,13 @@ class Counters:
     def as_dict(self) -> Counted:
         """``{"counters": {name: [[label, …, count], …]}, "histograms": {name: [[label, …, histogram], …]}}``."""
         with self._lock:
-            counters = {name: [[*labels, n] for labels, n in found.items()] for name, found in self._counters.items()}
+            counters = {name: [[*labels, n] for labels, n in rows.items()] for name, rows in self._counters.items()}
             histograms = {
                 name: [
                     [*labels, {"bounds": [*h.bounds], "counts": [*h.counts], "sum": h.sum}]
-                    for labels, h in found.items()
+                    for labels, h in rows.items()
                 ]
-                for name, found in self._histograms.items()
+                for name, rows in self._histograms.items()
             }
         return {"counters": counters, "histograms": histograms}
 
@@ -118,12 +121,12 @@ def _moment(text: str | None) -> datetime:
 
 
 def _seconds(since: str | None, until: str | None) -> float:
-    """Never below 0: the clock may have been set back."""
+    """The seconds between two timestamps, at least 0, since the clock may have been set back."""
     return max(0.0, (clock.parse(until) - clock.parse(since)).total_seconds()) if since and until else 0.0
 
 
 class CountersFile:
-    """The file of the worker's figures, rewritten where they have changed, but not at every change."""
+    """The file of the worker's counters, rewritten after changes, at most once a second."""
 
     def __init__(
         self, spool_paths: SpoolPaths, figures: Counters, monotonic: Callable[[], float] = time.monotonic
@@ -135,7 +138,7 @@ class CountersFile:
         self._next = 0.0
 
     def write(self, *, at_once: bool = False) -> None:
-        """Nobody misses it on a full disk."""
+        """Write the file if it is due, or ``at_once``. A failure, as on a full disk, is ignored."""
         version = self._figures.version
         if version == self._written or (not at_once and self._monotonic() < self._next):
             return
@@ -147,7 +150,7 @@ class CountersFile:
 
 
 def read(paths: SpoolPaths) -> Counted | None:
-    """What the worker has counted; empty where it has written nothing yet, None where that cannot be read."""
+    """The worker's counters from its file; empty without a file, None if it cannot be read."""
     try:
         counted: Any = json.loads(files.read_own(paths.counters, 4 * 1024 * 1024))
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""What is measured when somebody looks: the worker by its files, the store, the processes, the disk, our own figures.
+"""Measurements on request: the worker from its files, the store, the processes, the disk, and this process's counters.
 
-What cannot be read is left out; a look never fails.
+Values that cannot be read are left out; a measurement never raises for them.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ _EXPECTED: list[tuple[str, tuple[str, ...]]] = [
 
 
 def measure(workspace: Workspace, settings: Settings, own: figures.Counters, now: datetime) -> Found:
-    """Samples by the names of ``metrics``. ``own`` are the figures of this process."""
-    said = heartbeat.read(workspace.spool)
+    """The samples of all metrics, by the names of ``metrics``. ``own``: the counters of this process."""
+    beat = heartbeat.read(workspace.spool)
     return {
         **_counted(own.as_dict()),
         **_counted(_with_zeros(figures.read(workspace.spool))),
-        **_worker(workspace, said, now),
-        **_processes(said or {}),
+        **_worker(workspace, beat, now),
+        **_processes(beat or {}),
         **_memory(workspace, settings, now),
         **_room(workspace, settings),
         "build_info": [((VERSION, platform.python_version()), 1)],
@@ -58,9 +58,10 @@ def measure(workspace: Workspace, settings: Settings, own: figures.Counters, now
 
 
 def _with_zeros(counted: figures.Counted | None) -> figures.Counted:
-    """What was counted, and what did not happen yet: a counter that begins at 1 hides its first step from alerts.
+    """The counters, with zeros for expected events that have not happened: alerts miss the first step of a counter that
+    begins at 1.
 
-    What cannot be read has no zeros: they would look like a new start, and the next scrape like a burst of jobs.
+    Unreadable counters get no zeros: these would look like a restart, and the next scrape like a burst of jobs.
     """
     if counted is None:
         return {}
@@ -78,7 +79,7 @@ def _one(value: float) -> Samples:
 
 
 def _counted(counted: figures.Counted) -> Found:
-    """Counters and histograms as they were counted; a name that this version does not know is left out."""
+    """Counters and histograms as samples, without names that this version does not know."""
     both = {**counted.get("counters", {}), **counted.get("histograms", {})}
     return {name: [(tuple(labels), value) for *labels, value in rows] for name, rows in both.items() if name in BY_NAME}
 
@@ -102,7 +103,7 @@ def _worker(workspace: Workspace, said: Heartbeat | None, now: datetime) -> Foun
             "jobs": [((state,), said["counts"].get(state, 0)) for state in LIVE],
             "jobs_oldest_waiting_seconds": _one(said["oldest_waiting_seconds"] or 0),
         }
-    except (KeyError, TypeError, ValueError, AttributeError):  # another version's
+    except (KeyError, TypeError, ValueError, AttributeError):  # a heartbeat of another version
         return found
 
 

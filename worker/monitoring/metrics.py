@@ -1,6 +1,6 @@
-"""The figures in the form that Prometheus reads: what each is called, what it means, and the text of a scrape.
+"""The table of metrics, with their names and meanings, and the text of a Prometheus scrape.
 
-The table below is the one place that knows the names; ``measurements`` finds the values.
+``measurements`` reads the values.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Type = Literal["gauge", "counter", "histogram"]
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """``name`` is without the prefix and, for a counter, without ``_total``."""
+    """One metric. ``name`` has neither the prefix nor, for a counter, ``_total``."""
 
     name: str
     type: Type
@@ -24,7 +24,7 @@ class Metric:
 
     @property
     def shown(self) -> str:
-        """The name as it stands in a query; a histogram's has ``_bucket``, ``_sum`` and ``_count`` behind it."""
+        """The name in a Prometheus query; for a histogram, without ``_bucket``, ``_sum`` or ``_count``."""
         return PREFIX + self.name + ("_total" if self.type == "counter" else "")
 
 
@@ -52,7 +52,7 @@ METRICS = (
     Metric("server_deaths", "counter", (), "Times that it died, or could not be started."),
     Metric("process_resident_memory_bytes", "gauge", ("process",), "Resident memory of worker, child and server."),
     Metric("process_cpu_seconds", "counter", ("process",), "Processor time of worker, child and server."),
-    # questions; since the start of the process that answers over HTTP
+    # questions; since the start of the HTTP server
     Metric("question_seconds", "histogram", ("verb",), "How long answering a question took, without waiting."),
     Metric("question_candidates", "histogram", ("verb",), "Memories that were considered for an answer."),
     Metric("question_errors", "counter", ("verb", "code"), "Questions that were answered with an error."),
@@ -66,7 +66,7 @@ METRICS = (
     Metric("vector_bytes", "gauge", (), "Size of the vector files."),
     Metric("database_bytes", "gauge", (), "Size of memory.db with its log."),
     Metric("graph_outbox_entries", "gauge", (), "Changes that the knowledge graph is not told of yet."),
-    # the language model, on this UTC day: it begins anew at midnight, and what was not served is taken back
+    # the language model, on this UTC day: gauges, since they return to zero at midnight and calls can be taken back
     Metric("llm_day_calls", "gauge", (), "Calls of the language model on this UTC day."),
     Metric("llm_day_tokens", "gauge", ("direction",), "Tokens of questions (prompt) and answers (completion)."),
     Metric("llm_day_cost_usd", "gauge", (), "Cost of the calls by LiteLLM's prices; absent where no price is known."),
@@ -79,13 +79,13 @@ METRICS = (
 
 BY_NAME = {metric.name: metric for metric in METRICS}
 
-# A figure's samples: the values of its labels, and a number or, for a histogram, its bounds, counts and sum.
+# A metric's samples: the label values, and a number or, for a histogram, its bounds, counts and sum.
 Samples = Iterable[tuple[tuple[str, ...], Any]]
 
 
 def render(found: Mapping[str, Samples], accept: str = "") -> tuple[bytes, str]:
-    """The text of a scrape, in the form that the Accept header asks for, and its content type."""
-    # Imported at the first scrape: who never looks pays nothing.
+    """The text of a scrape, in the format that the Accept header names, and its content type."""
+    # Not at the top: only a scrape needs it.
     from prometheus_client import CollectorRegistry
     from prometheus_client.exposition import choose_encoder
 
@@ -96,13 +96,14 @@ def render(found: Mapping[str, Samples], accept: str = "") -> tuple[bytes, str]:
 
 
 class _Collector:
-    """Figures that were found, as the library's families, in the order of the table."""
+    """The samples as metric families of ``prometheus_client``, in the order of the table."""
 
     def __init__(self, found: Mapping[str, Samples]) -> None:
         assert found.keys() <= BY_NAME.keys(), found.keys() - BY_NAME.keys()
         self._found = found
 
     def collect(self) -> Iterable[Any]:
+        """The metric families, also those without samples."""
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
         kinds = {"gauge": GaugeMetricFamily, "counter": CounterMetricFamily, "histogram": HistogramMetricFamily}
@@ -117,10 +118,10 @@ class _Collector:
 
 
 def _buckets(value: Mapping[str, Any]) -> list[tuple[str, float]]:
-    """The bounds as Prometheus has them: each bucket counts what is in those below it as well."""
+    """The buckets in Prometheus' form: (upper bound, cumulative count)."""
     total = 0.0
-    found = []
+    buckets = []
     for bound, count in zip([*map(str, value["bounds"]), "+Inf"], value["counts"], strict=True):
         total += count
-        found.append((bound, total))
-    return found
+        buckets.append((bound, total))
+    return buckets

@@ -1,4 +1,4 @@
-"""Whether this workspace's worker can do its work now, and if not, why."""
+"""Readiness: whether the workspace's worker can do its work now, and if not, why."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 def is_at_work(workspace: Workspace, said: Heartbeat | None, now: datetime) -> bool:
-    """Whether a worker holds the lock and has shown lately that it goes on. ``said`` is its heartbeat."""
+    """Whether a worker holds the lock and its heartbeat ``said`` is fresh."""
     age = heartbeat.age_seconds(said, now)
     return launch.is_alive(workspace) and age is not None and age < heartbeat.STALE_SECONDS
 
 
 def require(workspace: Workspace, now: datetime) -> None:
-    """Raises NOT_READY where the worker does not work or the store cannot be read."""
-    said = heartbeat.read(workspace.spool)
+    """Raises JobError: NOT_READY when no worker runs, its heartbeat is stale, or the store cannot be read."""
+    beat = heartbeat.read(workspace.spool)
     if not launch.is_alive(workspace):
         raise JobError("NOT_READY", "No worker works on this workspace.", details={"reason": "worker"})
-    if not is_at_work(workspace, said, now):
-        age = heartbeat.age_seconds(said, now)
+    if not is_at_work(workspace, beat, now):
+        age = heartbeat.age_seconds(beat, now)
         since = "has said nothing yet" if age is None else f"has said nothing for {age:.0f} s"
         raise JobError("NOT_READY", f"The worker lives, but {since}.", details={"reason": "heartbeat"})
     try:

@@ -1,1 +1,13 @@
-"""Jobs from accepted to ended: records, queue, attempts, recovery and retention."""
+"""Scheduling: jobs from accepted to ended, with their records, queue, attempts, recovery and retention.
+
+It does not know what a job does to the memory: the child process runs it. In reading order:
+
+``ledger``: the live records in memory and on disk, and every change of them.
+``waiting``: the waiting jobs in the order in which they start.
+``huey_queue``: the Huey queue of due jobs, and its consumer thread.
+``runner``: attempts: from a queue message to an outcome in the record.
+``tasks``: the requests to the child, made from the jobs' copies.
+``forget_job_files``: the texts of forgotten memories removed from jobs' files.
+``recovery``: repairs of the job folder after a crash, and while the worker runs.
+``retention``: ended jobs and quarantined files removed after their time.
+"""

@@ -1,4 +1,7 @@
-"""What a forgetting asks of the worker, who alone writes records: jobs' files lose the texts of what was forgotten."""
+"""The worker's part of a forget job: removes the texts of forgotten memories from jobs' files.
+
+The child cannot do it, since only the worker writes records.
+"""
 
 from __future__ import annotations
 
@@ -17,27 +20,30 @@ from .ledger import Ledger, Tickets
 
 
 class Apply(Protocol):
-    """Steps records, as the ledger does."""
+    """As ``Ledger.apply``."""
 
     def __call__(self, events: Mapping[str, Event], tickets: Tickets | None = None) -> list[Record]: ...
 
 
 def scrubbed(event: Event, paths: SpoolPaths, ledger: Ledger, apply: Apply) -> Event:
-    """The outcome of a forgetting, once what it asks for is done; again is the same as once. Raises OSError."""
+    """Scrub the files that a forget job's result names, and return the outcome without these names.
+
+    An outcome other than success is returned unchanged. Idempotent. Raises OSError.
+    """
     if not isinstance(event, lifecycle.Succeeded):
         return event
     result = dict(event.result)
-    asked: dict[str, list[str]] = result.pop(JOB_FILES)
-    _end(asked["doomed"], ledger, apply)
-    rejected = [twin for path in _named(paths.rejected, asked["rejected"]) for twin in _with_reason(path)]
-    ledger.scrub([*asked["jobs"], *asked["doomed"]], [*rejected, *_named(paths.inbox, asked["parts"])])
+    job_files: dict[str, list[str]] = result.pop(JOB_FILES)
+    _end(job_files["doomed"], ledger, apply)
+    rejected = [twin for path in _named(paths.rejected, job_files["rejected"]) for twin in _with_reason(path)]
+    ledger.scrub([*job_files["jobs"], *job_files["doomed"]], [*rejected, *_named(paths.inbox, job_files["parts"])])
     return lifecycle.Succeeded(result)
 
 
 def _end(doomed: Collection[str], ledger: Ledger, apply: Apply) -> None:
-    """End waiting jobs that would bring back what was forgotten."""
-    waiting = [each for each in doomed if (record := ledger.get(each)) is not None and record.state != "running"]
-    started = apply({each: lifecycle.Started() for each in waiting})
+    """Fail the waiting jobs that would store a forgotten text again."""
+    waiting = [job_id for job_id in doomed if (record := ledger.get(job_id)) is not None and record.state != "running"]
+    started = apply({job_id: lifecycle.Started() for job_id in waiting})
     failure = lifecycle.Failed(JobError("MEMORY_FORGOTTEN"))
     apply({record.job_id: failure for record in started}, {record.job_id: record.ticket for record in started})
 
@@ -49,6 +55,6 @@ def _named(folder: Path, digests: Collection[str]) -> list[Path]:
 
 
 def _with_reason(path: Path) -> tuple[Path, Path]:
-    """A rejected file and the reason beside it, whichever is given."""
+    """The paths of a rejected file and of its reason file, from either of them."""
     stem = path.name.removesuffix(".json").removesuffix(".reason")
     return path.with_name(f"{stem}.json"), path.with_name(f"{stem}.reason.json")

@@ -1,7 +1,7 @@
-"""Huey's part: what is due now, priorities among it, and the thread that consumes it.
+"""The Huey queue: messages about due jobs, by priority, and the thread that consumes them.
 
-A message is a job id and means "look at this job"; stale and doubled ones do nothing. The file may be
-deleted at any moment: the records lead.
+A message is a job id and means "check whether this job can run". Stale and duplicate messages have no effect. The
+queue is derived from the records, so its file may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from jobs import files, steps
 
 @contextmanager
 def _hidden(package: str) -> Iterator[None]:
-    """Make an optional package of a library look as if it were not installed (an import of a name whose entry is
-    None raises ImportError), unless it is imported already."""
+    """Make a package appear not installed, unless it is already imported: importing a name whose entry in
+    ``sys.modules`` is None raises ImportError."""
     is_ours = sys.modules.setdefault(package, None) is None  # type: ignore[arg-type]
     try:
         yield
@@ -31,7 +31,7 @@ def _hidden(package: str) -> Iterator[None]:
             del sys.modules[package]
 
 
-# Huey imports redis where it is installed, and cognee brings it. It would be a fifth of the idle worker's memory.
+# Huey imports redis if it is installed, and cognee depends on it. It would be a fifth of the idle worker's memory.
 with _hidden("redis"):
     from huey import Huey
     from huey.consumer import Consumer
@@ -41,39 +41,43 @@ with _hidden("redis"):
 
 log = logging.getLogger(__name__)
 
-_STALE_TOGETHER = 64  # messages looked through at a time for one that is not stale
-_LOOK_AGAIN_SECONDS = 1.0  # only bounds how late a stop or a lost wake-up is noticed
+_STALE_TOGETHER = 64  # messages read at a time in the search for one that is not stale
+_LOOK_AGAIN_SECONDS = 1.0  # the delay after which a stop or a lost wake-up is noticed at the latest
 
 
 class JsonSerializer(Serializer):  # type: ignore[misc]
-    """Messages as JSON instead of pickle: a message of somebody else's can do nothing."""
+    """Messages as JSON instead of pickle, so that a forged message cannot run code."""
 
     def _serialize(self, data: Any) -> bytes:
         return json.dumps(data._asdict() if isinstance(data, Message) else data).encode()
 
     def _deserialize(self, data: bytes) -> Any:
-        found = json.loads(bytes(data))
-        return Message(**found) if isinstance(found, dict) and "name" in found else found
+        value = json.loads(bytes(data))
+        return Message(**value) if isinstance(value, dict) and "name" in value else value
 
 
 class WakingStorage(SqliteStorage):  # type: ignore[misc]
-    """SQLite with a blocking dequeue that an enqueue in this process wakes, instead of polling."""
+    """SQLite storage whose dequeue blocks until an enqueue in this process wakes it, instead of polling.
+
+    ``broken`` is called with the error of a damaged file; ``stale`` says whether a message would have no effect.
+    """
 
     blocking = True
     broken: Callable[[Exception], None] = staticmethod(lambda error: None)
     stale: Callable[[bytes], bool] = staticmethod(lambda data: False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self.filled = threading.Condition()  # its lock is reentrant: a broken file is made anew inside
+        self.filled = threading.Condition()  # its lock is reentrant, since ``broken`` recreates the file inside it
         super().__init__(*args, **kwargs)
 
     def enqueue(self, data: bytes, priority: float | None = None) -> None:
+        """Enqueue one message and wake the consumer."""
         with self.filled:
             super().enqueue(data, priority)
             self.filled.notify()
 
     def enqueue_many(self, messages: Iterable[tuple[bytes, float]]) -> None:
-        """Enqueue in one transaction."""
+        """Enqueue messages with their priorities in one transaction, and wake the consumer."""
         rows = [(self.name, data, priority) for data, priority in messages]
         with self.filled:
             with self.db(commit=True) as cursor:
@@ -81,50 +85,52 @@ class WakingStorage(SqliteStorage):  # type: ignore[misc]
             self.filled.notify()
 
     def _take(self) -> bytes | None:
-        """The first message that is worth a look; the stale ones before it go with it, in one transaction."""
+        """Remove and return the first message that is not stale, with the stale ones before it, in one transaction."""
         while self.sql("select 1 from task where queue = ? limit 1", (self.name,), results=True):
             with self.db(commit=True) as cursor:
                 cursor.execute(
                     "select id, data from task where queue = ? order by priority desc, id limit ?",
                     (self.name, _STALE_TOGETHER),
                 )
-                gone: list[tuple[int]] = []
-                found: bytes | None = None
+                removed: list[tuple[int]] = []
+                message: bytes | None = None
                 for number, data in cursor.fetchall():
-                    gone.append((number,))
+                    removed.append((number,))
                     if not self.stale(data):
-                        found = data
+                        message = data
                         break
-                cursor.executemany("delete from task where id = ?", gone)
-            if found is not None:
-                return found
+                cursor.executemany("delete from task where id = ?", removed)
+            if message is not None:
+                return message
         return None
 
     def dequeue(self) -> bytes | None:
+        """The next message that is not stale; None after a second without one, or if the file is broken."""
         with self.filled:
             try:
-                found = self._take()
-                if found is None and self.filled.wait(_LOOK_AGAIN_SECONDS):
-                    found = self._take()
-                return found
+                message = self._take()
+                if message is None and self.filled.wait(_LOOK_AGAIN_SECONDS):
+                    message = self._take()
+                return message
             except sqlite3.Error as error:
                 self.broken(error)
                 return None
 
     def wake(self) -> None:
+        """Wake a blocked dequeue."""
         with self.filled:
             self.filled.notify_all()
 
 
 class _QuietConsumer(Consumer):  # type: ignore[misc]
-    """Signals belong to the process, not to Huey."""
+    """A consumer without signal handlers, since ``daemon`` handles the signals."""
 
     def _set_signal_handlers(self) -> None:
         pass
 
 
 def _is_stale(data: bytes, is_stale: Callable[[str], bool]) -> bool:
-    """Whether a look would do nothing. What cannot be read is not for us to judge: Huey says so."""
+    """Whether a message would have no effect. False for an unreadable one: Huey reports it."""
     try:
         return is_stale(str(json.loads(bytes(data))["args"][0]))
     except (ValueError, KeyError, IndexError, TypeError):
@@ -132,9 +138,10 @@ def _is_stale(data: bytes, is_stale: Callable[[str], bool]) -> bool:
 
 
 class Queue:
-    """The derived queue: emptied and made anew at each start, and whenever its file turns out to be broken.
+    """The queue. Its file is created from scratch at each start, and again when it is broken.
 
-    ``waiting`` says what belongs into a new one: ids and priorities.
+    ``look`` runs for each message, with its job id. ``waiting`` returns the content of a new queue, as (job id,
+    priority). ``is_stale``: whether a message about the job would have no effect.
     """
 
     def __init__(
@@ -153,7 +160,7 @@ class Queue:
             storage_class=WakingStorage,
             serializer=JsonSerializer(),
             filename=str(path),
-            fsync=False,  # derived: the records are what is synced
+            fsync=False,  # derived data: only the records are synced
         )
         self._huey.storage.broken = self._renew
         self._huey.storage.stale = lambda data: _is_stale(data, is_stale)
@@ -166,7 +173,7 @@ class Queue:
         files.write_new(self._path, b"", synced=False)  # created 0600 before SQLite opens it
 
     def _renew(self, error: Exception) -> None:
-        """Put a new file in the place of a broken one, with everything that waits."""
+        """Replace a broken file with a new one that contains all due jobs."""
         log.error("queue.db is broken (%s): made anew from the records", type(error).__name__)
         self._huey.storage.close()
         self._make_file()
@@ -177,7 +184,7 @@ class Queue:
         return [(self._huey.serialize_task(self._look.s(job_id)), priority) for job_id, priority in jobs]
 
     def put_many(self, jobs: Iterable[tuple[str, int]]) -> None:
-        """Ask for looks at many jobs, in one transaction."""
+        """Enqueue messages about jobs, as (job id, priority), in one transaction."""
         messages = self._messages(jobs)
         if not messages:
             return
@@ -185,41 +192,40 @@ class Queue:
             with steps.fault_point("queue.put"):
                 self._huey.storage.enqueue_many(messages)
         except sqlite3.Error:
-            with self._huey.storage.filled:  # the consumer may have met the broken file at the same time
+            with self._huey.storage.filled:  # the consumer may just have replaced the broken file
                 try:
                     self._huey.storage.enqueue_many(messages)
                 except sqlite3.Error as error:
                     self._renew(error)
 
     def put(self, job_id: str, priority: int) -> None:
-        """Ask for a look at a job: higher priority first, then first come."""
+        """Enqueue a message about a job. Higher priorities come first, then earlier messages."""
         self.put_many([(job_id, priority)])
 
     def reconcile(self) -> None:
-        """Make the file anew if somebody removed it, fill it where everything that waits seems to be lost, and replace
-        a consumer's thread that has died."""
+        """Recreate the file if it was removed, fill it if it is empty, and replace a dead consumer thread."""
         if self._consumer is not None:
             self._consumer.check_worker_health()
         with self._huey.storage.filled:
             try:
                 if not self._path.exists():
                     raise sqlite3.OperationalError("removed")
-                lost = self._huey.pending_count() == 0
+                is_empty = self._huey.pending_count() == 0
             except sqlite3.Error as error:
                 self._renew(error)
                 return
-        if lost:
+        if is_empty:
             self.put_many(self._waiting())
 
     def start(self) -> None:
-        """Begin consuming, in one thread."""
+        """Start the consumer thread."""
         self._consumer = _QuietConsumer(
             self._huey, workers=1, worker_type="thread", periodic=False, check_worker_health=True
         )
         self._consumer.start()
 
     def stop(self) -> None:
-        """Let the running look finish, begin no other, and return when the threads have ended."""
+        """Let the running message finish, start no other, and wait for the threads to end."""
         if self._consumer is not None:
             self._consumer.stop_flag.set()
             self._huey.storage.wake()

@@ -1,7 +1,7 @@
-"""The live records, in memory and on disk: the only writer of records while the worker runs.
+"""The ledger of live records, in memory and on disk: the only writer of records while the worker runs.
 
-Each change is stepped through the lifecycle's table and written durably before anybody sees it. Changes
-made together share one sync.
+Each change is a step of ``jobs.lifecycle``, and is written durably before it becomes visible in memory. Changes made
+together share one sync.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Cancellation = Literal["cancelled", "running", "too late", "ended"]
 
 
 class Ledger:
-    """Thread-safe. ``changed`` is called after each change, without the lock."""
+    """The live records. Thread-safe. ``changed`` is called after each change, without the lock."""
 
     def __init__(
         self,
@@ -52,9 +52,9 @@ class Ledger:
         stands: Callable[[Record], bool] = lambda record: False,
         caps: Caps = CAPS,
     ) -> None:
-        """``stands`` says whether a job's effect is committed: then it is too late to cancel it or to let it expire.
-        ``stepped`` is told each record that was written, and the one before it, which is None for a job that was not
-        live here."""
+        """``live``: the records from recovery. ``stands``: whether a job's change is committed; then the job can
+        neither be cancelled nor expire. ``stepped`` is called with the former record, which is None for a job that was
+        not live here, and with each written one."""
         self._paths = paths
         self._live: dict[str, Record] = {}
         self._waiting = Waiting()
@@ -64,56 +64,60 @@ class Ledger:
         self._stepped = stepped
         self._stands = stands
         self._caps = caps
-        self._lock = threading.Lock()  # of what is in memory; never held while the disk is written
-        self._stepping = threading.RLock()  # one step of a job after another, from its record to its record
+        self._lock = threading.Lock()  # guards the state in memory; never held while the disk is written
+        self._stepping = threading.RLock()  # allows one step at a time, from reading a record to writing the next
         self._counts: Counter[str] = Counter()
         self._ended: Counter[str] = Counter()
         for record in live:
             self._keep(record)
 
-    # --- looking ---
+    # --- reading ---
 
     def get(self, job_id: str) -> Record | None:
-        """The record of a job that has not ended."""
+        """The record of a live job; None for any other."""
         with self._lock:
             return self._live.get(job_id)
 
     def find(self, job_id: str) -> Record | None:
-        """The record of any job. Raises ValueError for a damaged one."""
+        """The record of any job, ended ones from the disk; None without one. Raises ValueError for a damaged one."""
         return self.get(job_id) or spool.read_record(self._paths, job_id)
 
     def live(self) -> list[Record]:
+        """The records of all live jobs."""
         with self._lock:
             return list(self._live.values())
 
     def count(self) -> int:
+        """The number of live jobs."""
         with self._lock:
             return len(self._live)
 
     def counts(self) -> Counts:
-        """Jobs by state: the live ones now, the ended ones since this worker's start."""
+        """The number of jobs by state: live ones now, ended ones since this worker's start."""
         with self._lock:
             counts: dict[str, int] = {**dict.fromkeys(LIVE, 0), **self._counts, **self._ended}
         return cast("Counts", counts)
 
     def oldest_waiting(self) -> str | None:
-        """When the job was accepted that has waited longest."""
+        """The timestamp since which the oldest waiting job has waited; None without one."""
         with self._lock:
             return self._waiting.oldest()
 
     def due(self, kind: str, limit: int) -> list[Record]:
-        """Waiting jobs of a kind that may start now, in the order in which they would."""
+        """At most ``limit`` jobs of a kind that may start now, in their order of starting."""
         with self._lock:
             return self._waiting.due(kind, limit, self._now())
 
     def kinds_due(self) -> list[str]:
-        """The kinds of which a job may start now, in the order of their first jobs."""
+        """The kinds with a job that may start now, in the order of their first jobs."""
         with self._lock:
             return self._waiting.kinds_due(self._now())
 
     def startable(self, job_id: str) -> Record | None:
-        """The job's record if it may start now. One that may not yet is announced anew when it may: whoever asks was
-        told too early, for the clock was set back since."""
+        """The job's record if it may start now; otherwise None.
+
+        A job that is not due yet, because the clock was set back after its announcement, will be announced again.
+        """
         with self._lock:
             record, now = self._live.get(job_id), self._now()
             if record is None or record.state == "running":
@@ -129,7 +133,7 @@ class Ledger:
             return self._waiting.take_announced(self._now())
 
     def seconds_to_next(self, at_most: float) -> float:
-        """How long nothing becomes due."""
+        """The seconds until the next job becomes due, between 0 and ``at_most``."""
         with self._lock:
             due = self._waiting.next_due()
         return at_most if due is None else max(0.0, min(at_most, (due - self._now()).total_seconds()))
@@ -137,7 +141,10 @@ class Ledger:
     # --- changing ---
 
     def accept(self, accepted: Sequence[tuple[Job, Record]], read: Mapping[str, os.stat_result] | None = None) -> None:
-        """Make jobs ours. When the disk refuses half-way, those whose records were written are live all the same."""
+        """Accept jobs: write their copies and records, and remove the dropped files.
+
+        If that fails half-way with an exception, the jobs whose records were written are live.
+        """
         try:
             spool.accept(self._paths, accepted, read)
         except BaseException:
@@ -155,20 +162,21 @@ class Ledger:
             return False
 
     def adopt(self, record: Record) -> None:
-        """Take up a live record that lies on the disk and that nobody here knew of."""
+        """Add a live record that recovery found on the disk."""
         self._keep(record)
         self._changed()
 
     def rewrite(self, job_ids: Iterable[str]) -> None:
-        """Write the records of live jobs as they are: somebody has removed them."""
+        """Write the records of live jobs again, after their files were removed."""
         with self._stepping:
             live = [record for job_id in job_ids if (record := self.get(job_id)) is not None]
             spool.write_records(self._paths, live)
 
     def apply(self, events: Mapping[str, Event], tickets: Tickets | None = None) -> list[Record]:
-        """Step records of live jobs; a job that the event does not fit is left out of the answer.
+        """Step the records of live jobs and return the new ones, without the jobs whose state does not allow the event.
 
-        ``tickets`` has the generation and attempt that each event is of: one of a dead attempt is refused.
+        ``tickets``: job id -> generation and attempt of the event; an event of an earlier attempt is refused. Raises
+        OSError when the records cannot be written.
         """
         with self._stepping:
             stepped = self._step(events, tickets or {})
@@ -176,7 +184,7 @@ class Ledger:
         return stepped
 
     def cancel(self, job_id: str) -> Cancellation:
-        """End a waiting job as cancelled; else say why not."""
+        """Cancel a waiting job; otherwise return why it cannot be cancelled."""
         with self._stepping:
             record = self.get(job_id)
             if record is None:
@@ -190,12 +198,9 @@ class Ledger:
         return "cancelled" if done else "too late"
 
     def is_committed(self, record: Record) -> bool:
-        """Whether the job's effect is committed. Before the very first attempt nobody has to look.
-
-        A store that cannot say leaves the job to its end.
-        """
+        """Whether the job's change is committed; True if the store cannot be read, so that the job runs to its end."""
         if record.attempt == 0 and record.generation == 1:
-            return False
+            return False  # it has never run
         try:
             return self._stands(record)
         except Exception as error:
@@ -222,14 +227,14 @@ class Ledger:
             except OSError:
                 for record in stepped:
                     if record.ended and self._is_written(record):
-                        self._keep(record)  # askers see an end: it must be one
+                        self._keep(record)  # clients can already read this end, so it must hold
                 raise
         for record in stepped:
             self._keep(record)
         return stepped
 
     def _keep(self, record: Record) -> None:
-        """The state in memory follows what was written."""
+        """Update the state in memory after a record was written."""
         with self._lock:
             before = self._live.pop(record.job_id, None)
             if before is not None:
@@ -246,27 +251,27 @@ class Ledger:
         if record.ended:
             try:
                 spool.retire_copy(self._paths, record.job_id, keep=keeps_copy(record))
-            except OSError as error:  # the record says it already; recovery puts the copy away
+            except OSError as error:  # the record is written; recovery will move the copy
                 log.error("copy not put away: %s", error, extra=of_job(record))
 
     def scrub(self, job_ids: Iterable[str], others: Sequence[Path]) -> None:
-        """Take the texts out of those of the jobs that have ended, and remove the other files."""
+        """Remove the texts from the files of these jobs, if they have ended, and remove the files ``others``."""
         with self._stepping:
-            found, damaged = [], []
+            ended, damaged = [], []
             for job_id in job_ids:
                 try:
                     record = self.find(job_id)
                 except (ValueError, JobError):
-                    damaged.append(job_id)  # nobody can say what of it is a text
+                    damaged.append(job_id)  # its texts cannot be located
                     continue
                 if record is not None and record.ended:
-                    found.append(record)
-            spool.scrub(self._paths, found, damaged, others)
+                    ended.append(record)
+            spool.scrub(self._paths, ended, damaged, others)
 
     def dismiss(self, record: Record) -> None:
-        """Remove an ended job before its time: its copy, a rejected one's files, and its record last."""
+        """Remove an ended job before its retention ends: its copy, the files of a rejected job, and last its record."""
         with self._stepping:
-            # Without a record, a copy in ``active/`` would be taken for a job.
+            # Without a record, recovery would accept a copy in ``active/`` as a job.
             spool.retire_copy(self._paths, record.job_id)
             for path in files_of(self._paths, record.job_id):
                 files.remove(path)
@@ -274,7 +279,11 @@ class Ledger:
         self._changed()
 
     def replay(self, job_id: str) -> Record:
-        """Begin a new generation of an ended job. Raises JOB_NOT_FOUND, ARGUMENT_INVALID."""
+        """Start a new generation of an ended job. Returns its new record.
+
+        Raises JobError: JOB_NOT_FOUND when the record or the copy is missing, ARGUMENT_INVALID when the job's state
+        allows no replay.
+        """
         with self._stepping:
             record = self.find(job_id)
             if record is None:

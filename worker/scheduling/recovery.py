@@ -1,7 +1,7 @@
-"""What a stop at any moment may have left, and how each of it is mended. Running it twice equals once.
+"""Recovery: repairs every state of the job folder that a crash may leave. Idempotent.
 
-The decision is a table over (record, where the copy lies, whether the dropped file is still there), with a second
-one for what the knowledge graph is owed. ``docs/delivery.md`` shows both.
+A table decides, by the state of the record, the location of the copy, and whether the dropped file exists. A second
+table says which step delivers a committed change to the knowledge graph. ``docs/delivery.md`` shows both.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ log = logging.getLogger(__name__)
 RecordIs = Literal["absent", "damaged", "waiting", "running", "ended"]
 CopyIs = Literal["absent", "active", "ended"]
 Repair = Literal[
-    "nothing",  # all is well, or intake goes on by itself
-    "take up",  # a waiting job: live again
-    "end attempt",  # its attempt died with the former worker: waiting again
-    "bring back",  # its replay was cut off before the copy had moved
-    "put away",  # it ended before its copy was moved aside
-    "drop copy",  # accepting was cut off; the dropped file is still there and is accepted anew
-    "accept copy",  # accepting was cut off, and the copy is all there is
-    "give up",  # a live record without a copy: say so
-    "set aside",  # a damaged record that stands for nothing
-    "finish pruning",  # its record was removed, its copy not yet
+    "nothing",  # consistent, or the intake will continue
+    "take up",  # a waiting job becomes live
+    "end attempt",  # the attempt died with the former worker; the job waits again
+    "bring back",  # a replay was interrupted before it moved the copy
+    "put away",  # the job ended before its copy was moved
+    "drop copy",  # acceptance was interrupted; the dropped file still exists and will be accepted again
+    "accept copy",  # acceptance was interrupted, and only the copy exists
+    "give up",  # a live record without a copy; the job fails
+    "set aside",  # a damaged record without a job; it is quarantined
+    "finish pruning",  # the record was removed, but not the copy
 ]
 
 REPAIRS: dict[tuple[RecordIs, CopyIs, bool], Repair] = {
@@ -78,7 +78,7 @@ REPAIRS: dict[tuple[RecordIs, CopyIs, bool], Repair] = {
 
 Debt = Literal["its next attempt delivers", "maintenance delivers", "nothing"]
 
-# A job whose memory is committed, by whether the graph is still owed it.
+# For a job whose change is committed: by the record's state and whether an outbox entry is pending.
 DEBTS: dict[tuple[RecordIs, bool], Debt] = {
     ("waiting", True): "its next attempt delivers",
     ("running", True): "its next attempt delivers",
@@ -95,7 +95,7 @@ DEBTS: dict[tuple[RecordIs, bool], Debt] = {
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One job as the files show it."""
+    """The state of one job's files."""
 
     job_id: str
     record: Record | None
@@ -105,13 +105,15 @@ class Found:
 
     @property
     def repair(self) -> Repair:
+        """The repair that the table names."""
         return REPAIRS[self.record_is, self.copy_is, self.dropped]
 
 
 def recover(paths: SpoolPaths, now: datetime, *, worker_died: bool = False, caps: Caps = CAPS) -> list[Record]:
-    """Mend everything; returns the live records, all of them waiting. Call it with the worker's lock held.
+    """Repair the job folder at the worker's start. Returns the live records, all of them waiting.
 
-    ``worker_died``: the former worker died, and the machine did not; that is counted.
+    The caller holds the worker's lock. ``worker_died``: the former worker died since the current boot, which is counted
+    for the jobs that were running.
     """
     _remove_parts(paths)
     ending = lifecycle.WorkerDied() if worker_died else lifecycle.Interrupted()
@@ -124,9 +126,9 @@ def recover(paths: SpoolPaths, now: datetime, *, worker_died: bool = False, caps
 
 
 def reconcile(spool_paths: SpoolPaths, ledger: Ledger, now: datetime) -> None:
-    """Mend what went wrong with the files while the worker runs: records that were removed, jobs that nobody knows.
+    """Repair the job folder while the worker runs: removed records, and jobs that the ledger does not know.
 
-    What is well costs no more than the listing of three folders.
+    Without inconsistencies it only lists three folders.
     """
     live = {record.job_id for record in ledger.live()}
     results, active, ended = (
@@ -144,7 +146,7 @@ def reconcile(spool_paths: SpoolPaths, ledger: Ledger, now: datetime) -> None:
 
 
 def survey(spool_paths: SpoolPaths) -> list[Found]:
-    """What the files show, changing nothing."""
+    """The state of all jobs' files. Read-only."""
     active, ended = set(spool.job_ids(spool_paths.active)), set(spool.job_ids(spool_paths.ended))
     return list(_examine(spool_paths, set(spool.job_ids(spool_paths.results)) | active | ended, active, ended))
 
@@ -174,8 +176,8 @@ def _examine(spool_paths: SpoolPaths, job_ids: set[str], active: set[str], ended
 def _try_repair(
     spool_paths: SpoolPaths, found: Found, now: datetime, ending: Interrupted | WorkerDied, caps: Caps
 ) -> Record | None:
-    """One job that cannot be mended now, for the disk is full or something is in the way, does not stop the others:
-    the next tending tries again."""
+    """As ``_apply_repair``, but an OSError, as on a full disk, is logged: it does not stop the other repairs, and
+    ``reconcile`` tries again."""
     try:
         return _apply_repair(spool_paths, found, now, ending, caps)
     except OSError as error:
@@ -190,7 +192,7 @@ def _about(found: Found) -> dict[str, Any]:
 def _apply_repair(
     spool_paths: SpoolPaths, found: Found, now: datetime, ending: Interrupted | WorkerDied, caps: Caps
 ) -> Record | None:
-    """Carry out the repair; returns the record if the job is live."""
+    """Carry out the repair. Returns the record if the job is live afterwards. Raises OSError."""
     if found.repair not in ("nothing", "take up"):
         shown = (found.repair, found.record_is, found.copy_is)
         log.warning("recovery: %s (record %s, copy %s)", *shown, extra=_about(found))
@@ -217,9 +219,8 @@ def _apply_repair(
             return None
         case "drop copy":
             files.remove(spool_paths.copy(found.job_id))
-            files.remove(
-                spool_paths.ended_copy(found.job_id)
-            )  # of an earlier job of that name, whose pruning was cut off
+            # Of an earlier job with the same id, whose pruning was interrupted.
+            files.remove(spool_paths.ended_copy(found.job_id))
             return None
         case "accept copy":
             return _accept_copy(spool_paths, found, now)
@@ -237,7 +238,7 @@ def _apply_repair(
             files.remove(spool_paths.ended_copy(found.job_id))
             return None
         case "set aside":
-            if found.copy_is == "ended":  # first: without its record it would be taken for what pruning left
+            if found.copy_is == "ended":  # first, since without its record it would look like interrupted pruning
                 _quarantine(spool_paths, spool_paths.ended_copy(found.job_id), now)
             _quarantine(spool_paths, spool_paths.record(found.job_id), now)
             return None
@@ -264,7 +265,7 @@ def _accept_copy(spool_paths: SpoolPaths, found: Found, now: datetime) -> Record
 
 
 def _remove_parts(spool_paths: SpoolPaths) -> None:
-    """Unfinished writes of the former worker; other writers' parts in the inbox are theirs."""
+    """Remove the unfinished files of the former worker. Those in the inbox belong to clients and are left."""
     for folder in (
         spool_paths.active,
         spool_paths.ended,
@@ -273,5 +274,5 @@ def _remove_parts(spool_paths: SpoolPaths) -> None:
         spool_paths.worker,
     ):
         for part in folder.glob(".*.tmp"):
-            if not part.is_dir() or part.is_symlink():  # a folder is no part of ours, and no reason not to start
+            if not part.is_dir() or part.is_symlink():  # a folder is not ours, and must not prevent the start
                 files.remove(part)

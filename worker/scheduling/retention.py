@@ -1,4 +1,4 @@
-"""How long what has ended is kept: records and copies, rejected files, damaged stores that were set aside."""
+"""Retention: removes ended jobs, rejected files, quarantined stores and imported copies after their time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """What is kept: by age, in days, and by number."""
+    """The limits: ages in days, and numbers."""
 
     succeeded_days: float = 7.0
     failed_days: float = 30.0
@@ -33,23 +33,23 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Aged:
-    """Something that has ended, and when (seconds since the epoch)."""
+    """An ended job: its id, and its end in seconds since 1970."""
 
     name: str
     ended_at: float
 
 
 def over(found: Iterable[Aged], keep: Keep, now: float, state: Callable[[str], State | None]) -> Iterator[str]:
-    """The ended jobs whose time is over, oldest first. ``state`` is asked where the age alone does not decide.
+    """The ids of the ended jobs to remove, oldest first.
 
-    A job that it calls None is left alone: nobody can say what it is.
+    ``state`` returns the final state of a job; None keeps it. It is called only for jobs that the limits may concern.
     """
     oldest_first = sorted(found, key=lambda aged: (aged.ended_at, aged.name))
     too_many = max(0, len(oldest_first) - keep.ended_jobs)
     for number, aged in enumerate(oldest_first):
         days = (now - aged.ended_at) / _DAY
         if number >= too_many and days <= min(keep.succeeded_days, keep.failed_days):
-            return  # all that follow are younger
+            return  # all others are younger
         ended_as = state(aged.name)
         longest = keep.succeeded_days if ended_as == "succeeded" else keep.failed_days
         if ended_as is not None and (number < too_many or days > longest):
@@ -57,7 +57,11 @@ def over(found: Iterable[Aged], keep: Keep, now: float, state: Callable[[str], S
 
 
 def prune(workspace: Workspace, keep: Keep, is_live: Callable[[str], bool], now: float, at_most: int = 200) -> int:
-    """Remove what is over, a part of it at a time. Returns how many things went; as many as asked means: again."""
+    """Remove what exceeds the limits. Returns the number of removed things.
+
+    ``at_most`` limits jobs and rejected files per call; if as many were removed, call it again. ``now``: seconds since
+    1970.
+    """
     spool_paths = workspace.spool
     jobs = list(
         islice(over(_ended(spool_paths, is_live), keep, now, lambda job_id: _end_of(spool_paths, job_id)), at_most)
@@ -72,7 +76,7 @@ def prune(workspace: Workspace, keep: Keep, is_live: Callable[[str], bool], now:
 
 
 def _ended(spool_paths: SpoolPaths, is_live: Callable[[str], bool]) -> list[Aged]:
-    """The jobs that are not live, by the time of their record's last change."""
+    """The jobs that are not live, with the modification time of their records."""
     return [
         Aged(path.stem, at)
         for path, at in _by_time(spool_paths.results)
@@ -82,7 +86,7 @@ def _ended(spool_paths: SpoolPaths, is_live: Callable[[str], bool]) -> list[Aged
 
 def _end_of(spool_paths: SpoolPaths, job_id: str) -> State | None:
     if spool_paths.copy(job_id).exists():
-        return None  # recovery is to put it away first: without its record it would be taken for a new job
+        return None  # recovery must move the copy first: without its record it would be accepted as a new job
     try:
         record = spool.read_record(spool_paths, job_id)
     except (OSError, ValueError, JobError):
@@ -91,20 +95,20 @@ def _end_of(spool_paths: SpoolPaths, job_id: str) -> State | None:
 
 
 def _rejected(spool_paths: SpoolPaths, keep: Keep, now: float) -> list[Path]:
-    """Rejected files and their reasons that are over; a reason goes with its file."""
-    found = sorted(_by_time(spool_paths.rejected), key=lambda pair: pair[1])
-    reasons = [pair for pair in found if pair[0].name.endswith(".reason.json")]
+    """The rejected files that exceed the limits, each with its reason file."""
+    by_age = sorted(_by_time(spool_paths.rejected), key=lambda pair: pair[1])
+    reasons = [pair for pair in by_age if pair[0].name.endswith(".reason.json")]
     too_many = max(0, len(reasons) - keep.rejected_files)
-    gone: list[Path] = []
+    expired: list[Path] = []
     for number, (reason, at) in enumerate(reasons):
         if number < too_many or (now - at) / _DAY > keep.failed_days:
             kept = reason.with_name(reason.name.removesuffix(".reason.json") + ".json")
-            gone += [path for path in (kept, reason) if os.path.lexists(path)]
-    return gone
+            expired += [path for path in (kept, reason) if os.path.lexists(path)]
+    return expired
 
 
 def _imported(workspace: Workspace, keep: Keep, is_live: Callable[[str], bool], now: float) -> list[Path]:
-    """Copies whose import is done, or that are over: one that failed may be tried again."""
+    """The copies of succeeded imports, and those that are too old. A failed import keeps its copy for a retry."""
     return [
         path
         for path, at in _by_time(workspace.imports)
@@ -118,16 +122,17 @@ def _older(folder: Path, days: float, now: float) -> list[Path]:
 
 
 def _by_time(folder: Path) -> Sequence[tuple[Path, float]]:
-    found = []
+    """The entries of a folder with their modification times, unsorted; empty without the folder."""
+    times = []
     with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
         for entry in entries:
-            with contextlib.suppress(FileNotFoundError):  # it has just gone
-                found.append((Path(entry.path), entry.stat(follow_symlinks=False).st_mtime))
-    return found
+            with contextlib.suppress(FileNotFoundError):  # it has just been removed
+                times.append((Path(entry.path), entry.stat(follow_symlinks=False).st_mtime))
+    return times
 
 
 def _remove_all(paths: Sequence[Path]) -> int:
-    """Remove files, links and folders; returns how many went. What cannot be removed is left, and holds up nothing."""
+    """Remove files, links and folders. Returns the number of removed ones; failures are logged and skipped."""
     for path in paths:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Running jobs: from "look at this job" to an attempt in the child and its outcome in the record."""
+"""The runner: from a queue message to an attempt in the child process and its outcome in the record."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-MAINTENANCE = "@maintenance"  # a message that is no job id
+MAINTENANCE = "@maintenance"  # a queue message that is not a job id
 _WRITE_AGAIN_SECONDS = 1.0
 _JOBS_BETWEEN_MAINTENANCE = 200
 
@@ -39,7 +39,7 @@ _CODES = {"died": "CHILD_DIED", "memory": "CHILD_TOO_LARGE", "timeout": "JOB_TIM
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """What the child is busy with, for the heartbeat."""
+    """A request that the child runs, for the heartbeat."""
 
     job_ids: tuple[str, ...]
     kind: str
@@ -48,7 +48,7 @@ class Running:
 
 
 class Runner:
-    """Looks at jobs one after another, in Huey's consumer thread; ``cancel`` may be called from any."""
+    """Runs jobs one request at a time, in Huey's consumer thread. ``cancel`` may be called from any thread."""
 
     def __init__(
         self,
@@ -63,7 +63,8 @@ class Runner:
         changed: Callable[[], None] = lambda: None,
         waits: Callable[[], None] = lambda: None,
     ) -> None:
-        """``waits`` is called when a job has to wait again: somebody must put it into the queue when it is due."""
+        """``changed`` is called when ``running`` changes; ``waits`` when a job must wait again, so that the caller
+        enqueues it when it is due."""
         self._paths = paths
         self._ledger = ledger
         self._child = child
@@ -84,17 +85,17 @@ class Runner:
 
     @property
     def running(self) -> Sequence[Running]:
-        """What runs, and last what was let in between."""
+        """The running requests: at most one, and after it the short one that runs in its pause."""
         return tuple(self._running)
 
     def is_stale(self, job_id: str) -> bool:
-        """Whether ``look`` would do nothing about the job: it ran with others, ended, or waits for a later time."""
+        """Whether ``look`` would have no effect: the job ran with others, has ended, or is not due."""
         if job_id == MAINTENANCE:
             return False
         return self._ledger.startable(job_id) is None
 
     def look(self, job_id: str) -> None:
-        """Run the job if it is waiting and due, together with others of its kind where that saves work."""
+        """Run the job if it is waiting and due, in a batch with others of its kind if the kind allows it."""
         if self.stopping.is_set() or self.paused.is_set():
             return
         if job_id == MAINTENANCE:
@@ -107,15 +108,15 @@ class Runner:
             self._child.stop(why="worn")
 
     def cancel(self, job_id: str) -> Cancellation:
-        """End a job whose effect is not committed: at once if it waits, and soon if it runs ("running")."""
-        found = self._ledger.cancel(job_id)
-        if found == "running":
+        """Cancel a job whose change is not committed: at once if it waits; if it runs ("running"), end the child."""
+        cancellation = self._ledger.cancel(job_id)
+        if cancellation == "running":
             with self._lock:
                 if job_id not in self._in_child:
-                    return found  # between two steps: ask again
+                    return cancellation  # between two steps; the caller tries again
                 self._cancelled.add(job_id)
             self._child.end("cancelled")
-        return found
+        return cancellation
 
     # --- choosing ---
 
@@ -184,7 +185,7 @@ class Runner:
             events = {job_id: lifecycle.Failed(failure) for job_id in records}
         else:
             events = {job_id: decode(outcome) for job_id, outcome in answer["outcomes"].items()}
-            for job_id in records.keys() - events.keys():  # a mistake of ours, which must not go round for ever
+            for job_id in records.keys() - events.keys():  # a bug, which must not repeat forever
                 events[job_id] = lifecycle.Failed(
                     JobError("INTERNAL", "The operation left the job without an outcome.")
                 )
@@ -200,7 +201,7 @@ class Runner:
         self._settle(kind, events, {job_id: record.ticket for job_id, record in records.items()})
 
     def _scrubbed(self, event: Event) -> Event:
-        """What the child says of a forgetting, once the jobs' files are scrubbed as well: it does not end before."""
+        """The outcome of a forget job after jobs' files are scrubbed too; Failed if that is not possible now."""
         try:
             return forget_job_files.scrubbed(event, self._paths, self._ledger, self._apply)
         except OSError as error:
@@ -208,11 +209,12 @@ class Runner:
             return lifecycle.Failed(JobError("DISK_FULL" if error.errno == errno.ENOSPC else "SYSTEM_BUSY"))
 
     def _events_after(self, ended: ChildEnded, records: Mapping[str, Record]) -> dict[str, Event]:
-        """What the end of the child means for each job that it had.
+        """The event for each job whose child ended without an answer.
 
-        It says something about a job that was alone in it. A cancelled job whose effect stands ends as it would have.
+        Only a job that was alone in the child is blamed for a crash or timeout. A cancelled job whose change is
+        committed is not cancelled.
         """
-        why = "stopped" if self.stopping.is_set() else ended.why  # we may have ended it ourselves, to leave at once
+        why = "stopped" if self.stopping.is_set() else ended.why  # a stopping worker may have ended the child itself
         code = _CODES.get(why)
         alone = len(records) == 1 and not ended.between and all(r.attempts[-1].together == 1 for r in records.values())
         after: Event = lifecycle.Interrupted(code)
@@ -248,8 +250,11 @@ class Runner:
         self._changed()
 
     def _apply(self, events: Mapping[str, Event], tickets: Mapping[str, tuple[int, int]] | None = None) -> list[Record]:
-        """Write the step, again and again while the disk refuses it: a step that is left out would leave the job
-        where nobody looks at it again. When the worker stops meanwhile, recovery mends it."""
+        """As ``Ledger.apply``, repeated until the disk accepts the records.
+
+        A skipped step would leave the job in a state that nothing ends. Raises OSError when the worker stops meanwhile;
+        recovery then repairs the job.
+        """
         while True:
             try:
                 return self._ledger.apply(events, tickets)
@@ -260,30 +265,30 @@ class Runner:
 
     def _progress(self, progress: Progress) -> None:
         if self._running:
-            now = self._running[-1]
-            self._running[-1] = Running(now.job_ids, now.kind, now.started_at, progress)
+            last = self._running[-1]
+            self._running[-1] = Running(last.job_ids, last.kind, last.started_at, progress)
             self._changed()
 
-    # --- long work and short ---
+    # --- short jobs in the pauses of long ones ---
 
     def _yield_control(self, kind: str, record: Record, is_between: bool) -> Callable[[], object] | None:
-        """What to do while long work stands still; None for short work, and for what was let in between itself.
+        """The call for the pauses of a long job; None for a short one, and for one that itself runs in a pause.
 
-        Long work that ended its child before is not trusted with others beside it.
+        A long job that has ended its child before only checks for a stop: no other job runs in its pauses.
         """
         if is_between or kind not in YIELDS:
             return None
         return self._run_short_jobs if lifecycle.max_batch_size(record, 2) > 1 else self._heed_stop
 
     def _heed_stop(self) -> bool:
-        """When the worker stops, long work is resumed by the next one."""
+        """If the worker stops, end the child; the next worker resumes the long job. Returns whether it stops."""
         if self.stopping.is_set():
             self._child.end("stopped")
             return True
         return False
 
     def _run_short_jobs(self) -> None:
-        """Run what is short and due, for about as long as a slice of the long work took."""
+        """Run short jobs that are due, for about as long as a slice of the long job takes."""
         began = time.monotonic()
         while not self.paused.is_set() and time.monotonic() - began < self._slice_seconds:
             if self._heed_stop():
@@ -297,7 +302,7 @@ class Runner:
                 return
 
     def _maintain(self) -> None:
-        """With nothing else to do: pay the graph what it is owed, compact what only grows, give back an idle child."""
+        """If no job is due: deliver pending outbox entries, compact the stores, and stop an idle child."""
         if self._ledger.kinds_due():
             return
         try:
@@ -318,7 +323,7 @@ class Runner:
 
     @property
     def wants_maintenance(self) -> bool:
-        """Whether a look at ``MAINTENANCE`` would find something to do."""
+        """Whether a ``MAINTENANCE`` message would have an effect."""
         return bool(
             self.graph_lag
             or self._child.is_idle(self._idle_seconds)

@@ -1,4 +1,4 @@
-"""What the child is told of jobs: their copies, read and checked, and which of them may run together."""
+"""Requests to the child: jobs' copies, read and checked, and which of them run together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """Jobs of one kind for one request, with the shortest of their timeouts; and those whose copy cannot be read."""
+    """Jobs of one kind for one request.
+
+    ``timeout_seconds``: the shortest timeout, or None. ``lost``: job id -> error for jobs with an unreadable copy.
+    """
 
     jobs: list[dict[str, Any]]
     timeout_seconds: float | None
@@ -28,7 +31,10 @@ class Tasks:
 
 
 def read_tasks(paths: SpoolPaths, batch: Sequence[Record]) -> Tasks:
-    """Read the copies. One that cannot be read fails its job alone; one that is better run alone is left out."""
+    """Read the copies of a batch. An unreadable one fails only its own job.
+
+    A slow job runs alone: it is left out, or, if it is the first, all others are.
+    """
     tasks: list[dict[str, Any]] = []
     timeouts: list[float] = []
     lost: dict[str, JobError] = {}
@@ -51,7 +57,7 @@ def read_tasks(paths: SpoolPaths, batch: Sequence[Record]) -> Tasks:
 
 
 def _why_lost(error: OSError | JobError) -> JobError:
-    """Too many open files, a device error, somebody who has it open: that passes, and must not cost a job its life."""
+    """SYSTEM_BUSY for passing errors, such as too many open files, so that the job is retried; else JOB_NOT_FOUND."""
     if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
         return JobError("SYSTEM_BUSY", f"The worker's copy of the job cannot be read now: {error.strerror}.")
     return JobError("JOB_NOT_FOUND", "The worker's copy of the job cannot be read.", remediation="Submit the job anew.")

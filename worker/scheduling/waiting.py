@@ -1,7 +1,7 @@
-"""The jobs that wait, in the order in which they start: higher priority first, then first come.
+"""The waiting jobs in their order of starting: higher priority first, then the earlier accepted.
 
-Letting a job wait, and finding the next, cost the logarithm of how many wait. Entries that are out of date stay
-until they come up.
+Heaps per kind: adding a job and finding the next take logarithmic time. Outdated heap entries are skipped when they
+reach the top.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 class Waiting:
-    """Not thread-safe: the ledger's lock guards it."""
+    """The waiting jobs. Not thread-safe: the ledger's lock guards it."""
 
     def __init__(self) -> None:
         self._records: dict[str, Record] = {}
-        self._again: dict[str, str] = {}  # when jobs that run again came: their records say when they came at first
+        self._again: dict[str, str] = {}  # times of replays, since a record only has the time of the first acceptance
         self._ready: dict[str, list[_Place]] = {}
         self._is_ready: set[str] = set()
         self._delayed: list[tuple[datetime, str]] = []
@@ -32,7 +32,7 @@ class Waiting:
         return len(self._records)
 
     def put(self, record: Record, now: datetime) -> None:
-        """Let a job wait, or wait anew under a later record."""
+        """Add a waiting job, or replace its earlier record."""
         self.discard(record.job_id)
         self._latest = max(self._latest, now)
         self._records[record.job_id] = record
@@ -41,7 +41,7 @@ class Waiting:
         self._sort_in(record, now)
 
     def discard(self, job_id: str) -> None:
-        """The job waits no more."""
+        """Remove a job."""
         self._records.pop(job_id, None)
         self._again.pop(job_id, None)
         self._is_ready.discard(job_id)
@@ -53,7 +53,7 @@ class Waiting:
         else:
             self._is_ready.discard(record.job_id)
             self._announced.pop(record.job_id, None)
-        # Also of one that is due because the clock was set back: when the clock has caught up it is so no more.
+        # Also for a job that is only due because the clock was set back: once the clock has caught up, it is not.
         if record.next_attempt_at is not None and (at := clock.parse(record.next_attempt_at)) > now:
             heapq.heappush(self._delayed, (at, record.job_id))
 
@@ -64,20 +64,20 @@ class Waiting:
             self._announced[record.job_id] = record
 
     def _advance(self, now: datetime) -> None:
-        """Move what has become due."""
-        if now < self._latest:  # set back: what waits may be due, and what was ready may have to wait
+        """Move the delayed jobs that have become due to the ready ones."""
+        if now < self._latest:  # the clock was set back, so every job may have become due or not due
             self._delayed.clear()
             for record in self._records.values():
                 self._sort_in(record, now)
         self._latest = now
         while self._delayed and self._delayed[0][0] <= now:
-            found = self._records.get(heapq.heappop(self._delayed)[1])
-            if found is not None and lifecycle.is_due(found, now):  # else the entry is of a former record
-                self._make_ready(found)
-                self._announced[found.job_id] = found
+            delayed = self._records.get(heapq.heappop(self._delayed)[1])
+            if delayed is not None and lifecycle.is_due(delayed, now):  # otherwise the entry is outdated
+                self._make_ready(delayed)
+                self._announced[delayed.job_id] = delayed
 
     def due(self, kind: str, limit: int, now: datetime) -> list[Record]:
-        """The first jobs of a kind that may start now."""
+        """At most ``limit`` jobs of a kind that may start now, in their order of starting."""
         self._advance(now)
         ready = self._ready.get(kind, [])
         found: dict[str, Record] = {}
@@ -99,25 +99,28 @@ class Waiting:
         return list(found.values())
 
     def kinds_due(self, now: datetime) -> list[str]:
-        """The kinds of which a job may start now, the one whose first job comes first at the front."""
-        self._advance(now)  # first: it may bring a kind that was not there
+        """The kinds with a job that may start now, in the order of their first jobs."""
+        self._advance(now)  # first, since it may add a kind
         firsts = [(_place(found[0]), kind) for kind in list(self._ready) if (found := self.due(kind, 1, now))]
         return [kind for _, kind in sorted(firsts)]
 
     def take_announced(self, now: datetime) -> list[Record]:
-        """What has become ready since the last call, each once: whoever runs jobs is to be told of it."""
+        """The jobs that have become due since the last call, each once, for the queue."""
         self._advance(now)
-        found = []
+        announced = []
         for record in self._announced.values():
             if lifecycle.is_due(record, now):
-                found.append(record)
+                announced.append(record)
             else:
                 self._is_ready.discard(record.job_id)  # it will be announced when it is due
         self._announced.clear()
-        return found
+        return announced
 
     def next_due(self) -> datetime | None:
-        """When the next delayed job is due; earlier if that one waits no more, long ago if one is to be announced."""
+        """The time at which the next delayed job is due, or the past if an announcement is pending; None without one.
+
+        It may be too early, for a job whose record was replaced.
+        """
         if self._announced:
             return _LONG_AGO
         while self._delayed and self._delayed[0][1] not in self._records:
@@ -125,9 +128,9 @@ class Waiting:
         return self._delayed[0][0] if self._delayed else None
 
     def oldest(self) -> str | None:
-        """When the job came, or was run again, that has waited longest. Looks at all."""
-        came = (self._again.get(job_id, record.accepted_at) for job_id, record in self._records.items())
-        return min((at for at in came if at is not None), default=None)
+        """The earliest timestamp of acceptance or replay; None without a waiting job. Takes linear time."""
+        times = (self._again.get(job_id, record.accepted_at) for job_id, record in self._records.items())
+        return min((at for at in times if at is not None), default=None)
 
 
 def _place(record: Record) -> _Place:

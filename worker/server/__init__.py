@@ -1,1 +1,8 @@
-"""The HTTP server process: started by the worker on the first connection, stopped when idle."""
+"""The HTTP server's process: started by the worker on the first connection, stopped when idle.
+
+The routes are in ``worker.http``. In reading order:
+
+``endpoint``: the worker's listening socket, and when a process serves it.
+``process``: one server process, on the worker's side.
+``main``: the server process itself, on uvicorn.
+"""

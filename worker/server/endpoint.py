@@ -1,7 +1,7 @@
-"""The worker's HTTP endpoint: it listens from the start, and has a process that answers only while somebody asks.
+"""The worker's HTTP endpoint: always listens, but runs a server process only while there are requests.
 
-So the idle worker stays light: no server, no model. A connection waits in the socket's queue until a process that was
-started for it takes it over; one that comes just as a process leaves waits for the next one. None is lost.
+So an idle worker has neither a server nor a model in memory. A connection waits in the socket's queue until a server
+process accepts it; one that arrives while a process ends waits for the next process. No connection is lost.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ _HOST = "127.0.0.1"
 _BACKLOG = 128
 _WATCH_SECONDS = 2.0
 _STOP_SECONDS = 3.0
-# Between two tries to listen, and before a process is started after one that died: doubled each time.
+# The pause between two attempts to listen, and before the next process after one that died; doubled each time.
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.5, 60.0
-_STEADY_SECONDS = 60.0  # a process that lived so long did not die of how it starts
-_MOST_BYTES = 2 * 1024 * 1024 * 1024  # of the process's own, without the mapped vectors
+_STEADY_SECONDS = 60.0  # the death of a process that lived so long is not counted as a failed start
+_MOST_BYTES = 2 * 1024 * 1024 * 1024  # of the process's private memory, without the mapped vectors
 
 
 class Endpoint:
-    """``start`` listens; the rest happens in a thread that stays: the kernel ends the process with it."""
+    """The endpoint. ``start`` listens and starts a thread that starts all server processes: the kernel kills a process
+    with the thread that started it, so this one lives as long as the worker."""
 
     def __init__(
         self,
@@ -51,7 +52,8 @@ class Endpoint:
         most_bytes: int = _MOST_BYTES,
         start_server: Callable[..., ServerProcess] = ServerProcess,
     ) -> None:
-        """``changed`` is called when ``describe`` has something new to say."""
+        """``changed`` is called when the result of ``describe`` has changed. ``most_bytes`` of private memory end a
+        server process."""
         self._workspace = workspace
         self._port = settings.http_port
         self._wanted = settings.http
@@ -64,19 +66,20 @@ class Endpoint:
         self._url: str | None = None
         self._problem: str | None = None
         self._server: ServerProcess | None = None
-        self._deaths = 0  # one soon after the other
+        self._deaths = 0  # in a row
         self._stopping = threading.Event()
         self._noticed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="http", daemon=True)
 
     def start(self) -> None:
+        """Listen and start the thread, unless the setting switches HTTP off."""
         if self._wanted:
             self._woken, self._waker = socket.socketpair()
             self._listen()
             self._thread.start()
 
     def stop(self) -> None:
-        """Close the socket and end the process; what is being answered gets a moment."""
+        """Close the socket and end the server process, with at most 3 s for running requests."""
         if self._thread.ident is None:
             return
         self._stopping.set()
@@ -89,11 +92,11 @@ class Endpoint:
 
     @property
     def has_server(self) -> bool:
-        """Whether somebody asked not long ago."""
+        """Whether a server process runs, which means a recent request."""
         return self._server is not None
 
     def describe(self) -> Http | None:
-        """What the heartbeat says of it; None where it is switched off."""
+        """The endpoint's part of the heartbeat; None if HTTP is switched off."""
         if not self._wanted:
             return None
         server = self._server
@@ -145,12 +148,12 @@ class Endpoint:
                 self._serve(self._socket)
 
     def _serve(self, listening: socket.socket) -> None:
-        """Start a process, and stay with it until it has ended."""
+        """Start a server process and wait until it has ended."""
         began = time.monotonic()
         self._noticed.clear()
         try:
             server = self._start_server(self._workspace, listening, self._token, self._noticed.set)
-        except (OSError, RuntimeError) as error:  # the system gives us no process, or no thread
+        except (OSError, RuntimeError) as error:  # the system gives no process or no thread
             self._died(0.0, f"could not be started: {error}")
             return
         self._server = server
@@ -167,10 +170,10 @@ class Endpoint:
             self._died(time.monotonic() - began, f"died: pid={server.pid} status={status}")
 
     def _watch(self, server: ServerProcess) -> None:
-        told = False
+        is_announced = False
         while server.is_alive() and not self._stopping.is_set():
-            if not told and server.ready.is_set():
-                told = True
+            if not is_announced and server.ready.is_set():
+                is_announced = True
                 self._changed()
             if (server.private_bytes() or 0) > self._most_bytes:
                 log.error("server takes too much memory: another one goes on pid=%d", server.pid)
@@ -179,7 +182,7 @@ class Endpoint:
             self._noticed.clear()
 
     def _died(self, lived: float, how: str) -> None:
-        """Who waits is answered by the next process; not at once, if they die one after the other."""
+        """Count and log the death of a server process, and pause: longer after each death in a row."""
         self._figures.count("server_deaths")
         self._deaths = 1 if lived >= _STEADY_SECONDS else self._deaths + 1
         pause = pause_seconds(self._deaths)
@@ -188,21 +191,21 @@ class Endpoint:
 
 
 def pause_seconds(failures: int) -> float:
-    """How long to wait after so many failures in a row, the first being 1."""
+    """The pause after ``failures`` failures in a row, from 1 on: 0.5 s, doubled each time, at most 60 s."""
     return float(min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2 ** min(failures - 1, 10)))
 
 
 def listen(port: int) -> socket.socket:
-    """A listening socket on this machine's own address, which no other machine reaches. Raises OSError."""
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    """A listening socket on the loopback address, which other machines cannot reach. Raises OSError."""
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        if sys.platform == "win32":  # there, the other option would let a second program take the port over
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        if sys.platform == "win32":  # there, SO_REUSEADDR would let another program take over the port
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
         else:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((_HOST, port))
-        made.listen(_BACKLOG)
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((_HOST, port))
+        listening.listen(_BACKLOG)
     except BaseException:
-        made.close()
+        listening.close()
         raise
-    return made
+    return listening

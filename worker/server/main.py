@@ -1,7 +1,7 @@
-"""The process that answers over HTTP: it keeps the model and the catalogue warm, and leaves when nobody asks.
+"""The HTTP server's process: keeps the model and the catalogue in memory, and ends when idle.
 
-Its listening socket is the worker's, which keeps it: what comes after this process has left waits there for the next.
-It loads no cognee. What the routes do is the affair of ``http_api``.
+It inherits the worker's listening socket; connections that arrive after its end wait there for the next process. It
+does not import cognee. The routes are in ``worker.http``.
 """
 
 from __future__ import annotations
@@ -35,40 +35,43 @@ from .process import READY
 
 log = logging.getLogger("server")
 
-_HEAD_SECONDS = 10.0  # for the head of a request to arrive, whole
+_HEAD_SECONDS = 10.0  # until the head of a request must have arrived
 _KEEP_ALIVE_SECONDS = 15
-_LEAVING_SECONDS = 2  # for whoever was let in just before we leave
+_LEAVING_SECONDS = 2  # for connections that were accepted just before the end
 _BACKLOG = 128
-# Without a descriptor left, asyncio turns in place at the next connection. macOS gives a process 256 of them.
+# Without free file descriptors, asyncio would spin at the next connection. macOS gives a process 256 of them.
 _MOST_CONNECTIONS = 100
 
 
 class Protocol(H11Protocol):
-    """uvicorn's, with a limit on how long a connection may take to say what it wants, and on how many there are."""
+    """uvicorn's protocol, with a limit on the number of connections and on the time for a request's head."""
 
     _head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Close the connection if there are too many; otherwise start the timer."""
         super().connection_made(transport)
         if len(self.connections) > _MOST_CONNECTIONS:
             self.transport.abort()
         self._time_the_head()
 
     def data_received(self, data: bytes) -> None:
+        """Process the data, then start or stop the timer."""
         super().data_received(data)
         self._time_the_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the timer."""
         super().connection_lost(exc)
         self._stop_timing()
 
     @property
     def is_new(self) -> bool:
-        """Whether it was let in and has asked nothing yet."""
+        """Whether the connection has sent no request yet."""
         return self.cycle is None
 
     def _time_the_head(self) -> None:
-        """One timer from the first byte on, whatever trickles in; none while a request is being answered."""
+        """Run one timer for the whole head, however slowly it arrives; none while a request is answered."""
         if self.cycle is not None and not self.cycle.response_complete:
             self._stop_timing()
         elif self._head_timer is None and not self.transport.is_closing():
@@ -86,7 +89,7 @@ class Protocol(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """uvicorn's, which leaves by itself, and loses nobody by it."""
+    """uvicorn's server, which ends when idle, without losing a connection."""
 
     def __init__(self, config: uvicorn.Config, answers: Answers, idle_seconds: float) -> None:
         super().__init__(config)
@@ -95,11 +98,12 @@ class Server(uvicorn.Server):
         self._told = False
 
     def leave(self) -> None:
-        """The worker is gone, or wants us to be."""
+        """End soon: the worker has ended, or asks for it. May be called from any thread."""
         self._told = True
         self.should_exit = True
 
     async def on_tick(self, counter: int) -> bool:
+        """Called by uvicorn ten times a second. Returns whether to exit, also when idle for ``idle_seconds``."""
         answers = self._answers
         if not answers.in_flight and time.monotonic() - answers.asked_at >= self._idle_seconds:
             log.info("nobody asked for %g s: leaving", self._idle_seconds)
@@ -107,21 +111,22 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     def _lets_in(self) -> bool:
-        """Whether somebody was let in who has not asked yet."""
+        """Whether a connection was accepted that has sent no request yet."""
         return any(cast(Protocol, connection).is_new for connection in self.server_state.connections)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop accepting, let the accepted connections send their requests, and shut down."""
         for server in self.servers:
             server.close()
-        await asyncio.sleep(0.01)  # what was accepted already becomes a connection
+        await asyncio.sleep(0.01)  # so that accepted sockets become connections
         deadline = time.monotonic() + (0 if self._told else _LEAVING_SECONDS)
-        while self._lets_in() and time.monotonic() < deadline:  # noqa: ASYNC110 - connections tell nobody
+        while self._lets_in() and time.monotonic() < deadline:  # noqa: ASYNC110 - connections have no event
             await asyncio.sleep(0.01)
         await super().shutdown(sockets)
 
 
 def server(listening: socket.socket, answers: Answers, token: str, idle_seconds: float) -> Server:
-    """A server on a socket that listens already; ``run(sockets=[listening])`` serves."""
+    """A server for a listening socket; ``run(sockets=[listening])`` serves it."""
     app = http_api.app(answers, token, listening.getsockname()[1])
     config = uvicorn.Config(
         app,
@@ -155,31 +160,34 @@ def _say_ready() -> None:
     try:
         os.write(1, READY + b"\n")
     except OSError:
-        pass  # the worker is gone, and so are we in a moment
+        pass  # the worker has ended, and stdin will end this process
 
 
 def main() -> int:
-    """``python -m worker.server.main WORKSPACE PARENT [SOCKET]``; the token comes through stdin."""
+    """``python -m worker.server.main WORKSPACE PARENT [SOCKET]``, with the token on stdin.
+
+    PARENT is the worker's process id; SOCKET is the socket's descriptor, except on Windows.
+    """
     ParentDeathGuard(parent=int(sys.argv[2]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     log_lines.log_to_stderr()
-    logging.getLogger("uvicorn").setLevel(logging.ERROR)  # what a client sends amiss is no news
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)  # invalid requests are not worth a line
     line = sys.stdin.buffer.readline()
     if not line.endswith(b"\n"):
-        return 0  # the worker has gone meanwhile
+        return 0  # the worker has ended
     status = 0
     try:
         _serve(Workspace(Path(sys.argv[1])), json.loads(line))
     except Exception as error:
         log.error("%s", trace(error))
         status = 1
-    # Not through the interpreter's own end: a thread may still be loading the model.
+    # Without Python's finalisation, since a thread may still be loading the model.
     sys.stderr.flush()
     os._exit(status)
 
 
 def _idle_seconds(workspace: Workspace) -> float:
-    """What the settings say. Where they cannot be read, whoever asks is told why: none is left waiting."""
+    """``http_idle_seconds`` from the settings; the default if they cannot be read, so that clients get that error."""
     try:
         return trust.settings_of(workspace).http_idle_seconds
     except JobError as error:
@@ -190,16 +198,16 @@ def _idle_seconds(workspace: Workspace) -> float:
 def _serve(workspace: Workspace, start: dict[str, Any]) -> None:
     answers = Answers(workspace, _say_ready)
     with _inherited(start, sys.argv[3:]) as listening:
-        made = server(listening, answers, start["token"], _idle_seconds(workspace))
+        http_server = server(listening, answers, start["token"], _idle_seconds(workspace))
 
         def until_the_end_of_stdin() -> None:
             while sys.stdin.buffer.read(1024):
                 pass
-            made.leave()
+            http_server.leave()
 
         threading.Thread(target=until_the_end_of_stdin, daemon=True, name="stdin").start()
         threading.Thread(target=answers.warm, daemon=True, name="warm").start()
-        made.run(sockets=[listening])
+        http_server.run(sockets=[listening])
 
 
 if __name__ == "__main__":

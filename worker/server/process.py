@@ -1,6 +1,6 @@
-"""One process that answers over HTTP, as the worker sees it: its start, what it says, its memory, its end.
+"""One HTTP server process, on the worker's side: its start, its readiness, its memory and its end.
 
-It gets the listening socket, and the token through its stdin. The end of that pipe tells it to leave.
+It inherits the listening socket and reads the token from stdin. When stdin closes, it ends.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from ..log import pump
 log = logging.getLogger(__name__)
 server_log = logging.getLogger("server")
 
-READY = b"ready"  # the line that says that the model is loaded
+READY = b"ready"  # the line on its stdout after the model is loaded
 _LINE_BYTES = 1000
-# Questions run beside each other already. numpy's threads would wait for one another in each of them, turning in
-# place: on a busy machine that doubles the time of a question, and a quiet one gains nothing at the memory's limit.
+# Queries already run in parallel. numpy's own threads would spin while they wait for each other: on a busy machine that
+# doubles the time of a query, and on an idle one it gains nothing, since memory bandwidth is the limit.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 _NO_CONSOLE: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
 
 class ServerProcess:
-    """``noticed`` is called when it is ready and when it has ended."""
+    """One server process. ``ready`` is set after it has loaded the model."""
 
     def __init__(self, workspace: Workspace, listening: socket.socket, token: str, noticed: Callable[[], None]) -> None:
-        """Raises OSError."""
+        """``noticed`` is called when the process is ready and when it has ended. Raises OSError."""
         windows = sys.platform == "win32"
         self._noticed = noticed
         self.ready = threading.Event()
@@ -54,7 +54,7 @@ class ServerProcess:
             env=inherited_environment() | _ONE_THREAD,
             cwd=workspace.root.anchor,
             pass_fds=() if windows else (listening.fileno(),),
-            start_new_session=not windows,  # a Ctrl-C is for the worker alone
+            start_new_session=not windows,  # a Ctrl-C reaches only the worker
             creationflags=_NO_CONSOLE,
         )
         assert self._popen.stdin is not None
@@ -70,41 +70,43 @@ class ServerProcess:
         try:
             self._input.write(json.dumps(start).encode() + b"\n")
         except OSError:
-            pass  # it has died already, as its exit status will tell
+            pass  # it has already died, which its exit status shows
 
     def _read(self) -> None:
-        """Its stdout: one word of ours, and perhaps what some library prints."""
+        """Read its stdout: the line READY, and perhaps prints of libraries."""
         with self._output as stream:
             while line := _line(stream):
                 if line.strip() == READY:
                     self.ready.set()
                     self._noticed()
-        self._popen.wait()  # its pipe closes a moment before it has ended
+        self._popen.wait()  # the pipe closes shortly before the process ends
         self._noticed()
 
     def is_alive(self) -> bool:
+        """Whether the process runs."""
         return self._popen.poll() is None
 
     def memory_bytes(self) -> int | None:
+        """The resident memory; None if it cannot be read."""
         try:
             return int(psutil.Process(self.pid).memory_info().rss)
         except psutil.Error:
             return None
 
     def private_bytes(self) -> int | None:
-        """Resident memory without what is mapped from files, which the system takes back when it needs room."""
+        """The resident memory without mapped files, which the system can reclaim; None if it cannot be read."""
         try:
-            found = psutil.Process(self.pid).memory_info()
+            memory = psutil.Process(self.pid).memory_info()
         except psutil.Error:
             return None
-        return int(found.rss) - int(getattr(found, "shared", 0))
+        return int(memory.rss) - int(getattr(memory, "shared", 0))
 
     def end(self, seconds: float) -> int:
-        """Tell it to leave, kill it if it does not in so many seconds; its exit status."""
+        """Close its stdin, so that it ends, and kill it after ``seconds``. Returns the exit status."""
         try:
             self._input.close()
         except OSError:
-            pass  # it has ended already
+            pass  # it has already ended
         try:
             return self._popen.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -114,5 +116,5 @@ class ServerProcess:
 
 
 def _line(stream: IO[bytes]) -> bytes:
-    """A line, or a part of a long one; nothing at the end."""
+    """A line, or a part of a long one; empty at the end."""
     return stream.readline(_LINE_BYTES)
