@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from ..memory import Memory, Metadata
 from ..text.template import render, render_record
-from .ranking import Factors
 
 if TYPE_CHECKING:
     from ..interface.answer_shapes import RetrievalHit
+    from .ranking import Factors
+
+    Packed = tuple[Memory, Factors, str, int]
 
 CUT_MARKER = "\n… [truncated to fit the token budget]"
 SHORT_MARKER = "…"  # where CUT_MARKER would take most of the budget
@@ -19,7 +21,6 @@ SHORT_MARKER = "…"  # where CUT_MARKER would take most of the budget
 _MOST_CHARACTERS_A_TOKEN = 64
 
 CountTokens = Callable[[str], int]
-Packed = tuple[Memory, Factors, str, int]
 
 
 def summary_text(memory: Memory) -> str:
