@@ -439,9 +439,9 @@ import os, signal, sys
 from pathlib import Path
 from bridge.settings import load
 from jobs.layout import Workspace
-from worker import daemon, process
+from worker import app, daemon
 
-class Busy(process.Worker):
+class Busy(app.Worker):
     def run(self):
         for event in (self._wake, self._stop, self._runner.stopping):
             with event._cond:
