@@ -83,7 +83,7 @@ class Story:
 
     def check(self, fork: Fork) -> None:
         """All that was answered for is there; what was not is made good by its next attempt, once."""
-        fork.ask("pay_all")
+        fork.ask("deliver_all")
         assert fork.ask("missing", list(self.acknowledged)) == []
         if self.unanswered:
             self.ingest(fork, list(self.unanswered))

@@ -63,7 +63,7 @@ def test_an_edge_to_a_source_that_was_lost_is_written_again(forks: Forks) -> Non
         )  # fmt: skip
         assert fork.ask("missing", [record["id"], source["id"]]) == [record["id"]]
         assert fork.ask("reconcile") == 1
-        fork.ask("pay_all")
+        fork.ask("deliver_all")
         assert superseded(fork, record) == {source["id"]}
 
 

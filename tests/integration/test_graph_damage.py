@@ -133,7 +133,7 @@ def test_after_any_damage_every_memory_is_in_graph_and_vectors_again(
             assert outcome["error"]["code"] == "GRAPH_UNAVAILABLE", outcome
             (outcome,) = fork.run("ingest", task("job-new", "ingest", {"summary": summary(f"After: {damage}")}))
         assert "result" in outcome, outcome
-        fork.ask("pay_all")
+        fork.ask("deliver_all")
         assert fork.ask("missing", [*whole[1], outcome["result"]["memory_id"]]) == []
         assert fork.ask("memory_count") == MANY + 1
         assert fork.ask("graph_lag") == 0
@@ -183,7 +183,7 @@ def test_a_vector_that_is_lost_is_found_missing_and_written_again(
     with forks.start() as fork:
         assert fork.ask("memory_count") == 0
         assert fork.ask("graph_lag") == MANY, "the opening has seen it"
-        fork.ask("pay_all")
+        fork.ask("deliver_all")
         assert fork.ask("reconcile") == 0
         assert fork.ask("memory_count") == MANY
 
@@ -217,7 +217,7 @@ def test_a_checkpoint_that_was_cut_off_is_repaired_and_what_it_took_with_it_is_w
     with forks.start() as fork:
         assert fork.ask("memory_count") == (MANY + 3 if is_applied else MANY)
         assert fork.ask("graph_lag") == (0 if is_applied else 4)
-        fork.ask("pay_all")
+        fork.ask("deliver_all")
         assert fork.ask("missing", [*whole[1], *late]) == []
         assert fork.ask("node", whole[1][0])["status"] == "Draft"
     said = forks.log()[before:]
@@ -241,7 +241,7 @@ def test_a_status_that_the_graph_has_lost_is_found_and_set_again(
     (workspace.root / "before").rename(databases(workspace))
     with forks.start() as fork:
         assert fork.ask("reconcile") == 1
-        fork.ask("pay_all")
+        fork.ask("deliver_all")
         assert fork.ask("node", whole[1][0])["status"] == "Draft"
         assert fork.ask("reconcile") == 0
 

@@ -87,7 +87,7 @@ class GraphStory:
                 assert outcome["error"]["code"] == "GRAPH_UNAVAILABLE", outcome
                 (outcome,) = fork.run("ingest", after)
             assert "result" in outcome, outcome
-            fork.ask("pay_all")
+            fork.ask("deliver_all")
             assert fork.ask("graph_lag") == 0
             everything = [*promised, outcome["result"]["memory_id"]]
             assert fork.ask("count") >= len(everything), "memory.db itself has lost a memory"
