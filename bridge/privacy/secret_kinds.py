@@ -35,6 +35,7 @@ _GROUP = "secret"  # the group that is replaced; without it, the whole match
 _LEFT = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
 _BEGINS = re.compile(_LEFT)
 _TAIL = re.compile(r"[A-Za-z0-9_-]*+")
+_TAIL_CHARACTER = re.compile(r"[A-Za-z0-9_-]")
 _KEY_LINE = re.compile(r"(?:[A-Za-z0-9+/=]|\\/){20,}+")
 
 
@@ -96,10 +97,10 @@ class Kind:
             end -= 1
         if _BEGINS.match(text, start) is None:
             return None
+        if self.shape == "exact":  # one character decides; reading the whole tail each time would be quadratic
+            return None if _TAIL_CHARACTER.match(text, end) else (start, end)
         tail = _TAIL.match(text, end)
         assert tail is not None  # it may match the empty string
-        if self.shape == "exact":
-            return (start, end) if tail.end() == end else None
         return start, tail.end()
 
 
