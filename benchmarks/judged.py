@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from bridge.embedding.embedder import Embedder, EmbeddingConfig, Vectors
+from bridge.embedding.config import EmbeddingConfig
+from bridge.embedding.embedder import Embedder, Vectors
 from bridge.embedding.factory import create
 from bridge.operations import Task
 from bridge.operations.ingest import prepare

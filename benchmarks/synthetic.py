@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from bridge.embedding.embedder import Embedder, EmbeddingConfig, Vectors, normalised
+from bridge.embedding.config import EmbeddingConfig
+from bridge.embedding.embedder import Embedder, Vectors, normalised
 from bridge.embedding.factory import create
 from bridge.graph.open_stores import Stores
 from bridge.memory import Memory

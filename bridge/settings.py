@@ -12,16 +12,14 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 from jobs.errors import JobError
 from jobs.layout import expand_home
 
 from .argument_table import ARGUMENTS, Preset, RankingMode
+from .embedding.config import EmbeddingConfig
 from .privacy import masking
-
-if TYPE_CHECKING:
-    from .embedding.embedder import EmbeddingConfig
 
 PREFIX = "COGNEE_MEMORY_"
 APP = "cognee-memory"
@@ -182,16 +180,8 @@ class Settings:
         return _user_folder("cache")
 
     @property
-    def embedder_identity(self) -> str:
-        """``embedding.identity``, without what embedding needs to be imported."""
-        provider, model = self.embedding_provider, self.embedding_model
-        return f"{provider}/{model.removeprefix(f'{provider}/')}/{self.embedding_dimensions}"
-
-    @property
     def embedding(self) -> EmbeddingConfig:
         """As cognee has it, OpenAI's key serves embeddings too where they have none, at OpenAI's own address alone."""
-        from .embedding.embedder import EmbeddingConfig
-
         key = self.embedding_api_key
         if key is None and self.embedding_provider == "openai" and self.llm_provider in (None, "openai"):
             key = self.llm_api_key if self.embedding_endpoint is None and self.llm_endpoint is None else None

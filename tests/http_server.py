@@ -14,7 +14,7 @@ import threading
 from functools import cache
 from typing import Any
 
-from harness import until
+from harness import PATIENCE, until
 from jsonschema import Draft202012Validator
 
 from worker.http.state import DESCRIPTION
@@ -77,7 +77,7 @@ class Running:
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         if token is not None:
             sent["Authorization"] = f"Bearer {token}"
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
             connection.putrequest(method, path, skip_host="Host" in sent, skip_accept_encoding=True)
             for name, value in sent.items():

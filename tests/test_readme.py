@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness import Place
+from harness import PATIENCE, Place
 from sessions import Session, steps
 
 from jobs.parse import parse_job
@@ -36,7 +36,7 @@ def without_folder(text: str) -> str:
 @pytest.mark.cognee
 def test_the_demo_prints_what_the_readme_shows(model_cache: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "worker.cli", "demo"], check=True, capture_output=True, text=True, timeout=160
+        [sys.executable, "-m", "worker.cli", "demo"], check=True, capture_output=True, text=True, timeout=PATIENCE
     )
     expected = tuple(without_folder(line) for line in shown("make demo"))
     assert Session().difference(expected, without_folder(done.stdout)) is None, done.stdout

@@ -113,7 +113,7 @@ class Worker:
         facts: WorkerFacts = {
             "version": VERSION,
             "workspace": str(workspace.root),
-            "embedder": settings.embedder_identity,
+            "embedder": settings.embedding.identity,
             "llm_configured": llm.is_configured(settings),
         }
         self._heartbeat = Heartbeat(

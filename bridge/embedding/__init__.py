@@ -2,7 +2,8 @@
 
 It knows neither memories nor a store. In reading order:
 
-``embedder``: the ``Embedder`` protocol, its configuration, and the shapes of vectors.
+``config``: the configuration of an embedder.
+``embedder``: the ``Embedder`` protocol and the shapes of vectors.
 ``factory``: the embedder that the settings name.
 ``local_embedder``: embedders on this machine.
 ``remote_embedder``: embedders behind an endpoint.

@@ -1,4 +1,4 @@
-"""The interface of embedders, which turn texts into vectors, and their configuration.
+"""The interface of embedders, which turn texts into vectors, and the shapes of vectors.
 
 The store records the ``identity`` of its embedder and compares it. ``factory`` creates the embedder that the settings
 name. This module imports little.
@@ -7,8 +7,6 @@ name. This module imports little.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,7 +14,7 @@ from numpy.typing import NDArray
 
 from jobs.errors import JobError
 
-from .model_files import DIMENSIONS, NAME
+from .config import EmbeddingConfig
 
 Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
@@ -46,28 +44,6 @@ class Embedder(Protocol):
 
     def count_tokens(self, text: str) -> int:
         """The number of tokens in the whole text, without special tokens."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingConfig:
-    """The settings of an embedder. The names of providers and models are cognee's."""
-
-    cache_dir: Path
-    provider: str = "fastembed"
-    model: str = NAME
-    dimensions: int = DIMENSIONS
-    endpoint: str = ""
-    api_key: str = field(default="", repr=False)
-
-    @property
-    def identity(self) -> str:
-        """The embedder's identity, without loading it: ``fastembed/sentence-transformers/all-MiniLM-L6-v2/384``."""
-        return f"{self.provider}/{self.model.removeprefix(f'{self.provider}/')}/{self.dimensions}"
-
-    @property
-    def is_local(self) -> bool:
-        """Whether this is the built-in model, which runs on this machine."""
-        return self.provider == "fastembed" and self.model == NAME
 
 
 def is_text_rejected(error: JobError) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from .embedder import Embedder, EmbeddingConfig, wrong_dimensions
+from .config import EmbeddingConfig
+from .embedder import Embedder, wrong_dimensions
 from .model_files import DIMENSIONS, find
 
 _HTTP_PROVIDERS = ("openai", "openai_compatible", "ollama")

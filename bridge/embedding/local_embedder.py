@@ -15,7 +15,8 @@ from jobs.errors import JobError
 
 from ..background import Background
 from . import model_files
-from .embedder import EmbeddingConfig, Vectors, embed_visible, normalised, wrong_dimensions
+from .config import EmbeddingConfig
+from .embedder import Vectors, embed_visible, normalised, wrong_dimensions
 from .tokens import LocalCount, WordPieces, word_pieces
 
 # Padded tokens per run. Larger batches exceed the processor's cache; smaller ones do not use it fully.

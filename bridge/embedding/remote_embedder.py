@@ -18,7 +18,8 @@ import numpy as np
 from jobs import clock
 from jobs.errors import JobError
 
-from .embedder import EmbeddingConfig, Vectors, embed_visible, normalised, wrong_dimensions
+from .config import EmbeddingConfig
+from .embedder import Vectors, embed_visible, normalised, wrong_dimensions
 from .tokens import LocalCount
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from ..interface.question_arguments import with_settings
 from ..privacy.masking import trace
 
 if TYPE_CHECKING:
-    from ..embedding.embedder import EmbeddingConfig
+    from ..embedding.config import EmbeddingConfig
     from ..settings import Settings
     from .reader import Reader, Verb
 
@@ -97,7 +97,7 @@ def from_worker(verb: Verb, workspace: Workspace, settings: Settings, arguments:
         if beat is None:
             return None
         http = beat["http"]
-        if http is None or http["url"] is None or beat["embedder"] != settings.embedder_identity:
+        if http is None or http["url"] is None or beat["embedder"] != settings.embedding.identity:
             return None
         port = port_of(http["url"])
         deadline = time.monotonic() + PATIENCE_SECONDS

@@ -16,7 +16,8 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..background import Background
-from ..embedding.embedder import Embedder, EmbeddingConfig
+from ..embedding.config import EmbeddingConfig
+from ..embedding.embedder import Embedder
 from ..embedding.factory import create
 from ..interface import envelope
 from ..privacy.masking import trace

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.cognee
 
 PROJECT = Path(__file__).resolve().parents[2]
 COMMAND = str(Path(sys.executable).with_name("cognee-memory"))
-PATIENCE = 90.0
+PATIENCE = 240.0
 
 T = TypeVar("T")
 

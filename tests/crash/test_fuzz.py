@@ -378,7 +378,7 @@ def place(tmp_path: Path) -> Place:
     )
 
 
-@pytest.mark.timeout(3600 if SOAK else 180)
+@pytest.mark.timeout(3600 if SOAK else 600)
 @pytest.mark.parametrize("seed", [SEED + turn for turn in range(4)] if SOAK else [SEED])
 def test_no_file_whatever_it_is_ends_the_worker_or_goes_unanswered(
     place: Place, tmp_path: Path, seed: int, record_property: Callable[[str, object], None]

@@ -23,7 +23,7 @@ from bridge.store import applied_jobs
 
 KILLS = 200 if SOAK else 5
 
-pytestmark = [pytest.mark.cognee, pytest.mark.timeout(1800 if SOAK else 180)]
+pytestmark = [pytest.mark.cognee, pytest.mark.timeout(1800 if SOAK else 600)]
 
 # Where the kills aim: the place, at which of its entries at most, and how many seconds of it are hit.
 AIMS = [

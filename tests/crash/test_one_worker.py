@@ -82,7 +82,7 @@ def test_a_worker_that_was_started_by_hand_stays(tmp_path: Path) -> None:
         assert worker.process.poll() is None
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_no_drop_is_stranded_by_workers_that_are_just_leaving(tmp_path: Path) -> None:
     """Workers with next to no patience, and askers that come one after another: each job is run by somebody."""
     place = Place(tmp_path, COGNEE_MEMORY_WORKER_IDLE_SECONDS="0.02", COGNEE_MEMORY_RESCAN_SECONDS="0.02")
@@ -155,7 +155,7 @@ def test_a_drain_that_was_meant_for_a_former_worker_is_not_obeyed_by_the_next(pl
         assert worker.process.poll() is None
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_what_is_dropped_while_the_worker_stands_still_is_found_when_it_goes_on(tmp_path: Path) -> None:
     """The watcher's queue overflows long before; the scan is the truth."""
     count = 20_000 if SOAK else 1000

@@ -28,7 +28,7 @@ from jobs.layout import Workspace
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="the recorder is made for Linux"),
-    pytest.mark.timeout(7200 if SOAK else 180),
+    pytest.mark.timeout(7200 if SOAK else 600),
 ]
 
 # Everyday the same choices; the long form looks elsewhere each time.

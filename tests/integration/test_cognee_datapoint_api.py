@@ -22,6 +22,7 @@ from typing import Any
 from uuid import NAMESPACE_OID, uuid4, uuid5
 
 import pytest
+from harness import PATIENCE
 
 pytestmark = pytest.mark.cognee
 
@@ -122,7 +123,7 @@ def cognee_process(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) 
             yield CogneeProcess(process, errors)
             assert process.stdin is not None
             process.stdin.close()
-            process.wait(timeout=60)
+            process.wait(timeout=PATIENCE)
         finally:
             process.kill()
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from cognee_forks import Died, Fork, Forks, task
+from harness import PATIENCE
 
 pytestmark = pytest.mark.cognee
 
@@ -199,7 +200,7 @@ def in_browser(page: Path, profile: Path) -> dict[str, Any]:
     done = subprocess.run(
         [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
          f"--user-data-dir={profile}", "--virtual-time-budget=10000", "--dump-dom", page.as_uri()],
-        capture_output=True, text=True, timeout=120, check=True,
+        capture_output=True, text=True, timeout=PATIENCE, check=True,
     )  # fmt: skip
     found: dict[str, Any] = json.loads(
         done.stdout.split("SEEN")[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")

@@ -20,7 +20,7 @@ from typing import Any
 import psutil
 import pytest
 from contract import checked
-from harness import PROJECT, SOAK, Place, RealWorker, is_running, until
+from harness import PATIENCE, PROJECT, SOAK, Place, RealWorker, is_running, until
 from test_retrieve import memories
 
 from bridge import trust
@@ -93,7 +93,7 @@ class Served(Place):
         """What a command prints to stdout, and its exit status; nothing may be on stderr."""
         named = () if way[-1] == SCRIPT else ("--workspace", str(self.workspace.root))
         done = subprocess.run(
-            [*way, *arguments, *named], env=self.environment | variables, cwd="/", capture_output=True, timeout=60
+            [*way, *arguments, *named], env=self.environment | variables, cwd="/", capture_output=True, timeout=PATIENCE
         )
         assert done.stderr == b""
         return done.returncode, done.stdout

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from harness import PROJECT, SOAK, Place, RealWorker, until
+from harness import PATIENCE, PROJECT, SOAK, Place, RealWorker, until
 
 from jobs import files
 from jobs.model import encode
@@ -38,7 +38,7 @@ class Operated(Place):
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> httpx.Response:
         sent = {"Authorization": f"Bearer {self.token}", **headers}
-        return httpx.request(method, self.url + path, json=body, headers=sent, timeout=60)
+        return httpx.request(method, self.url + path, json=body, headers=sent, timeout=PATIENCE)
 
     def found(self, path: str) -> dict[str, Any]:
         reply = self.ask("GET", path)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import Place, RealWorker, until
+from harness import PATIENCE, Place, RealWorker, until
 from prometheus_client.parser import text_string_to_metric_families
 
 from bridge.search import query_client
@@ -57,7 +57,7 @@ class Watched(Place):
         told = self.heartbeat()["http"]
         if token:
             headers["Authorization"] = f"Bearer {files.read_own(Path(told['token_file']), 256).decode()}"
-        connection = http.client.HTTPConnection("127.0.0.1", query_client.port_of(told["url"]), timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", query_client.port_of(told["url"]), timeout=PATIENCE)
         try:
             connection.request("GET", path, headers=headers)
             response = connection.getresponse()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import Place, RealWorker, until
+from harness import PATIENCE, Place, RealWorker, until
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -36,7 +36,7 @@ AXE = Path(__file__).resolve().parent.parent / "data" / "axe-4.10.3.min.js"
 PHONE = {"width": 360, "height": 740}
 SCREENS = ("queue", "activity", "memories", "topics", "health")
 
-expect.set_options(timeout=90_000)  # a job may have to wait for its process
+expect.set_options(timeout=1000 * PATIENCE)  # a job may have to wait for its process
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 

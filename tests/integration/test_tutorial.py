@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import PROJECT, Place
+from harness import PATIENCE, PROJECT, Place
 from sessions import Session, steps
 
 from jobs.layout import Workspace
@@ -36,7 +36,7 @@ def run(place: Place, command: str) -> str:
     assert program == "cognee-memory", command
     done = subprocess.run(
         [sys.executable, "-m", "worker.cli", *arguments],
-        env=place.environment, cwd=place.workspace.root, stdin=subprocess.DEVNULL, timeout=90,
+        env=place.environment, cwd=place.workspace.root, stdin=subprocess.DEVNULL, timeout=PATIENCE,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
     )  # fmt: skip
     return done.stdout
@@ -69,7 +69,7 @@ def test_the_program_of_the_tutorial_stores_a_summary(place: Place, tmp_path: Pa
         script = f"import('./tutorial-0.js').then((program) => program.{call}).then(console.log)"
         done = subprocess.run(
             [node, "-e", script, str(place.workspace.root)],
-            cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+            cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
     assert re.fullmatch(r"stored as #\d+\n", done.stdout), done.stderr
 
@@ -87,7 +87,7 @@ def compile_all(compiler: str, folder: Path) -> None:
     done = subprocess.run(
         [compiler, "--strict", "--target", "es2022", "--module", "es2022", "--moduleResolution", "bundler",
          "--types", "node", "--typeRoots", str(node_types), *names],
-        cwd=folder, capture_output=True, text=True, timeout=120, check=False,
+        cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
 

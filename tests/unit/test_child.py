@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import until
+from harness import PATIENCE, until
 
 from bridge.settings import Settings
 from jobs.layout import Workspace
@@ -255,7 +255,11 @@ def test_a_child_whose_parent_was_cut_off_in_the_middle_of_a_request_leaves() ->
     """Not every system ends it from outside: it has to see for itself."""
     script = "from worker.child.main import Pipes; import os; Pipes(os.dup(1)).next(); print('left')"
     done = subprocess.run(
-        [sys.executable, "-c", script], input=b'{"kind": "noop", "jo', capture_output=True, timeout=60, check=False
+        [sys.executable, "-c", script],
+        input=b'{"kind": "noop", "jo',
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"left" + os.linesep.encode(), b"")
 

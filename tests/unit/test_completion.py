@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness import PROJECT, Place
+from harness import PATIENCE, PROJECT, Place
 
 from bridge import trust
 from jobs import spool
@@ -73,7 +73,7 @@ def test_a_shell_offers_what_may_follow(place: Place) -> None:
     done = subprocess.run(
         ["bash", "-c", _ASK],
         input="".join(f"{line}\n" for line in expected),
-        env=place.environment, cwd=place.workspace.root, capture_output=True, text=True, timeout=60, check=True,
+        env=place.environment, cwd=place.workspace.root, capture_output=True, text=True, timeout=PATIENCE, check=True,
     )  # fmt: skip
     offered = [set(line.split("|")) - {""} for line in done.stdout.splitlines()]
     assert dict(zip(expected, offered, strict=True)) == expected

@@ -13,7 +13,7 @@ from contract import fields_of
 from hypothesis import given, settings, strategies as st
 from shelf import NOW, Shelf, legacy, record, summary
 
-from bridge.embedding.embedder import EmbeddingConfig
+from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.factory import create
 from bridge.embedding.model_files import find
 from bridge.embedding.tokens import Estimate, WordPieces

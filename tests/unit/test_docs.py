@@ -16,6 +16,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from harness import PATIENCE
 
 from bridge.settings import load
 from jobs.errors import JobError
@@ -305,7 +306,7 @@ def test_the_example_of_the_bridge_prints_what_is_shown(model_cache: Path, tmp_p
     (tmp_path / "workspace").mkdir()
     done = subprocess.run(
         [sys.executable, "-c", example, str(tmp_path / "workspace")],
-        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+        cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     printed = [line for line in done.stdout.splitlines() if not line.endswith("skipping creation")]

@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 
 from bridge.embedding import model_files
-from bridge.embedding.embedder import Embedder, EmbeddingConfig
+from bridge.embedding.config import EmbeddingConfig
+from bridge.embedding.embedder import Embedder
 from bridge.embedding.factory import create
 from bridge.embedding.local_embedder import BATCH_TOKENS, FastembedEmbedder, OnnxEmbedder, plan_batches
 from bridge.embedding.remote_embedder import BATCH_TEXTS, HttpEmbedder, LiteLLMEmbedder, retry_after_seconds
@@ -468,7 +469,7 @@ def test_fastembed_refuses_a_model_that_it_does_not_know(tmp_path: Path) -> None
 LITELLM = """
 import json, sys
 from pathlib import Path
-from bridge.embedding.embedder import EmbeddingConfig
+from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.factory import create
 from jobs.errors import JobError
 made = create(EmbeddingConfig(cache_dir=Path("."), **json.loads(sys.argv[1])))

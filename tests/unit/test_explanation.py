@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 from questions import answer_to
 from shelf import EVERYTHING, NOW, Shelf, legacy, record, summary
 
-from bridge.embedding.embedder import EmbeddingConfig
+from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.factory import create
 from bridge.interface import answer_shapes, envelope
 from bridge.interface.arguments import Parser, add_explain_options, add_question_options, explain_values

@@ -91,7 +91,7 @@ def test_a_setting_that_is_changed_holds_for_the_next_question(made: Made) -> No
 def test_another_model_in_the_settings_is_used_from_the_next_question_on(made: Made) -> None:
     before = made.ask(query="x")["model"]
     made.config.write_text('embedding_provider = "openai"\nembedding_model = "m"\nembedding_dimensions = 3\n')
-    assert (before, made.ask(query="x")["model"]) == (made.settings.embedder_identity, "openai/m/3")
+    assert (before, made.ask(query="x")["model"]) == (made.settings.embedding.identity, "openai/m/3")
 
 
 def test_a_setting_that_cannot_be_read_is_said_until_it_is_mended(made: Made) -> None:
@@ -128,7 +128,7 @@ def test_what_a_workspace_may_say_holds_as_soon_as_it_is_trusted(made: Made) -> 
     trust.adopt(made.workspace, made.settings.config_folder)
     names = "EMBEDDING_PROVIDER=openai\nEMBEDDING_MODEL=m\nEMBEDDING_DIMENSIONS=3\n"
     made.workspace.env_file.write_text(names, "utf-8")
-    assert made.ask(query="x")["model"] == made.settings.embedder_identity
+    assert made.ask(query="x")["model"] == made.settings.embedding.identity
     trust.adopt(made.workspace, made.settings.config_folder, trusted=True)
     assert made.ask(query="x")["model"] == "openai/m/3"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import until
+from harness import PATIENCE, until
 from http_server import TOKEN, Reply, Running
 
 from bridge.interface import envelope
@@ -310,7 +310,7 @@ def test_what_nobody_expected_is_an_answer_and_its_text_is_not_logged(
 
 
 def test_a_connection_is_kept_for_the_next_question(running: Running) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=PATIENCE)
     headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
     sockets = set()
     for number in range(3):

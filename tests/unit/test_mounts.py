@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness import PROJECT
+from harness import PATIENCE, PROJECT
 
 from bridge.store import mounts
 from bridge.store.mounts import Mount, Row
@@ -191,7 +191,7 @@ def in_a_namespace(base: Path, script: str, path: Path) -> str:
     """What ``describe`` says of a path after a shell has mounted something, where only it can see."""
     command = ["unshare", "-m", "sh", "-ec", f'{script}\n"$0" -c "$1" "$2"', sys.executable, _LOOK, str(path)]
     found = subprocess.run(command, cwd=base, env={**os.environ, "PYTHONPATH": str(PROJECT)},
-                           capture_output=True, text=True, timeout=60)  # fmt: skip
+                           capture_output=True, text=True, timeout=PATIENCE)  # fmt: skip
     if found.returncode and "unshare" in found.stderr:
         pytest.skip("no mount namespaces here")
     assert found.returncode == 0, found.stderr

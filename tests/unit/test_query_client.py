@@ -45,7 +45,7 @@ class FakeWorker:
 
     def heartbeat(self, **other: Any) -> None:
         http = {"url": f"http://127.0.0.1:{self.port}", "serving": True} | other.pop("http", {})
-        beat = {"embedder": self.settings.embedder_identity, "http": http, **other}
+        beat = {"embedder": self.settings.embedding.identity, "http": http, **other}
         self.workspace.spool.heartbeat.write_text(json.dumps(beat), "utf-8")
 
     def token(self, text: str) -> None:
@@ -250,9 +250,9 @@ def test_where_http_is_switched_off_nobody_is_asked(worker: FakeWorker) -> None:
 def test_where_each_embedding_is_paid_for_nobody_else_is_asked_for_it(worker: FakeWorker) -> None:
     other = {"embedding_provider": "openai", "embedding_model": "m", "config_dir": worker.settings.config_dir}
     paid = load(other, environment={})
-    worker.heartbeat(embedder=paid.embedder_identity)
+    worker.heartbeat(embedder=paid.embedding.identity)
     assert query_client.from_worker("retrieve", worker.workspace, paid, {"query": "x"}) is None
-    worker.heartbeat(embedder=paid.embedder_identity, http={"serving": False})
+    worker.heartbeat(embedder=paid.embedding.identity, http={"serving": False})
     assert query_client.from_worker("retrieve", worker.workspace, paid, {"query": "x"}) is None
     assert worker.requests == []
 
@@ -268,13 +268,6 @@ def test_where_each_embedding_is_paid_for_nobody_else_is_asked_for_it(worker: Fa
 def test_the_token_goes_to_no_other_address(url: str) -> None:
     with pytest.raises(ValueError):
         query_client.port_of(url)
-
-
-def test_the_identity_in_the_heartbeat_is_the_embedders(tmp_path: Path) -> None:
-    other = {"EMBEDDING_PROVIDER": "openai", "EMBEDDING_MODEL": "openai/some-model", "EMBEDDING_DIMENSIONS": "7"}
-    for environment in ({}, other):
-        settings: Settings = load({"config_dir": tmp_path}, environment=environment)
-        assert settings.embedder_identity == settings.embedding.identity
 
 
 def test_what_the_settings_say_goes_along_with_the_question(

@@ -17,7 +17,8 @@ import pytest
 from fake_embedder import FakeEmbedder
 
 from bridge.argument_table import ARGUMENTS
-from bridge.embedding.embedder import Embedder, EmbeddingConfig
+from bridge.embedding.config import EmbeddingConfig
+from bridge.embedding.embedder import Embedder
 from bridge.embedding.factory import create
 from bridge.operations import Task
 from bridge.operations.ingest import prepare

@@ -15,7 +15,8 @@ from fake_embedder import FakeEmbedder
 from hypothesis import HealthCheck, given, settings, strategies as st
 from questions import answer_to
 
-from bridge.embedding.embedder import EmbeddingConfig, Vectors
+from bridge.embedding.config import EmbeddingConfig
+from bridge.embedding.embedder import Vectors
 from bridge.memory import Content, Memory, Metadata
 from bridge.search.catalogue import Filters
 from bridge.search.question import parse_question

@@ -13,6 +13,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+from harness import PATIENCE
 
 from worker.child.protocol import CRITICAL_SECONDS
 from worker.cli import parser
@@ -74,6 +75,6 @@ def test_systemd_takes_the_unit(tmp_path: Path) -> None:
     done = subprocess.run(
         ["systemd-analyze", "--user", "--man=no", "verify", str(unit)],
         env=os.environ | {"XDG_RUNTIME_DIR": str(tmp_path)},
-        capture_output=True, text=True, timeout=30, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")

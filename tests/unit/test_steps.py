@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from harness import PATIENCE
 
 from jobs import steps
 from jobs.steps import NAMES, POINTS, STEPS
@@ -165,4 +166,4 @@ def test_a_process_that_hangs_stands_still_until_it_is_told_to_go_on() -> None:
         _, status = os.waitpid(process.pid, os.WUNTRACED)
         assert os.WIFSTOPPED(status)
         process.send_signal(signal.SIGCONT)
-        assert process.communicate(timeout=30)[0] == "on\n"
+        assert process.communicate(timeout=PATIENCE)[0] == "on\n"

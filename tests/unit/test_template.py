@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 import pytest
+from harness import PATIENCE
 from hypothesis import given, settings, strategies as st
 
 from bridge.memory import Content, Metadata, References, TimeScope
@@ -618,7 +619,7 @@ def test_a_turn_that_quotes_a_summary_stays_a_turn(question: str, content: Conte
 
 def test_the_template_is_imported_without_pydantic_or_cognee() -> None:
     code = "import sys, bridge.text.template, bridge.text.references, bridge.text.memory_json; print(*sys.modules)"
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     loaded = set(answer.stdout.split())
     assert loaded.isdisjoint({"pydantic", "cognee", "huey", "watchdog", "numpy", "asyncio"})
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from shelf import STORED, Shelf
 
-from bridge.embedding.embedder import Embedder, EmbeddingConfig
+from bridge.embedding.config import EmbeddingConfig
+from bridge.embedding.embedder import Embedder
 from bridge.embedding.factory import create
 from bridge.operations import Task
 from bridge.operations.ingest import prepare

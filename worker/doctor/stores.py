@@ -64,7 +64,7 @@ def gather(workspace: Workspace, settings: Settings, now: datetime, seconds: flo
         now,
         inspection.store_status(workspace, seconds),
         file_status(workspace),
-        settings.embedder_identity,
+        settings.embedding.identity,
         problem,
     )
 

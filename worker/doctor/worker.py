@@ -93,7 +93,7 @@ def heartbeat(workspace: Workspace) -> tuple[Beat | None, bool]:
 def gather(workspace: Workspace, settings: Settings, now: datetime, *, probe_http: bool) -> Worker:
     """Read the state of the worker. With ``probe_http``, its address is requested too. Raises OSError, psutil.Error."""
     paths = workspace.spool
-    state = Worker(now, boot_id=boot.boot_id(), embedder=settings.embedder_identity)
+    state = Worker(now, boot_id=boot.boot_id(), embedder=settings.embedding.identity)
     state.beat, state.beat_is_damaged = heartbeat(workspace)
     state.lock_is_there = os.path.lexists(paths.lock)
     state.lock_is_safe = not state.lock_is_there or files.is_own_file(paths.lock)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from harness import PROJECT, Place, until
+from harness import PATIENCE, PROJECT, Place, until
 
 from jobs.layout import Workspace
 
@@ -47,7 +47,7 @@ class _Recorded:
     def ask(self, *calls: list[Any]) -> None:
         program = Path(__file__).with_name("asker.py")
         command = [sys.executable, str(program), str(self.place.workspace.root), json.dumps(calls)]
-        subprocess.run(command, env=self.place.environment, check=True, timeout=60)
+        subprocess.run(command, env=self.place.environment, check=True, timeout=PATIENCE)
 
 
 def record_story(library: Path, base: Path) -> Disk:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from fake_embedder import FakeEmbedder
-from harness import PROJECT
+from harness import PATIENCE, PROJECT
 
 from bridge.memory import Content, Memory, Metadata
 from bridge.search.catalogue import Filters
@@ -114,7 +114,9 @@ def record_story(library: Path, base: Path) -> Disk:
     tests = Path(__file__).resolve().parents[2]
     environment = recording.environment({**os.environ, "PYTHONPATH": f"{PROJECT}:{tests}:{tests / 'crash'}"})
     program = Path(__file__).with_name("storekeeper.py")
-    subprocess.run([sys.executable, str(program), str(root / "workspace")], env=environment, check=True, timeout=120)
+    subprocess.run(
+        [sys.executable, str(program), str(root / "workspace")], env=environment, check=True, timeout=PATIENCE
+    )
     return recording.disk()
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from harness import PATIENCE
 
 from power_cut import cuts
 from power_cut.model import ROOT, Disk, Rules, Tree, tree_of
@@ -178,7 +179,7 @@ def recording(library: Path, tmp_path: Path) -> Iterator[Recording]:
 
 def run(recording: Recording, program: str) -> None:
     environment = recording.environment(os.environ)
-    subprocess.run([sys.executable, "-c", program], env=environment, cwd=recording.root, check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], env=environment, cwd=recording.root, check=True, timeout=PATIENCE)
 
 
 @pytest.mark.parametrize(

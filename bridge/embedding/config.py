@@ -1,0 +1,33 @@
+"""The configuration of an embedder: which provider and model, with how many dimensions, at which address.
+
+It does not import numpy, since an idle worker and each query read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .model_files import DIMENSIONS, NAME
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingConfig:
+    """The settings of an embedder. The names of providers and models are cognee's."""
+
+    cache_dir: Path
+    provider: str = "fastembed"
+    model: str = NAME
+    dimensions: int = DIMENSIONS
+    endpoint: str = ""
+    api_key: str = field(default="", repr=False)
+
+    @property
+    def identity(self) -> str:
+        """The embedder's identity, without loading it: ``fastembed/sentence-transformers/all-MiniLM-L6-v2/384``."""
+        return f"{self.provider}/{self.model.removeprefix(f'{self.provider}/')}/{self.dimensions}"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether this is the built-in model, which runs on this machine."""
+        return self.provider == "fastembed" and self.model == NAME
