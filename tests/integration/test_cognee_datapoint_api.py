@@ -22,7 +22,6 @@ from typing import Any
 from uuid import NAMESPACE_OID, uuid4, uuid5
 
 import pytest
-from harness import PATIENCE
 
 pytestmark = pytest.mark.cognee
 
@@ -123,7 +122,7 @@ def cognee_process(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) 
             yield CogneeProcess(process, errors)
             assert process.stdin is not None
             process.stdin.close()
-            process.wait(timeout=PATIENCE)
+            process.wait(timeout=240)  # it runs as a program too, without the harness
         finally:
             process.kill()
 
