@@ -1,7 +1,7 @@
 """Every setting: one table, read once. The only module that reads the environment.
 
-Order, first wins: command line, environment, the workspace's ``.env`` (ranking and limits; providers and
-keys only where the user trusts the workspace), the user's ``config.toml``, the default.
+Order, first wins: command line, environment, the workspace's ``.env`` (ranking, and limits that it lowers;
+providers, keys and higher limits only where the user trusts the workspace), the user's ``config.toml``, the default.
 """
 
 from __future__ import annotations
@@ -23,10 +23,21 @@ from .privacy import masking
 
 PREFIX = "COGNEE_MEMORY_"
 APP = "cognee-memory"
+WORKSPACE_ENV = ".env of the workspace"
 
 
-def _setting(default: Any, help: str, *, env: str = "", workspace: bool = False, secret: bool = False) -> Any:
-    known = {"help": help, "env": env, "workspace": workspace, "secret": secret}
+def _setting(
+    default: Any,
+    help: str,
+    *,
+    env: str = "",
+    workspace: bool = False,
+    lowest: float | None = None,
+    secret: bool = False,
+) -> Any:
+    """``workspace``: the workspace's ``.env`` may set it. ``lowest``: where the user does not trust the workspace, its
+    ``.env`` may only lower it, and not below this."""
+    known = {"help": help, "env": env, "workspace": workspace, "lowest": lowest, "secret": secret}
     return field(default=default, repr=not secret, metadata=known)
 
 
@@ -37,15 +48,18 @@ class Settings:
     config_dir: Path | None = _setting(None, "The user's configuration folder (default: the platform's).")
     cache_dir: Path | None = _setting(None, "The folder of the embedding model (default: the platform's cache folder).")
 
-    max_job_bytes: int = _setting(1024 * 1024, "Maximum size of a job file, in bytes.", workspace=True)
+    max_job_bytes: int = _setting(
+        1024 * 1024, "Maximum size of a job file, in bytes.", workspace=True, lowest=64 * 1024
+    )
     max_active_jobs: int = _setting(
-        10_000, "Maximum number of jobs that wait or run; further drops are rejected.", workspace=True
+        10_000, "Maximum number of jobs that wait or run; further drops are rejected.", workspace=True, lowest=100
     )
-    min_free_bytes: int = _setting(
-        100 * 1024 * 1024, "Free disk space, in bytes, below which new drops are rejected.", workspace=True
-    )
+    min_free_bytes: int = _setting(100 * 1024 * 1024, "Free disk space, in bytes, below which new drops are rejected.")
     max_attempts: int = _setting(
-        4, "Maximum number of attempts of a job that ends in errors, unless the job sets its own.", workspace=True
+        4,
+        "Maximum number of attempts of a job that ends in errors, unless the job sets its own.",
+        workspace=True,
+        lowest=1,
     )
     partial_write_grace: float = _setting(
         2.0, "Seconds for which an unparsable file is treated as still being written."
@@ -108,14 +122,16 @@ class Settings:
         workspace=True,
     )
     relevance_floor: float = _setting(
-        ARGUMENTS["relevance_floor"].default, "Minimum semantic_score of a hit.", workspace=True
+        ARGUMENTS["relevance_floor"].default, "Minimum semantic_score of a hit.", workspace=True, lowest=0
     )
     max_results: int = _setting(
         ARGUMENTS["max_results"].default,
         f"Maximum number of hits in an answer, {ARGUMENTS['max_results'].shown_range}.",
         workspace=True,
     )
-    max_tokens: int = _setting(ARGUMENTS["max_tokens"].default, "Token budget of an answer.", workspace=True)
+    max_tokens: int = _setting(
+        ARGUMENTS["max_tokens"].default, "Token budget of an answer.", workspace=True, lowest=200
+    )
 
     redact_secrets: bool = _setting(
         True, "Replace likely secrets in texts with [REDACTED:kind] before the texts are stored."
@@ -252,21 +268,29 @@ def load(
     layers: list[tuple[str, Mapping[str, Any]]] = [
         ("command line", {k: v for k, v in (overrides or {}).items() if v is not None}),
         ("environment", {name: env[variable(name)] for name in _FIELDS if env.get(variable(name), "") != ""}),
-        (".env of the workspace", _workspace_layer(workspace_env, trusted)),
+        (WORKSPACE_ENV, _workspace_layer(workspace_env, trusted)),
     ]
     layers.append(("config.toml", _user_layer(layers)))
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     for name in _FIELDS:
-        for source, layer in layers:
-            if name in layer:
-                values[name], sources[name] = _convert(name, layer[name], source), source
-                break
+        given = [(_convert(name, layer[name], source), source) for source, layer in layers if name in layer]
+        if given and given[0][1] == WORKSPACE_ENV and not trusted:
+            given[0] = (_lowered(name, given[0][0], given[1][0] if given[1:] else default_of(name)), WORKSPACE_ENV)
+        if given:
+            values[name], sources[name] = given[0]
     for key, endpoint in groups():
         _same_source(key, endpoint, values, sources)
     settings = Settings(**values, sources=sources)
     masking.hide(secrets_of(settings))
     return settings
+
+
+def _lowered(name: str, value: Any, otherwise: Any) -> Any:
+    """A value from the ``.env`` of a workspace that the user does not trust, within its bounds; ``otherwise``: the
+    value without that file."""
+    lowest = _FIELDS[name].metadata["lowest"]
+    return value if lowest is None else min(max(value, lowest), otherwise)
 
 
 def secrets_of(settings: Settings) -> list[str]:
@@ -325,7 +349,7 @@ def groups() -> tuple[tuple[str, str], ...]:
 def _same_source(key: str, endpoint: str, values: dict[str, Any], sources: dict[str, str]) -> None:
     """A key is only ever sent to an endpoint that came from the same place as the key."""
     if key in values and endpoint in values and sources[key] != sources[endpoint]:
-        order = ["command line", "environment", ".env of the workspace", "config.toml"]
+        order = ["command line", "environment", WORKSPACE_ENV, "config.toml"]
         weaker = max(key, endpoint, key=lambda name: order.index(sources[name]))
         del values[weaker], sources[weaker]
 

@@ -1,8 +1,10 @@
-"""Workspace trust: whether this user created a workspace's folders, since a clone may carry another person's jobs and
-memories.
+"""Workspace trust: whether this user created a workspace's folders, since a clone or a pull may bring another person's
+jobs and memories.
 
 ``adopt`` writes a random id to the user's configuration folder first, then into the workspace's folders. Folders with
-an id that the user's configuration does not list are neither read nor changed until the user runs ``trust``.
+an id that the user's configuration does not list are neither read nor changed until the user runs ``trust``. Jobs that
+waited before the folder had an id are not run but rejected, as are jobs that git tracks (``worker/inbox``). A workspace
+whose other files of ours are tracked is not opened, since a pull replaces ignored files without a question.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Mapping
+import stat
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,10 +23,11 @@ from jobs import files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
+from . import git_index
 from .settings import Settings, load
 
 # The temporary files that an interrupted adoption leaves (``files.replace``).
-_TEMPORARY_FILE = re.compile(r"\.(\.gitignore|\.owner)\.[0-9a-f]+\.tmp")
+_TEMPORARY_FILE = re.compile(r"\.(\.gitignore|\.owner|earlier-files\.json)\.[0-9a-f]+\.tmp")
 
 
 @dataclass(frozen=True)
@@ -31,18 +35,24 @@ class TrustState:
     """The trust in a workspace.
 
     ``owner`` is the id in its markers, if the user's list has it. ``trusted`` is whether the list says that the user
-    trusts the workspace's own settings. ``foreign`` is the reason why the workspace must not be opened, or None.
+    trusts the workspace's own settings. ``foreign`` is the reason why the workspace must not be opened, or None;
+    ``remedy`` is what to do about it, where running ``trust`` is not enough.
     """
 
     owner: str | None
     trusted: bool
     foreign: str | None
+    remedy: str = ""
 
 
 def inspect_trust(workspace: Workspace, config_folder: Path) -> TrustState:
     """The trust state of a workspace; changes nothing. Raises OSError for a folder that cannot be read."""
     known: dict[str, bool] = {}
-    for folder in _guarded(workspace):
+    guarded = _guarded(workspace)
+    exposed = _exposed(workspace, guarded)
+    if exposed is not None:
+        return TrustState(None, False, exposed, _CLOSE)
+    for folder in guarded:
         unsafe = _unsafe(workspace, folder)
         if unsafe is not None:
             return TrustState(None, False, unsafe)
@@ -56,8 +66,52 @@ def inspect_trust(workspace: Workspace, config_folder: Path) -> TrustState:
                 return TrustState(None, False, f"{folder.name} was not made by this user on this machine.")
         if marker is not None and listed is not None:
             known[marker] = listed
+    tracked = _tracked_store(workspace, git_index.tracked(workspace))
+    if tracked is not None:
+        reason = f"git tracks {tracked}, so that a pull or a checkout can replace what is remembered."
+        return TrustState(None, False, reason, _UNTRACK)
     owner = next(iter(known), None)
     return TrustState(owner, all(known.values()) and bool(known), None)
+
+
+_CLOSE = "Take the right to write from the others: chmod o-w FOLDER, or set its sticky bit: chmod +t FOLDER."
+
+
+def _exposed(workspace: Workspace, guarded: list[Path]) -> str | None:
+    """Why another user could put other folders in the place of ours; None if none could.
+
+    In a folder that everybody may write to, only the sticky bit keeps others from renaming what is in it. A file system
+    that keeps no modes shows our own private folders as open too; there the modes say nothing.
+    """
+    if os.name == "nt" or not any(_is_private(folder) for folder in guarded):
+        return None
+    for folder in (workspace.root, *workspace.root.parents):
+        mode = folder.stat().st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            return f"Everybody may write to {folder}, and so put other files in the place of this user's."
+    return None
+
+
+def _is_private(folder: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return folder.lstat().st_mode & 0o077 == 0
+    return False
+
+
+_UNTRACK = "Run: git rm -r --cached --ignore-unmatch .cognee_jobs .cognee_memory .cognee_system .cognee_data"
+
+
+def _tracked_store(workspace: Workspace, tracked: git_index.Tracked) -> str | None:
+    """A tracked file of ours that is not a drop, a request or a ``.gitignore``: those are rejected one by one."""
+    if tracked.unknown:
+        return "files in .cognee_jobs or .cognee_memory (git could not be asked which)"
+    jobs, control = workspace.spool.root.name.lower(), workspace.spool.control.name.lower()
+    for path in sorted(tracked.paths):
+        folder, name = path.rsplit("/", 1)
+        waits = folder in (jobs, f"{jobs}/{control}") and not name.startswith(".")
+        if not waits and name != ".gitignore":
+            return path
+    return None
 
 
 def require_trusted(workspace: Workspace, config_folder: Path) -> TrustState:
@@ -67,7 +121,8 @@ def require_trusted(workspace: Workspace, config_folder: Path) -> TrustState:
     """
     state = _inspect_readable(workspace, config_folder)
     if state.foreign is not None:
-        raise JobError("WORKSPACE_NOT_TRUSTED", f"{workspace.root}: {state.foreign} Nothing in it was read or changed.")
+        message = f"{workspace.root}: {state.foreign} Nothing in it was read or changed."
+        raise JobError("WORKSPACE_NOT_TRUSTED", message, remediation=state.remedy)
     return state
 
 
@@ -95,19 +150,57 @@ def adopt(workspace: Workspace, config_folder: Path, *, trusted: bool | None = N
     ``trusted`` is the user's explicit decision; with it, foreign folders are adopted too. Raises JobError:
     WORKSPACE_NOT_TRUSTED without it, and CONFIG_UNWRITABLE.
     """
-    from jobs import spool  # not at the top: the query path does not need it
+    from jobs import earlier_files, spool  # not at the top: the query path does not need them
 
     inspect = require_trusted if trusted is None else _inspect_readable
     state = inspect(workspace, config_folder)
-    owner = state.owner or os.urandom(16).hex()
-    if state.owner is None or trusted is not None:
-        _write_list_entry(config_folder, owner, workspace, bool(trusted) if trusted is not None else state.trusted)
-    spool.prepare(workspace.spool)
-    for folder in (workspace.spool.root, workspace.memory, workspace.cognee_system, workspace.cognee_data):
+    if trusted is None and state.owner is not None and _read_marker(workspace, workspace.spool.root) == state.owner:
+        _prepare(workspace, state.owner)
+        return
+    with _one_at_a_time(config_folder):
+        state = inspect(workspace, config_folder)  # again: another process may have adopted it meanwhile
+        owner = state.owner or os.urandom(16).hex()
+        if state.owner is None or trusted is not None:
+            _write_list_entry(config_folder, owner, workspace, state.trusted if trusted is None else trusted)
+        spool.prepare(workspace.spool)
+        if trusted is None and _read_marker(workspace, workspace.spool.root) != owner:
+            earlier_files.write(workspace.spool)
+        _prepare(workspace, owner)
+        inspect(workspace, config_folder)  # only private folders show whether the file system keeps modes
+
+
+def _prepare(workspace: Workspace, owner: str) -> None:
+    """Create and mark what is missing of the workspace's folders, the job folder last, since it admits jobs."""
+    from jobs import spool
+
+    for folder in (workspace.memory, workspace.cognee_system, workspace.cognee_data, workspace.spool.root):
         files.make_folder(folder)
         files.ignore_in_git(folder)
+        if folder == workspace.spool.root:
+            spool.prepare(workspace.spool)
         if _read_marker(workspace, folder) != owner:
             files.replace(workspace.owner_marker(folder), owner.encode())
+
+
+@contextlib.contextmanager
+def _one_at_a_time(config_folder: Path) -> Iterator[None]:
+    """Only one process adopts at a time, so that none lists a job as earlier that a client drops after the other.
+
+    Raises JobError: CONFIG_UNWRITABLE.
+    """
+    import time
+
+    from jobs.lock import Lock
+
+    folder = config_folder / "workspaces"
+    try:
+        files.make_folder(folder, links=True)
+        with Lock(folder / ".lock") as lock:
+            while not lock.acquire():
+                time.sleep(0.01)
+            yield
+    except OSError as error:
+        raise JobError("CONFIG_UNWRITABLE", f"{folder} cannot be written: {error.strerror}.") from error
 
 
 def disown(workspace: Workspace, config_folder: Path) -> None:
@@ -157,7 +250,8 @@ def _is_harmless(workspace: Workspace, folder: Path) -> bool:
 
 
 def _is_unused(workspace: Workspace, sub: Path) -> bool:
-    """Whether a folder of the spool holds only what clients and a starting worker leave: requests, locks and logs.
+    """Whether a folder of the spool holds only what clients, an adoption and a starting worker leave: requests, the
+    list of earlier files, locks and logs.
 
     A file with a second hard link is refused, since appending to it would change a file elsewhere.
     """
@@ -165,7 +259,12 @@ def _is_unused(workspace: Workspace, sub: Path) -> bool:
     if sub == workspace.spool.control:
         return all(map(_is_own_file, entries))
     if sub == workspace.spool.worker:
-        allowed = [entry for entry in entries if entry == workspace.spool.lock or entry.suffix in (".lock", ".log")]
+        own = (workspace.spool.lock, workspace.spool.earlier_files)
+        allowed = [
+            entry
+            for entry in entries
+            if entry in own or entry.suffix in (".lock", ".log") or _TEMPORARY_FILE.fullmatch(entry.name)
+        ]
         return allowed == entries and all(map(_is_own_file, entries))
     return not entries
 

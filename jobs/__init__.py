@@ -25,6 +25,7 @@ the memory, nor which process runs it. In reading order:
 ``spool``: the operations of the protocol on the job folder.
 ``scrub``: what remains of an ended job's files after a memory is forgotten.
 ``record_cache``: a cached overview of all records, and the lists and counts made from it.
+``earlier_files``: the files that waited before the job folder was this user's.
 ``rejected_files``: the files that could not become jobs.
 ``heartbeat``: the worker's state, as it writes it to ``worker/heartbeat.json``.
 ``launch``: starting a worker for a workspace.

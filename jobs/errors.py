@@ -52,6 +52,15 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Write a plain file and rename it into the inbox.",
     ),
     ErrorKind(
+        "FILE_NOT_TRUSTED", _R, "The file was in the job folder before this user made the folder theirs.",
+        "It was kept, and not run. If you want it, read it and run: cognee-memory jobs retry <job_id>.",
+    ),
+    ErrorKind(
+        "FILE_TRACKED", _R, "git tracks the file, so it came with the repository and not from a program of this user.",
+        "It was kept, and not run. If you want it, read it and run: cognee-memory jobs retry <job_id>; it runs under a"
+        " new id. The command git rm -r --cached .cognee_jobs takes such files out of the repository.",
+    ),
+    ErrorKind(
         "FILE_TOO_LARGE", _R, "The file is larger than the limit for job files.",
         "Split the content, or raise COGNEE_MEMORY_MAX_JOB_BYTES.",
     ),

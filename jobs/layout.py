@@ -200,6 +200,11 @@ class SpoolPaths:
         return self.worker / "paused"
 
     @property
+    def earlier_files(self) -> Path:
+        """The list of the files that waited before the folder was this user's; the worker rejects them."""
+        return self.worker / "earlier-files.json"
+
+    @property
     def queue_db(self) -> Path:
         """Huey's SQLite database. It is derived from the records and rebuilt at each start."""
         return self.worker / "queue.db"

@@ -27,8 +27,8 @@ def open_inside(root: Path, text: str) -> BinaryIO:
     """The file at ``text``, relative to ``root`` or absolute below it, open for reading.
 
     Raises JobError: ARGUMENT_INVALID for a path that does not exist, leads out of the workspace, or into our own
-    folders or git's; FILE_UNSAFE for a link anywhere in the path and for anything but a plain file of this user. Other
-    OSErrors pass.
+    folders or git's; FILE_UNSAFE for a link anywhere in the path, for anything but a plain file of this user, and for a
+    file with a second hard link. Other OSErrors pass.
     """
     root = Path(os.path.realpath(root))
     parts = _parts(root, text)
@@ -141,7 +141,15 @@ def _check_folder(status: os.stat_result, name: str) -> None:
 
 
 def _checked_file(descriptor: int, name: str) -> int:
-    if not files.belongs_to_user(os.fstat(descriptor)):
+    status = os.fstat(descriptor)
+    if not files.belongs_to_user(status):
         os.close(descriptor)
         raise JobError("FILE_UNSAFE", f"{name[:200]!r} belongs to another user.")
+    if sys.platform != "win32" and status.st_nlink > 1:  # the other name may be that of a file outside
+        os.close(descriptor)
+        raise JobError(
+            "FILE_UNSAFE",
+            f"{name[:200]!r} has a second name, a hard link, so that it may be a file outside of the workspace.",
+            remediation="Copy the file, and name the copy.",
+        )
     return descriptor

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from . import files, spool
 from .errors import JobError
-from .ids import is_job_id
+from .ids import is_job_id, new_job_id
 from .layout import SpoolPaths
+from .model import encode
 
 if TYPE_CHECKING:
     from .schema import RejectedFile
@@ -91,8 +92,9 @@ def kept_file(spool_paths: SpoolPaths, job_id: str) -> str:
 def drop_again(spool_paths: SpoolPaths, kept_as: str) -> str:
     """Put a rejected file into the inbox again, under its former name. Returns the job id.
 
-    Raises JobError: JOB_NOT_FOUND; NAME_INVALID for a file that is not named like a job; JOB_ID_CONFLICT while another
-    file waits under that name; FILE_UNSAFE. Raises OSError.
+    A file that git tracks is dropped under a new id, since git tracks the former name. Raises JobError: JOB_NOT_FOUND;
+    NAME_INVALID for a file that is not named like a job; JOB_INVALID for one that needs a new id and is no job;
+    JOB_ID_CONFLICT while another file waits under that name; FILE_UNSAFE. Raises OSError.
     """
     reason = f"{kept_as.removesuffix('.json')}.reason.json"
     is_file_name = Path(kept_as).name == kept_as and not kept_as.endswith(".reason.json")
@@ -105,7 +107,20 @@ def drop_again(spool_paths: SpoolPaths, kept_as: str) -> str:
     if spool_paths.dropped(job_id).exists():
         raise JobError("JOB_ID_CONFLICT", f"A file of that name waits in the inbox: {job_id}.json.")
     kept = spool_paths.rejected / kept_as
-    spool.drop(spool_paths, job_id, files.read_plain(kept, spool.RECORD_LIMIT)[0])
+    data = files.read_plain(kept, spool.RECORD_LIMIT)[0]
+    if rejection["error"]["code"] == "FILE_TRACKED":
+        job_id = new_job_id()
+        data = _under(job_id, data)
+    spool.drop(spool_paths, job_id, data)
     files.remove(kept)  # the drop is durable; a crash before this leaves the job in both folders, which is harmless
     files.remove(spool_paths.rejected / reason)
     return job_id
+
+
+def _under(job_id: str, data: bytes) -> bytes:
+    """A job file under another id. Raises JobError: JOB_INVALID."""
+    try:
+        job = json.loads(data)
+        return encode({**job, "job_id": job_id})
+    except (ValueError, TypeError, RecursionError) as error:
+        raise JobError("JOB_INVALID", f"The rejected file is no job: {error}.") from error

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import contract
 
+from bridge import trust
 from jobs import client, spool
 from jobs.layout import SpoolPaths, Workspace
 from jobs.lock import is_held
@@ -56,6 +57,7 @@ class Place:
             "COGNEE_MEMORY_TEST_JOBS": "1",
             **variables,
         }
+        trust.adopt(self.workspace, self.config)  # as the first command of a user does
 
     @property
     def spool(self) -> SpoolPaths:

@@ -145,9 +145,41 @@ def test_a_broken_configuration_file_is_refused_with_its_path(sources: Sources) 
 
 @pytest.mark.parametrize("trusted", [False, True])
 def test_a_workspace_may_set_ranking_and_limits(sources: Sources, trusted: bool) -> None:
-    sources.dotenv("COGNEE_MEMORY_HALF_LIFE_DAYS=30\nCOGNEE_MEMORY_MAX_ACTIVE_JOBS=7")
+    sources.dotenv("COGNEE_MEMORY_HALF_LIFE_DAYS=30\nCOGNEE_MEMORY_MAX_ACTIVE_JOBS=700")
     found = sources.load(trusted=trusted)
-    assert (found.half_life_days, found.max_active_jobs) == (30.0, 7)
+    assert (found.half_life_days, found.max_active_jobs) == (30.0, 700)
+
+
+LIMITS = {
+    "max_job_bytes": (1, 64 * 1024, 99_999_999_999),
+    "max_active_jobs": (0, 100, 10**9),
+    "max_attempts": (0, 1, 10**6),
+    "max_tokens": (0, 200, 10**9),
+    "relevance_floor": (0, 0, 1),
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_a_workspace_that_is_not_trusted_lowers_limits_and_never_raises_them_or_closes_the_inbox(
+    sources: Sources, name: str
+) -> None:
+    low, lowest, high = LIMITS[name]
+    default = getattr(sources.load(), name)
+    sources.dotenv(f"{variable(name)}={high}")
+    assert getattr(sources.load(), name) == default
+    assert getattr(sources.load(trusted=True), name) == high
+    sources.dotenv(f"{variable(name)}={low}")
+    assert getattr(sources.load(), name) == lowest
+    sources.toml(f"{name} = {lowest}")  # the user's own value is the bound
+    sources.dotenv(f"{variable(name)}={default}")
+    assert getattr(sources.load(), name) == lowest
+    sources.environment[variable(name)] = str(low)  # and the user's environment is not bounded
+    assert getattr(sources.load(), name) == low
+
+
+def test_no_workspace_says_how_much_of_the_disk_stays_free(sources: Sources) -> None:
+    sources.dotenv("COGNEE_MEMORY_MIN_FREE_BYTES=999999999999999")
+    assert sources.load() == load(environment=sources.environment)
 
 
 PROVIDERS = """

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from harness import PATIENCE
 
 from bridge import trust
-from jobs import client
+from jobs import client, earlier_files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -26,6 +30,10 @@ def workspace(tmp_path: Path) -> Workspace:
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
     return tmp_path / "config"
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, timeout=PATIENCE)
 
 
 def tree(folder: Path) -> dict[str, object]:
@@ -88,12 +96,118 @@ def test_looking_at_a_workspace_does_not_change_it(workspace: Workspace, config:
     assert not config.exists()
 
 
-def test_an_inbox_with_waiting_jobs_is_adopted_and_the_jobs_stay(workspace: Workspace, config: Path) -> None:
-    """Dropping before the first start of a worker is normal."""
+def test_jobs_and_requests_that_waited_before_the_folder_was_ours_stay_and_are_listed(
+    workspace: Workspace, config: Path
+) -> None:
+    """A clone can bring them. Whether one may run is the worker's question; the list is there before the mark."""
+    job_id = client.submit(workspace.spool, "check", {}).job_id
+    client.cancel(workspace.spool, job_id)
+    trust.adopt(workspace, config)
+    listed = earlier_files.read(workspace.spool)
+    for path in (workspace.spool.dropped(job_id), workspace.spool.cancel(job_id)):
+        assert path.is_file()
+        assert earlier_files.is_listed(path, listed)
+    assert trust.inspect_trust(workspace, config).owner is not None
+
+
+def test_a_file_that_is_dropped_later_under_a_listed_name_is_not_the_listed_one(
+    workspace: Workspace, config: Path
+) -> None:
     job_id = client.submit(workspace.spool, "check", {}).job_id
     trust.adopt(workspace, config)
-    assert workspace.spool.dropped(job_id).is_file()
+    workspace.spool.dropped(job_id).unlink()
+    client.submit(workspace.spool, "check", {}, job_id=job_id)
+    assert not earlier_files.is_listed(workspace.spool.dropped(job_id), earlier_files.read(workspace.spool))
+
+
+def test_what_waits_in_a_folder_of_ours_is_not_listed(workspace: Workspace, config: Path) -> None:
+    trust.adopt(workspace, config)
+    client.submit(workspace.spool, "check", {})
+    trust.adopt(workspace, config)
+    assert earlier_files.read(workspace.spool) == {}
+
+
+def test_a_job_folder_that_appears_beside_our_memory_is_not_vouched_for(workspace: Workspace, config: Path) -> None:
+    """It was removed, and a pull brought another one."""
+    trust.adopt(workspace, config)
+    shutil.rmtree(workspace.spool.root)
+    job_id = client.submit(workspace.spool, "check", {}).job_id
+    trust.adopt(workspace, config)
+    assert earlier_files.is_listed(workspace.spool.dropped(job_id), earlier_files.read(workspace.spool))
+
+
+def test_who_trusts_the_workspace_lets_its_waiting_jobs_run(workspace: Workspace, config: Path) -> None:
+    client.submit(workspace.spool, "check", {})
+    trust.adopt(workspace, config, trusted=True)
+    assert earlier_files.read(workspace.spool) == {}
+
+
+def test_of_many_who_adopt_at_once_one_lists_and_all_agree(workspace: Workspace, config: Path) -> None:
+    job_id = client.submit(workspace.spool, "check", {}).job_id
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(trust.adopt, workspace, config) for _ in range(8)]:
+            done.result()
+    assert earlier_files.is_listed(workspace.spool.dropped(job_id), earlier_files.read(workspace.spool))
+    assert len({(folder / ".owner").read_bytes() for folder in folders(workspace)}) == 1
+    assert len(list((config / "workspaces").glob("*.json"))) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+@pytest.mark.parametrize("place", ["root", "parent"])
+def test_a_folder_that_everybody_may_write_to_is_not_used(tmp_path: Path, config: Path, place: str) -> None:
+    """Another user could put other folders in the place of ours while a worker runs."""
+    workspace = Workspace(tmp_path / "parent" / "root")
+    workspace.root.mkdir(parents=True)
+    folder = workspace.root if place == "root" else workspace.root.parent
+    folder.chmod(0o777)
+    with pytest.raises(JobError, match=f"Everybody may write to {folder}") as caught:
+        trust.adopt(workspace, config)
+    assert (caught.value.code, "chmod" in caught.value.remediation) == ("WORKSPACE_NOT_TRUSTED", True)
+    folder.chmod(0o1777)  # as /tmp is: nobody may rename what belongs to another
+    trust.adopt(workspace, config)
+    folder.chmod(0o775)  # a group of one's own is usual
+    trust.adopt(workspace, config)
+    folder.chmod(0o777)
+    assert trust.inspect_trust(workspace, config).foreign is not None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+def test_a_file_system_without_modes_shows_everything_as_open_and_is_used(
+    workspace: Workspace, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace.root.chmod(0o777)
+    monkeypatch.setattr(trust, "_is_private", lambda folder: False)
+    trust.adopt(workspace, config)
     assert trust.inspect_trust(workspace, config).owner is not None
+
+
+@pytest.mark.parametrize(
+    "name", ["{memory}/memory.db", "{spool}/active/a.json", "{spool}/results/a.json", "{spool}/.owner"]
+)
+def test_a_store_or_record_that_git_tracks_closes_even_a_workspace_of_ours(
+    workspace: Workspace, config: Path, name: str
+) -> None:
+    """git replaces ignored files at a pull without a question."""
+    trust.adopt(workspace, config)
+    path = name.format(memory=workspace.memory.name, spool=workspace.spool.root.name)
+    (workspace.root / path).touch()
+    git(workspace.root, "init", "-q", ".")
+    git(workspace.root, "add", "-f", path)
+    with pytest.raises(JobError, match="git tracks") as caught:
+        trust.require_trusted(workspace, config)
+    assert caught.value.code == "WORKSPACE_NOT_TRUSTED"
+    assert "git rm -r --cached" in caught.value.remediation
+    git(workspace.root, "rm", "-rq", "--cached", ".")
+    assert trust.require_trusted(workspace, config).owner is not None
+
+
+def test_a_tracked_job_or_ignore_file_closes_nothing(workspace: Workspace, config: Path) -> None:
+    """Such a job is rejected by itself."""
+    trust.adopt(workspace, config)
+    client.submit(workspace.spool, "check", {})
+    git(workspace.root, "init", "-q", ".")
+    git(workspace.root, "add", "-f", f"{workspace.spool.root.name}/*.json", f"{workspace.spool.root.name}/.gitignore")
+    assert trust.require_trusted(workspace, config).owner is not None
 
 
 def test_what_asking_and_starting_leave_behind_does_not_hinder_adoption(workspace: Workspace, config: Path) -> None:

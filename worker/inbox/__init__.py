@@ -3,6 +3,7 @@
 It does not run jobs: accepted ones are in ``scheduling.ledger``. In reading order:
 
 ``watcher``: file events that wake the worker.
+``provenance``: where a file comes from; what came with a repository is refused.
 ``intake``: dropped files, accepted or rejected.
 ``redaction``: jobs and rejected files without secrets.
 ``control``: requests to the worker.

@@ -17,6 +17,7 @@ from jobs.parse import read_json
 
 from ..log import of_job
 from ..scheduling.ledger import Cancellation, Ledger
+from .provenance import Provenance
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +40,7 @@ class Control:
     ) -> None:
         self._paths = paths
         self._ledger = ledger
+        self._provenance = Provenance(paths)
         self._cancel = cancel
         self._verbs = verbs
         self.waits = False
@@ -46,7 +48,11 @@ class Control:
     def look(self) -> None:
         """Handle all present requests, and set ``waits``."""
         self.waits = False
-        for path in _in_order(self._paths.control):
+        requests = _in_order(self._paths.control)
+        if requests and self._provenance.must_wait():
+            self.waits = True
+            return
+        for path in requests:
             try:
                 self._read(path)
             except FileNotFoundError:
@@ -57,6 +63,7 @@ class Control:
     def _read(self, path: Path) -> None:
         status = None
         try:
+            self._provenance.require_own(path)
             data, status = files.read_plain(path, _LIMIT)
             request = read_json(data)
             if not isinstance(request, dict):

@@ -27,6 +27,7 @@ from jobs.parse import parse_job
 from ..log import of_job
 from ..scheduling.ledger import Ledger
 from . import redaction
+from .provenance import Provenance
 
 log = logging.getLogger(__name__)
 
@@ -110,24 +111,29 @@ class Intake:
         self._paths = paths
         self._ledger = ledger
         self._limits = limits
+        self._provenance = Provenance(paths)
         self._accepted = accepted
         self._rejected = rejected
         self._now = now
         self._growing: dict[str, tuple[tuple[int, int], float]] = {}
         self._left: dict[str, tuple[tuple[int, ...] | None, float]] = {}
         self._until = 0.0
+        self._waits_for_git = False
         self.has_more = False
 
     @property
     def waits_for_growing_files(self) -> bool:
-        """Whether the inbox has a file that may still be being written."""
-        return bool(self._growing)
+        """Whether the inbox has a file that may still be being written, by its client or by git."""
+        return bool(self._growing) or self._waits_for_git
 
     def look(self) -> int:
         """Scan the inbox, for at most about 5 s. Returns the number of accepted jobs."""
         accepted = 0
         self.has_more = False
         entries = spool.inbox(self._paths)
+        self._waits_for_git = bool(entries) and self._provenance.must_wait()
+        if self._waits_for_git:
+            return 0
         present = {entry.path.name for entry in entries}
         self._growing = {name: seen for name, seen in self._growing.items() if name in present}
         self._left = {name: seen for name, seen in self._left.items() if name in present}
@@ -187,6 +193,7 @@ class Intake:
             self._accepted()
 
     def _read(self, entry: spool.Entry) -> tuple[Job, os.stat_result]:
+        self._provenance.require_own(entry.path)
         if entry.name is None or not is_job_id(entry.name):
             raise JobError("NAME_INVALID", f"{entry.path.name[:100]!r} does not name a job.")
         data, status = files.read_plain(entry.path, self._limits.max_job_bytes)
