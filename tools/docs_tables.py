@@ -48,7 +48,8 @@ def settings() -> str:
         flag = flags[row.name]
         sources = ["environment"]
         if may_stand_in_workspace(row.name, trusted=True):
-            sources.append("`.env`" if flag["workspace"] else "`.env` if trusted")
+            lowers = " (lower only, unless trusted)" if flag["lowest"] is not None else ""
+            sources.append(f"`.env`{lowers}" if flag["workspace"] else "`.env` if trusted")
         if row.name != "config_dir":  # it names the folder of the file
             sources.append("`config.toml`")
         rows.append((f"`{row.variable}`", _default(row.name), ", ".join(sources), _prose(row.help)))
