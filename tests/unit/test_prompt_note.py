@@ -125,8 +125,8 @@ def shortened(whole: PromptNote, room: int, *, first: bool = False) -> list[str]
 
 def test_whole_lines_go_from_the_end_and_a_mark_shows_it() -> None:
     assert LINES == [
-        "## #0", "> Topic: T", "> Decisions:", "> - d1 d2 d3", "> - d4", ">   d5", ">", "> Context:", "> c1 c2", "> c3", ">",
-        "> Next steps:", "> - n1 n2", "> - n3",
+        "## #0", "> Topic: T", "> Decisions:", "> - d1 d2 d3", "> - d4", ">   d5", ">", "> Context:", "> c1 c2",
+        "> c3", ">", "> Next steps:", "> - n1 n2", "> - n3",
     ]  # fmt: skip
     assert shortened(WHOLE, words("\n".join([*LINES[:-1], SHORTENED]))) == [*LINES[:-1], SHORTENED]
     seen = {tuple(found) for room in range(100) if (found := shortened(WHOLE, room))}

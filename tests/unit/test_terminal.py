@@ -98,8 +98,8 @@ def test_a_narrow_terminal_loses_the_spare_columns_first(on_screen: Callable[...
 @pytest.mark.parametrize(
     "text",
     [
-        "\x1b[2J", "a\x07b", "\x9b31m", "\r", "\u202eabc", "\u2066x", "\x00", "a\u200bb", "\U000e0041", "\u200f", "\ufeff",
-        "\x1b]52;c;ZXZpbA==\x07",
+        "\x1b[2J", "a\x07b", "\x9b31m", "\r", "\u202eabc", "\u2066x", "\x00", "a\u200bb", "\U000e0041", "\u200f",
+        "\ufeff", "\x1b]52;c;ZXZpbA==\x07",
     ],
 )  # fmt: skip
 def test_what_a_memory_says_is_never_obeyed_by_the_terminal(
