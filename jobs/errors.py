@@ -274,7 +274,7 @@ ERRORS: dict[str, ErrorKind] = _table(
     ErrorKind(
         "WORKSPACE_NOT_CHOSEN", _G,
         "No workspace was named, and the current folder is the home folder or a folder above it.",
-        "Nothing was read or stored. Name the project: cognee-memory mcp --workspace PATH.",
+        "Nothing was read or stored. Name the project's folder with the option --workspace.",
     ),
     ErrorKind(
         "WORKSPACE_NOT_TRUSTED", _G, "The workspace contains jobs or memories that this user did not create here.",

@@ -1,4 +1,4 @@
-"""Memories with hostile text, read by every MCP tool: nothing invisible reaches the model, and all is framed as notes."""
+"""Memories with hostile text, read by every MCP tool: nothing invisible reaches the model; all is framed as notes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     store.outbox.paid(store.outbox.pending(100))  # the worker would begin with loading cognee
     store.close()
     error = JobError("METADATA_BROKEN", " ".join(HOSTILE.values()), details={"text": HOSTILE["tags"]}).as_dict()
-    spool.write_record(place.spool, Record("hostile", "ingest", "0" * 64, "failed", error=error))
+    spool.write_records(place.spool, [Record("hostile", "ingest", "0" * 64, "failed", error=error)])
     with RealWorker(place):
         yield place
 
