@@ -4,7 +4,7 @@ A memory may hold text from anywhere. Unicode tag characters spell words that on
 a line round, an escape sequence moves the cursor. So whatever shows memories cleans them here: the notes for a prompt,
 the MCP tools, and all that the command line prints for people. JSON for programs stays as it is stored.
 
-A joiner stays where a script or an emoji needs it. One regular expression reads the text once, in linear time.
+A joiner stays where a script or an emoji needs it. The time is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -29,17 +29,13 @@ _EMOJI = (
     "\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff"
     "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 )
-_TO_REMOVE = re.compile(
-    # A whole escape sequence: CSI; or a string such as a window title, with its end. A lone ESC is in _UNSEEN.
+# A whole escape sequence: CSI; or a string such as a window title, with its end.
+_ESCAPE = re.compile(
     "(?:\x1b\\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]"
     "|(?:\x1b[\\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\\\|\x9c)"
-    f"|[{_LINE_ENDS}]"
-    f"|[{_UNSEEN}]"
-    f"|(?<![{_JOINING}])\u200c"
-    f"|(?<![{_JOINING}])(?!(?:(?<=[{_EMOJI}])|(?<=[{_EMOJI}]\ufe0f))\u200d[{_EMOJI}])\u200d"
-    f"|(?<![{_EMOJI}])(?!(?<=[0-9#*])\ufe0f\u20e3)[\ufe0e\ufe0f]"
-    "|(?<![\u1820-\u18aa])[\u180b-\u180d\u180f]"
 )
+_JOINERS, _EMOJI_STYLES, _MONGOLIAN_FORMS = "\u200c\u200d", "\ufe0e\ufe0f", "\u180b\u180c\u180d\u180f"
+_SUSPECT = re.compile(f"[{_UNSEEN}{_LINE_ENDS}{_JOINERS}{_EMOJI_STYLES}{_MONGOLIAN_FORMS}]")
 
 
 def visible(text: str) -> str:
@@ -49,12 +45,35 @@ def visible(text: str) -> str:
     one stays after a letter of a script that joins, and inside an emoji. Flags of regions lose their tags, and
     ideographs their variation selectors.
     """
-    return _TO_REMOVE.sub(_replacement, text)
+    return _SUSPECT.sub(_replacement, _ESCAPE.sub("", text)) if _SUSPECT.search(text) else text
 
 
 def _replacement(found: re.Match[str]) -> str:
-    ends_a_line = found[0] in frozenset(_LINE_ENDS) and not found.string.startswith("\n", found.end())
-    return " " if ends_a_line else ""
+    character, text, at = found[0], found.string, found.start()
+    if character in _LINE_ENDS:
+        return "" if text.startswith("\n", at + 1) else " "
+    return character if _is_needed(character, text[max(0, at - 2) : at], text[at + 1 : at + 2]) else ""
+
+
+def _is_needed(character: str, before: str, after: str) -> bool:
+    """Whether the characters around need this joiner or selector. Only such as stay themselves are looked at."""
+    last = before[-1:]
+    if character in _MONGOLIAN_FORMS:
+        return "\u1820" <= last <= "\u18aa"
+    if character in _EMOJI_STYLES:
+        is_keycap = last in tuple("0123456789#*") and after == "\u20e3" and character == "\ufe0f"
+        return is_keycap or _is_in(_EMOJI, last)
+    if character not in _JOINERS:
+        return False
+    if _is_in(_JOINING, last):
+        return True
+    emoji = before[:1] if last == "\ufe0f" else last
+    return character == "\u200d" and _is_in(_EMOJI, emoji) and _is_in(_EMOJI, after)
+
+
+def _is_in(ranges: str, character: str) -> bool:
+    """Whether the character is in a character class. ``re`` keeps the compiled class."""
+    return re.match(f"[{ranges}]", character) is not None
 
 
 def visible_value(value: Any) -> Any:

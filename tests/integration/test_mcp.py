@@ -587,10 +587,12 @@ def test_what_is_not_ready_in_time_can_be_asked_for_later(unused: Place) -> None
     with agent_of(unused) as agent, unused.worker():
         unused.cli("jobs", "pause")
         found = agent.answer("memory_compact_preview", topic_id="sign-in", wait_seconds=0.5)
-        assert (found["state"], found["preview"]) == ("queued", None)
-        assert agent.answer("memory_job_status", job_id=found["job_id"])["state"] == "queued"
+        assert (found["state"] in ("in the inbox", "queued"), found["preview"]) == (True, None)
+        unused.in_state(found["job_id"], "queued")
+        assert agent.answer("memory_job_status", job_id=found["job_id"])["outcome"] == "The job waits for its turn."
         marked = agent.call("memory_mark_outdated", memory_number=1, wait_seconds=0.5)
-        assert (marked.structured_content["state"], marked.structured_content["changed"]) == ("queued", None)
+        assert marked.structured_content["state"] in ("in the inbox", "queued")
+        assert marked.structured_content["changed"] is None
         assert marked.structured_content["job_id"] in text_of(marked)
 
 
