@@ -281,6 +281,11 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Check the path: the workspace is the folder that is open in the editor.",
     ),
     ErrorKind(
+        "WORKSPACE_NOT_CHOSEN", _G,
+        "No workspace was named, and the current folder is the home folder or a folder above it.",
+        "Nothing was read or stored. Name the project's folder with the option --workspace.",
+    ),
+    ErrorKind(
         "WORKSPACE_NOT_TRUSTED", _G, "The workspace contains jobs or memories that this user did not create here.",
         "Inspect .cognee_jobs and .cognee_memory, then run: cognee-memory trust.",
     ),

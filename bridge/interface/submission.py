@@ -19,6 +19,7 @@ from jobs.model import Record
 
 from .. import trust
 from ..settings import Settings
+from ..text.visible import visible
 from . import envelope
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def require_success(record: Record) -> None:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr)  # noqa: T201
+    print(visible(text), file=sys.stderr)  # noqa: T201
 
 
 class Notes:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
+from contextlib import closing
+from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..memory import Memory
+from ..store.protocol_reading import STATUSES
 from ..store.reading import reader_of
 from ..text.memory_json import labels_of
 from .hits import summary_text
@@ -78,6 +82,44 @@ def memory(workspace: Workspace, wanted: str) -> MemoryText:
         "migrated_from": entry.migrated_from,
         "migrated_to": list(entry.migrated_to),
     }
+
+
+def topic_titles(workspace: Workspace, topic_ids: Sequence[str]) -> dict[str, str]:
+    """Topic id -> the title of its newest memory. Unknown ids are left out."""
+    with reader_of(workspace).lists() as lists:
+        newest = [] if lists is None else [(topic_id, lists.page(1, topic_id=topic_id)) for topic_id in topic_ids]
+    return {topic_id: title(found[0]) for topic_id, found in newest if found}
+
+
+def recent(
+    workspace: Workspace,
+    limit: int,
+    *,
+    since: datetime | None = None,
+    topic_id: str | None = None,
+    include_superseded: bool = False,
+) -> tuple[list[Memory], int]:
+    """The memories with the latest dates (``Memory.dated_at``), the latest first, and how many there are in all.
+
+    ``since`` is inclusive. Drafts are left out. Memories without a date come last, and not at all with ``since``.
+    """
+    snapshot = reader_of(workspace).snapshot()
+    if snapshot is None:
+        return [], 0
+    hidden = {STATUSES.index("Draft"), *([] if include_superseded else [STATUSES.index("Superseded")])}
+    least = float("-inf") if since is None else since.timestamp()
+    with closing(snapshot):
+        of_topic = None if topic_id is None else set(snapshot.numbers(topic_id))
+        dated = [
+            (float("-inf") if when is None else when, number)
+            for number, _, _, _, status, _, when in snapshot.catalogue()
+            if status not in hidden
+            and (of_topic is None or number in of_topic)
+            and (since is None or (when is not None and when >= least))
+        ]
+        order = [number for _, number in heapq.nlargest(limit, dated)]
+        found = {memory.number: memory for memory in snapshot.memories(order)}
+    return [found[number] for number in order], len(dated)
 
 
 def titles(workspace: Workspace, memory_ids: Sequence[str], topic_id: str | None) -> list[str]:

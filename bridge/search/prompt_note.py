@@ -1,7 +1,8 @@
 """A memory as a note in a prompt: a heading and the quoted text, which can be shortened to a token budget.
 
 A memory's text is untrusted: it may contain a web page that was pasted into a chat. So each of its lines is prefixed
-with ``> ``. Then no line can start a heading, end the note, or leave a code block open for the next note.
+with ``> ``, the topic's too. Then no line can start a heading, end the note, or leave a code block open for the next
+note. The heading has no words of the memory.
 """
 
 from __future__ import annotations
@@ -11,16 +12,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from ..memory import Memory
+from ..text.conversation import without_metadata_line
 from ..text.sections import one_line
+from ..text.visible import visible
 from .listing import title
 
 SHORTENED = "> … [shortened to fit the token budget]"
 
 CountTokens = Callable[[str], int]
 
-# Control characters, bidirectional marks, zero-width characters, tag characters and variation selectors: people do not
-# see them, but the language model reads them.
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e01ef]")
 _HEADING = re.compile(r"(?:[ \t]|[>*+-]|\d+[.)])*(?=#(?:#|[ \t]|$))")
 _UNDERLINE = re.compile(r"[ \t>]*(?:=+|-+)[ \t]*")  # in Markdown it makes the line above it a heading
 # In scripts without spaces between words, each character counts as a word.
@@ -31,7 +31,7 @@ _WORD = re.compile(r"\s*(?:[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-
 class Line:
     """A line of the quotation: a prefix of ours, then the memory's words.
 
-    A line without words is a label or a gap. A shortened note does not end with one.
+    A line without words is the topic, a label or a gap. A shortened note does not end with one.
     """
 
     ours: str
@@ -104,20 +104,21 @@ def prompt_note(memory: Memory) -> PromptNote:
 
 
 def _heading(memory: Memory) -> str:
-    """``## #42 · 2026-11-20 · Superseded · Topic``. The memory's own words come last, so they cannot forge the rest."""
+    """``## #42 · 2026-11-20 · Superseded``."""
     known = memory.metadata
     date = memory.dated_at
     status = "Legacy" if memory.kind == "legacy" else known.status
-    topic = None if memory.content is None else one_line(_seen(title(memory)))
-    parts = [f"#{memory.number}", date and date[:10], status if status != "Active" else None, topic]
+    parts = [f"#{memory.number}", date and date[:10], status if status != "Active" else None]
     return "## " + " · ".join(part for part in parts if part)
 
 
 def _body(memory: Memory) -> Iterator[Line]:
     content = memory.content
     if content is None:
-        yield from _text_lines(memory.text)
+        yield from _text_lines(without_metadata_line(memory.text))
         return
+    if topic := one_line(visible(title(memory))):
+        yield Line(f"> Topic: {topic}")
     sections = (
         ("Decisions", list(_item_lines(content.decisions))),
         ("Context", list(_text_lines(content.context))),
@@ -149,13 +150,8 @@ def _item_lines(items: Iterable[str]) -> Iterator[Line]:
 def _plain_lines(text: str) -> Iterator[str]:
     """The visible lines, with Markdown headings escaped. Splits at every Unicode line boundary."""
     for line in text.splitlines():
-        line = _seen(line).rstrip()
+        line = visible(line).rstrip()
         if line:
             heading = _HEADING.match(line)
             at = 0 if _UNDERLINE.fullmatch(line) else heading.end() if heading else None
             yield line if at is None else f"{line[:at]}\\{line[at:]}"
-
-
-def _seen(text: str) -> str:
-    """The text without invisible characters."""
-    return _UNSEEN.sub("", text)

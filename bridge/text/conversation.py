@@ -67,6 +67,13 @@ def parse_conversation(text: str) -> Conversation | None:
     )
 
 
+def without_metadata_line(text: str) -> str:
+    """A turn's text without the line of timestamp and importance that ends it; any other text unchanged."""
+    text_lines, separator, last = text.rstrip().rpartition("\n\n")
+    is_turn = text.startswith(_OPENING) and _ANSWER in text_lines
+    return text_lines if separator and is_turn and _METADATA_LINE.fullmatch(last) else text
+
+
 def _importance(text: str) -> float | None:
     try:
         value = float(text)

@@ -16,14 +16,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..memory import Content, MemoryKind, Metadata
-from .conversation import Conversation, parse_conversation, render_conversation
+from .conversation import Conversation, parse_conversation, render_conversation, without_metadata_line
 from .metadata_block import BLOCK, metadata_error, normalise_metadata, read_metadata, write_metadata
 from .plain_summary import parse_plain, render_plain
 from .sections import content_of, lines_of, newlines, normalise, read_items, tidy_items, write_items
 
 __all__ = [
     "Conversation", "Enriched", "Legacy", "Parsed", "Plain", "normalise", "normalise_metadata", "parse",
-    "parse_conversation", "render", "render_conversation", "render_plain", "render_record",
+    "parse_conversation", "readable", "render", "render_conversation", "render_plain", "render_record",
 ]  # fmt: skip
 
 VERSION = "1.0"
@@ -95,6 +95,18 @@ def render_record(content: Content, metadata: Metadata, sources: Sequence[str] =
     The content's ``context`` is the narrative; ``sources`` are the ids of the merged memories.
     """
     return _render("decision_record", content, metadata, sources)
+
+
+def readable(text: str) -> str:
+    """A memory's text as ``render``, ``render_record`` and ``render_conversation`` write it, or the beginning of it,
+    without the lines that say nothing to a reader: the template's comment, unknown metadata, a turn's last line."""
+    first, *lines = text.split("\n")
+    if not _COMMENT.fullmatch(first):
+        return without_metadata_line(text)
+    block = lines.index(BLOCK) if BLOCK in lines else len(lines)
+    end = next((index for index in range(block, len(lines)) if not lines[index].strip()), len(lines))
+    known = [line for line in lines[block + 1 : end] if not line.endswith(": N/A")]
+    return "\n".join([*lines[: block + 1], *known, *lines[end:]])
 
 
 def parse(text: str) -> Parsed:

@@ -457,6 +457,7 @@ export type ErrorCode =
   | "WORKER_RUNNING"
   | "WORKER_START_FAILED"
   | "WORKSPACE_MISSING"
+  | "WORKSPACE_NOT_CHOSEN"
   | "WORKSPACE_NOT_TRUSTED"
   | (string & {});
 

@@ -10,21 +10,20 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import jsonschema
 import pytest
-from anyio.from_thread import BlockingPortal, start_blocking_portal
+from agents import Agent, agent_of, command, text_of
 from harness import PATIENCE, PROJECT, Place, until
-from mcp import Client, MCPError, StdioServerParameters, stdio_client
-from mcp_types import CallToolResult, TextContent
+from mcp import MCPError
 
 from bridge import trust
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import load
+from bridge.text.template import readable
 from jobs import client as asker
 from jobs.lock import is_held
 from worker.mcp.tools import TOOLS
@@ -35,73 +34,7 @@ SUMMARY = {
     "context": "Uploads failed in bursts when the gateway was restarted.",
     "decisions": ["Uploads pause for 2, 4 and 8 seconds"],
 }
-
-
-class Agent:
-    """The official client with a server process of its own. Calls may come from several threads."""
-
-    def __init__(self, portal: BlockingPortal, client: Client, log: IO[str]) -> None:
-        self._portal = portal
-        self.client = client
-        self._log = log
-
-    def call(self, name: str, **arguments: Any) -> CallToolResult:
-        async def ask() -> CallToolResult:
-            return await self.client.call_tool(name, arguments)
-
-        return self._portal.call(ask)
-
-    def answer(self, name: str, **arguments: Any) -> dict[str, Any]:
-        """The structured content of a call that succeeds. The client has held it against the output schema."""
-        result = self.call(name, **arguments)
-        assert not result.is_error, text_of(result)
-        assert isinstance(result.structured_content, dict)
-        return result.structured_content
-
-    def error(self, name: str, **arguments: Any) -> dict[str, Any]:
-        """What a call that fails says."""
-        result = self.call(name, **arguments)
-        assert result.is_error
-        assert result.structured_content is None
-        found: dict[str, Any] = json.loads(text_of(result))
-        assert found.keys() - {"error_details"} == {"error", "error_code", "remediation"}
-        assert found["error"]
-        assert found["remediation"]
-        return found
-
-    def tools(self) -> dict[str, Any]:
-        async def ask() -> Any:
-            return await self.client.list_tools()
-
-        return {tool.name: tool for tool in self._portal.call(ask).tools}
-
-    def log(self) -> str:
-        self._log.seek(0)
-        return self._log.read()
-
-
-def text_of(result: CallToolResult) -> str:
-    (content,) = result.content
-    assert isinstance(content, TextContent)
-    return content.text
-
-
-def command(place: Place) -> list[str]:
-    return ["-m", "worker.cli", "mcp", "--workspace", str(place.workspace.root)]
-
-
-@contextmanager
-def agent_of(place: Place, mode: str = "legacy") -> Iterator[Agent]:
-    parameters = StdioServerParameters(
-        command=sys.executable, args=command(place), env=place.environment, cwd=place.workspace.root
-    )
-    with (
-        (place.workspace.root.parent / "mcp.log").open("w+", encoding="utf-8") as log,
-        start_blocking_portal() as portal,
-    ):
-        client = Client(stdio_client(parameters, errlog=log), mode=mode, read_timeout_seconds=PATIENCE)
-        with portal.wrap_async_context_manager(client):
-            yield Agent(portal, client, log)
+LONG = " ".join(f"harbour{number}" for number in range(4200))
 
 
 class Raw:
@@ -181,20 +114,26 @@ def memories() -> list[Memory]:
         summary(15, "Invoices", "Totals were floating point.", "Amounts are decimals", status="Superseded"),
         Memory(
             "legacy-1", 0, "legacy", Metadata(created_at="2026-11-01T12:00:00Z"), NOW,
-            text="User asked: what renews a token?\n\nAssistant answered: each window, by itself.",
+            text="User asked: what renews a token?\n\nAssistant answered: each window, by itself."
+            "\n\nMetadata: timestamp=N/A, importance=0.8",
         ),
+        Memory("long", 0, "legacy", Metadata(created_at="2026-10-01T12:00:00Z"), NOW, text=LONG),
     ]  # fmt: skip
+
+
+def fill(place: Place) -> None:
+    trust.adopt(place.workspace, place.config)
+    store = Stores(place.workspace, load(environment=place.environment)).store
+    store.add([(memory, None) for memory in memories()], NOW)
+    store.outbox.paid(store.outbox.pending(100))  # a worker here would begin with loading cognee
+    store.close()
 
 
 @pytest.fixture(scope="module")
 def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
     """A workspace with memories and no worker."""
     place = Place(tmp_path_factory.mktemp("mcp"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
-    trust.adopt(place.workspace, place.config)
-    store = Stores(place.workspace, load(environment=place.environment)).store
-    store.add([(memory, None) for memory in memories()], NOW)
-    store.outbox.paid(store.outbox.pending(100))  # a worker here would begin with loading cognee
-    store.close()
+    fill(place)
     return place
 
 
@@ -212,6 +151,9 @@ def unused(model_cache: Path, tmp_path: Path) -> Iterator[Place]:
     if is_held(place.spool.lock):
         os.kill(int(until(place.heartbeat, "a heartbeat")["pid"]), signal.SIGKILL)
         until(lambda: not is_held(place.spool.lock) and not is_held(place.workspace.store_lock), "both have gone")
+
+
+CHANGING = ("memory_ingest", "memory_mark_outdated", "memory_compact_preview")
 
 
 # --- what a client finds out first ---
@@ -240,8 +182,8 @@ def test_the_tools_are_these_and_say_what_they_may_do(agent: Agent) -> None:
     assert set(found) == {tool.name for tool in TOOLS}
     for name, tool in found.items():
         assert tool.title == tool.annotations.title
-        assert tool.annotations.read_only_hint is (name not in ("memory_ingest", "memory_compact_preview"))
-        assert tool.annotations.destructive_hint is False
+        assert tool.annotations.read_only_hint is (name not in CHANGING)
+        assert tool.annotations.destructive_hint is (name == "memory_mark_outdated")
         assert tool.annotations.idempotent_hint is True
         assert tool.annotations.open_world_hint is False
 
@@ -276,7 +218,11 @@ print(sorted({"cognee", "numpy", "onnxruntime", "lancedb", "litellm", "huey", "w
 
 def test_retrieve_answers_as_the_command_line_does(agent: Agent, place: Place) -> None:
     found = agent.answer("memory_retrieve", query="who renews tokens?", as_of=NOW, max_results=3)
-    assert found == place.json("retrieve", "who renews tokens?", "--as-of", NOW, "--max-results", "3")
+    assert "notes" in found.pop("notice")
+    for_programs = place.json("retrieve", "who renews tokens?", "--as-of", NOW, "--max-results", "3")
+    for hit in for_programs["results"]:
+        hit["text"] = hit["summary_text"] = readable(hit["summary_text"])
+    assert found == for_programs
     schema = json.loads((PROJECT / "docs" / "schemas" / "retrieval-response.schema.json").read_text("utf-8"))
     jsonschema.validate(found, schema)
     assert found["result_count"] == 3
@@ -289,6 +235,21 @@ def test_retrieve_as_text_holds_each_memory_once(agent: Agent) -> None:
         hit["memory_id"] for hit in result.structured_content["results"]
     ]
     assert text_of(result).count("Only the tray renews tokens") == 1
+    assert next(iter(shown)) == "notice"
+
+
+def test_no_text_has_the_templates_comment_or_metadata_that_is_not_known(agent: Agent) -> None:
+    for name, arguments in (
+        ("memory_retrieve", {"query": "who renews tokens?", "as_of": NOW}),
+        ("memory_context", {"query": "who renews tokens?"}),
+        ("memory_read", {"memory_number": 1}),
+        ("memory_read", {"memory_number": 5}),
+        ("memory_recent", {}),
+    ):
+        result = agent.call(name, **arguments)
+        for text in (text_of(result), json.dumps(result.structured_content)):
+            assert "Template:" not in text
+            assert "N/A" not in text
 
 
 def test_filters_and_ranking_reach_retrieval(agent: Agent) -> None:
@@ -394,7 +355,27 @@ def test_a_request_that_explain_cannot_serve_is_an_error_in_the_contracts_words(
         ("memory_job_status", {"job_id": "unknown-1"}, "JOB_NOT_FOUND", "unknown-1"),
         ("memory_job_status", {"job_id": "../../etc/passwd"}, "JOB_NOT_FOUND", ""),
         ("memory_job_status", {"job_id": "a", "wait_seconds": 1e9}, "ARGUMENT_INVALID", "wait_seconds"),
-        ("memory_compact_preview", {"topic_id": "Not A Topic"}, "JOB_INVALID", "topic_id"),
+        ("memory_compact_preview", {"topic_id": "Not A Topic"}, "JOB_INVALID", "The field topic_id"),
+        ("memory_compact_preview", {"topic_id": "sign-ins"}, "TOPIC_NOT_FOUND", "'sign-in'"),
+        ("memory_compact_preview", {"topic_id": "invoices"}, "NOTHING_TO_COMPACT", "one memory"),
+        ("memory_ingest", {"summary": {"topic": "x"}}, "JOB_INVALID", "The field summary.context"),
+        ("memory_mark_outdated", {"memory_number": 99}, "MEMORY_NOT_FOUND", "99"),
+        ("memory_mark_outdated", {"memory_id": "none"}, "MEMORY_NOT_FOUND", "none"),
+        ("memory_mark_outdated", {"memory_number": 5}, "ARGUMENT_INVALID", "has no status"),
+        ("memory_mark_outdated", {}, "ARGUMENT_INVALID", "Exactly one"),
+        (
+            "memory_mark_outdated",
+            {"memory_number": 1, "number": 1},
+            "ARGUMENT_INVALID",
+            "Did you mean 'memory_number'?",
+        ),
+        ("memory_read", {"memory_number": 1, "memory_id": "memory-10"}, "ARGUMENT_INVALID", "Exactly one"),
+        ("memory_read", {"memory_number": "1"}, "ARGUMENT_INVALID", "whole number"),
+        ("memory_read", {"memory_number": 10**30}, "ARGUMENT_INVALID", "whole number"),
+        ("memory_read", {"memory_number": 1, "offset": -1}, "ARGUMENT_INVALID", "offset"),
+        ("memory_recent", {"limit": 51}, "ARGUMENT_INVALID", "1 to 50"),
+        ("memory_recent", {"since": "soon"}, "ARGUMENT_INVALID", "since"),
+        ("memory_topics", {"limt": 5}, "ARGUMENT_INVALID", "Did you mean 'limit'?"),
     ],
 )
 def test_a_mistake_is_answered_with_what_to_do(
@@ -405,6 +386,62 @@ def test_a_mistake_is_answered_with_what_to_do(
     assert found["error_code"] == code
     assert words in found["error"]
     assert sorted(place.spool.root.rglob("*")) == before, "nothing was dropped and nobody was started"
+    for_people = ("cognee-memory ", "--help", "docs/", "payload.")
+    assert not any(word in json.dumps(found) for word in for_people), "an agent has no shell and no files of ours"
+
+
+# --- reading without a question ---
+
+
+def test_a_memory_is_read_whole_by_its_number_or_its_id(agent: Agent) -> None:
+    found = agent.answer("memory_read", memory_number=1)
+    assert found == agent.answer("memory_read", memory_id="memory-10")
+    assert (found["title"], found["topic_id"], found["status"], found["next_offset"]) == (
+        "Sign-in", "sign-in", "Active", None,
+    )  # fmt: skip
+    assert "Only the tray renews tokens" in found["text"]
+    assert "People were logged out overnight." in found["text"]
+    assert agent.answer("memory_read", memory_number=4)["status"] == "Superseded"
+    assert json.loads(text_of(agent.call("memory_read", memory_number=1)))["text"] == found["text"]
+
+
+def test_a_long_memory_is_read_in_parts(agent: Agent) -> None:
+    parts, offset = [], 0
+    while offset is not None:
+        found = agent.answer("memory_read", memory_id="long", offset=offset)
+        parts.append(found["text"])
+        offset = found["next_offset"]
+    assert len(parts) == 3
+    assert "".join(parts) == LONG
+    assert found["total_characters"] == len(LONG)
+
+
+def test_the_newest_memories_come_first_without_a_question(agent: Agent) -> None:
+    found = agent.answer("memory_recent", limit=2)
+    assert [memory["memory_id"] for memory in found["memories"]] == ["memory-14", "memory-12"]
+    assert found["memories"][1]["excerpt"] == "Tokens are renewed under a lock"
+    assert found["total"] == 5
+    since = agent.answer("memory_recent", since="2026-11-12", include_superseded=True)
+    assert [memory["memory_id"] for memory in since["memories"]] == ["memory-15", "memory-14", "memory-12"]
+    of_topic = agent.answer("memory_recent", topic_id="sign-in", limit=1)
+    assert ([memory["memory_number"] for memory in of_topic["memories"]], of_topic["total"]) == ([2], 2)
+
+
+def test_the_topics_are_listed_with_their_titles_and_counts(agent: Agent) -> None:
+    found = agent.answer("memory_topics")
+    assert [(topic["topic_id"], topic["title"], topic["active"], topic["superseded"]) for topic in found["topics"]] == [
+        ("sign-in", "Sign-in", 2, 0),
+        ("invoices", "Invoices", 1, 1),
+    ]
+    assert (len(agent.answer("memory_topics", limit=1)["topics"]), found["total"]) == (1, 2)
+
+
+def test_a_workspace_without_memories_has_no_topics_and_nothing_recent(unused: Place) -> None:
+    with agent_of(unused) as agent:
+        assert agent.answer("memory_topics")["topics"] == []
+        assert agent.answer("memory_recent")["memories"] == []
+        assert agent.error("memory_read", memory_number=1)["error_code"] == "MEMORY_NOT_FOUND"
+    assert not unused.spool.root.exists(), "reading leaves nothing behind"
 
 
 # --- which workspace ---
@@ -413,7 +450,11 @@ FITTING: dict[str, dict[str, Any]] = {
     "memory_retrieve": {"query": "tokens"},
     "memory_context": {"query": "tokens"},
     "memory_explain": {"query": "tokens"},
+    "memory_read": {"memory_number": 1},
+    "memory_recent": {},
+    "memory_topics": {},
     "memory_ingest": {"summary": SUMMARY},
+    "memory_mark_outdated": {"memory_number": 1},
     "memory_job_status": {"job_id": "some-job"},
     "memory_compact_preview": {"topic_id": "sign-in"},
 }
@@ -446,6 +487,25 @@ def test_what_somebody_else_left_in_a_workspace_stays_closed(unused: Place, name
     assert found["error_code"] == "WORKSPACE_NOT_TRUSTED"
     assert "cognee-memory trust" in found["remediation"]
     assert not unused.spool.root.exists()
+
+
+def test_a_server_that_was_started_in_the_home_folder_makes_no_folders_there(unused: Place) -> None:
+    home = unused.workspace.root
+    (home / "project" / ".git").mkdir(parents=True)
+    unused.environment |= {"HOME": str(home), "USERPROFILE": str(home)}
+    run = ["-m", "worker.cli", "mcp"]
+    before = sorted(home.rglob("*"))
+    for folder in (home, home.parent, Path("/")):
+        with agent_of(unused, arguments=run, cwd=folder) as agent:
+            for name, arguments in FITTING.items():
+                found = agent.error(name, **arguments)
+                assert found["error_code"] == "WORKSPACE_NOT_CHOSEN"
+                assert "--workspace" in found["remediation"]
+    assert sorted(home.rglob("*")) == before
+    with agent_of(unused, arguments=run, cwd=home / "project") as agent:
+        assert agent.answer("memory_recent")["memories"] == []
+    with agent_of(unused, arguments=[*run, "--workspace", str(home)], cwd=home) as agent:
+        assert agent.answer("memory_recent")["memories"] == []
 
 
 def test_settings_are_those_of_the_moment(unused: Place) -> None:
@@ -492,10 +552,16 @@ def test_what_an_agent_remembers_it_finds_again(unused: Place) -> None:
         anew = agent.answer("memory_ingest", summary=SUMMARY)
         assert ended(agent, anew["job_id"])["result"]["duplicate"] is True
 
-        for topic, code in (("retry-pauses", "NOTHING_TO_COMPACT"), ("retry-pause", "TOPIC_NOT_FOUND")):
-            refused = agent.error("memory_compact_preview", topic_id=topic, wait_seconds=50)
-            assert refused["error_code"] == code
-            assert refused["error_details"]["state"] == "failed"
+        number = status["result"]["memory_number"]
+        assert status["outcome"] == f"Stored as memory #{number} of topic retry-pauses."
+        marked = agent.call("memory_mark_outdated", memory_number=number, wait_seconds=50)
+        assert text_of(marked) == f"Memory #{number} is Superseded now."
+        assert agent.answer("memory_job_status", job_id=marked.structured_content["job_id"])["outcome"] == (
+            f"Memory #{number} is Superseded."
+        )
+        assert agent.answer("memory_retrieve", query="how long do uploads pause?")["results"] == []
+        again = agent.answer("memory_mark_outdated", memory_number=number)
+        assert (again["changed"], again["job_id"], again["state"]) == (False, None, "succeeded")
 
 
 def test_a_job_that_no_worker_has_seen_is_in_the_inbox(agent: Agent, place: Place) -> None:
@@ -516,12 +582,18 @@ def test_a_job_that_failed_says_why_and_what_to_do(unused: Place) -> None:
         assert found["error"]["remediation"]
 
 
-def test_a_preview_that_is_not_ready_in_time_can_be_asked_for_later(unused: Place) -> None:
+def test_what_is_not_ready_in_time_can_be_asked_for_later(unused: Place) -> None:
+    fill(unused)
     with agent_of(unused) as agent, unused.worker():
         unused.cli("jobs", "pause")
         found = agent.answer("memory_compact_preview", topic_id="sign-in", wait_seconds=0.5)
-        assert (found["state"], found["preview"]) == ("queued", None)
-        assert agent.answer("memory_job_status", job_id=found["job_id"])["state"] == "queued"
+        assert (found["state"] in ("in the inbox", "queued"), found["preview"]) == (True, None)
+        unused.in_state(found["job_id"], "queued")
+        assert agent.answer("memory_job_status", job_id=found["job_id"])["outcome"] == "The job waits for its turn."
+        marked = agent.call("memory_mark_outdated", memory_number=1, wait_seconds=0.5)
+        assert marked.structured_content["state"] in ("in the inbox", "queued")
+        assert marked.structured_content["changed"] is None
+        assert marked.structured_content["job_id"] in text_of(marked)
 
 
 def test_a_preview_shows_the_merged_record_and_changes_nothing(place: Place, agent: Agent) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
@@ -132,3 +134,37 @@ def test_a_damaged_store_is_an_error_of_the_table(workspace: Workspace) -> None:
     for look in (lambda: listing.counts(workspace), lambda: listing.memories(workspace, 5)):
         with pytest.raises(JobError, match="STORE_UNREADABLE"):
             look()
+
+
+def dated(memory_id: str, date: str | None, status: str = "Active", topic_id: str = "t") -> Memory:
+    metadata = Metadata(topic_id=topic_id, status=status, source_created_at=date)  # type: ignore[arg-type]
+    return Memory(memory_id, 0, "summary", metadata, NOW, Content(f"Title {memory_id}", "Context"))
+
+
+def test_the_most_recent_memories_are_those_with_the_latest_dates(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    assert listing.recent(workspace, 9) == ([], 0)
+    workspace.memory.mkdir(mode=0o700)
+    store = MemoryStore(workspace, FakeEmbedder())
+    memories = [
+        dated("new", "2026-11-19T12:00:00Z"),
+        dated("replaced", "2026-11-18T12:00:00Z", "Superseded"),
+        dated("draft", "2026-11-18T12:00:00Z", "Draft"),
+        dated("imported", "2024-01-01T12:00:00Z", topic_id="other"),
+        dated("undated", None),
+        dated("old", "2026-01-01T12:00:00Z"),
+    ]
+    store.add([(memory, None) for memory in memories], NOW)
+    store.close()
+
+    def ids(limit: int = 9, **filters: Any) -> tuple[list[str], int]:
+        found, total = listing.recent(workspace, limit, **filters)
+        return [memory.id for memory in found], total
+
+    assert ids() == (["new", "old", "imported", "undated"], 4)
+    assert ids(2) == (["new", "old"], 4)
+    assert ids(include_superseded=True) == (["new", "replaced", "old", "imported", "undated"], 5)
+    assert ids(since=datetime(2026, 1, 1, 12, tzinfo=UTC)) == (["new", "old"], 2)
+    assert ids(topic_id="other") == (["imported"], 1)
+    assert ids(topic_id="unknown") == ([], 0)
+    assert listing.topic_titles(workspace, ["t", "unknown"]) == {"t": "Title old"}

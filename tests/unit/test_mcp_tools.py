@@ -11,9 +11,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MOST_IDS, PRESETS
+from jobs.errors import ERRORS
 from jobs.payloads import PAYLOADS, Conversation, Ingest, Summary
 from worker.cli import parser
 from worker.mcp import schemas
+from worker.mcp.remedies import FOR_THE_USER, REMEDIES, remedy
 from worker.mcp.tools import INSTRUCTIONS, TOOLS, Tool
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
@@ -62,6 +64,8 @@ def test_a_tool_says_when_to_use_it_and_what_comes_back(tool: Tool) -> None:
 def test_instructions_and_descriptions_name_tools_that_exist() -> None:
     said = " ".join([INSTRUCTIONS, *(tool.description for tool in TOOLS)])
     named = {word.strip(".,:;()") for word in said.split() if word.startswith("memory_")} - {"memory_number"}
+    said_in_errors = {word for text in REMEDIES.values() for word in re.findall(r"memory_\w+", text)}
+    assert said_in_errors <= set(BY_NAME)
     assert named <= set(BY_NAME)
 
 
@@ -111,6 +115,18 @@ def test_what_ingest_takes_is_what_a_job_takes() -> None:
     } | {"source_created_at": "2026-11-01"}
     assert isinstance(PAYLOADS["ingest"].model_validate({"summary": whole}), Ingest)
     Draft202012Validator(BY_NAME["memory_ingest"].input()).validate({"summary": whole})
+
+
+def test_an_agent_is_told_what_a_tool_can_do_and_the_rest_is_for_the_user() -> None:
+    assert set(REMEDIES) <= set(ERRORS)
+    for code, kind in ERRORS.items():
+        shown = remedy(code, kind.remediation)
+        if any(word in shown for word in ("cognee-memory ", "COGNEE_MEMORY_", "docs/", "--")):
+            assert FOR_THE_USER in shown, code
+    assert remedy("TOPIC_NOT_FOUND", ERRORS["TOPIC_NOT_FOUND"].remediation) == "List the topics with memory_topics."
+    assert remedy("ARGUMENT_INVALID", "Its arguments are query.") == "Its arguments are query."
+    assert remedy("ARGUMENT_INVALID", "See cognee-memory jobs --help.") == REMEDIES["ARGUMENT_INVALID"]
+    assert remedy("MODEL_MISSING", ERRORS["MODEL_MISSING"].remediation) == "For the user: Run: cognee-memory setup."
 
 
 def test_a_wait_ends_before_a_client_gives_the_call_up() -> None:

@@ -57,7 +57,7 @@ def test_on_a_terminal_the_line_tells_what_the_heartbeat_does(
     shown = CODE.sub("", screen.getvalue())
     assert "job: waits for its turn" in shown
     assert "The job waits: A provider asks for a pause" in shown
-    assert "rebuild: em�bedding" in shown
+    assert "rebuild: embedding" in shown
     assert "12 of 3,000" in shown
 
 

@@ -23,6 +23,7 @@ from bridge.text.template import (
     normalise,
     normalise_metadata,
     parse,
+    readable,
     render,
     render_plain,
     render_record,
@@ -628,3 +629,32 @@ def test_a_huge_text_is_read_in_reasonable_time() -> None:
     assert enriched(TEXT + "## Context\nx\n\n" * 60_000).content.context.endswith("x\n\nx")
     content = Content("T", "## x\n" * 60_000, decisions=tuple(f"d {n}\n\n  more" for n in range(20_000)))
     assert enriched(render(content, METADATA)).content == normalise(content)
+
+
+# --- for readers ---
+
+
+def test_for_a_reader_the_comment_and_what_is_not_known_are_left_out() -> None:
+    content = Content("Retry", "- Plan ID: N/A\n**Metadata:**\n- Status: N/A", ("Retry five times: N/A",))
+    assert readable(render(content, Metadata(topic_id="retry", status="Active"))) == (
+        "# Conversation Summary: Retry\n\n**Metadata:**\n- Topic ID: retry\n- Status: Active\n\n"
+        "## Context\n\\- Plan ID: N/A\n\\**Metadata:**\n\\- Status: N/A\n\n"
+        "## Key Decisions\n- Retry five times: N/A\n"
+    )
+    assert readable(render_record(content, Metadata())).startswith("# Decision Record: Retry\n\n**Metadata:**\n\n## ")
+
+
+@pytest.mark.parametrize("text", ["", "Any text.\n\nMetadata: timestamp=N/A, importance=N/A", "# Title\n- Status: N/A"])
+def test_for_a_reader_any_other_text_is_unchanged(text: str) -> None:
+    assert readable(text) == text
+
+
+def test_for_a_reader_a_turn_ends_with_its_answer() -> None:
+    turn = render_conversation(Conversation("Why?", "So.\n\nMetadata: timestamp=N/A, importance=N/A", None, 0.8))
+    assert readable(turn) == "User asked: Why?\n\nAssistant answered: So.\n\nMetadata: timestamp=N/A, importance=N/A"
+
+
+@given(st.integers(0, 400))
+def test_the_beginning_of_a_text_becomes_readable_too(length: int) -> None:
+    text = render(Content("Retry", "Context"), Metadata(topic_id="retry"))[:length]
+    assert len(readable(text)) <= len(text)

@@ -1,4 +1,4 @@
-"""The implementation of the MCP tools: run a query, drop a job, read a record.
+"""The implementation of the MCP tools that run a query, drop a job or read a record; ``reading`` has the others.
 
 The functions are synchronous and run in several threads at once. The caller has removed arguments that are ``None``.
 """
@@ -8,32 +8,31 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from bridge import trust
 from bridge.interface.submission import submit
+from bridge.text.template import readable
 from jobs import client, launch
+from jobs.check import check
 from jobs.errors import JobError
 from jobs.ids import new_job_id
 from jobs.layout import Workspace
 from jobs.model import Record, job_digest
+from jobs.payloads import PAYLOADS
 
-from .schemas import INBOX, LONGEST_WAIT_SECONDS, PREVIEW_WAIT_SECONDS
+from .answer import NOTICE, Answer, compact_json
+from .job_answers import INBOX, job_status as status_of
+from .reading import memory_of
+from .schemas import LONGEST_WAIT_SECONDS, PREVIEW_WAIT_SECONDS, STATUS_WAIT_SECONDS
 
 if TYPE_CHECKING:
     from bridge.interface.answer_shapes import ContextResponse, ExplainResponse, Refusal, RetrievalResponse
     from bridge.search.reader import Verb
+    from bridge.settings import Settings
 
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The result of a call. ``value`` matches the tool's output schema; ``text`` is for clients that show text."""
-
-    value: Mapping[str, Any]
-    text: str
-    is_error: bool = False
+    from .answer_shapes import MarkedOutdated
 
 
 # --- queries ---
@@ -64,12 +63,15 @@ def retrieve(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     answer: RetrievalResponse = _ask("retrieve", workspace, arguments)
     if not answer["success"]:
         raise _error(answer)
+    for hit in answer["results"]:
+        hit["summary_text"] = hit["text"] = readable(hit["summary_text"])
     shown = {
-        "results": [{name: hit[name] for name in _SHOWN_OF_HIT} for hit in answer["results"]],
+        "notice": NOTICE,
+        "results": [{name: hit[name] for name in _SHOWN_OF_HIT if hit[name] is not None} for hit in answer["results"]],
         "total_results": answer["total_results"],
         "warnings": answer["warnings"],
     }
-    return Answer(answer, _json(shown))
+    return Answer({"notice": NOTICE, **answer}, shown)
 
 
 def explain(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
@@ -83,7 +85,7 @@ def explain(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         raise _error(answer)
     shown = {name: answer[name] for name in ("items", "missing_ids", "errors", "metadata")}
     wrong = not answer["items"] and any(error["code"] != "NOT_FOUND" for error in answer["errors"])
-    return Answer(shown, _json(shown), is_error=wrong)
+    return Answer(shown, shown, is_error=wrong)
 
 
 def context(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
@@ -114,6 +116,7 @@ def ingest(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
             remediation="Give a summary of what was decided, or a conversation to keep word for word.",
         )
     settings = trust.settings_of(workspace)
+    check(PAYLOADS["ingest"], arguments)  # here, so that an error names the fields as the tool does
     with _submitting:
         former = _record(workspace, job_id) if job_id is not None else None
         if former is not None and former.job_sha256 not in (None, job_digest("ingest", arguments)):
@@ -126,7 +129,7 @@ def ingest(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
             raise _with_job(error, job_id) from None
     duplicate = waits or (former is not None and former.job_sha256 is not None)
     shown = {**{name: value for name, value in submission.items() if name != "success"}, "duplicate": duplicate}
-    return Answer(shown, _json(shown))
+    return Answer(shown, shown)
 
 
 def _with_job(error: JobError, job_id: str) -> JobError:
@@ -143,7 +146,7 @@ def _with_job(error: JobError, job_id: str) -> JobError:
 
 
 def job_status(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
-    """The record of a job, optionally after waiting for its end. A timeout is no error: the current state is returned.
+    """The state of a job, optionally after waiting for its end. A timeout is no error: the current state is returned.
 
     Raises JobError: JOB_NOT_FOUND, ARGUMENT_INVALID.
     """
@@ -155,33 +158,108 @@ def job_status(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
         if error.code not in ("WAIT_TIMEOUT", "WORKER_NOT_RUNNING"):
             raise
         record = client.status(workspace.spool, job_id)
-    waiting = {**Record(job_id, None, None, "queued").as_dict(), "state": INBOX}
-    shown = {**(record.as_dict() if record is not None else waiting), "worker_alive": launch.is_alive(workspace)}
-    return Answer(shown, _json(shown))
+    status = status_of(job_id, record, worker_alive=launch.is_alive(workspace))
+    lines = [status["outcome"]]
+    if status["error"] is not None:
+        lines.append(f"What to do: {status['error']['remediation']}")
+    if status["kind"] == "compact" and status["result"] is not None:
+        lines += [NOTICE, compact_json(status["result"])]
+    return Answer(status, "\n".join(lines))
+
+
+def mark_outdated(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    """Set a summary to Superseded, and wait for it. A memory that is Superseded already needs no job.
+
+    Raises JobError before a job is submitted: MEMORY_NOT_FOUND, ARGUMENT_INVALID for a memory that has no status to
+    set. Raises the job's JobError when it failed.
+    """
+    settings = trust.settings_of(workspace)
+    seconds = _seconds(arguments, default=STATUS_WAIT_SECONDS)
+    memory = memory_of(workspace, arguments)
+    number, memory_id = memory["memory_number"], memory["memory_id"]
+    if memory["memory_type"] != "summary":
+        what = "has no status" if memory["memory_type"] == "legacy" else "is a decision record"
+        raise JobError(
+            "ARGUMENT_INVALID",
+            f"Memory #{number} {what}: only a summary can be marked as outdated. Nothing was changed.",
+            remediation="Store what holds now with memory_ingest: a newer memory outweighs an older one. To remove this"
+            " one, the user can forget it.",
+        )
+    job_id, state = None, "succeeded"
+    if memory["status"] != "Superseded":
+        job_id, done = _run(
+            workspace, settings, "set_status", {"memory_id": memory_id, "status": "Superseded"}, seconds
+        )
+        state = done["state"]
+    has_ended = state == "succeeded"
+    answer: MarkedOutdated = {
+        "memory_number": number,
+        "memory_id": memory_id,
+        "status_before": memory["status"],
+        "changed": job_id is not None if has_ended else None,
+        "job_id": job_id,
+        "state": state,
+    }
+    said = "is Superseded now" if job_id else "was Superseded before"
+    waits = f"will be Superseded: job {job_id} is {state}. Ask memory_job_status later"
+    return Answer(answer, f"Memory #{number} {said if has_ended else waits}.")
 
 
 def compact_preview(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     """Submit a preview and wait for it. A preview changes no memory.
 
-    On a timeout, ``preview`` is None and the client reads the result with ``job_status``. Raises the job's JobError
-    when it failed.
+    On a timeout, ``preview`` is None and the client reads the result with ``job_status``. Raises JobError before a job
+    is submitted: TOPIC_NOT_FOUND, NOTHING_TO_COMPACT. Raises the job's JobError when it failed.
     """
     settings = trust.settings_of(workspace)
-    seconds, job_id = _seconds(arguments, default=PREVIEW_WAIT_SECONDS), new_job_id()
+    seconds = _seconds(arguments, default=PREVIEW_WAIT_SECONDS)
     payload = {"topic_id": arguments["topic_id"], "preview": True}
-    shown: dict[str, Any]
+    _require_sources(workspace, check(PAYLOADS["compact"], payload).model_dump()["topic_id"])
+    job_id, done = _run(workspace, settings, "compact", payload, seconds)
+    shown = {"notice": NOTICE, "job_id": job_id, "state": done["state"], "preview": done["result"]}
+    return Answer(shown, shown)
+
+
+def _require_sources(workspace: Workspace, topic_id: str) -> None:
+    """Raises TOPIC_NOT_FOUND or NOTHING_TO_COMPACT, as the job would, so that no failed job remains.
+
+    It may miss a memory that is being stored; the message says so.
+    """
+    from bridge.search import listing
+    from bridge.store import topics
+
+    counts = {topic["topic_id"]: topic["active"] + topic["decision_records"] for topic in listing.topics(workspace)}
+    if topic_id not in counts:
+        raise topics.not_found(topic_id, list(counts), so=_JUST_NOW)
+    if counts[topic_id] < 2:
+        raise JobError(
+            "NOTHING_TO_COMPACT",
+            f"The topic {topic_id!r} has {'one memory' if counts[topic_id] else 'no memory'} to merge, and it takes"
+            f" two.{_JUST_NOW}",
+        )
+
+
+_JUST_NOW = " A memory that you have just sent may still be on its way: memory_job_status says so."
+
+
+def _run(
+    workspace: Workspace, settings: Settings, kind: str, payload: dict[str, Any], seconds: float
+) -> tuple[str, Mapping[str, Any]]:
+    """Submit a job and wait for it. Returns its id, and its ``state`` and ``result``, which is None on a timeout.
+
+    Raises the job's JobError when it failed.
+    """
+    job_id = new_job_id()
     try:
         done: Mapping[str, Any] = submit(
-            workspace, settings, "compact", payload,
-            job_id=job_id, wait=True, wait_seconds=seconds, submitted_by="mcp",
-        )  # fmt: skip
-        shown = {"job_id": job_id, "state": done["state"], "preview": done["result"]}
+            workspace, settings, kind, payload, job_id=job_id, wait=True, wait_seconds=seconds, submitted_by="mcp"
+        )
     except JobError as error:
         if error.code != "WAIT_TIMEOUT":
             raise _with_job(error, job_id) from None
         record = client.status(workspace.spool, job_id)
-        shown = {"job_id": job_id, "state": record.state if record else INBOX, "preview": None}
-    return Answer(shown, _json(shown))
+        return job_id, {"state": record.state if record else INBOX, "result": None}
+    return job_id, done
 
 
 def _record(workspace: Workspace, job_id: str) -> Record | None:
@@ -201,7 +279,3 @@ def _seconds(arguments: dict[str, Any], default: float) -> float:
             remediation="Wait for less, and ask memory_job_status again.",
         )
     return float(value)
-
-
-def _json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

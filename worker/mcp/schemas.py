@@ -1,22 +1,21 @@
-"""The JSON Schemas of the MCP tools' inputs and outputs, as a model reads them.
+"""The JSON Schemas of the MCP tools' inputs, as a model reads them. Those of the outputs are in ``outputs``.
 
-Input schemas are written by hand: each field says what it is for. They have no ``oneOf``, ``anyOf`` or ``if`` at their
-root, because some model providers reject these together with every other tool. Output schemas are built from
-``bridge.interface``, whose models take time to build, so only when a client lists the tools.
+They are written by hand: each field says what it is for. They have no ``oneOf``, ``anyOf`` or ``if`` at their root,
+because some model providers reject these together with every other tool.
 """
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 from bridge.argument_table import EXPLAIN_ARGUMENTS, MOST_IDS
-from jobs.states import State
 
 Schema = dict[str, Any]
 
 LONGEST_WAIT_SECONDS = 50  # clients abort a call after 60
 PREVIEW_WAIT_SECONDS = 20
-INBOX = "in the inbox"  # the state of a job that no worker has accepted yet
+STATUS_WAIT_SECONDS = 10  # for a change of a status
+MOST_TOPICS, TOPICS_SHOWN = 200, 50
 
 
 def closed(required: list[str], **properties: Schema) -> Schema:
@@ -25,7 +24,8 @@ def closed(required: list[str], **properties: Schema) -> Schema:
     return schema | ({"required": required} if required else {})
 
 
-def _text(description: str, **more: Any) -> Schema:
+def text_field(description: str, **more: Any) -> Schema:
+    """The schema of a text."""
     return {"type": "string", "description": description, **more}
 
 
@@ -41,7 +41,7 @@ def _argument(name: str, description: str) -> Schema:
     """The schema of a number or a choice, with the range, words and default of the argument table."""
     argument = EXPLAIN_ARGUMENTS[name]
     if argument.choices:
-        return _text(description, enum=list(argument.choices))
+        return text_field(description, enum=list(argument.choices))
     default = {} if argument.default is None else {"default": argument.default}
     return _number("integer" if argument.kind == "whole" else "number", description, *argument.range, **default)
 
@@ -55,15 +55,17 @@ def _or_null(schema: Schema) -> Schema:
 
 # --- inputs ---
 
-PROJECT = _text(
+PROJECT = text_field(
     "The workspace that is meant: its path or its folder's name. Only to make sure; any other workspace is refused."
 )
-_QUERY = _text("The question, or words that a fitting memory would hold; exact identifiers are found too.", minLength=1)
+_QUERY = text_field(
+    "The question, or words that a fitting memory would hold; exact identifiers are found too.", minLength=1
+)
 _TIME_AND_PLACE = {
-    "topic_id": _text("Only memories of this topic, by the topic_id of an earlier answer."),
-    "plan_id": _text("Only memories of this plan. 014, plan-014 and 014-some-title are the same."),
-    "since": _text("Only memories from this time on. ISO 8601, such as 2026-11-01 or 2026-11-01T12:00:00Z."),
-    "until": _text("Only memories from before this time. ISO 8601."),
+    "topic_id": text_field("Only memories of this topic, by the topic_id of an earlier answer."),
+    "plan_id": text_field("Only memories of this plan. 014, plan-014 and 014-some-title are the same."),
+    "since": text_field("Only memories from this time on. ISO 8601, such as 2026-11-01 or 2026-11-01T12:00:00Z."),
+    "until": text_field("Only memories from before this time. ISO 8601."),
     "include_superseded": {
         "type": "boolean",
         "description": "Also what has been replaced by something newer. For questions about history.",
@@ -87,7 +89,7 @@ def retrieve_input() -> Schema:
         **_TIME_AND_PLACE,
         status=_argument("status", "Only memories of this status; Draft ones are found in no other way."),
         half_life_days=_argument("half_life_days", "Days after which age has halved a score. Wins over preset."),
-        as_of=_text("Compute ages at this time instead of now. ISO 8601."),
+        as_of=text_field("Compute ages at this time instead of now. ISO 8601."),
         project=PROJECT,
     )
 
@@ -114,7 +116,7 @@ def explain_input() -> Schema:
     }
     return closed(
         [],
-        query=_or_null(_text("The question whose ranking is to be explained. At least one of query and ids.")),
+        query=_or_null(text_field("The question whose ranking is to be explained. At least one of query and ids.")),
         ids=_or_null(ids),
         project=_or_null(PROJECT),
         include_pack_context={
@@ -126,13 +128,74 @@ def explain_input() -> Schema:
     )
 
 
+def _one_memory() -> dict[str, Schema]:
+    return {
+        "memory_number": {"type": "integer", "minimum": 1, "description": "The memory's number: 42 for #42."},
+        "memory_id": text_field("Its memory_id, instead of the number.", minLength=1),
+    }
+
+
+def read_input() -> Schema:
+    """The input of ``memory_read``."""
+    return closed(
+        [],
+        **_one_memory(),
+        offset={
+            "type": "integer",
+            "minimum": 0,
+            "default": 0,
+            "description": "For a long text: the next_offset of the answer before.",
+        },
+        project=PROJECT,
+    )
+
+
+def topics_input() -> Schema:
+    """The input of ``memory_topics``."""
+    return closed(
+        [],
+        limit=_number("integer", "Most topics to return.", 1, MOST_TOPICS, default=TOPICS_SHOWN),
+        project=PROJECT,
+    )
+
+
+def recent_input() -> Schema:
+    """The input of ``memory_recent``."""
+    return closed(
+        [],
+        limit=_argument("limit", "Most memories to return."),
+        since=_TIME_AND_PLACE["since"],
+        topic_id=_TIME_AND_PLACE["topic_id"],
+        include_superseded=_TIME_AND_PLACE["include_superseded"],
+        project=PROJECT,
+    )
+
+
+def mark_outdated_input() -> Schema:
+    """The input of ``memory_mark_outdated``."""
+    return closed(
+        [],
+        **_one_memory(),
+        wait_seconds=_number(
+            "number",
+            "Wait up to this long for the change; a longer one is looked up with memory_job_status.",
+            0,
+            LONGEST_WAIT_SECONDS,
+            default=STATUS_WAIT_SECONDS,
+        ),
+        project=PROJECT,
+    )
+
+
 def ingest_input() -> Schema:
     """The input of ``memory_ingest``."""
     summary = closed(
         ["topic", "context"],
-        topic=_text("What it is about, in a few words that stay the same each time the subject comes up.", minLength=1),
-        context=_text("What was done or found out, in one paragraph that stands on its own.", minLength=1),
-        topic_id=_text(
+        topic=text_field(
+            "What it is about, in a few words that stay the same each time the subject comes up.", minLength=1
+        ),
+        context=text_field("What was done or found out, in one paragraph that stands on its own.", minLength=1),
+        topic_id=text_field(
             "Where to file it: the topic_id of an earlier memory on the subject, else a slug such as sign-in-tokens."
             " Default: made from the topic.",
             pattern="^([a-z0-9][a-z0-9._-]{0,127}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$",
@@ -142,28 +205,28 @@ def ingest_input() -> Schema:
         open_questions=_texts("What is not decided yet."),
         next_steps=_texts("What is to be done next."),
         references=_texts("Files, plans, branches and issues that it is about."),
-        plan_id=_text("The plan that it belongs to, such as 014.", minLength=1, maxLength=256),
-        session_id=_text("The chat session that it comes from.", minLength=1, maxLength=256),
-        status=_text(
+        plan_id=text_field("The plan that it belongs to, such as 014.", minLength=1, maxLength=256),
+        session_id=text_field("The chat session that it comes from.", minLength=1, maxLength=256),
+        status=text_field(
             "Draft is kept and not retrieved unless asked for; Superseded no longer holds.",
             enum=["Active", "Draft", "Superseded"],
             default="Active",
         ),
         importance=_number("number", "How much it matters.", 0, 1),
-        source_created_at=_text("When it took place, if not now. ISO 8601. Ages are counted from here."),
+        source_created_at=text_field("When it took place, if not now. ISO 8601. Ages are counted from here."),
     )
     conversation = closed(
         ["user_message", "assistant_message"],
-        user_message=_text("What the user said, word for word.", minLength=1),
-        assistant_message=_text("What was answered, word for word.", minLength=1),
-        timestamp=_text("When, if not now. ISO 8601."),
+        user_message=text_field("What the user said, word for word.", minLength=1),
+        assistant_message=text_field("What was answered, word for word.", minLength=1),
+        timestamp=text_field("When, if not now. ISO 8601."),
         importance=_number("number", "How much it matters.", 0, 1),
     )
     return closed(
         [],
         summary={**summary, "description": "A structured summary: found best, and merged with others of its topic."},
         conversation={**conversation, "description": "One exchange as it was, where there is nothing to sum up."},
-        job_id=_text(
+        job_id=text_field(
             "Your own id for this job: sending the same again under the same id stores nothing twice."
             " 1 to 64 of a-z, 0-9, '-', '_'. Default: a new one.",
             pattern="^[a-z0-9][a-z0-9_-]{0,63}$",
@@ -176,7 +239,7 @@ def job_status_input() -> Schema:
     """The input of ``memory_job_status``."""
     return closed(
         ["job_id"],
-        job_id=_text("The job_id that memory_ingest or memory_compact_preview returned."),
+        job_id=text_field("The job_id that memory_ingest, memory_mark_outdated or memory_compact_preview returned."),
         wait_seconds=_number(
             "number", "Wait up to this long for the job's end before answering.", 0, LONGEST_WAIT_SECONDS, default=0
         ),
@@ -188,7 +251,7 @@ def compact_preview_input() -> Schema:
     """The input of ``memory_compact_preview``."""
     return closed(
         ["topic_id"],
-        topic_id=_text("The topic, by the topic_id of a memory.", minLength=1),
+        topic_id=text_field("The topic, by the topic_id of a memory.", minLength=1),
         wait_seconds=_number(
             "number",
             "Wait up to this long; a preview that takes longer is fetched with memory_job_status.",
@@ -198,102 +261,3 @@ def compact_preview_input() -> Schema:
         ),
         project=PROJECT,
     )
-
-
-# --- outputs ---
-
-
-def retrieve_output() -> Schema:
-    """The output of ``memory_retrieve``."""
-    from bridge.interface.answer_shapes import RetrievalSuccess
-
-    return _schema_of(RetrievalSuccess)
-
-
-def context_output() -> Schema:
-    """The output of ``memory_context``."""
-    from bridge.interface.answer_shapes import ContextSuccess
-
-    return _schema_of(ContextSuccess)
-
-
-def explain_output() -> Schema:
-    """The output of ``memory_explain``: the contract's envelope without ``success``, which the tool's result has
-    itself."""
-    from bridge.interface.answer_shapes import ExplainSuccess
-
-    schema = _schema_of(ExplainSuccess)
-    schema["properties"].pop("success")
-    schema["required"].remove("success")
-    return schema
-
-
-def ingest_output() -> Schema:
-    """The output of ``memory_ingest``."""
-    return _open(
-        job_id=_text("Ask memory_job_status for it."),
-        job_sha256=_text("The digest of what was sent."),
-        kind={"const": "ingest"},
-        correlation_id=_text("Comes back in the job's record and in the worker's log."),
-        worker_started={"type": "boolean", "description": "Whether a worker had to be started to run it."},
-        duplicate={"type": "boolean", "description": "Whether the same job was there before: it is not run again."},
-    )
-
-
-def job_status_output() -> Schema:
-    """The output of ``memory_job_status``."""
-    moment = {"type": ["string", "null"]}
-    error = _open(code=_text("Stable."), message=_text("What happened."), remediation=_text("What to do."))
-    return _open(
-        job_id=_text("The id that was asked for."),
-        kind={"type": ["string", "null"]},
-        state=_text("Where the job is.", enum=[INBOX, *get_args(State)]),
-        success={"type": ["boolean", "null"], "description": "Null until the job has ended."},
-        worker_alive={"type": "boolean", "description": "Whether anyone is there to run it."},
-        attempt={"type": "integer"},
-        submitted_at=moment,
-        started_at=moment,
-        finished_at=moment,
-        next_attempt_at=moment,
-        result={"type": ["object", "null"], "description": "What the job did, once it succeeded."},
-        error={"anyOf": [error, {"type": "null"}], "description": "Why it failed, or why it is tried again."},
-    )
-
-
-def compact_preview_output() -> Schema:
-    """The output of ``memory_compact_preview``."""
-    from bridge.interface.result_shapes import CompactionPreview
-
-    schema = _open(
-        job_id=_text("The job that makes the preview."),
-        state=_text("succeeded, or how far the job is."),
-        preview={"type": ["object", "null"], "description": "What a compaction would give; null until succeeded."},
-    )
-    preview = _schema_of(CompactionPreview)
-    schema["$defs"] = preview.pop("$defs", {}) | {"Preview": preview}
-    schema["properties"]["preview"] = {"anyOf": [{"$ref": "#/$defs/Preview"}, {"type": "null"}]}
-    return schema
-
-
-def _open(**properties: Schema) -> Schema:
-    return {"type": "object", "properties": properties, "required": list(properties)}
-
-
-def _schema_of(shape: Any) -> Schema:
-    """The schema of a shape, without the titles that pydantic adds: they say nothing to a model and cost tokens."""
-    from bridge.interface.json_schema import schema_of
-
-    schema: Schema = _tidy(schema_of(shape))
-    return schema
-
-
-def _tidy(schema: Any, *, names: bool = False) -> Any:
-    if isinstance(schema, list):
-        return [_tidy(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        key: _tidy(value, names=key in ("properties", "$defs"))
-        for key, value in schema.items()
-        if names or key not in ("title", "default")
-    }

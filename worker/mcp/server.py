@@ -6,7 +6,6 @@ stdout, and all other output goes to stderr. The server ends when the client clo
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import signal
@@ -33,9 +32,8 @@ from mcp.types import (
 from bridge.privacy.masking import masked, trace
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.spelling import encodable
 
-from .calls import Answer
+from .answer import Answer, error_text
 from .tools import INSTRUCTIONS, TOOLS, Tool, call
 
 _LOG_FORMAT = "%(levelname)s %(name)s %(message)s"  # no timestamp: the client keeps stderr
@@ -52,8 +50,8 @@ class _WithoutTexts(logging.Formatter):
         return trace(ei[1])
 
 
-def serve(workspace: Workspace, version: str) -> NoReturn:
-    """Serve until the client disconnects, then end this process."""
+def serve(workspace: Workspace | JobError, version: str) -> NoReturn:
+    """Serve until the client disconnects, then end this process. Without a workspace, every call returns the error."""
     lines = logging.StreamHandler(sys.stderr)
     lines.setFormatter(_WithoutTexts(_LOG_FORMAT))
     logging.basicConfig(handlers=[lines], level=logging.WARNING)
@@ -71,7 +69,7 @@ def serve(workspace: Workspace, version: str) -> NoReturn:
     os._exit(status)
 
 
-def server_of(workspace: Workspace, version: str) -> Server[Any]:
+def server_of(workspace: Workspace | JobError, version: str) -> Server[Any]:
     """The server with its tools. Each call runs in its own thread, so a slow call does not delay the others."""
 
     async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
@@ -96,7 +94,7 @@ def server_of(workspace: Workspace, version: str) -> Server[Any]:
 
 
 def listed(tool: Tool) -> ListedTool:
-    """The tool as clients see it. No tool reaches beyond the workspace, and none deletes or overwrites."""
+    """The tool as clients see it. No tool reaches beyond the workspace, and none deletes or overwrites a text."""
     return ListedTool(
         name=tool.name,
         title=tool.title,
@@ -106,7 +104,7 @@ def listed(tool: Tool) -> ListedTool:
         annotations=ToolAnnotations(
             title=tool.title,
             read_only_hint=tool.read_only,
-            destructive_hint=False,
+            destructive_hint=tool.destructive,
             idempotent_hint=True,
             open_world_hint=False,
         ),
@@ -116,17 +114,11 @@ def listed(tool: Tool) -> ListedTool:
 def result_of(found: Answer | JobError) -> CallToolResult:
     """The protocol's result. An error has no structured content, because clients validate it against the output
     schema."""
-    if isinstance(found, Answer):
-        value = json.loads(encodable(json.dumps(found.value, ensure_ascii=False)))
-        return CallToolResult(content=[_text(found.text)], structured_content=value, is_error=found.is_error)
-    error: dict[str, Any] = {"error": found.message, "error_code": found.code, "remediation": found.remediation}
-    if found.details:
-        error["error_details"] = found.details
-    return CallToolResult(content=[_text(json.dumps(error, ensure_ascii=False))], is_error=True)
-
-
-def _text(text: str) -> TextContent:
-    return TextContent(text=encodable(text))
+    if isinstance(found, JobError):
+        return CallToolResult(content=[TextContent(text=error_text(found))], is_error=True)
+    return CallToolResult(
+        content=[TextContent(text=found.text)], structured_content=found.structured, is_error=found.is_error
+    )
 
 
 async def _serve(server: Server[Any]) -> None:

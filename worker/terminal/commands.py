@@ -69,9 +69,11 @@ def completion(given: argparse.Namespace) -> Envelope:
 def mcp(given: argparse.Namespace) -> Envelope:
     """Serve an agent over stdin and stdout; this process ends when the agent disconnects."""
     from ..mcp.server import serve
+    from ..mcp.workspace_choice import chosen
     from ..version import VERSION
 
-    serve(workspace_of(given), VERSION)
+    workspace = workspace_of(given)
+    serve(workspace if given.workspace is not None else chosen(workspace, Path("~").expanduser()), VERSION)
 
 
 def memories_list(given: argparse.Namespace) -> Envelope:

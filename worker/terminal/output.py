@@ -1,7 +1,7 @@
 """Prints text for people: lines and tables, with colours on a terminal and plain in a pipe.
 
-Colours follow NO_COLOR and TERM and never carry information of their own. Control characters in memories and jobs are
-removed before they reach a terminal.
+Colours follow NO_COLOR and TERM and never carry information of their own. Invisible and control characters in memories
+and jobs are removed (``bridge.text.visible``) before they reach a terminal or a pipe.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from bridge.text.visible import visible
 from jobs.errors import JobError
 
 from ..wording import counted
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
-
-# A terminal obeys control characters, and direction marks reverse the text of a line.
-_CONTROLS = dict.fromkeys(
-    (*range(9), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "�"
-)
 
 STYLES = {
     "queued": "blue",
@@ -65,8 +61,8 @@ def columns() -> int | None:
 
 
 def clean(text: str) -> str:
-    """The text without control characters."""
-    return text.translate(_CONTROLS)
+    """The text without what a person does not see, and without what the terminal would obey."""
+    return visible(text)
 
 
 def say(*parts: Part) -> None:

@@ -1,0 +1,126 @@
+"""The types of the answers of the tools that have no contract: the output schemas are made of them.
+
+Import it under TYPE_CHECKING, as ``bridge.interface.answer_shapes``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from bridge.memory import MemoryKind, Status
+from jobs.schema import Count, Moment, Number
+
+
+class MemoryWhole(TypedDict):
+    """A memory with its text."""
+
+    notice: str
+    memory_number: Number
+    memory_id: str
+    memory_type: MemoryKind
+    title: str
+    topic_id: str | None
+    plan_id: str | None
+    session_id: str | None
+    status: Status | None
+    created_at: Moment | None
+    source_created_at: Moment | None
+    stored_at: Moment
+    sources: list[str]
+    """The ids of the memories that a decision record merged."""
+    hidden: bool
+    """Whether it is kept only as the original of a converted memory. Queries do not find it."""
+    text: str
+    """From ``offset`` on; in Markdown."""
+    total_characters: Count
+    """Of the whole text."""
+    next_offset: Count | None
+    """The offset of the next part; null at the end."""
+
+
+class TopicLine(TypedDict):
+    """A topic and how many memories it has."""
+
+    topic_id: str
+    title: str
+    """Of its newest memory."""
+    active: Count
+    """Active summaries."""
+    decision_records: Count
+    superseded: Count
+    drafts: Count
+    newest: Moment | None
+    """The date of the newest memory in force."""
+    worth_compacting: bool
+
+
+class Topics(TypedDict):
+    """The topics with the most active summaries first."""
+
+    notice: str
+    topics: list[TopicLine]
+    total: Count
+
+
+class RecentMemory(TypedDict):
+    """A memory in a list, without its whole text."""
+
+    memory_number: Number
+    memory_id: str
+    memory_type: MemoryKind
+    title: str
+    topic_id: str | None
+    status: Status | None
+    date: Moment | None
+    excerpt: str
+    """Its first decision, else the beginning of its text."""
+
+
+class Recent(TypedDict):
+    """The newest memories first."""
+
+    notice: str
+    memories: list[RecentMemory]
+    total: Count
+    """How many there are in all, with these filters."""
+
+
+class JobProblem(TypedDict):
+    """Why a job failed, or why it is tried again."""
+
+    code: str
+    message: str
+    remediation: str
+
+
+class JobStatus(TypedDict):
+    """Where a job is, and what it did."""
+
+    job_id: str
+    kind: str | None
+    state: str
+    success: bool | None
+    """Null until the job has ended."""
+    outcome: str
+    """One sentence for people."""
+    worker_alive: bool
+    """Whether a worker is there to run it."""
+    result: dict[str, Any] | None
+    """What the job did, once it succeeded."""
+    error: JobProblem | None
+
+
+class MarkedOutdated(TypedDict):
+    """A memory that is, or will be, left out of answers."""
+
+    memory_number: Number
+    memory_id: str
+    status_before: Status | None
+    changed: bool | None
+    """False if it was Superseded before; null if the job has not ended yet."""
+    job_id: str | None
+    """Null if there was nothing to change."""
+    state: str
+    """succeeded, or how far the job is."""

@@ -1,0 +1,158 @@
+"""The implementation of the tools that read the store without a question: a memory whole, the topics, the newest.
+
+As in ``calls``, the functions are synchronous, and the caller has removed arguments that are ``None``.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from bridge import trust
+from bridge.argument_table import EXPLAIN_ARGUMENTS
+from bridge.memory import Memory
+from bridge.text.conversation import without_metadata_line
+from bridge.text.template import readable
+from jobs import clock
+from jobs.errors import JobError
+from jobs.layout import Workspace
+
+from ..wording import shortened
+from .answer import NOTICE, Answer
+from .schemas import MOST_TOPICS, TOPICS_SHOWN
+
+if TYPE_CHECKING:
+    from bridge.memory_shapes import MemoryText
+
+    from .answer_shapes import MemoryWhole, Recent, RecentMemory, TopicLine, Topics
+
+PART: Final = 20_000  # characters of a text in one answer
+_EXCERPT = 200  # characters
+
+
+def read(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    """A memory with at most ``PART`` characters of its text. Raises JobError: ARGUMENT_INVALID, MEMORY_NOT_FOUND."""
+    found = memory_of(workspace, arguments)
+    text = readable(found["summary_text"])
+    start = whole(arguments, "offset", 0, 0, len(text))
+    end = start + PART
+    answer: MemoryWhole = {
+        "notice": NOTICE,
+        "memory_number": found["memory_number"],
+        "memory_id": found["memory_id"],
+        "memory_type": found["memory_type"],
+        "title": found["title"],
+        "topic_id": found["topic_id"],
+        "plan_id": found["plan_id"],
+        "session_id": found["session_id"],
+        "status": found["status"],
+        "created_at": found["created_at"],
+        "source_created_at": found["source_created_at"],
+        "stored_at": found["stored_at"],
+        "sources": found["sources"],
+        "hidden": found["hidden"],
+        "text": text[start:end],
+        "total_characters": len(text),
+        "next_offset": end if end < len(text) else None,
+    }
+    shown = {name: value for name, value in answer.items() if value is not None and value != [] and value is not False}
+    return Answer(answer, shown)
+
+
+def topics(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    """The topics with the most active summaries. Raises JobError: ARGUMENT_INVALID."""
+    from bridge.search import listing
+
+    trust.settings_of(workspace)
+    limit = whole(arguments, "limit", TOPICS_SHOWN, 1, MOST_TOPICS)
+    rows = listing.topics(workspace)
+    titles = listing.topic_titles(workspace, [row["topic_id"] for row in rows[:limit]])
+    lines: list[TopicLine] = [
+        {
+            "topic_id": row["topic_id"],
+            "title": titles.get(row["topic_id"], ""),
+            "active": row["active"],
+            "decision_records": row["decision_records"],
+            "superseded": row["superseded"],
+            "drafts": row["drafts"],
+            "newest": row["newest"],
+            "worth_compacting": row["worth_compacting"],
+        }
+        for row in rows[:limit]
+    ]
+    answer: Topics = {"notice": NOTICE, "topics": lines, "total": len(rows)}
+    return Answer(answer, answer)
+
+
+def recent(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
+    """The newest memories. Raises JobError: ARGUMENT_INVALID."""
+    from bridge.search import listing
+
+    trust.settings_of(workspace)
+    argument, topic_id = EXPLAIN_ARGUMENTS["limit"], arguments.get("topic_id")
+    found, total = listing.recent(
+        workspace,
+        whole(arguments, "limit", argument.default, *map(int, argument.range)),
+        since=_moment(arguments, "since"),
+        topic_id=None if topic_id is None else topic_id.lower(),
+        include_superseded=arguments.get("include_superseded", False),
+    )
+    answer: Recent = {"notice": NOTICE, "memories": [_line(memory) for memory in found], "total": total}
+    return Answer(answer, answer)
+
+
+def memory_of(workspace: Workspace, arguments: dict[str, Any]) -> MemoryText:
+    """The memory that ``memory_number`` or ``memory_id`` names. Raises JobError: ARGUMENT_INVALID, MEMORY_NOT_FOUND."""
+    from bridge.search import listing
+
+    trust.settings_of(workspace)
+    if ("memory_number" in arguments) == ("memory_id" in arguments):
+        raise JobError(
+            "ARGUMENT_INVALID",
+            "Exactly one of memory_number and memory_id must be given.",
+            remediation="Both are in the answers of memory_retrieve and memory_recent.",
+        )
+    if "memory_id" in arguments:
+        return listing.memory(workspace, arguments["memory_id"])
+    return listing.memory(workspace, f"#{whole(arguments, 'memory_number', 0, 1, 2**53)}")
+
+
+def whole(arguments: dict[str, Any], name: str, default: int, least: int, most: int) -> int:
+    """An integer argument, or its default. Raises JobError: ARGUMENT_INVALID."""
+    value = arguments.get(name, default)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # JSON has one type of number
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise JobError("ARGUMENT_INVALID", f"{name} must be a whole number of {least} to {most}.")
+    return value
+
+
+def _moment(arguments: dict[str, Any], name: str) -> datetime | None:
+    if name not in arguments:
+        return None
+    try:
+        return clock.parse(arguments[name])
+    except ValueError:
+        raise JobError("ARGUMENT_INVALID", f"{name} must be an ISO 8601 time, such as 2026-11-01.") from None
+
+
+def _line(memory: Memory) -> RecentMemory:
+    from bridge.search.listing import title
+
+    return {
+        "memory_number": memory.number,
+        "memory_id": memory.id,
+        "memory_type": memory.kind,
+        "title": title(memory),
+        "topic_id": memory.metadata.topic_id,
+        "status": memory.metadata.status,
+        "date": memory.dated_at,
+        "excerpt": shortened(_gist(memory), _EXCERPT),
+    }
+
+
+def _gist(memory: Memory) -> str:
+    content = memory.content
+    if content is None:
+        return without_metadata_line(memory.text)
+    return content.decisions[0] if content.decisions else content.context
