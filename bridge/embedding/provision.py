@@ -7,7 +7,6 @@ nothing that ``model_files.find`` accepts.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import importlib.util
 import os
@@ -62,7 +61,7 @@ def provision(cache_dir: Path, *, source: Path | None = None, report: Report = l
             if not _is_verified(cache_dir):
                 _install_from_any(cache_dir, source, report)
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if not files.is_no_space(error):
             message = f"The embedding model cannot be put into {folder}: {error}."
             remedy = f"Make {cache_dir} writable, or set another folder."
             raise JobError("MODEL_MISSING", message, remediation=remedy) from error

@@ -7,7 +7,6 @@ file descriptors, are redirected to stderr.
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import sys
@@ -15,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from jobs.errors import ERRORS, JobError, Reaction
+from jobs.files import is_no_space
 
 from ..privacy.masking import masked, masked_value, trace
 
@@ -90,7 +90,7 @@ def exit_code(value: Mapping[str, Any]) -> int:
 
 def unexpected(error: Exception) -> JobError:
     """The JobError for any other exception: DISK_FULL without space or quota, otherwise INTERNAL."""
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if is_no_space(error):
         return JobError("DISK_FULL")
     return JobError("INTERNAL", f"Unexpected {type(error).__name__}.", remediation="Report it with what was asked.")
 
