@@ -222,7 +222,7 @@ def _look_into_all(
             else:
                 in_a_row += 1
                 failed.append((memory_id, error))
-        slices.done(1)
+        slices.advance(1)
     if failed:
         first = failed[0][1]
         codes = {memory_id: error.code for memory_id, error in failed}
@@ -242,7 +242,7 @@ def _look_into(task: Task, memory_id: str, stores: Stores, now: datetime, slices
     if error := stores.deliver([memory_id]).get(memory_id):
         raise error
     stores.forget_extractions([memory_id])  # leftovers of an extraction that was cut off
-    extraction = stores.graph.extract(memory_id, text, meter, lambda: slices.done())
+    extraction = stores.graph.extract(memory_id, text, meter, lambda: slices.advance())
     stores.graph.sync()
     _keep(task, memory_id, extraction, stores, now)
 

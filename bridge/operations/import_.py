@@ -144,17 +144,17 @@ class Taking:
             elif isinstance(line, (ExportedCompaction, ExportedFinding)) and records:
                 others.append(line)
             else:
-                slices.done()
+                slices.advance()
             if len(batch) >= portion.size or len(others) >= _TOGETHER or (others and batch):
                 with portion:
                     self._store(batch)
                     if len(others) >= _TOGETHER:
                         self._keep(others)
                         others.clear()
-                slices.done(len(batch))
+                slices.advance(len(batch))
                 batch.clear()
         self._store(batch)
-        slices.done(len(batch))
+        slices.advance(len(batch))
         self._keep(others)
 
     # --- memories ---

@@ -180,7 +180,7 @@ def _shown(task: Task, stores: Stores, now: str, progress: Progress) -> Migratio
             for item in part:
                 course.judge(item, store)
                 item.memory = _light(item.memory)
-        slices.done(len(part))
+        slices.advance(len(part))
     return _result(items, course, earlier.problems, None, dry_run=True)
 
 
@@ -206,7 +206,7 @@ def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> Migrat
         with portion:
             _bring_all(part, course, stores)
         done += len(part)
-        slices.done(len(part))
+        slices.advance(len(part))
     result = _result(items, course, earlier.problems, task.job_id, dry_run=False)
     counted = ("found", *get_args(Outcome), "remaining")
     counts = {name: count for name, count in result.items() if name in counted}
@@ -361,7 +361,7 @@ def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> UndoneMig
         kept |= _reasons_to_keep({i: statuses[i] for i in part}, receipt_id, store)
         with store.change(now) as change:
             change.drop(_with_originals([i for i in part if i not in kept], receipt_id, store))
-        slices.done(len(part))
+        slices.advance(len(part))
     removed = [i for i in ids if i not in kept and stores.store.forgotten_at(i) is None]
     left: list[KeptMemory] = [{"memory_id": memory_id, "reason": reason} for memory_id, reason in kept.items()]
     undone = {"at": now, "job_id": task.job_id, "removed": removed, "kept": left}
