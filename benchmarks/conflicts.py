@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.compaction import conflicts, contrast
-from bridge.compaction.contrast import Reading, read
+from bridge.compaction import conflict_model, conflicts
+from bridge.compaction.decision_features import DecisionFeatures, extract_features
 from bridge.embedding.factory import create
 from bridge.settings import load
 
@@ -89,8 +89,8 @@ def _share(part: int, whole: int) -> str:
 
 def _fit() -> None:
     pairs = labelled("dev")
-    readings = [(read(pair["earlier"]), read(pair["later"])) for pair in pairs]
-    rows = [_row(a, b, pair["similarity"]) for (a, b), pair in zip(readings, pairs, strict=True)]
+    decisions = [(extract_features(pair["earlier"]), extract_features(pair["later"])) for pair in pairs]
+    rows = [_row(a, b, pair["similarity"]) for (a, b), pair in zip(decisions, pairs, strict=True)]
     right = [float(pair["conflict"]) for pair in pairs]
     weights = [1.0] * len(rows)
     embed = create(load().embedding).embed
@@ -98,7 +98,7 @@ def _fit() -> None:
         at = [place for place, pair in enumerate(pairs) if pair["part"] == part]
         cosines = embed([pairs[n]["earlier"] for n in at]) @ embed([pairs[n]["later"] for n in at]).T
         near = [(x, y) for x, y in zip(*np.nonzero(cosines >= _NEAR), strict=True) if x != y]
-        foreign = [_row(readings[at[x]][0], readings[at[y]][1], float(cosines[x, y])) for x, y in near]
+        foreign = [_row(decisions[at[x]][0], decisions[at[y]][1], float(cosines[x, y])) for x, y in near]
         rows += foreign
         right += [0.0] * len(foreign)
         weights += [_FOREIGN] * len(foreign)
@@ -114,8 +114,8 @@ def _fit() -> None:
     _cross_validate(pairs, features, np.array(right)[kept], np.array(weights)[kept], np.array(kept))
 
 
-def _row(a: Reading, b: Reading, similarity: float) -> dict[str, float] | None:
-    found = contrast.compare(a, b, similarity)
+def _row(a: DecisionFeatures, b: DecisionFeatures, similarity: float) -> dict[str, float] | None:
+    found = conflict_model.compare(a, b, similarity)
     return None if found.difference is None else found.features
 
 

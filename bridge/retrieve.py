@@ -52,4 +52,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 if __name__ == "__main__":
     gc.disable()  # what the imports make stays until the end, which comes soon
-    envelope.leave(main())
+    envelope.exit_now(main())

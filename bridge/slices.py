@@ -21,8 +21,8 @@ def ignore_progress(progress: dict[str, Any]) -> None:
 class Slices:
     """Counts finished items and calls ``progress`` once per slice.
 
-    ``progress`` gets ``done``, ``total`` and ``message``; it may run other jobs before it returns. So call ``done`` at
-    safe points only, never inside a transaction.
+    ``progress`` gets ``done``, ``total`` and ``message``; it may run other jobs before it returns. So call
+    ``advance`` at safe points only, never inside a transaction.
     """
 
     def __init__(self, progress: Progress, message: str, total: int) -> None:
@@ -32,8 +32,11 @@ class Slices:
         self._done = 0
         self._slice_start = time.monotonic()
 
-    def done(self, more: int = 0) -> None:
-        """Report ``more`` finished items. If the slice is over, other jobs may run before this returns."""
+    def advance(self, more: int = 0) -> None:
+        """Report ``more`` finished items. If the slice is over, other jobs may run before this returns.
+
+        Raises what ``progress`` raises.
+        """
         self._done += more
         if time.monotonic() - self._slice_start >= SLICE_SECONDS:
             total = max(self._total, self._done)
@@ -42,9 +45,13 @@ class Slices:
 
 
 class AdaptiveBatch:
-    """A batch size that adapts so that one batch takes about a slice. Process each batch inside the context."""
+    """A batch size that adapts so that one batch takes about a slice.
+
+    Process each batch inside the context: on leaving it, ``size``, in items, is set for the next batch.
+    """
 
     def __init__(self, first: int, most: int, least: int = 1) -> None:
+        """``first`` is the size of the first batch; later ones have ``least`` to ``most`` items."""
         self.size = first
         self._most = most
         self._least = least

@@ -32,7 +32,14 @@ _UNSUPPORTED = frozenset(
 # Errors of open for an entry that can never be read as a plain file. Other errors may be temporary (too many open
 # files, a device error, an unreachable server) and must not get a good file rejected.
 _NEVER_PLAIN = frozenset({errno.ELOOP, errno.ENXIO, errno.ENODEV, errno.EISDIR, errno.ENOTSUP, errno.EOPNOTSUPP})
+# The numbers of the errors for a full disk, and for a used-up quota of the user. Windows has no quotas by that name.
+NO_SPACE = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})
 _READER_PAUSES_SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
+
+
+def is_no_space(error: BaseException) -> bool:
+    """Whether the error means that the disk or the user's quota is full."""
+    return isinstance(error, OSError) and error.errno in NO_SPACE
 
 
 def sync(descriptor: int) -> None:

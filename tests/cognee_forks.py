@@ -246,7 +246,7 @@ def serve(connection: socket.socket) -> None:
                 return what_is_there(stores)
             case "query":
                 return query(stores, *arguments)
-            case "node" | "overgrown" | "memory_count":
+            case "node" | "overgrown" | "memory_count" | "picture":
                 return getattr(stores.graph, what)(*arguments)
             case _:
                 return getattr(stores, what)(*arguments)

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from bridge.embedding.tokens import Estimate
+from bridge.embedding.tokens import EstimatedTokenCounter
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.operations import Task, ingest
@@ -305,20 +305,20 @@ def retrieval_mixed() -> dict[str, Any]:
     """An answer with one hit of each kind."""
     asked = question.parse_question(QUESTION, NOON)
     ranked = scored(asked)
-    packed = hits.pack(ranked, hits.summary_text, Estimate().count, asked.max_tokens)
-    return retrieval._answer(asked, [hits.hit(*entry) for entry in packed], len(ranked), Estimate.name)
+    packed = hits.pack(ranked, hits.summary_text, EstimatedTokenCounter().count, asked.max_tokens)
+    return retrieval._answer(asked, [hits.hit(*entry) for entry in packed], len(ranked), EstimatedTokenCounter.name)
 
 
 def block_of(asked: question.Question) -> context.Block:
     """The context block with all memories, packed with vectors that are all unlike."""
     unlike = SimpleNamespace(whole_text_vectors=lambda numbers: np.eye(len(numbers), dtype=np.float32))
-    return context.pack(cast(Snapshot, unlike), asked, scored(asked), Estimate().count)
+    return context.pack(cast(Snapshot, unlike), asked, scored(asked), EstimatedTokenCounter().count)
 
 
 def context_mixed() -> dict[str, Any]:
     """A context block with all memories, the last one shortened."""
     asked = question.parse_question(QUESTION | {"max_tokens": 210}, NOON)
-    return context._answer(asked, block_of(asked), 3, Estimate.name, [])
+    return context._answer(asked, block_of(asked), 3, EstimatedTokenCounter.name, [])
 
 
 def explain_mixed() -> dict[str, Any]:

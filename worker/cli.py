@@ -139,7 +139,7 @@ def _main(argv: Sequence[str] | None) -> int:
             _stdout_is_gone()
     status = envelope.exit_code(answer)
     if argv is None and given.command in _QUESTIONS:
-        envelope.leave(status)
+        envelope.exit_now(status)
     return status
 
 

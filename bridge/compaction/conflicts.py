@@ -2,8 +2,8 @@
 
 Two decisions conflict when they have the same subject and cannot both hold: one negates the other, names another amount
 or choice, swaps its order, or reverses it. A later decision that narrows an earlier one (an exception, a condition, a
-detail) is no conflict. The rules here compare statements of similar form; ``contrast`` scores the other pairs. The
-precision and recall on labelled pairs are in docs/benchmarks.md.
+detail) is no conflict. The rules here compare statements of similar form; ``conflict_model`` scores the other pairs.
+The precision and recall on labelled pairs are in docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..embedding.embedder import Vectors
-from . import contrast, lexicon
+from . import conflict_model, lexicon
+from .decision_features import DecisionFeatures, extract_features
 from .statements import NAMED, Clause, clauses
 
 ConflictKind = Literal["negation", "choice", "value", "toggle", "reversal"]
@@ -43,29 +44,29 @@ class FoundConflict:
 
 
 def find_conflicts(
-    texts: Sequence[str], origins: Sequence[str], vectors: Vectors, pulse: Callable[[], None] = lambda: None
+    texts: Sequence[str], origins: Sequence[str], vectors: Vectors, yield_control: Callable[[], None] = lambda: None
 ) -> list[FoundConflict]:
     """The conflicts among texts in chronological order. Texts with equal ``origins`` are not compared.
 
     In a chain of replacements, each text conflicts only with the one that it replaces directly. ``vectors`` are the
-    texts' embeddings of length 1, shape (n, d). ``pulse`` is called before each comparison, since many texts about one
-    subject take seconds.
+    texts' embeddings of length 1, shape (n, d). ``yield_control`` is called before each comparison, since many
+    texts about one subject take seconds. Raises what ``yield_control`` raises.
     """
     parsed = [clauses(text) for text in texts]
-    readings = [contrast.read(text) for text in texts]
-    shared, near = _sharing_words(parsed), contrast.candidates(readings, vectors)
+    features = [extract_features(text) for text in texts]
+    shared, near = _sharing_words(parsed), conflict_model.candidates(features, vectors)
     pairs = []
     replaced: list[int] = []  # for each text, the set of texts that it replaces, directly or not, as a bit mask
     for later in range(len(texts)):
         replaced_by_later = 0
         for earlier in np.flatnonzero(shared[later, :later] | near[later, :later])[::-1].tolist():
-            if replaced_by_later >> earlier & 1 or origins[earlier] == origins[later] or readings[earlier].is_open:
+            if replaced_by_later >> earlier & 1 or origins[earlier] == origins[later] or features[earlier].is_open:
                 continue
-            pulse()
+            yield_control()
             conflict = compare_clauses(parsed[earlier], parsed[later]) if shared[later, earlier] else None
             if conflict is None and near[later, earlier]:
                 similarity = float(vectors[earlier] @ vectors[later])
-                conflict = _by_contrast(readings[earlier], readings[later], similarity)
+                conflict = _by_model(features[earlier], features[later], similarity)
             if conflict is not None:
                 pairs.append(FoundConflict(earlier, later, conflict))
                 replaced_by_later |= 1 << earlier | replaced[earlier]
@@ -78,17 +79,17 @@ def compare_texts(earlier: str, later: str, similarity: float | None = None) -> 
 
     ``similarity`` is the cosine of their embeddings; without it only the rules apply.
     """
-    reading = contrast.read(earlier)
-    if reading.is_open:
+    features = extract_features(earlier)
+    if features.is_open:
         return None
     found = compare_clauses(clauses(earlier), clauses(later))
     if found is not None or similarity is None:
         return found
-    return _by_contrast(reading, contrast.read(later), similarity)
+    return _by_model(features, extract_features(later), similarity)
 
 
-def _by_contrast(earlier: contrast.Reading, later: contrast.Reading, similarity: float) -> Finding | None:
-    found = contrast.likely_difference(earlier, later, similarity)
+def _by_model(earlier: DecisionFeatures, later: DecisionFeatures, similarity: float) -> Finding | None:
+    found = conflict_model.likely_difference(earlier, later, similarity)
     return None if found is None else Finding(*found)
 
 
@@ -126,11 +127,11 @@ def _compare_pair(a: Clause, b: Clause) -> Finding | None:
     if denials[0] != denials[1]:
         return None if toggled else _negated(b, relation, denials[0])
     if relation in ("same", "earlier is narrower"):
-        sure = 0.9 if relation == "same" else 0.7
+        confidence = 0.9 if relation == "same" else 0.7
         if toggled:
-            return Finding("toggle", sure)
+            return Finding("toggle", confidence)
         if _has_other_amount(a, b):
-            return Finding("value", sure)
+            return Finding("value", confidence)
     if a.is_negative or toggled:
         return None
     return _other_choice(a, b, frozenset(only_a), frozenset(only_b))
@@ -161,7 +162,9 @@ def _is_head(stem: str | None, clause: Clause) -> bool:
 
 def _narrowing(clause: Clause, only: set[str]) -> set[str]:
     """The extra words of one clause that narrow its subject; words of manner and of change do not."""
-    more = {word.stem for word in clause.words if word.stem in only and word.preposition not in lexicon.MANNER}
+    more = {
+        word.stem for word in clause.words if word.stem in only and word.preposition not in lexicon.MANNER_PREPOSITIONS
+    }
     return more - lexicon.CHANGING
 
 
@@ -186,8 +189,8 @@ def remove_opposites(only_a: set[str], only_b: set[str], heads: frozenset[str]) 
 
     ``heads`` are the words that describe the state of a thing; only among them do opposite states count.
     """
-    pairs = [(one, other) for one in only_a for other in lexicon.opposites_of(one) & only_b]
-    states = ((one, other) for one in only_a & heads for other in lexicon.counterparts_of(one) & only_b)
+    pairs = [(one, other) for one in only_a for other in lexicon.opposite_actions_of(one) & only_b]
+    states = ((one, other) for one in only_a & heads for other in lexicon.opposite_states_of(one) & only_b)
     pairs += [(one, other) for one, other in states if other in heads]
     for one, other in pairs:
         only_a.discard(one)
@@ -227,10 +230,12 @@ def _speaks_of(clause: Clause, rejected: frozenset[str], other: Clause) -> bool:
         return False
     behind = clause.prepositions(rejected)
     chosen = clause.chooses and behind == {None}
-    placed = bool(clause.stems & lexicon.EXCLUSIVE) and behind <= lexicon.PLACES
+    placed = bool(clause.stems & lexicon.EXCLUSIVE) and behind <= lexicon.PLACE_PREPOSITIONS
     if not (chosen or placed) and len(rejected) < len(clause.stems) / 2:
         return False
-    subject = {w.stem for w in clause.words if w.stem not in rejected and w.preposition not in lexicon.MANNER}
+    subject = {
+        w.stem for w in clause.words if w.stem not in rejected and w.preposition not in lexicon.MANNER_PREPOSITIONS
+    }
     others = {w.stem for w in other.words if w.preposition in ("for", "in", "on", "of")}
     return not subject or not others or bool(subject & others)
 
@@ -262,9 +267,14 @@ def _other_choice(a: Clause, b: Clause, only_a: frozenset[str], only_b: frozense
     if a.chooses and b.chooses and where == {None} and not (a.heads & common) <= lexicon.COMPONENTS:
         return Finding("choice", 0.65)
     is_scope = bool(
-        (a.prepositions(common) | b.prepositions(common)) & lexicon.PLACES
+        (a.prepositions(common) | b.prepositions(common)) & lexicon.PLACE_PREPOSITIONS
     )  # both already name the same place
-    if where <= lexicon.PLACES and not is_scope and common & lexicon.EXCLUSIVE and common - lexicon.EXCLUSIVE:
+    if (
+        where <= lexicon.PLACE_PREPOSITIONS
+        and not is_scope
+        and common & lexicon.EXCLUSIVE
+        and common - lexicon.EXCLUSIVE
+    ):
         return Finding("choice", 0.75)
     if a.copula and b.copula and where == {None} and common & lexicon.PROPERTIES and not a.quantities:
         return Finding("choice", 0.75)

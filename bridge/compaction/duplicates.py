@@ -13,11 +13,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..embedding.embedder import Vectors
 from . import lexicon
 from .conflicts import compare_clauses
+from .similarity import similar_pairs
 from .statements import Clause, canonical, clauses
 
 # The cosine from which two texts may say the same. With the built-in model, paraphrases of a decision have 0.85 to
@@ -26,7 +25,6 @@ SAME_MEANING = 0.88
 
 _DISTINGUISHING = lexicon.CLASS_OF.keys() | lexicon.SELECTING | lexicon.WEAKENING  # an extra one changes the meaning
 _MAX_EXTRA = 2  # extra words that one of two texts may have
-_ROWS = 1000  # rows of the similarity matrix that are computed at once
 _NAME = re.compile(r"\S*[\d_./\\#]\S*|\S*[a-z][A-Z]\S*|[A-Z]{2,}\S*")
 
 
@@ -51,27 +49,28 @@ class DuplicateGroup:
 
 
 def group_duplicates(
-    texts: Sequence[str], vectors: Vectors, pulse: Callable[[], None] = lambda: None
+    texts: Sequence[str], vectors: Vectors, yield_control: Callable[[], None] = lambda: None
 ) -> list[DuplicateGroup]:
     """All texts in groups, sorted by each group's last member. The kept text is the newest, or an older, fuller one.
 
-    ``texts`` are in chronological order; ``vectors`` are their embeddings of length 1, shape (n, d). ``pulse`` is
-    called before each text is compared with the others.
+    ``texts`` are in chronological order; ``vectors`` are their embeddings of length 1, shape (n, d). ``yield_control``
+    is called before each text is compared with the others.
     """
     groups: list[tuple[list[int], int, float | None]] = []
     by_words: dict[str, int] = {}
     group_of: list[int] = []
     wordings = [normalised_wording(text) for text in texts]
     # Exact repetitions are not compared by vectors: a topic may repeat the same text in each of its memories.
-    near = _near(vectors, sorted({words: index for index, words in reversed(list(enumerate(wordings)))}.values()))
+    first_of = {words: index for index, words in reversed(list(enumerate(wordings)))}
+    similar = _earlier_similar(vectors, sorted(first_of.values()))
     by_text: dict[str, _Parsed] = {}
     parsed: list[_Parsed] = []
     for index, (text, words) in enumerate(zip(texts, wordings, strict=True)):
-        pulse()
+        yield_control()
         parsed.append(by_text.get(text) or by_text.setdefault(text, _Parsed(_names(text), clauses(text))))
         group, similarity = by_words.get(words), None
         if group is None:
-            for cosine, other in near[index]:
+            for cosine, other in similar[index]:
                 if groups[group_of[other]][1] == other and _say_the_same(parsed[other], parsed[index]):
                     group, similarity = group_of[other], cosine
                     break
@@ -94,16 +93,12 @@ def normalised_wording(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(" .!;,")
 
 
-def _near(vectors: Vectors, indexes: Sequence[int]) -> dict[int, list[tuple[float, int]]]:
+def _earlier_similar(vectors: Vectors, indexes: Sequence[int]) -> dict[int, list[tuple[float, int]]]:
     """For each index, the (cosine, index) of earlier texts with at least ``SAME_MEANING``, the closest first."""
-    near: dict[int, list[tuple[float, int]]] = {index: [] for index in indexes}
-    for start in range(0, len(indexes), _ROWS):
-        part = indexes[start : start + _ROWS]
-        cosines = vectors[part] @ vectors.T
-        for row, other in zip(*np.nonzero(cosines >= SAME_MEANING), strict=True):
-            if other < part[row]:
-                near[part[row]].append((round(float(cosines[row, other]), 4), int(other)))
-    return {index: sorted(pairs, key=lambda pair: (-pair[0], -pair[1])) for index, pairs in near.items()}
+    found: dict[int, list[tuple[float, int]]] = {index: [] for index in indexes}
+    for cosine, earlier, later in similar_pairs(vectors, indexes, SAME_MEANING):
+        found[later].append((round(cosine, 4), earlier))
+    return {index: sorted(pairs, key=lambda pair: (-pair[0], -pair[1])) for index, pairs in found.items()}
 
 
 def _say_the_same(text: _Parsed, other: _Parsed) -> bool:
@@ -127,7 +122,7 @@ def _counted(parts: Sequence[Clause]) -> Counter[str]:
 
 
 def _core(clause: Clause) -> tuple[object, ...]:
-    sided = {(word.preposition, word.stem) for word in clause.words if word.preposition in lexicon.SIDED}
+    sided = {(word.preposition, word.stem) for word in clause.words if word.preposition in lexicon.SIDED_PREPOSITIONS}
     return clause.is_negative, sorted(clause.quantities.values(), key=str), clause.order, sided
 
 

@@ -58,7 +58,7 @@ UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("percent", "percentage"), ("share", 1.0)),
     **dict.fromkeys(("time", "times", "attempt", "attempts", "try", "tries"), ("times", 1.0)),
 }
-OFTEN = {
+FREQUENCIES = {
     "hourly": 3600.0,
     "daily": _DAY,
     "nightly": _DAY,
@@ -91,17 +91,21 @@ PREPOSITIONS = frozenset(
     " because".split()
 )
 # These exclude or take one side, so that the same words behind another preposition have another meaning.
-SIDED = frozenset("without except unless outside inside against until before after over under from".split())
+SIDED_PREPOSITIONS = frozenset(
+    "without except unless outside inside against until before after over under from".split()
+)
 # Prepositions of manner; the words behind the others say where, when or for what a statement holds.
-MANNER = frozenset("with by via through using as into per".split())
-PLACES = frozenset("in on at to inside into onto under with via through as by using".split())
+MANNER_PREPOSITIONS = frozenset("with by via through using as into per".split())
+PLACE_PREPOSITIONS = frozenset("in on at to inside into onto under with via through as by using".split())
 
 # Verbs of choice: two different choices for the same purpose exclude each other.
 CHOOSING = _stems(
     "use choose chose chosen pick select adopt prefer take standardise standardize settle rely stick go went decide"
     " decided agreed agree".split()
 )
-LIGHT = CHOOSING | _stems("make set get let want need put value way old default reach hit exceed become happen".split())
+LIGHT_VERBS = CHOOSING | _stems(
+    "make set get let want need put value way old default reach hit exceed become happen".split()
+)
 # Verbs whose object has one place or one means.
 EXCLUSIVE = _stems(
     "store keep save persist host deploy write written live lie configure render base authenticate hash sign encrypt"
@@ -113,7 +117,7 @@ ADDING = _stems("support add allow accept include offer provide introduce ship t
 CHANGING = _stems("raise lower increase reduce decrease extend shorten change bump cut double halve move go".split())
 FORBIDDING = _stems("forbid forbidden prohibit prohibited disallow disallowed ban banned".split())
 _PREFIXES = ("in", "un", "non-", "non", "im", "ir", "il", "dis", "de")  # they make the opposite of a word
-_SHORTEST = 4  # characters; the prefixes are tried only on longer words
+_MIN_CHARACTERS = 4  # characters; the prefixes are tried only on longer words
 DROPPING = _stems("drop remove abandon retire ditch deprecate discontinue delete scrap".split())
 # Properties, which have one value: "The default branch is main".
 PROPERTIES = _stems(
@@ -154,14 +158,14 @@ def _pairs(table: str) -> _Opposites:
 
 
 # Actions and those that undo them.
-_DOINGS = _pairs(
+_OPPOSITE_ACTIONS = _pairs(
     "enable/disable allow/forbid,deny,block,prohibit,disallow,reject permit/forbid,deny,prohibit require/optional"
     " add/remove,drop,delete keep/remove,drop,delete,discard,split,replace accept/reject,refuse show/hide join/split"
     " include/exclude start/stop lock/unlock merge/rebase increase/decrease,reduce raise/lower,reduce grow/shrink"
     " pause/resume connect/disconnect edit/immutable"
 )
 # States. In front of a noun, a state selects a thing ("local files"), so there it is no opposite.
-_STATES = _pairs(
+_OPPOSITE_STATES = _pairs(
     "on/off public/private,internal synchronously/asynchronously opt-in/opt-out open/closed strict/lenient,loose"
     " manual/automatic manually/automatically eager/lazy eagerly/lazily mutable/immutable centralised/decentralised"
     " ascending/descending visible/hidden plain/encrypted blocking/non-blocking local/remote locally/remotely"
@@ -169,23 +173,28 @@ _STATES = _pairs(
 )
 
 
-def opposed() -> Iterable[tuple[str, str]]:
+def opposite_pairs() -> Iterable[tuple[str, str]]:
     """All pairs of opposite stems, actions and states, in both directions."""
-    return [(one, other) for table in (_DOINGS, _STATES) for one, others in table.items() for other in others]
+    return [
+        (one, other)
+        for table in (_OPPOSITE_ACTIONS, _OPPOSITE_STATES)
+        for one, others in table.items()
+        for other in others
+    ]
 
 
 @cache
-def opposites_of(word: str) -> frozenset[str]:
+def opposite_actions_of(word: str) -> frozenset[str]:
     """The stems of the actions that undo an action."""
-    return _DOINGS.get(word, frozenset())
+    return _OPPOSITE_ACTIONS.get(word, frozenset())
 
 
 @cache
-def counterparts_of(word: str) -> frozenset[str]:
+def opposite_states_of(word: str) -> frozenset[str]:
     """The stems of the opposite states, by table and by prefix: ``insensitive`` for ``sensitive``."""
-    longer = {prefix + word for prefix in _PREFIXES if len(word) > _SHORTEST}
-    shorter = {word.removeprefix(p) for p in _PREFIXES if word.startswith(p) and len(word) - len(p) > _SHORTEST}
-    return _STATES.get(word, frozenset()) | longer | shorter
+    longer = {prefix + word for prefix in _PREFIXES if len(word) > _MIN_CHARACTERS}
+    shorter = {word.removeprefix(p) for p in _PREFIXES if word.startswith(p) and len(word) - len(p) > _MIN_CHARACTERS}
+    return _OPPOSITE_STATES.get(word, frozenset()) | longer | shorter
 
 
 # Words that select a thing; a text with an extra one has another meaning.

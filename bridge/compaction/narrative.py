@@ -44,14 +44,18 @@ def narrative(
     days = [line[:10] for line in lines]
     if prose is not None:
         lines = [line for line in prose.split("\n") if line.strip() and not _is_template_line(line)]
-    room = max(_MIN_LINE_CHARACTERS, MAX_CHARACTERS // max(1, len(lines)))
-    shown = [_cut(line, room) for line in lines]
-    settled = [f"{_day(date)}: “{one_line(old)}” was given up for “{one_line(new)}”." for date, old, new in given_up]
-    former = [line for memory in sources for line in _settled_before(memory)]
-    settled = list(dict.fromkeys([*former, *settled]))
-    newest = _last_that_fit(settled, MAX_CHARACTERS // 2)
+    max_characters = max(_MIN_LINE_CHARACTERS, MAX_CHARACTERS // max(1, len(lines)))
+    shown = [_cut(line, max_characters) for line in lines]
+    conflict_lines = [
+        f"{_day(date)}: “{one_line(old)}” was given up for “{one_line(new)}”." for date, old, new in given_up
+    ]
+    former = [line for memory in sources for line in _earlier_conflict_lines(memory)]
+    conflict_lines = list(dict.fromkeys([*former, *conflict_lines]))
+    newest = _last_that_fit(conflict_lines, MAX_CHARACTERS // 2)
     warnings = (
-        () if shown + newest == lines + settled else ("The narrative is shortened; the memories keep their own words.",)
+        ()
+        if shown + newest == lines + conflict_lines
+        else ("The narrative is shortened; the memories keep their own words.",)
     )
     days += [_day(date_of(memory)) for memory in sources]
     return NarrativeText("\n".join([_header(sources, min(days), max(days)), *shown, *newest]), warnings)
@@ -66,12 +70,12 @@ def _header(sources: Sequence[Memory], first: str, last: str) -> str:
     return f"Merged from {sum(map(_count, sources))} memories, {first}{'' if first == last else f' to {last}'}."
 
 
-def _last_that_fit(lines: Sequence[str], room: int) -> list[str]:
-    """The last lines that fit into ``room`` characters together."""
+def _last_that_fit(lines: Sequence[str], max_characters: int) -> list[str]:
+    """The last lines that fit into ``max_characters`` together."""
     used = 0
     for number, line in enumerate(reversed(lines)):
         used += len(line) + 1
-        if used > room:
+        if used > max_characters:
             return list(lines[len(lines) - number :])
     return list(lines)
 
@@ -105,16 +109,16 @@ def own_lines(memory: Memory) -> list[str]:
     return [_DATED.sub("", line, count=1) for line in lines if line.strip() and not _GIVEN_UP.fullmatch(line)]
 
 
-def _settled_before(memory: Memory) -> list[str]:
+def _earlier_conflict_lines(memory: Memory) -> list[str]:
     context = memory.content.context if memory.content and memory.kind == "decision_record" else ""
     return [line for line in context.split("\n") if _HEADER.match(context) and _GIVEN_UP.fullmatch(line)]
 
 
-def _cut(line: str, room: int) -> str:
-    """The line cut to ``room`` characters, at a sentence if possible, else at a word; a cut line ends in ``…``."""
-    if len(line) <= room:
+def _cut(line: str, max_characters: int) -> str:
+    """The line cut to ``max_characters``, at a sentence if possible, else at a word; a cut line ends in ``…``."""
+    if len(line) <= max_characters:
         return line
-    ends = [found.end() for found in _SENTENCE.finditer(line) if found.end() < room]
-    if ends and ends[-1] > room // 2:
+    ends = [found.end() for found in _SENTENCE.finditer(line) if found.end() < max_characters]
+    if ends and ends[-1] > max_characters // 2:
         return line[: ends[-1]] + " …"
-    return line[: room - 2].rpartition(" ")[0] + " …"
+    return line[: max_characters - 2].rpartition(" ")[0] + " …"

@@ -17,7 +17,7 @@ from jobs import clock
 from ..embedding.embedder import Vectors
 from ..memory import Content, Memory, Metadata, References, TimeScope, plan_key
 from ..text.passages import MAX_PASSAGES
-from ..text.sections import normalise
+from ..text.sections import normalise, shorten
 from . import conflicts, duplicates
 from .conflicts import ConflictKind
 from .narrative import narrative
@@ -25,7 +25,7 @@ from .narrative import narrative
 NarrativeSource = Literal["template", "llm"]
 JudgedBy = Literal["rules", "llm"]
 Embed = Callable[[Sequence[str]], Vectors]
-Pulse = Callable[[], None]
+YieldControl = Callable[[], None]
 
 EARLIER, LATER, SUPERSEDES, AND = "[Earlier] ", "[Later] ", " supersedes ", "; "
 
@@ -114,15 +114,18 @@ def date_of(memory: Memory) -> str:
     return memory.dated_at or memory.stored_at
 
 
-def draft(sources: Sequence[Memory], embed: Embed, judgement: Judgement = _RULES, pulse: Pulse = lambda: None) -> Draft:
+def draft(
+    sources: Sequence[Memory], embed: Embed, judgement: Judgement = _RULES, yield_control: YieldControl = lambda: None
+) -> Draft:
     """The draft of the record for the sources, which are in chronological order and not empty.
 
-    ``embed`` returns the texts' embeddings of length 1, shape (n, d). ``pulse`` is called repeatedly, since hundreds of
-    memories about one subject take seconds.
+    ``embed`` returns the texts' embeddings of length 1, shape (n, d). ``yield_control`` is called repeatedly,
+    since hundreds of memories about one subject take seconds; other jobs may run in it. Raises what ``embed`` and
+    ``yield_control`` raise.
     """
     warnings: list[str] = []
-    united = {name: _united(_statements(sources, name), embed, name, warnings, pulse) for name in _LISTS}
-    found = _conflicts(united["decisions"], embed, judgement, warnings, pulse)
+    united = {name: _united(_statements(sources, name), embed, name, warnings, yield_control) for name in _LISTS}
+    found = _conflicts(united["decisions"], embed, judgement, warnings, yield_control)
     superseded = _superseded_texts(united["decisions"], found)
     found = [c for c in found if c.earlier.text in superseded[c.later.text]]  # drops indirect conflicts
     lists = {name: tuple(statement.text for statement in statements) for name, statements in united.items()}
@@ -130,19 +133,19 @@ def draft(sources: Sequence[Memory], embed: Embed, judgement: Judgement = _RULES
     newest = _content(sources[-1])
     metadata = _metadata(sources, warnings)
     given_up = [(date_of(c.later.memory), c.earlier.text, c.later.text) for c in found]
-    prose, doubts = judgement.narrative(sources, found)
-    story = narrative(sources, given_up, date_of, prose)
-    warnings += doubts
+    prose, judgement_warnings = judgement.narrative(sources, found)
+    narrative_text = narrative(sources, given_up, date_of, prose)
+    warnings += judgement_warnings
     content = normalise(
         Content(
             topic=newest.topic,
-            context=story.text,
+            context=narrative_text.text,
             references=_references(sources, metadata.plan_id),
             time_scope=_time_scope(sources),
             **lists,
         )
     )
-    warnings += story.warnings
+    warnings += narrative_text.warnings
     warnings += _size_warnings(sources, content)
     by: NarrativeSource = "template" if prose is None else "llm"
     return Draft(tuple(sources), content, metadata, tuple(found), tuple(warnings), by)
@@ -190,7 +193,7 @@ def _unmarked(text: str, memory: Memory, known: Sequence[str]) -> Statement:
 
 
 def _united(
-    statements: Sequence[Statement], embed: Embed, name: str, warnings: list[str], pulse: Pulse
+    statements: Sequence[Statement], embed: Embed, name: str, warnings: list[str], yield_control: YieldControl
 ) -> list[Statement]:
     """The statements without duplicates, in the order of their last occurrence. Adds a warning for each merger by
     meaning."""
@@ -198,41 +201,42 @@ def _united(
         return []
     texts = [statement.text for statement in statements]
     unique = []
-    for group in duplicates.group_duplicates(texts, embed(texts), pulse):
+    for group in duplicates.group_duplicates(texts, embed(texts), yield_control):
         last = statements[group.members[-1]]
         kept = texts[group.kept]
         unique.append(replace(last, text=kept))
         if group.similarity is not None:
             others = {texts[member] for member in group.members} - {kept}
-            quoted = ", ".join(f"“{_short(text)}”" for text in sorted(others))
+            quoted = ", ".join(f"“{shorten(text)}”" for text in sorted(others))
             warnings.append(
-                f"Of the {name.replace('_', ' ')}, {quoted} was taken to say the same as “{_short(kept)}”"
+                f"Of the {name.replace('_', ' ')}, {quoted} was taken to say the same as “{shorten(kept)}”"
                 f" (similarity {group.similarity:.2f})."
             )
     return unique
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 120 else line[:119] + "…"
 
 
 # --- conflicts ---
 
 
 def _conflicts(
-    statements: Sequence[Statement], embed: Embed, judgement: Judgement, warnings: list[str], pulse: Pulse
+    statements: Sequence[Statement],
+    embed: Embed,
+    judgement: Judgement,
+    warnings: list[str],
+    yield_control: YieldControl,
 ) -> list[Conflict]:
     """The conflicts among statements that still hold; those that an earlier record superseded are left out."""
-    live = [statement for statement in statements if not statement.is_superseded]
-    if not live:
+    not_superseded = [statement for statement in statements if not statement.is_superseded]
+    if not not_superseded:
         return []
-    texts = [statement.text for statement in live]
+    texts = [statement.text for statement in not_superseded]
     vectors = embed(texts)
-    pairs = conflicts.find_conflicts(texts, [s.memory.id for s in live], vectors, pulse)
-    by_rules = [Conflict(p.found.kind, p.found.confidence, live[p.earlier], live[p.later]) for p in pairs]
-    found, doubts = judgement.conflicts(live, by_rules, vectors)
-    warnings += doubts
+    pairs = conflicts.find_conflicts(texts, [s.memory.id for s in not_superseded], vectors, yield_control)
+    by_rules = [
+        Conflict(p.found.kind, p.found.confidence, not_superseded[p.earlier], not_superseded[p.later]) for p in pairs
+    ]
+    found, judgement_warnings = judgement.conflicts(not_superseded, by_rules, vectors)
+    warnings += judgement_warnings
     index_of = {text: index for index, text in enumerate(texts)}
     valid = (c for c in found if c.earlier.memory.id != c.later.memory.id)
     indexed = [(index_of.get(c.earlier.text, -1), index_of.get(c.later.text, -1), c) for c in valid]
@@ -241,15 +245,15 @@ def _conflicts(
 
 def _superseded_texts(statements: Sequence[Statement], found: Sequence[Conflict]) -> dict[str, list[str]]:
     """Text -> the texts that it supersedes directly, in chronological order."""
-    loses_to: dict[str, set[str]] = {}
-    beats: dict[str, set[str]] = {}
+    superseded_by: dict[str, set[str]] = {}
+    supersedes: dict[str, set[str]] = {}
     for conflict in found:
-        loses_to.setdefault(conflict.earlier.text, set()).add(conflict.later.text)
-        beats.setdefault(conflict.later.text, set()).add(conflict.earlier.text)
+        superseded_by.setdefault(conflict.earlier.text, set()).add(conflict.later.text)
+        supersedes.setdefault(conflict.later.text, set()).add(conflict.earlier.text)
     index_of = {statement.text: index for index, statement in enumerate(statements)}
     return {
-        text: sorted((loser for loser in beaten if loses_to[loser].isdisjoint(beaten)), key=index_of.__getitem__)
-        for text, beaten in beats.items()
+        later: sorted((text for text in earlier if superseded_by[text].isdisjoint(earlier)), key=index_of.__getitem__)
+        for later, earlier in supersedes.items()
     }
 
 
@@ -276,7 +280,7 @@ def _marked(
 
 def _references(sources: Sequence[Memory], plan_id: str | None) -> References:
     """All references without duplicates, with the plans of the memories' metadata except the record's own plan."""
-    kinds = {kind: _once(sources, kind) for kind in ("files", "branches", "issues")}
+    kinds = {kind: _unique_references(sources, kind) for kind in ("files", "branches", "issues")}
     plans: dict[str | None, str] = {}
     for memory in sources:
         own = memory.metadata.plan_id
@@ -288,7 +292,7 @@ def _references(sources: Sequence[Memory], plan_id: str | None) -> References:
     return References(plans=kept, **kinds)
 
 
-def _once(sources: Sequence[Memory], kind: str) -> tuple[str, ...]:
+def _unique_references(sources: Sequence[Memory], kind: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for memory in sources for value in getattr(_content(memory).references, kind)))
 
 

@@ -202,7 +202,7 @@ def _words(tokens: list[str]) -> Iterator[Word]:
         word_stem = canonical(word)
         if word_stem in lexicon.CHOOSING:
             preposition = None
-        if word_stem in lexicon.LIGHT:
+        if word_stem in lexicon.LIGHT_VERBS:
             continue
         after = tokens[index + 1] if index + 1 < len(tokens) else ""
         is_last = not after or not _carries_meaning(after) or after.endswith("ly")
@@ -225,8 +225,8 @@ def amounts_in(tokens: list[str]) -> tuple[Quantities, list[str]]:
         if token in ("per", "every", "each", "a") and after in lexicon.UNITS and lexicon.UNITS[after][0] == "time":
             amounts.setdefault("every", []).append(lexicon.UNITS[after][1])
             at += 2
-        elif token in lexicon.OFTEN:
-            amounts.setdefault("every", []).append(lexicon.OFTEN[token])
+        elif token in lexicon.FREQUENCIES:
+            amounts.setdefault("every", []).append(lexicon.FREQUENCIES[token])
             at += 1
         elif value < 0 and not _CLOCK.fullmatch(token):
             kept.append(token)

@@ -52,7 +52,7 @@ def is_text_rejected(error: JobError) -> bool:
     return error.code == "EMBEDDING_FAILED" and error.details.get("status") in (400, 413, 422)
 
 
-def embed_visible(texts: Sequence[str], dimensions: int, embed: Callable[[list[str]], Vectors]) -> Vectors:
+def embed_non_blank(texts: Sequence[str], dimensions: int, embed: Callable[[list[str]], Vectors]) -> Vectors:
     """The result of ``embed`` for the texts that are not blank, with zeros in the rows of the others."""
     visible = [row for row, text in enumerate(texts) if text.strip()]
     vectors = np.zeros((len(texts), dimensions), np.float32)

@@ -23,7 +23,7 @@ def create(config: EmbeddingConfig, *, bulk: bool = False) -> Embedder:
 
         if bulk:
             return OnnxEmbedder(find(config.cache_dir), threads=processors())
-        return OnnxEmbedder(find(config.cache_dir), inside=min(2, processors()))
+        return OnnxEmbedder(find(config.cache_dir), intra_op_threads=min(2, processors()))
     from . import remote_embedder
 
     if config.provider == "fastembed":

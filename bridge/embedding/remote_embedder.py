@@ -19,14 +19,14 @@ from jobs import clock
 from jobs.errors import JobError
 
 from .config import EmbeddingConfig
-from .embedder import Vectors, embed_visible, normalised, wrong_dimensions
-from .tokens import LocalCount
+from .embedder import Vectors, embed_non_blank, normalised, wrong_dimensions
+from .tokens import LocalTokenCounter
 
 if TYPE_CHECKING:
     import httpx
 
 BATCH_TEXTS = 32  # texts per request: the limit of common self-hosted servers, and cognee's size
-CONNECT_SECONDS, ANSWER_SECONDS = 10.0, 60.0
+CONNECT_SECONDS, READ_TIMEOUT_SECONDS = 10.0, 60.0
 _OPENAI = "https://api.openai.com/v1"
 _OLLAMA = "http://localhost:11434/api/embed"
 
@@ -37,7 +37,7 @@ class _Remote:
     def __init__(self, config: EmbeddingConfig) -> None:
         self.identity, self.dimensions = config.identity, config.dimensions
         self._config = config
-        self._tokens = LocalCount(config.cache_dir)
+        self._tokens = LocalTokenCounter(config.cache_dir)
 
     @property
     def tokenizer_name(self) -> str:
@@ -53,7 +53,7 @@ class _Remote:
 
         Raises JobError: EMBEDDING_CONFIG, EMBEDDING_UNREACHABLE, EMBEDDING_FAILED, RATE_LIMITED.
         """
-        return embed_visible(texts, self.dimensions, self._embed)
+        return embed_non_blank(texts, self.dimensions, self._embed)
 
     def _embed(self, texts: list[str]) -> Vectors:
         batches = [texts[start : start + BATCH_TEXTS] for start in range(0, len(texts), BATCH_TEXTS)]
@@ -115,7 +115,7 @@ class HttpEmbedder(_Remote):
         import httpx
 
         headers = {"Authorization": f"Bearer {self._config.api_key}"} if self._config.api_key else {}
-        return httpx.Client(headers=headers, timeout=httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS))
+        return httpx.Client(headers=headers, timeout=httpx.Timeout(READ_TIMEOUT_SECONDS, connect=CONNECT_SECONDS))
 
     def _ask(self, texts: list[str]) -> Any:
         import httpx
@@ -162,7 +162,7 @@ class LiteLLMEmbedder(_Remote):
                 api_base=self._config.endpoint or None,
                 dimensions=self.dimensions,
                 drop_params=True,  # many models have a fixed number of dimensions
-                timeout=ANSWER_SECONDS,
+                timeout=READ_TIMEOUT_SECONDS,
                 max_retries=0,
             )
         except openai.APIConnectionError as error:  # timeouts too

@@ -46,7 +46,7 @@ class TokenCounter(Protocol):
         """The number of tokens in the whole text, without special tokens."""
 
 
-class PlainWords:
+class LatinWordPieces:
     """A fast WordPiece tokenizer for plain text, with the same ids as the model's own, in a tenth of the time.
 
     It avoids loading the model's tokenizer, which takes a cold process as long as Python's start. Plain text, which
@@ -97,7 +97,7 @@ class PlainWords:
         return result
 
 
-class WordPieces:
+class WordPieceTokenizer:
     """The local model's tokenizer. Threads may share it.
 
     Its file is read at the first use. While it cannot be read, each use raises JobError: MODEL_CORRUPT.
@@ -108,7 +108,7 @@ class WordPieces:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def ready(self) -> WordPieces:
+    def load(self) -> WordPieceTokenizer:
         """Read the file if necessary, and return this object. Raises JobError: MODEL_CORRUPT."""
         self._plain.ids("")
         return self
@@ -135,8 +135,8 @@ class WordPieces:
         return result if len(result) <= model_files.TOKEN_LIMIT else result[: model_files.TOKEN_LIMIT - 1] + result[-1:]
 
     @cached_property
-    def _plain(self) -> PlainWords:
-        return self._read(PlainWords)
+    def _plain(self) -> LatinWordPieces:
+        return self._read(LatinWordPieces)
 
     @cached_property
     def _tokenizer(self) -> Any:
@@ -157,12 +157,12 @@ class WordPieces:
 
 
 @lru_cache(maxsize=1)
-def word_pieces(folder: Path) -> WordPieces:
+def word_piece_tokenizer(folder: Path) -> WordPieceTokenizer:
     """The tokenizer of a model's folder; all callers share one."""
-    return WordPieces(folder)
+    return WordPieceTokenizer(folder)
 
 
-class Estimate:
+class EstimatedTokenCounter:
     """An estimate, characters divided by four, for machines without the local model."""
 
     name = f"estimate: characters / {_CHARACTERS_PER_TOKEN}"
@@ -176,7 +176,7 @@ def _estimated(characters: int) -> int:
     return -(-characters // _CHARACTERS_PER_TOKEN)
 
 
-class LocalCount:
+class LocalTokenCounter:
     """The local model's tokenizer if it is installed, else the estimate. The choice is made at the first use."""
 
     def __init__(self, cache_dir: Path) -> None:
@@ -194,6 +194,6 @@ class LocalCount:
     @cached_property
     def _chosen(self) -> TokenCounter:
         try:
-            return word_pieces(model_files.find(self._cache_dir)).ready()
+            return word_piece_tokenizer(model_files.find(self._cache_dir)).load()
         except JobError:
-            return Estimate()
+            return EstimatedTokenCounter()

@@ -158,11 +158,11 @@ def changes(
     embed: record_draft.Embed,
     effect: AppliedJob,
     now: str,
-    pulse: record_draft.Pulse = lambda: None,
+    yield_control: record_draft.YieldControl = lambda: None,
 ) -> Changes:
     """The changes to the records that merged removed memories, and to the statuses that these records had set.
 
-    ``pulse`` is called between steps of the work. Nothing is written yet.
+    ``yield_control`` is called between steps of the work. Nothing is written yet.
     """
     held = store.records()
     records = {memory.id: (memory, is_hidden) for memory, is_hidden in held}
@@ -178,7 +178,7 @@ def changes(
         known = _known_sources(store, old, records)
         if fate.is_rebuilt:
             sources = [new.get(each) or existing[each] for each in fate.sources]
-            record, noted = _rebuilt(old, sources, known, naming, embed, effect, now, pulse)
+            record, noted = _rebuilt(old, sources, known, naming, embed, effect, now, yield_control)
             made.rebuilt.append((old.id, record.id))
             new[old.id] = staying.get(record.id, record)  # an import may have added both
             if record.id not in staying:
@@ -221,11 +221,11 @@ def _rebuilt(
     embed: record_draft.Embed,
     effect: AppliedJob,
     now: str,
-    pulse: record_draft.Pulse,
+    yield_control: record_draft.YieldControl,
 ) -> tuple[Memory, Compaction]:
     """The record of the remaining sources, with the old record's status, and its entry in the history."""
     ordered = sorted(sources, key=lambda memory: (clock.parse(record_draft.date_of(memory)), memory.number, memory.id))
-    draft = record_draft.draft(ordered, embed, pulse=pulse)
+    draft = record_draft.draft(ordered, embed, yield_control=yield_control)
     topic_id = old.metadata.topic_id or draft.metadata.topic_id or ""
     record = Memory(
         id=naming(topic_id, draft.content),

@@ -18,7 +18,7 @@ from ..privacy.masking import trace
 from . import lance
 from .cognee_nodes import MEMORIES as MODELS, NODES, SHARED_TYPES, SUPERSEDES, TYPES, collections, decision_ids, points
 
-_MAX_FORGOTTEN = 5_000  # forgotten memories owner_of decisions' ids are computed, to find the owner of a node
+_MAX_FORGOTTEN = 5_000  # forgotten memories whose decisions' ids are computed, to find the owner of a node
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Wanted:
 
     ``superseded``: (record id, source id), both visible. ``gone``: ids of memories of which the graph must hold
     nothing. ``owed``: ids of memories with a pending outbox entry, of either kind. ``found``: node id -> ids of the
-    visible memories in owner_of texts cognee found the node.
+    visible memories in whose texts cognee found the node.
     """
 
     memories: Iterable[Sequence[Memory]]
@@ -43,7 +43,7 @@ class GraphComparison:
 
     ``lacking``: ids of memories that lack a node, edge or vector. ``forgotten``: ids of forgotten memories with nodes
     or vectors left. ``strange``: the number of nodes and vectors that belong to no memory. ``unreadable``: vector
-    table -> why it cannot be read. ``nodes``, ``vectors``: how many memory_points are.
+    table -> why it cannot be read. ``nodes``, ``vectors``: how many the stores hold.
     """
 
     lacking: list[str] = field(default_factory=list)

@@ -239,10 +239,7 @@ class CogneeStore:
         async def work() -> Picture:
             return await cognee_picture.draw(await get_graph_engine(), memory_ids)
 
-        try:
-            return run(work())
-        except Exception as error:
-            raise self._as_job_error(error) from error
+        return self._guarded(work())
 
     def counts(self) -> tuple[int, int]:
         """The numbers of nodes and of edges in the graph."""

@@ -37,9 +37,8 @@ _NO_ROOM_BYTES = 1024 * 1024  # with less free space, a failure is attributed to
 _REWRITE_BUFFER_BYTES = 1024 * 1024 * 1024
 # The files that a kill inside a checkpoint leaves; the graph opens again once both are removed.
 _CHECKPOINT_LEFTOVERS = (".shadow", ".wal.checkpoint")
-_SYSTEM_ERRORS = {
-    errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EMFILE,
-    errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EBUSY,
+_SYSTEM_ERRORS = files.NO_SPACE | {
+    errno.EACCES, errno.EPERM, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EBUSY,
 }  # fmt: skip
 
 

@@ -356,7 +356,7 @@ class Stores:
         for table in tables:
             if self._graph is not None:  # another job may have closed it in a pause
                 self._graph.compact(table)
-                slices.done(1)
+                slices.advance(1)
         if self._store is not None:
             self._store.maintain(now or clock.now())
         if self._graph is not None:

@@ -113,7 +113,7 @@ class OutboxRelay:
             with batch:
                 self._deliver(entries)
             done += len(entries)
-            slices.done(len(entries))
+            slices.advance(len(entries))
         return done
 
     def _deliver(self, entries: Sequence[OutboxEntry]) -> dict[str, JobError]:

@@ -155,7 +155,7 @@ def _add_option(parser: argparse._ActionsContainer, name: str, option: str = "",
 
 
 def question_values(parsed: argparse.Namespace) -> dict[str, Any]:
-    """The raw arguments of a question, by name; None for one that was not given."""
+    """The raw, unchecked arguments of a question, by name; None for one that was not given."""
     return {name: getattr(parsed, name) for name in ARGUMENTS}
 
 
@@ -184,7 +184,7 @@ def explain_values(parsed: argparse.Namespace) -> dict[str, Any]:
 def retrieve_arguments(argv: list[str]) -> tuple[str | None, dict[str, Any]]:
     """The workspace's path and the raw arguments of ``retrieve.py``. A positional argument overrides the named one.
 
-    Raises JobError: ARGUMENT_INVALID, as all parsers of this module.
+    Raises JobError: ARGUMENT_INVALID.
     """
     parser = Parser(
         prog="retrieve.py",
@@ -235,7 +235,7 @@ def _add_no_wait(parser: Parser) -> None:
 
 
 def migrate_arguments(argv: list[str]) -> argparse.Namespace:
-    """The arguments of ``migrate_summaries.py``."""
+    """The arguments of ``migrate_summaries.py``. Raises JobError: ARGUMENT_INVALID."""
     parser = Parser(
         prog="migrate_summaries.py", description="Migrate the memories of earlier versions from cognee's own store."
     )
@@ -274,7 +274,7 @@ def add_ingest_options(parser: argparse.ArgumentParser) -> None:
 
 
 def compact_arguments(argv: list[str]) -> argparse.Namespace:
-    """The arguments of ``compact.py``."""
+    """The arguments of ``compact.py``. Raises JobError: ARGUMENT_INVALID."""
     parser = Parser(
         prog="compact.py", description="Merge a topic's summaries into one decision record, or preview the result."
     )
@@ -287,7 +287,10 @@ def compact_arguments(argv: list[str]) -> argparse.Namespace:
 
 
 def ingest_arguments(argv: list[str]) -> argparse.Namespace:
-    """The arguments of ``ingest.py``: workspace, user message, assistant message, importance."""
+    """The arguments of ``ingest.py``; a positional argument overrides the named one.
+
+    Raises JobError: ARGUMENT_INVALID.
+    """
     parser = Parser(
         prog="ingest.py", description="Submit a conversation or a summary to the memory; print the job's id."
     )

@@ -7,7 +7,6 @@ file descriptors, are redirected to stderr.
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import sys
@@ -15,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from jobs.errors import ERRORS, JobError, Reaction
+from jobs.files import is_no_space
 
 from ..privacy.masking import masked, masked_value, trace
 
@@ -43,10 +43,10 @@ def encoded(value: Mapping[str, Any]) -> bytes:
 def send(value: Mapping[str, Any] | bytes) -> None:
     """Write the whole answer to stdout. A closed pipe is no error."""
     with contextlib.suppress(BrokenPipeError):
-        put(value if isinstance(value, bytes) else encoded(value))
+        write(value if isinstance(value, bytes) else encoded(value))
 
 
-def put(data: bytes) -> None:
+def write(data: bytes) -> None:
     """Write a part of an answer. Raises BrokenPipeError when the reader has closed the pipe."""
     claim_stdout()
     assert _claimed is not None
@@ -55,7 +55,7 @@ def put(data: bytes) -> None:
         rest = rest[os.write(_claimed, rest) :]
 
 
-def leave(status: int) -> NoReturn:
+def exit_now(status: int) -> NoReturn:
     """Flush and end the process without Python's finalisation, which takes a third of the time of a bare start."""
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -90,7 +90,7 @@ def exit_code(value: Mapping[str, Any]) -> int:
 
 def unexpected(error: Exception) -> JobError:
     """The JobError for any other exception: DISK_FULL without space or quota, otherwise INTERNAL."""
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if is_no_space(error):
         return JobError("DISK_FULL")
     return JobError("INTERNAL", f"Unexpected {type(error).__name__}.", remediation="Report it with what was asked.")
 

@@ -35,15 +35,17 @@ def submit(
     start: bool = True,
     wait_seconds: float | None = None,
     wait: bool = False,
-    seen: Callable[[Record | None], None] | None = None,
+    on_record: Callable[[Record | None], None] | None = None,
     **fields: Any,
 ) -> Submission:
     """Drop a job, then start a worker unless one runs. In this order no job is left without a worker.
 
-    Returns the envelope with the job's id; with ``wait``, an ``EndedSubmission``. While it waits, ``seen`` is called
-    with each record that was read (default: ``Notes``). Raises JobError: ARGUMENT_INVALID when the payload or the
-    correlation id is invalid; with ``wait``, JOB_ID_CONFLICT when another job has the id, WAIT_TIMEOUT, and the error
-    of a job that did not succeed; and as ``client.submit`` and ``launch.start``.
+    Returns the envelope with the job's id; with ``wait``, an ``EndedSubmission``. While it waits, ``on_record`` is
+    called with each record that was read (default: ``WaitNotices``).
+
+    Raises JobError: ARGUMENT_INVALID when the payload or the correlation id is invalid; with ``wait``, JOB_ID_CONFLICT
+    when another job has the id, WAIT_TIMEOUT, and the error of a job that did not succeed; and as ``client.submit`` and
+    ``launch.start``.
     """
     from jobs.check import check  # not at the top: it imports pydantic
     from jobs.payloads import PAYLOADS
@@ -67,7 +69,7 @@ def submit(
     if not wait:
         return submission
     try:
-        record = client.wait(workspace.spool, dropped.job_id, wait_seconds, seen=seen or Notes())
+        record = client.wait(workspace.spool, dropped.job_id, wait_seconds, seen=on_record or WaitNotices())
     except KeyboardInterrupt:  # Ctrl-C ends the waiting, not the job
         print(f"The job goes on. Look again: cognee-memory jobs show {dropped.job_id}.", file=sys.stderr)  # noqa: T201
         raise
@@ -104,17 +106,17 @@ def _say(text: str) -> None:
     print(visible(text), file=sys.stderr)  # noqa: T201
 
 
-class Notes:
+class WaitNotices:
     """Prints why a job waits for another attempt: each error code once, on stderr."""
 
     def __init__(self, say: Callable[[str], None] = _say) -> None:
         self._say = say
-        self._told: set[str] = set()
+        self._printed_codes: set[str] = set()
 
     def __call__(self, record: Record | None) -> None:
         error = record.error if record is not None and record.state == "retrying" else None
-        if error is not None and error["code"] not in self._told:
-            self._told.add(error["code"])
+        if error is not None and error["code"] not in self._printed_codes:
+            self._printed_codes.add(error["code"])
             self._say(f"The job waits: {error['message']} {error['remediation']}")
 
 

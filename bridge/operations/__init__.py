@@ -6,6 +6,7 @@ leaves the same state. This package knows neither the worker nor cognee's API; i
 
 This module has what the operations share, and ``run``, which calls them and redacts secrets. In reading order:
 
+``rejected_texts``: stores many items together, so that a rejected text fails alone.
 ``ingest``: stores summaries and conversations as memories.
 ``cognify``: stores raw texts as memories and has cognee extract nodes and edges from them.
 ``compact``: previews or applies the merge of a topic into a decision record.

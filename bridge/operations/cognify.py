@@ -18,7 +18,6 @@ from jobs import clock, paths
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from ..embedding.embedder import is_text_rejected
 from ..graph import llm
 from ..graph.open_stores import Stores
 from ..memory import Memory
@@ -29,6 +28,7 @@ from ..store.applied_jobs import AppliedJob
 from ..store.extractions import Extraction
 from ..text.plain_summary import render_plain
 from . import Outcomes, Progress, Task, ingest, redactions
+from .rejected_texts import store_together
 
 if TYPE_CHECKING:
     from ..interface.result_shapes import CognifyResult, LookedInto, NotLookedInto
@@ -92,6 +92,8 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
         first = work.failures[0]
         why = JobError(first["code"], first["message"], details={"failures": work.failures})
         return Failed(_with_what_is_done(why, work, stores))
+    with stores.store.change(clock.iso(now), [AppliedJob(task.job_id, task.sha256)]):
+        pass  # records the job as applied: from here on a cancellation is too late
     return Succeeded(_result(task, work, stores))
 
 
@@ -181,17 +183,15 @@ def _store(texts: Sequence[tuple[str, str | None]], work: _Work, task: Task, sto
             work.fail(error, memory_id=memory.id, source=source)
             continue
         work.want(memory.id, source)
-    try:
-        store.add([(memory, task.job_id) for memory in new.values()], at)
-    except JobError as error:
-        if not is_text_rejected(error):
-            raise
-        for memory in new.values():  # one at a time, so that only the rejected text fails
-            try:
-                store.add([(memory, task.job_id)], at)
-            except JobError as refusal:
-                work.memory_ids.remove(memory.id)
-                work.fail(refusal, memory_id=memory.id, source=work.sources.get(memory.id))
+
+    def add(memories: Sequence[Memory]) -> None:
+        store.add([(memory, task.job_id) for memory in memories], at)
+
+    def reject(memory: Memory, error: JobError) -> None:
+        work.memory_ids.remove(memory.id)
+        work.fail(error, memory_id=memory.id, source=work.sources.get(memory.id))
+
+    store_together(list(new.values()), add, reject)
 
 
 # --- looking into it ---
@@ -208,10 +208,9 @@ def _look_into_all(
     slices = Slices(progress, "cognee looks into texts", len(memory_ids))
     failed: list[tuple[str, JobError]] = []
     in_a_row = 0
-    for position, memory_id in enumerate(memory_ids, 1):
-        effect = [AppliedJob(task.job_id, task.sha256)] if position == len(memory_ids) and not failed else []
+    for memory_id in memory_ids:
         try:
-            _look_into(task, memory_id, effect, stores, now, slices)
+            _look_into(task, memory_id, stores, now, slices)
             in_a_row = 0
         except JobError as error:
             if error.code in _FOR_GOOD:
@@ -223,7 +222,7 @@ def _look_into_all(
             else:
                 in_a_row += 1
                 failed.append((memory_id, error))
-        slices.done(1)
+        slices.advance(1)
     if failed:
         first = failed[0][1]
         codes = {memory_id: error.code for memory_id, error in failed}
@@ -231,10 +230,8 @@ def _look_into_all(
         raise JobError(first.code, first.message, remediation=first.remediation, details=details)
 
 
-def _look_into(
-    task: Task, memory_id: str, effect: Sequence[AppliedJob], stores: Stores, now: datetime, slices: Slices
-) -> None:
-    """Extract from one memory and commit what was found, with ``effect`` as applied jobs."""
+def _look_into(task: Task, memory_id: str, stores: Stores, now: datetime, slices: Slices) -> None:
+    """Extract from one memory and commit what was found."""
     memory = _visible(memory_id, stores)
     text = text_of(memory)
     if stores.settings.redact_secrets:
@@ -245,22 +242,19 @@ def _look_into(
     if error := stores.deliver([memory_id]).get(memory_id):
         raise error
     stores.forget_extractions([memory_id])  # leftovers of an extraction that was cut off
-    extraction = stores.graph.extract(memory_id, text, meter, lambda: slices.done())
+    extraction = stores.graph.extract(memory_id, text, meter, lambda: slices.advance())
     stores.graph.sync()
-    _keep(task, memory_id, extraction, effect, stores, now)
+    _keep(task, memory_id, extraction, stores, now)
 
 
-def _keep(
-    task: Task, memory_id: str, found: Extraction, effect: Sequence[AppliedJob], stores: Stores, now: datetime
-) -> None:
+def _keep(task: Task, memory_id: str, found: Extraction, stores: Stores, now: datetime) -> None:
     """Commit what was found. Raises JobError: MEMORY_FORGOTTEN when the memory was forgotten or hidden meanwhile."""
     try:
         _visible(memory_id, stores)
     except JobError:
         stores.forget_extractions([memory_id])
         raise
-    at = clock.iso(now)
-    with stores.store.change(at, effect) as change:
+    with stores.store.change(clock.iso(now)) as change:
         change.keep_extraction(memory_id, found, task.job_id)
 
 

@@ -87,8 +87,8 @@ def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> t
         raise _nothing(topic_id, memories, sources)
     progress({"done": 0, "total": len(sources), "message": "comparing the topic's memories"})
     slices = Slices(progress, "comparing the topic's memories", len(sources))
-    judges = judge(stores, task.job_id, slices.done)
-    made = record_draft.draft(sources, lambda texts: _embed(texts, stores, slices), judges, slices.done)
+    judges = judge(stores, task.job_id, slices.advance)
+    made = record_draft.draft(sources, lambda texts: _embed(texts, stores, slices), judges, slices.advance)
     if drafts := sum(memory.metadata.status == "Draft" for memory in memories):
         made = replace(made, warnings=(*made.warnings, f"Left out: {drafts} in draft."))
     preview = previews.preview_of(made, topic_id)
@@ -123,7 +123,7 @@ def _embed(texts: Sequence[str], stores: Stores, slices: Slices) -> Vectors:
     """Vectors of the texts, shape (n, dimensions), embedded in slices so that other jobs can run in between."""
     for start in range(0, len(texts), _EMBEDDED_TOGETHER):
         stores.store.embed(texts[start : start + _EMBEDDED_TOGETHER])
-        slices.done()
+        slices.advance()
     return stores.store.embed(texts)  # all are in the cache now
 
 

@@ -20,7 +20,6 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lifecycle import Failed, Succeeded
 
-from ..embedding.embedder import is_text_rejected
 from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..privacy import redaction
@@ -34,6 +33,7 @@ from ..text.sections import normalise
 from ..transfer import export_file
 from ..transfer.export_lines import ExportedCompaction, ExportedFinding, ExportedMemory, ExportedRecord
 from . import Outcomes, Progress, Task, redactions
+from .rejected_texts import store_together
 
 _FIRST, _TOGETHER = 10, 100  # memories of one transaction
 _SHOWN = 100  # details in a result
@@ -95,6 +95,8 @@ class Taking:
         self._given: dict[str, Memory] = {}  # memories as in the file, where secrets were replaced
         self._replaced: dict[str, dict[str, int]] = {}  # counts of these secrets by kind
         self._redactions: Counter[str] = Counter()
+        # Converted memories that were here already, by their ids in the file: (id, original, whether it has its words).
+        self._converted: list[tuple[str, str, bool]] = []
 
     def all_of(self, file: BinaryIO) -> dict[str, Any]:
         """Import everything. Returns the job's result.
@@ -107,6 +109,7 @@ class Taking:
         slices = Slices(self._progress, "storing memories", checked.memories)
         try:
             self._take(file, slices, records=False)
+            self._link_originals()
             if checked.followers:
                 self._take(file, slices, records=True)
         except JobError as error:
@@ -141,17 +144,17 @@ class Taking:
             elif isinstance(line, (ExportedCompaction, ExportedFinding)) and records:
                 others.append(line)
             else:
-                slices.done()
+                slices.advance()
             if len(batch) >= portion.size or len(others) >= _TOGETHER or (others and batch):
                 with portion:
                     self._store(batch)
                     if len(others) >= _TOGETHER:
                         self._keep(others)
                         others.clear()
-                slices.done(len(batch))
+                slices.advance(len(batch))
                 batch.clear()
         self._store(batch)
-        slices.done(len(batch))
+        slices.advance(len(batch))
         self._keep(others)
 
     # --- memories ---
@@ -172,7 +175,6 @@ class Taking:
         """Store the new memories of a portion, one at a time where the embedding provider rejects a text."""
         new: list[New] = []
         words: dict[tuple[object, ...], str] = {}
-        converted: list[Addition] = []
         for line, addition in batch:
             memory = addition.memory
             same = (memory.kind, memory.metadata.topic_id, memory.content, memory.text)
@@ -181,21 +183,15 @@ class Taking:
                 if not addition.hidden:
                     words[same] = memory.id
             elif addition.migrated_from is not None:
-                converted.append(addition)
-        try:
-            self._bring(new)
-        except JobError as error:
-            if not is_text_rejected(error):
-                raise
-            for one in new:  # one at a time, so that only the rejected text fails
-                try:
-                    self._bring([one])
-                except JobError as alone:
-                    if not is_text_rejected(alone):
-                        raise
-                    self._counts["failed"] += 1
-                    self._tell(one.line, one.addition.memory.id, "failed", f"{alone.code}: {alone.message}")
-        self._link_originals(converted)
+                ours = self._stores.store.get(self._id_here(memory.id))
+                is_same = ours is not None and _has_words_of(ours, memory)
+                self._converted.append((memory.id, addition.migrated_from, is_same))
+
+        def reject(one: New, error: JobError) -> None:
+            self._counts["failed"] += 1
+            self._tell(one.line, one.addition.memory.id, "failed", f"{error.code}: {error.message}")
+
+        store_together(new, self._bring, reject)
 
     def _is_to_be_added(self, line: int, addition: Addition, twin: str | None) -> bool:
         """Whether the memory is new in this store; otherwise it is counted as what it is. ``twin`` is the id of a
@@ -233,24 +229,25 @@ class Taking:
             self._compare(line, addition, same)
         return False
 
-    def _link_originals(self, converted: Sequence[Addition]) -> None:
+    def _link_originals(self) -> None:
         """Link originals that this import added to memories that were here already, so that a forgetting removes both.
 
-        An original whose memory has another one is removed again.
+        An original whose memory has another one is removed again. Memories may share an original, so this waits until
+        all of them are stored.
         """
         store = self._stores.store
-        pairs = [(self._id_here(one.memory.id), self._id_here(one.migrated_from or ""), one) for one in converted]
-        pairs = [pair for pair in pairs if store.is_hidden(pair[1]) and self._is_ours(pair[1])]
-        if not pairs:
+        found = [(self._id_here(memory_id), self._id_here(origin), same) for memory_id, origin, same in self._converted]
+        found = [each for each in found if store.is_hidden(each[1]) and self._is_ours(each[1])]
+        if not found:
             return
         links: dict[str, str] = {}
-        unused: list[str] = []
-        for memory_id, original, one in pairs:
-            ours, known = store.get(memory_id), store.known(memory_id)
-            if ours and known and known.migrated_from is None and _has_words_of(ours, one.memory):
+        for memory_id, original, is_same in found:
+            known = store.known(memory_id)
+            if is_same and known is not None and known.migrated_from is None:
                 links.setdefault(memory_id, original)
-            if original not in (*links.values(), *unused) and not store.conversions_of(original):
-                unused.append(original)
+        used = set(links.values())
+        unused = [each for each in {original: None for _, original, _ in found} if each not in used]
+        unused = [each for each in unused if not store.conversions_of(each)]
         with store.change(self._now) as change:
             for memory_id, original in links.items():
                 change.link_original(memory_id, original)

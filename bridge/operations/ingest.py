@@ -16,7 +16,6 @@ from jobs import client, clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from ..embedding.embedder import is_text_rejected
 from ..graph.open_stores import Stores
 from ..memory import STATUS_WORDS, Content, Memory, Metadata, References, TimeScope, is_topic_id, slug
 from ..store.applied_jobs import AppliedJob
@@ -27,6 +26,7 @@ from ..text.references import split
 from ..text.sections import normalise
 from ..text.template import Enriched, Legacy, Plain, parse
 from . import Outcomes, Progress, Task, redactions
+from .rejected_texts import store_together
 
 if TYPE_CHECKING:
     from ..interface.result_shapes import IngestResult, IngestTimings
@@ -110,17 +110,12 @@ def _store_all(
     prepared: Sequence[Prepared], stores: Stores, now: str, outcomes: dict[str, Succeeded | Failed]
 ) -> set[str]:
     """As ``_store``; where the embedding provider rejects a text, one job at a time, so that only its job fails."""
-    try:
-        return _store(prepared, stores, now, outcomes)
-    except JobError as error:
-        if not is_text_rejected(error):
-            raise
     duplicates: set[str] = set()
-    for item in prepared:
-        try:
-            duplicates |= _store([item], stores, now, outcomes)
-        except JobError as error:
-            outcomes[item.task.job_id] = Failed(error)
+
+    def reject(item: Prepared, error: JobError) -> None:
+        outcomes[item.task.job_id] = Failed(error)
+
+    store_together(prepared, lambda items: duplicates.update(_store(items, stores, now, outcomes)), reject)
     return duplicates
 
 

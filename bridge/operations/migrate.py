@@ -19,7 +19,6 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.lifecycle import Failed, Succeeded
 
-from ..embedding.embedder import is_text_rejected
 from ..graph import earlier_stores
 from ..graph.earlier_stores import Text, UnreadableText
 from ..graph.open_stores import Stores
@@ -34,6 +33,7 @@ from ..store.rows import Addition
 from ..transfer import receipts
 from ..transfer.migration import Converted, Skipped, convert
 from . import Outcomes, Progress, Task
+from .rejected_texts import store_together
 
 if TYPE_CHECKING:
     from ..interface.result_shapes import KeptMemory, MigratedItem, Migration, UndoneMigration
@@ -103,7 +103,8 @@ class Course:
     remaining: int = 0
 
     def judge(self, item: Item, known: Memories) -> Converted | None:
-        """Set the outcome of a text. Returns what to store for it, or None."""
+        """Set the outcome of a text, whatever it was. Returns what to store for it, or None."""
+        item.outcome = item.memory = item.original_id = item.reason = item.error = None
         try:
             words = earlier_stores.read(item.text)
             item.digest = sha256(words.encode()).hexdigest()
@@ -179,7 +180,7 @@ def _shown(task: Task, stores: Stores, now: str, progress: Progress) -> Migratio
             for item in part:
                 course.judge(item, store)
                 item.memory = _light(item.memory)
-        slices.done(len(part))
+        slices.advance(len(part))
     return _result(items, course, earlier.problems, None, dry_run=True)
 
 
@@ -205,7 +206,7 @@ def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> Migrat
         with portion:
             _bring_all(part, course, stores)
         done += len(part)
-        slices.done(len(part))
+        slices.advance(len(part))
     result = _result(items, course, earlier.problems, task.job_id, dry_run=False)
     counted = ("found", *get_args(Outcome), "remaining")
     counts = {name: count for name, count in result.items() if name in counted}
@@ -221,20 +222,19 @@ def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> Migrat
 def _bring_all(part: Sequence[Item], course: Course, stores: Stores) -> None:
     """Judge texts and store them in one transaction; one at a time where the embedding provider rejects a text."""
     known = stores.store
-    new = [(item, found) for item in part if (found := course.judge(item, known)) is not None]
-    try:
-        _bring(new, course, stores)
-    except JobError as error:
-        if not is_text_rejected(error):
-            raise
-        for pair in new:
-            try:
-                _bring([pair], course, stores)
-            except JobError as rejection:
-                if not is_text_rejected(rejection):
-                    raise
-                item = pair[0]
-                item.outcome, item.reason, item.error = "failed", rejection.message, rejection
+
+    def store(items: Sequence[Item]) -> None:
+        # On a copy: a text that is not stored uses up nothing of the limit, and an equal one is judged by itself.
+        trial = replace(course, seen=set(course.seen))
+        new = [(item, found) for item in items if (found := trial.judge(item, known)) is not None]
+        _bring(new, trial, stores)
+        course.left, course.seen, course.remaining = trial.left, trial.seen, trial.remaining
+
+    def reject(item: Item, error: JobError) -> None:
+        item.outcome, item.reason, item.error = "failed", error.message, error
+        item.original_id = None
+
+    store_together(part, store, reject)
     for item in part:
         if item.memory is not None and item.memory.number == 0 and (there := known.known(item.memory.id)):
             item.memory = replace(item.memory, number=there.number)  # the same text occurred twice in this part
@@ -361,7 +361,7 @@ def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> UndoneMig
         kept |= _reasons_to_keep({i: statuses[i] for i in part}, receipt_id, store)
         with store.change(now) as change:
             change.drop(_with_originals([i for i in part if i not in kept], receipt_id, store))
-        slices.done(len(part))
+        slices.advance(len(part))
     removed = [i for i in ids if i not in kept and stores.store.forgotten_at(i) is None]
     left: list[KeptMemory] = [{"memory_id": memory_id, "reason": reason} for memory_id, reason in kept.items()]
     undone = {"at": now, "job_id": task.job_id, "removed": removed, "kept": left}

@@ -135,7 +135,7 @@ class Audit:
             for number in numbers:
                 self._look(number, wrong, has_secrets)
             last = numbers[-1]
-            slices.done(len(numbers))
+            slices.advance(len(numbers))
         self._words_without_memory(wrong)
         for code, subject, ids in (
             ("MEMORIES_INVALID", "memories", wrong.invalid),

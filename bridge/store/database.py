@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -18,7 +17,6 @@ from . import migrations
 _NO_WORKSPACE = "00000000-0000-0000-0000-000000000000"
 PATIENCE_SECONDS = 10  # how long the writer waits for another connection's lock
 
-_NO_SPACE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # Windows has no quotas by that name
 _UNREADABLE = (
     sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM,
@@ -141,7 +139,7 @@ def failing_clearly() -> Iterator[None]:
 def _explained(error: Exception) -> JobError | None:
     """The JobError for an error of the disk or SQLite; None for any other."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary code, without the extended part
-    if code == sqlite3.SQLITE_FULL or (isinstance(error, OSError) and error.errno in _NO_SPACE):
+    if code == sqlite3.SQLITE_FULL or files.is_no_space(error):
         return JobError("DISK_FULL")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return JobError("STORE_BUSY")

@@ -274,7 +274,7 @@ class MemoryStore(MemoryReader):
 
         def embed(texts: Sequence[str]) -> Vectors:
             """Vectors from the cache, with pauses for other jobs."""
-            return self._embeddings.embed(texts, slices.done)
+            return self._embeddings.embed(texts, slices.advance)
 
         def take_over() -> None:
             """Record the new model, inside the transaction of the switch."""

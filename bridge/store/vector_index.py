@@ -185,7 +185,7 @@ class VectorIndex:
                 texts += passage_texts
             extents = self._append(generation, extents, embed(texts), starts)
             last = max(last, memories[-1].number)
-            slices.done(len(memories))
+            slices.advance(len(memories))
         with critical.critical_section(), database.transaction(self._connection):
             self._connection.executemany(
                 "UPDATE memories SET passage_row = ?, passage_count = ?, whole_row = ? WHERE number = ?",

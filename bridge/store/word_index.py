@@ -91,7 +91,7 @@ class WordIndex:
                     self._insert(new, memory)
             last = memories[-1].number
             taken.update(memory.number for memory in memories)
-            slices.done(len(memories))
+            slices.advance(len(memories))
         with database.transaction(self._connection):
             # Memories that were hidden meanwhile, or came back under a number that was passed already.
             visible = {number for (number,) in self._connection.execute("SELECT number FROM memories WHERE hidden = 0")}

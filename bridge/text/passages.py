@@ -17,7 +17,7 @@ PassageKind = Literal["whole", "topic", "sentence", "decision", "detail"]
 # A stop and a blank before a possible start of a sentence (beyond ASCII: any character); or a CJK stop; or a newline.
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?(?:[A-Z0-9`]|[^\x00-\x7f]))|(?<=[。！？])|\n+")
 
-# An ordinary memory has a tenth of these. Text beyond them is candidates by full-text search only.
+# An ordinary memory has a tenth of these. Only full-text search finds the text beyond them.
 MAX_PASSAGES = 200
 
 

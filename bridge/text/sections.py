@@ -42,6 +42,12 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def shorten(text: str, max_characters: int = 120) -> str:
+    """The text on a single line, cut to ``max_characters``; a cut text ends in ``…``."""
+    line = one_line(text)
+    return line if len(line) <= max_characters else line[: max_characters - 1] + "…"
+
+
 def normalise_time(text: str) -> str | None:
     """A timestamp as ISO 8601 in UTC with ``Z``; None for an invalid one."""
     try:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 # The version of ``index_text``. Raise it with each change of its output; indexes of older versions are then rebuilt.
-INDEX_FORMAT = 3
+INDEX_FORMAT = 4
 
 # A query may be a pasted log.
 MAX_TERMS = 100

@@ -62,7 +62,7 @@ def inspect(file: BinaryIO, slices: Slices) -> Checked:
     """
     checked = Checked()
     for number, line in lines(file):
-        slices.done(1)
+        slices.advance(1)
         if isinstance(line, ExportEnd):
             checked.was_edited = line.sha256 is None
         checked.followers += isinstance(line, (ExportedRecord, ExportedCompaction, ExportedFinding))

@@ -260,3 +260,13 @@ def test_a_provider_that_asks_for_a_pause_while_the_graph_is_written_is_no_fault
         (outcome,) = fork.run("ingest", given)
         assert outcome["result"]["duplicate"] is False
         assert fork.ask("missing", [outcome["result"]["memory_id"]]) == []
+
+
+def test_a_failed_picture_does_not_report_an_earlier_error_of_the_provider(forks: Forks, workspace: Workspace) -> None:
+    given = task("job-q", "ingest", {"summary": summary("Limits", plan_id="plan-078")})
+    with forks.start() as fork:
+        fork.ask("refuse", "Plan 078", "RATE_LIMITED")
+        (outcome,) = fork.run("ingest", given)
+        assert outcome["error"]["code"] == "RATE_LIMITED"
+        with pytest.raises(AssertionError, match="while writing"):
+            fork.ask("picture", 5)  # not a list of ids, so the graph's engine raises

@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 from fake_embedder import FakeEmbedder
 
+from bridge.embedding.embedder import Vectors
 from bridge.graph import graph_files, outbox_relay
 from bridge.graph.llm_budget import Meter
 from bridge.graph.open_stores import Stores
@@ -23,6 +24,7 @@ from bridge.operations.cognify import least_calls
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from bridge.store import database
+from bridge.store.applied_jobs import AppliedJob
 from bridge.store.extractions import ExtractedEdge, ExtractedNode, Extraction, data_id_of
 from bridge.store.memory_store import MemoryStore
 from jobs import clock
@@ -237,6 +239,45 @@ def test_a_text_that_the_provider_refuses_is_told_of_and_the_rest_is_done(place:
     error = place.failed(texts=["Redis too."], job_id="alone")
     assert (error.code, error.retryable) == ("LLM_TEXT_REFUSED", False)
     assert "The text is kept and found as a memory." in error.message
+
+
+class PickyEmbedder(FakeEmbedder):
+    """Rejects a text, and with it the whole request; has no time for another."""
+
+    is_busy = True
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        if any("rejected" in text for text in texts):
+            raise JobError("EMBEDDING_FAILED", details={"status": 400})
+        if self.is_busy and any("Kafka" in text for text in texts):
+            raise JobError("RATE_LIMITED", details={"retry_after_seconds": 7})
+        return super().embed(texts)
+
+
+def test_no_text_is_lost_while_the_provider_rejects_one_and_then_has_no_time(place: Place) -> None:
+    embedder = place._embedder = PickyEmbedder()
+    texts = ["A rejected one.", "Atlas.", "Kafka.", "Redis too."]
+    error = place.failed(texts=texts)
+    assert (error.code, error.details["retry_after_seconds"]) == ("RATE_LIMITED", 7)
+    embedder.is_busy = False
+    result = place.cognify(texts=texts)
+    assert result["looked_into"] == 3
+    assert [failure["code"] for failure in result["failures"]] == ["EMBEDDING_FAILED"]
+
+
+def is_applied(place: Place, job_id: str) -> bool:
+    return place.store.is_applied(AppliedJob(job_id, "0" * 64))
+
+
+def test_a_job_is_applied_once_it_succeeds_whichever_text_fails(place: Place) -> None:
+    place.fake.errors["Redis too."] = [JobError("LLM_TEXT_REFUSED")]
+    assert place.cognify(texts=["Atlas.", "Redis too."])["looked_into"] == 1
+    assert is_applied(place, "job")
+    place.fake.errors["Kafka."] = [JobError("LLM_UNREACHABLE")]
+    place.failed(texts=["Atlas.", "Kafka."], job_id="fails")
+    assert not is_applied(place, "fails")
+    place.cognify(texts=["Atlas."], job_id="nothing left to do")
+    assert is_applied(place, "nothing left to do")
 
 
 def test_a_bad_key_gives_up_at_the_first_text(place: Place) -> None:

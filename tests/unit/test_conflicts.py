@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from fake_embedder import FakeEmbedder
 
-from bridge.compaction import contrast
+from bridge.compaction import conflict_model
 from bridge.compaction.conflicts import FoundConflict, compare_texts, find_conflicts
+from bridge.compaction.decision_features import extract_features
 from bridge.embedding.embedder import Vectors
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -157,7 +158,7 @@ def test_a_conflict_of_other_form_is_found_with_the_likeness_of_the_texts(earlie
     found = compare_texts(earlier, later, NEAR)
     assert found is not None
     assert found.kind == kind
-    assert contrast.LIKELY <= found.confidence < 1
+    assert conflict_model.LIKELY <= found.confidence < 1
 
 
 @pytest.mark.parametrize(
@@ -183,13 +184,13 @@ def test_texts_that_are_far_from_each_other_do_not_conflict() -> None:
 def test_nothing_that_is_likely_enough_is_passed_over_unread() -> None:
     """The quick bound, by which most pairs are never compared, is a bound."""
     texts = [str(pair[side]) for pair in labelled("conflicts_dev") for side in ("earlier", "later")]
-    readings, vectors = [contrast.read(text) for text in texts], embedded(texts)
-    near = contrast.candidates(readings, vectors)
+    features, vectors = [extract_features(text) for text in texts], embedded(texts)
+    near = conflict_model.candidates(features, vectors)
     for later in range(0, len(texts), 20):
         for earlier in range(later):
             if not near[later, earlier]:
                 cosine = float(vectors[earlier] @ vectors[later])
-                assert contrast.likely_difference(readings[earlier], readings[later], cosine) is None
+                assert conflict_model.likely_difference(features[earlier], features[later], cosine) is None
 
 
 # --- many texts ---
@@ -221,15 +222,15 @@ def test_many_texts_are_compared_like_two() -> None:
         (pair.earlier, pair.later): pair.found
         for pair in find_conflicts(texts, [*map(str, range(len(texts)))], vectors)
     }
-    readings = [contrast.read(text) for text in texts]
+    features = [extract_features(text) for text in texts]
     reached = np.eye(len(texts), dtype=bool)
     for b in range(len(texts)):
         for a in range(b):
             if (a, b) in found:
                 reached[b] |= reached[a]
         for a in range(b):
-            alone = compare_texts(texts[a], texts[b]) or contrast.likely_difference(
-                readings[a], readings[b], float(vectors[a] @ vectors[b])
+            alone = compare_texts(texts[a], texts[b]) or conflict_model.likely_difference(
+                features[a], features[b], float(vectors[a] @ vectors[b])
             )
             assert ((a, b) in found) <= (alone is not None)
             assert (alone is not None) <= reached[b, a], f"{texts[a]} | {texts[b]}"

@@ -24,7 +24,7 @@ from bridge.embedding.embedder import Embedder
 from bridge.embedding.factory import create
 from bridge.embedding.local_embedder import BATCH_TOKENS, FastembedEmbedder, OnnxEmbedder, plan_batches
 from bridge.embedding.remote_embedder import BATCH_TEXTS, HttpEmbedder, LiteLLMEmbedder, retry_after_seconds
-from bridge.embedding.tokens import word_pieces
+from bridge.embedding.tokens import word_piece_tokenizer
 from jobs.errors import JobError, Reaction
 
 KEY = "sk-secret-key"
@@ -79,7 +79,7 @@ def test_bulk_work_on_several_threads_gives_the_same_bits_as_on_one(model_cache:
 def test_threads_that_share_a_run_change_no_bit(model_cache: Path) -> None:
     """Of a word alone, of a question, of a text as long as the model reads."""
     folder = model_files.find(model_cache)
-    alone, shared = OnnxEmbedder(folder), [OnnxEmbedder(folder, inside=count) for count in (2, 3)]
+    alone, shared = OnnxEmbedder(folder), [OnnxEmbedder(folder, intra_op_threads=count) for count in (2, 3)]
     for text in [*TEXTS, "x", "E1042", TOO_LONG, *(TOO_LONG[: 37 * number] for number in range(1, 40))]:
         wanted = alone.embed([text])
         assert all((found.embed([text]) == wanted).all() for found in shared), text[:50]
@@ -126,9 +126,9 @@ def test_weights_that_cannot_be_loaded_are_corrupt(model_cache: Path, tmp_path: 
 
 def test_a_model_that_was_mended_is_used_by_who_met_the_broken_one(model_cache: Path, tmp_path: Path) -> None:
     folder = model_files.find(model_cache)
-    made, count = OnnxEmbedder(tmp_path), word_pieces(tmp_path)
+    made, count = OnnxEmbedder(tmp_path), word_piece_tokenizer(tmp_path)
     with pytest.raises(JobError, match="MODEL_CORRUPT"):
-        count.ready()
+        count.load()
     with pytest.raises(JobError, match="MODEL_CORRUPT"):
         made.embed(["word"])
     for name in ("tokenizer.json", "model.onnx", "model.safetensors"):

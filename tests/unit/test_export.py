@@ -421,6 +421,23 @@ def test_a_memory_keeps_the_original_that_it_has_and_takes_no_other(here: Withou
     assert body(there) == before
 
 
+@pytest.mark.parametrize("between", [0, 150])
+def test_an_original_of_two_memories_stays_for_the_one_that_lacks_it(
+    here: WithoutCognee, there: WithoutCognee, between: int
+) -> None:
+    """Also where the two are in different transactions."""
+    others = [legacy(f"other {number}") for number in range(between)]
+    store(here, Addition(legacy("shared"), hidden=True), Addition(summary("first"), migrated_from=an_id("shared")))
+    store(here, *others, Addition(summary("second"), migrated_from=an_id("shared")))
+    own = Addition(legacy("own"), hidden=True), Addition(summary("first"), migrated_from=an_id("own"))
+    store(there, *own, *others, summary("second"))
+    imported(there, lines_of(here))
+    lines = {line["metadata"]["memory_id"]: line for line in body(there)}
+    assert lines[an_id("first")]["migrated_from"] == an_id("own")
+    assert lines[an_id("second")]["migrated_from"] == an_id("shared")
+    assert lines[an_id("shared")]["hidden"]
+
+
 def test_the_history_of_a_forgotten_topic_is_imported_too(here: WithoutCognee, there: WithoutCognee) -> None:
     some_of_everything(here)
     with here.store.change(LATER) as change:

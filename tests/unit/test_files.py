@@ -38,6 +38,19 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (OSError(errno.ENOSPC, ""), True),
+        (OSError(getattr(errno, "EDQUOT", errno.ENOSPC), ""), True),
+        (OSError(errno.EACCES, ""), False),
+        (ValueError(), False),
+    ],
+)
+def test_a_full_disk_and_a_used_up_quota_are_both_no_space(error: Exception, expected: bool) -> None:
+    assert files.is_no_space(error) is expected
+
+
 @posix
 def test_a_file_is_private_whatever_the_umask(tmp_path: Path, umask: int) -> None:
     files.write_new(tmp_path / "new", b"x")

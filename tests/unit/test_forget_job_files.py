@@ -71,14 +71,17 @@ def test_the_files_are_scrubbed_before_the_job_ends(bench: Bench) -> None:
         bench.ledger.replay("bad")
 
 
-def test_what_the_disk_refuses_keeps_the_job_from_ending(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("full_disk", [errno.ENOSPC, errno.EDQUOT])
+def test_what_the_disk_refuses_keeps_the_job_from_ending(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, full_disk: int
+) -> None:
     ended(bench, "good", Succeeded({"topic": SAID}))
     bench.accept("f", "forget", {"memory_ids": ["m"]})
     bench.child.answer = forgets(jobs=["good"])
     with monkeypatch.context() as full:
 
         def refuse(*_: object) -> None:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            raise OSError(full_disk, os.strerror(full_disk))
 
         full.setattr(spool, "scrub", refuse)
         bench.runner.look("f")

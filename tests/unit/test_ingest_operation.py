@@ -103,3 +103,16 @@ def test_a_provider_that_is_out_of_order_is_asked_once_for_all(
     with pytest.raises(JobError, match=error.code):
         run("ingest", tasks("a", "b"), stores, NOW, ignore_progress)
     assert len(asked) == 1
+
+
+def test_a_provider_that_has_no_time_after_a_rejected_text_lets_all_jobs_wait(
+    stores: Stores, embedder: PickyEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(texts: Sequence[str]) -> Vectors:
+        if any("bad" in text for text in texts):
+            raise JobError("EMBEDDING_FAILED", details={"status": 400})
+        raise JobError("RATE_LIMITED")
+
+    monkeypatch.setattr(embedder, "embed", refuse)
+    with pytest.raises(JobError, match="RATE_LIMITED"):
+        run("ingest", tasks("bad", "a", "b"), stores, NOW, ignore_progress)

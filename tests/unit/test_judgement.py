@@ -128,9 +128,9 @@ def test_a_verdict_that_is_unsure_or_of_no_pair_changes_nothing() -> None:
 def test_the_number_of_calls_and_of_pairs_is_bounded() -> None:
     said = statements(*(f"Decision {n} of many." for n in range(1, 31)))
     model = Model(Verdicts=verdicts("both"))
-    pulses: list[None] = []
-    LanguageModel(model, lambda: pulses.append(None)).conflicts(said, [], alike(30))
-    assert len(model.asked) == len(pulses) == judgement.MAX_CALLS
+    yields: list[None] = []
+    LanguageModel(model, lambda: yields.append(None)).conflicts(said, [], alike(30))
+    assert len(model.asked) == len(yields) == judgement.MAX_CALLS
     assert [len(json.loads(user)["pairs"]) for _, user in model.asked] == [
         judgement.PAIRS_PER_CALL
     ] * judgement.MAX_CALLS

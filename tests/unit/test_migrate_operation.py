@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from hypothesis import given, settings, strategies as st
 from old_workspace import BROKEN, CONVERSATION, ENRICHED, NOTE, PLAIN, OldWorkspace
 
 from bridge import slices
+from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.memory import Memory, Metadata
 from bridge.operations import Task, migrate
@@ -139,6 +140,29 @@ def test_a_dry_run_shows_the_same_and_changes_nothing(bench: Bench) -> None:
     before = bench.files()
     assert counts(bench.run("again", dry_run=True)) == {"found": 3, "already_migrated": 3, "skipped": 1}
     assert bench.files() == before
+
+
+class PickyEmbedder(FakeEmbedder):
+    """Rejects the text of the older summary, as a provider would."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        if any("Plan 014" in text for text in texts):
+            raise JobError("EMBEDDING_FAILED", "Too long.", details={"status": 400})
+        return super().embed(texts)
+
+
+def test_a_rejected_text_takes_nothing_of_the_limit_and_equal_ones_fail_like_it(bench: Bench) -> None:
+    bench.old.add(PLAIN, at="2025-11-01 00:00:00", location="file:///copy/" + bench.old.write(PLAIN).name)
+    bench.stores._embedder = PickyEmbedder()
+    result = bench.run("m", limit=1)
+    assert counts(result) == {"found": 4, "migrated": 1, "failed": 2, "skipped": 1, "remaining": 1}
+    assert bench.stores.store.count() == 1
+    failed = [item for item in result["items"] if item["outcome"] == "failed"]
+    assert {(item["error_code"], item["reason"], item["memory_id"]) for item in failed} == {
+        ("EMBEDDING_FAILED", "Too long.", None)
+    }
+    assert {item["original_id"] for item in bench.receipt("m")["items"] if item["outcome"] == "failed"} == {None}
+    assert bench.run("m", limit=1) == result
 
 
 def test_migrating_again_adds_nothing(bench: Bench) -> None:

@@ -24,7 +24,9 @@ from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.search.ranking import LEXICAL_WEIGHT, NAME_SHARE
 from bridge.search.reader import Reader
+from bridge.slices import Slices, ignore_progress
 from bridge.store import database
+from bridge.store.audit import open_audit
 from bridge.store.full_text import table_in_force
 from bridge.store.memory_store import MemoryStore
 from bridge.text.terms import INDEX_FORMAT
@@ -192,6 +194,19 @@ def test_an_index_of_an_older_form_is_made_anew_once_by_the_writer(tmp_path: Pat
             tables.append(table_in_force(connection))
     assert [hit["summary_text"] for hit in ask("迁移")] == ["数据库已经迁移"]
     assert tables == ["words_2", "words_2"]
+
+
+def test_an_index_of_version_0_4_0_is_made_anew_and_is_then_sound(tmp_path: Path) -> None:
+    embedder = FakeEmbedder(64)
+    workspace = fill(tmp_path, [text("Fixed by #41-")], embedder)
+    with closing(sqlite3.connect(workspace.memory_db)) as connection, connection:
+        connection.execute("UPDATE words SET body = 'fixed by #41-'")  # as format 3 had it
+        database.set_meta(connection, "words_format", "3")
+    MemoryStore(workspace, embedder).close()
+    with open_audit(workspace) as audit:
+        assert audit is not None
+        assert list(audit.memories(Slices(ignore_progress, "", 0), None)) == []
+    assert [hit["summary_text"] for hit in asking(workspace, embedder)("#41")] == ["Fixed by #41-"]
 
 
 def test_a_new_store_needs_no_second_index(tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from hashlib import sha256
 
 import pytest
 from hypothesis import example, given, strategies as st
 
 from bridge.store import migrations
-from bridge.text.terms import MAX_TERMS, STOP_WORDS, index_text, query_terms
+from bridge.text.terms import INDEX_FORMAT, MAX_TERMS, STOP_WORDS, index_text, query_terms
 
 
 def asked(query: str) -> list[str]:
@@ -300,3 +301,23 @@ def test_a_text_is_found_by_itself(text: str) -> None:
         connection.execute(migrations.WORDS.format(table="words"))
         if query_terms(text):
             assert found(connection, text, text)
+
+
+# Fixed texts with one case at least of each rule of ``index_text``. A new rule adds a text, and changes the digest.
+INDEXED = (
+    "We renamed parseJobFile and XMLHttpRequest to max_job_bytes; E1042 and HTTPServer2 stay.",
+    "See src/app/main.py:42:7, C:\\Users\\ann\\job.json and .github/workflows/ci.yml.",
+    "Fixed by #41, #42- and PR 123; GH-7 and owner/repo#9 are open.",
+    "C++, C#, C#/ and F#: with .env, .env/, --no-start, -v, @ann and $HOME.",
+    "Größe, GROESSE, café, Ärger, Ωμέγα and Ёлка.",
+    "状态机怎么工作 and データベース移行.",
+    "Commit 3e3331bed, id 123e4567-e89b-12d3-a456-426614174000, version v1.26.4.",
+    "ﬁle ① ｆｕｌｌ, Ann’s “quoted” word; read/write of a well-known 5k file.",
+)
+# Format -> digest of what ``index_text`` gives for them.
+DIGESTS = {4: "7f1ba62eab61fbc39bd63db42e90d34231393871e42d5759883e5be0cb7044e7"}
+
+
+def test_another_output_of_the_index_has_another_format() -> None:
+    output = "\0".join(index_text(text) for text in INDEXED)
+    assert DIGESTS.get(INDEX_FORMAT) == sha256(output.encode()).hexdigest(), "raise INDEX_FORMAT, and add its digest"

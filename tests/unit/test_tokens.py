@@ -10,14 +10,14 @@ from hypothesis import given, settings, strategies as st
 from tokenizers import Tokenizer
 
 from bridge.embedding import model_files
-from bridge.embedding.tokens import PlainWords, WordPieces
+from bridge.embedding.tokens import LatinWordPieces, WordPieceTokenizer
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 @pytest.fixture(scope="module")
-def plain(model_cache: Path) -> PlainWords:
-    return PlainWords(model_files.find(model_cache) / "tokenizer.json")
+def plain(model_cache: Path) -> LatinWordPieces:
+    return LatinWordPieces(model_files.find(model_cache) / "tokenizer.json")
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def published(model_cache: Path) -> Callable[[str], list[int]]:
 
 
 def test_each_plain_character_is_treated_as_the_tokenizer_treats_it(
-    plain: PlainWords, published: Callable[[str], list[int]]
+    plain: LatinWordPieces, published: Callable[[str], list[int]]
 ) -> None:
     treated = 0
     for character in map(chr, range(0x3000)):
@@ -59,7 +59,7 @@ texts = st.text(
 @settings(deadline=None, max_examples=300)
 @given(st.lists(st.one_of(texts, st.sampled_from(SPECIAL), st.sampled_from(["x" * 100, "x" * 101, "É" * 101]))))
 def test_any_text_has_the_tokenizers_ids_or_is_left_to_it(
-    plain: PlainWords, published: Callable[[str], list[int]], parts: list[str]
+    plain: LatinWordPieces, published: Callable[[str], list[int]], parts: list[str]
 ) -> None:
     text = "".join(parts)
     found = plain.ids(text)
@@ -74,12 +74,12 @@ def test_any_text_has_the_tokenizers_ids_or_is_left_to_it(
         "unbelievable embeddings " * 300,
     ],
 )
-def test_everyday_texts_are_plain(plain: PlainWords, published: Callable[[str], list[int]], text: str) -> None:
+def test_everyday_texts_are_plain(plain: LatinWordPieces, published: Callable[[str], list[int]], text: str) -> None:
     assert plain.ids(text) == published(text)
 
 
 @pytest.mark.parametrize("text", ["日本語", "a [SEP] b", "αβγ", "🙂", "e\u0301"])
-def test_other_texts_are_left_to_the_tokenizer(plain: PlainWords, text: str) -> None:
+def test_other_texts_are_left_to_the_tokenizer(plain: LatinWordPieces, text: str) -> None:
     assert plain.ids(text) is None
 
 
@@ -89,4 +89,4 @@ def test_the_models_input_is_what_the_tokenizer_alone_would_give(model_cache: Pa
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(model_files.TOKEN_LIMIT)
-    assert WordPieces(folder).ids(text) == tokenizer.encode(text).ids
+    assert WordPieceTokenizer(folder).ids(text) == tokenizer.encode(text).ids

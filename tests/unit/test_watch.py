@@ -82,7 +82,7 @@ def test_what_is_on_its_way_in_or_asked_for_is_not_idle(workspace: Workspace) ->
 @pytest.fixture
 def printed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     found: list[bytes] = []
-    monkeypatch.setattr("bridge.interface.envelope.put", found.append)
+    monkeypatch.setattr("bridge.interface.envelope.write", found.append)
     return found
 
 

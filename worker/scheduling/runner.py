@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 import threading
 import time
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from jobs import clock, lifecycle
+from jobs import clock, files, lifecycle
 from jobs.errors import JobError
 from jobs.kinds import BATCHED, PREEMPTIBLE, YIELDS
 from jobs.layout import SpoolPaths
@@ -206,7 +205,7 @@ class Runner:
             return forget_job_files.scrubbed(event, self._paths, self._ledger, self._apply)
         except OSError as error:
             log.error("jobs' files cannot be scrubbed: %s", error)
-            return lifecycle.Failed(JobError("DISK_FULL" if error.errno == errno.ENOSPC else "SYSTEM_BUSY"))
+            return lifecycle.Failed(JobError("DISK_FULL" if files.is_no_space(error) else "SYSTEM_BUSY"))
 
     def _events_after(self, ended: ChildEnded, records: Mapping[str, Record]) -> dict[str, Event]:
         """The event for each job whose child ended without an answer.

@@ -131,7 +131,7 @@ def export(given: argparse.Namespace) -> Envelope:
             raise JobError("ARGUMENT_INVALID", "--json goes with --out: without it, the export itself is on stdout.")
         envelope.claim_stdout()
         try:
-            return envelope.success(out=None, counts=exports.write(workspace, VERSION, now, envelope.put))
+            return envelope.success(out=None, counts=exports.write(workspace, VERSION, now, envelope.write))
         except BrokenPipeError:  # the reader has closed the pipe, such as "| head"
             return envelope.success(out=None, counts=None)
     out = target(workspace, given.out)

@@ -75,9 +75,17 @@ def _deep(workspace: Workspace, *, start: bool) -> list[Finding]:
         ]
     try:
         job_id = new_job_id()
-        with Progress(workspace.spool, job_id) as seen:
+        with Progress(workspace.spool, job_id) as shown:
             ended: Mapping[str, Any] = submission.submit(
-                workspace, settings, "check", {}, start=start, wait=True, seen=seen, job_id=job_id, submitted_by="cli"
+                workspace,
+                settings,
+                "check",
+                {},
+                start=start,
+                wait=True,
+                on_record=shown,
+                job_id=job_id,
+                submitted_by="cli",
             )
     except JobError as error:
         return [finding("CHECK_FAILED", "stores", f"{error.code}: {error.message}", remedy=error.remediation)]

@@ -52,7 +52,7 @@ def submit_job(
     with Progress(workspace.spool, fields["job_id"]) as seen:
         return submit(
             workspace, found, kind, payload,
-            start=not given.no_start, wait=given.wait, wait_seconds=given.timeout, seen=seen, **fields,
+            start=not given.no_start, wait=given.wait, wait_seconds=given.timeout, on_record=seen, **fields,
         )  # fmt: skip
 
 

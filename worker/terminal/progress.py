@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from bridge.interface.submission import Notes
+from bridge.interface.submission import WaitNotices
 from jobs import heartbeat
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record
@@ -44,7 +44,7 @@ class Progress:
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._next_look = time.monotonic() + _QUIET_SECONDS
-        self._notes = Notes(self._note)
+        self._notes = WaitNotices(self._note)
         self._wanted = sys.stderr.isatty()
 
     def __enter__(self) -> Progress:

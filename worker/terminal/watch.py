@@ -139,7 +139,7 @@ def emit(value: Mapping[str, Any], text: str, *, as_json: bool) -> None:
     """Print one event: a line for people, or one JSON object per line. Raises BrokenPipeError when the reader has
     closed."""
     if as_json:
-        envelope.put(envelope.encoded(dict(value)))
+        envelope.write(envelope.encoded(dict(value)))
     else:
         terminal.say(text)
         sys.stdout.flush()
