@@ -8,7 +8,6 @@ its worker and its script.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -123,7 +122,7 @@ def main() -> None:
         for name in here.taken
     ]
     table.show(
-        f"This checkout beside {os.path.basename(sys.argv[1])}, in turn",
+        f"This checkout beside {Path(sys.argv[1]).name}, in turn",
         ["work", "here: median (least–most)", "there", "here/there"],
         rows,
     )

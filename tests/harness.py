@@ -46,7 +46,7 @@ def until(look: Callable[[], T | None], what: str, seconds: float = PATIENCE) ->
 class Place:
     """A workspace below ``base``, the user's configuration beside it, and an environment that points there."""
 
-    def __init__(self, base: Path, **variables: str) -> None:
+    def __init__(self, base: Path, *, adopted: bool = True, **variables: str) -> None:
         self.workspace = Workspace(base / "workspace")
         self.workspace.root.mkdir(parents=True)
         self.config = base / "config"
@@ -57,7 +57,8 @@ class Place:
             "COGNEE_MEMORY_TEST_JOBS": "1",
             **variables,
         }
-        trust.adopt(self.workspace, self.config)  # as the first command of a user does
+        if adopted:  # as by the first command of a user
+            trust.adopt(self.workspace, self.config)
 
     @property
     def spool(self) -> SpoolPaths:

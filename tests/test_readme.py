@@ -45,7 +45,7 @@ def test_the_demo_prints_what_the_readme_shows(model_cache: Path) -> None:
 @pytest.mark.cognee
 def test_a_newcomers_first_memory_is_stored_and_found(model_cache: Path, tmp_path: Path) -> None:
     """What stands below *Install*, in a folder where nothing is yet."""
-    place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    place = Place(tmp_path, adopted=False, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
     session = Session()
     commands = [step for step in steps(README) if step.command.startswith("cognee-memory ")]
     try:

@@ -146,7 +146,7 @@ def agent(place: Place) -> Iterator[Agent]:
 @pytest.fixture
 def unused(model_cache: Path, tmp_path: Path) -> Iterator[Place]:
     """A workspace without anything. A worker that a tool started is ended with the test."""
-    place = Place(tmp_path, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    place = Place(tmp_path, adopted=False, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
     yield place
     if is_held(place.spool.lock):
         os.kill(int(until(place.heartbeat, "a heartbeat")["pid"]), signal.SIGKILL)

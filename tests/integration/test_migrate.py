@@ -78,7 +78,7 @@ def test_what_the_present_cognee_was_given_is_migrated(tmp_path: Path, model_cac
 @pytest.fixture(scope="module")
 def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """An old version's workspace, with stores of its engines, and a worker of ours."""
-    place = Place(tmp_path_factory.mktemp("old"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    place = Place(tmp_path_factory.mktemp("old"), adopted=False, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
     old = OldWorkspace(place.workspace.root, "0.4.1")
     old.add(BROKEN)
     (old.store.parent / "cognee_graph_kuzu").write_bytes(b"of another engine")

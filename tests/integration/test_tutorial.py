@@ -27,7 +27,7 @@ QUESTION = ("retrieve", "how long may I keep a novel", "--as-of", "2026-11-20T12
 @pytest.fixture(scope="module")
 def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
     """The workspace of the tutorial."""
-    return Place(tmp_path_factory.mktemp("tutorial"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
+    return Place(tmp_path_factory.mktemp("tutorial"), adopted=False, COGNEE_MEMORY_CACHE_DIR=str(model_cache))
 
 
 def run(place: Place, command: str) -> str:
@@ -100,7 +100,7 @@ class Elsewhere(Place):
 
 
 def elsewhere(place: Place, base: Path) -> Place:
-    return Elsewhere(base, COGNEE_MEMORY_CACHE_DIR=place.environment["COGNEE_MEMORY_CACHE_DIR"])
+    return Elsewhere(base, adopted=False, COGNEE_MEMORY_CACHE_DIR=place.environment["COGNEE_MEMORY_CACHE_DIR"])
 
 
 def answer(place: Place) -> dict[str, Any]:

@@ -266,7 +266,8 @@ def test_a_missing_workspace_is_an_error(place: Place) -> None:
     assert json.loads(done.stdout)["error_code"] == "WORKSPACE_MISSING"
 
 
-def test_a_foreign_workspace_is_closed_until_it_is_trusted(place: Place) -> None:
+def test_a_foreign_workspace_is_closed_until_it_is_trusted(tmp_path: Path) -> None:
+    place = Place(tmp_path, adopted=False)
     spool.prepare(place.spool)
     (place.spool.results / "job-1.json").write_text("{}")
     assert place.json("jobs", "list")["error_code"] == "WORKSPACE_NOT_TRUSTED"
