@@ -93,7 +93,7 @@ def test_after_a_power_cut_a_worker_ends_every_job_even_if_the_power_is_cut_agai
         left = list(spool.records(Workspace(base / "workspace").spool))
         try:
             again = spool_story.record_recovery(
-                library, base, spool_story.TornPlace(tmp_path / f"place-{number}"), cut.at, promises
+                library, base, spool_story.TornPlace(tmp_path / f"place-{number}", adopted=False), cut.at, promises
             )
         except AssertionError as error:
             pytest.fail(f"{error}\nseed {SEED}\n{cut.describe(disk)}")

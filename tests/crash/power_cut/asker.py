@@ -7,15 +7,20 @@ import json
 import sys
 from pathlib import Path
 
+from bridge import trust
+from bridge.settings import load
 from jobs import client, files, spool
 from jobs.layout import Workspace
 from power_cut.recording import mark
 
 
 def main() -> None:
-    place = Workspace(Path(sys.argv[1])).spool
+    workspace = Workspace(Path(sys.argv[1]))
+    place = workspace.spool
     for what, *given in json.loads(sys.argv[2]):
         match what:
+            case "adopt":
+                trust.adopt(workspace, load().config_folder)
             case "submit":
                 job_id, payload = given
                 done = client.submit(place, "noop", payload, job_id=job_id)

@@ -53,10 +53,10 @@ class _Recorded:
 def record_story(library: Path, base: Path) -> Disk:
     """A spool's life: dropped before there is a worker, accepted, run, failed, cancelled, refused, replayed; the
     worker killed in the middle of a job, and another one after it."""
-    place = Place(base / "disk")
+    place = Place(base / "disk", adopted=False)
     recording = Recording(library, base / "disk", base / "recording.log")
     recorded = _Recorded(recording, place)
-    recorded.ask(["submit", "early-1", {}], ["submit", "early-2", {}], ["cancel", "early-2"])
+    recorded.ask(["adopt"], ["submit", "early-1", {}], ["submit", "early-2", {}], ["cancel", "early-2"])
     with place.worker() as first:
         place.ended("early-1")
         place.ended("early-2")
