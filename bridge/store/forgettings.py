@@ -13,8 +13,9 @@ from typing import Any
 
 from .applied_jobs import AppliedJob
 
-# The fields of a plan that may still have to be removed.
-_LEFT = ("jobs", "jobs_to_cancel", "rejected", "parts", "files", "stores", "data_ids")
+# The fields of a plan that may still have to be removed: the worker removes the first ones, the child the others.
+_LEFT_TO_WORKER = ("jobs", "jobs_to_cancel", "rejected", "parts")
+_LEFT = (*_LEFT_TO_WORKER, "files", "stores", "data_ids")
 _STORED_AS = {"jobs_to_cancel": "doomed"}  # field -> its name in the stored JSON, where that differs
 _NAMED = {stored: ours for ours, stored in _STORED_AS.items()}
 
@@ -50,12 +51,13 @@ class Plan:
 
     def joined(self, others: Iterable[Plan]) -> Plan:
         """This plan, with what the other plans still have to remove."""
-        plan = self
-        for other in others:
-            for name in _LEFT:
-                both: dict[str, Any] = {name: tuple(dict.fromkeys((*getattr(plan, name), *getattr(other, name))))}
-                plan = replace(plan, **both)
-        return plan
+        plans = [self, *others]
+        return replace(self, **{name: _in_any(plans, name) for name in _LEFT})
+
+
+def _in_any(plans: Iterable[Plan], name: str) -> Any:
+    """The values that a field has in any of the plans, each once."""
+    return tuple(dict.fromkeys(value for plan in plans for value in getattr(plan, name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +99,15 @@ def begin(connection: sqlite3.Connection, job: AppliedJob, accepted_at: str, pla
 
 
 def finish_all(connection: sqlite3.Connection, now: str) -> None:
-    """Record that all begun forgettings are done. The names of removed files are deleted from the plans."""
-    for rowid, plan in _unfinished(connection):
-        left = replace(plan, files=(), stores=(), data_ids=())
+    """Record that all begun forgettings are done. The names of removed files are deleted from the plans.
+
+    Each plan gets the jobs' files of all: the worker removes these later, and asks again with any of the jobs.
+    """
+    unfinished = _unfinished(connection)
+    plans = [plan for _, plan in unfinished]
+    left_to_worker = {name: _in_any(plans, name) for name in _LEFT_TO_WORKER}
+    for rowid, plan in unfinished:
+        left = replace(plan, files=(), stores=(), data_ids=(), **left_to_worker)
         connection.execute("UPDATE forgettings SET done_at = ?, plan = ? WHERE rowid = ?", (now, _encoded(left), rowid))
 
 

@@ -656,3 +656,17 @@ def test_what_a_job_left_that_gave_up_the_next_one_sees_to(
     assert holds(stores.workspace, SECRET)
     forgotten(stores, job_id="second", memory_ids=[other])
     assert holds(stores.workspace, SECRET) == []
+
+
+def test_a_job_that_the_worker_did_not_finish_names_the_job_files_of_one_that_gave_up_again(
+    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, other = remember(stores, f"The {SECRET} lives."), remember(stores, "Lakes.")
+    ended(stores.workspace, "told", "ingest", {"summary": {"topic": "Z", "context": "c"}}, result={"memory_id": gone})
+    with monkeypatch.context() as patched:
+        patched.setattr(WithFakeGraph, "scrub_graph", lambda self: (_ for _ in ()).throw(JobError("GRAPH_UNAVAILABLE")))
+        failed(do(stores, "forget", {"memory_ids": [gone]}, "first", LATER))
+    assert forgotten(stores, job_id="second", memory_ids=[other])[JOB_FILES]["jobs"] == ["told"]
+    # The worker died before it removed the job's files, so it asks the child again.
+    assert forgotten(stores, job_id="second", memory_ids=[other])[JOB_FILES]["jobs"] == ["told"]
+    assert forgotten(stores, job_id="first", memory_ids=[gone])[JOB_FILES]["jobs"] == ["told"]
