@@ -27,6 +27,7 @@ from ..privacy import redaction
 from ..slices import AdaptiveBatch, Slices
 from ..store.applied_jobs import AppliedJob
 from ..store.change import Change
+from ..store.compaction_history import without_texts
 from ..store.extractions import data_id_of
 from ..store.rows import Addition
 from ..text.identity import content_id
@@ -330,11 +331,14 @@ class Taking:
         values = self._translated(line.model_dump(exclude={"type"}))
         counts: dict[str, int] = {}
         if self._stores.settings.redact_secrets:
-            values, counts = redaction.redact_value(values)
+            values, counts = redaction.redact_value(values, pointing=frozenset())  # any field may hold any text
         if isinstance(line, ExportedCompaction):
             if not self._is_new_compaction(values, change):
                 return
-            change.import_compaction(values)
+            # A forgetting does not look for texts in the history, so none may get there.
+            record = self._stores.store.get(values["record_id"])
+            is_its_topic = record is not None and record.metadata.topic_id == line.topic_id
+            change.import_compaction(without_texts(values) | {"topic_id": line.topic_id if is_its_topic else ""})
             self._counts["compactions"] += 1
         else:
             if not self._is_new_extraction(values["memory_id"], change):

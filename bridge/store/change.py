@@ -126,7 +126,7 @@ class Change:
         self.topics_to_clear += topic_ids
 
     def import_compaction(self, row: Mapping[str, Any]) -> None:
-        """Add a compaction from an export to the history."""
+        """Add a compaction from an export to the history. The row holds no texts (``without_texts``)."""
         self.imported_compactions.append(row)
 
     # --- forgettings ---

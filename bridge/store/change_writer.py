@@ -82,6 +82,8 @@ class ChangeWriter:
             compaction_history.clear_topics(self._connection, change.topics_to_clear)
         for row in change.imported_compactions:
             rows.insert_exported(self._connection, "compactions", row)
+        if change.forgettings:
+            compaction_history.remove_texts(self._connection)
         for begun in change.forgettings:
             forgettings.begin(self._connection, begun.job, begun.accepted_at, begun.plan, change.at)
         if change.finishes_forgettings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sqlite3
 import stat
 import sys
@@ -12,6 +13,7 @@ import tracemalloc
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -207,11 +209,11 @@ def some_of_everything(stores: Stores) -> None:
         record("g", "b", "f"),
     )
     merged = tuple(
-        compaction_history.Source(an_id(name), "x" * 64, "Active", at) for name, at in (("b", LATER), ("f", None))
+        compaction_history.Source(an_id(name), "a" * 64, "Active", at) for name, at in (("b", LATER), ("f", None))
     )
     conflict = {"kind": "value", "earlier": {"memory_id": an_id("b")}, "later": {"memory_id": an_id("f")}}
     made = compaction_history.Compaction(
-        an_id("g"), "ranking", LATER, AppliedJob("j", "x"), "y", merged, (conflict,), "template"
+        an_id("g"), "ranking", LATER, AppliedJob("j", "b" * 64), "c" * 64, merged, (conflict,), "template"
     )
     node = extractions.ExtractedNode(an_id("node"), "Entity", ("name",), {"name": "pool", "rank": None})
     edge = extractions.ExtractedEdge(extractions.data_id_of(an_id("d")), node.id, "mentions", {"weight": 0.5})
@@ -222,6 +224,59 @@ def some_of_everything(stores: Stores) -> None:
     with stores.store.change(LATER) as change:
         change.record_compaction(replace(made, applied_at=EARLIER))
         change.keep_extraction(an_id("d"), extractions.Extraction((node,), (edge,)), "job")
+
+
+KEY = "ghp_" + "QYLPMN5HFIQR7XYAbcdefghijk01234567wx"  # in two parts, so that no scanner takes it for one
+PHRASE = "zebra quartz fjord plumbing nocturne harvest"
+
+
+def history_with_texts() -> dict[str, Any]:
+    """A line of the history that a person has filled with texts."""
+    said = f"{PHRASE} {KEY}"
+    side = {"memory_id": an_id("b"), "text": said, "note": said}
+    return {
+        "type": "compaction", "record_id": an_id("g"), "topic_id": "zebra-quartz-fjord", "applied_at": LATER,
+        "job_id": said, "job_sha256": said, "preview_digest": KEY, "narrative_source": said, "restored_at": LATER,
+        "restored_by": said,
+        "sources": [
+            {"memory_id": an_id(name), "content_sha256": said, "status": "Active", "status_set_at": said}
+            for name in ("b", "f")
+        ],
+        "conflicts": [{"kind": said, "note": said, said: said, "confidence": 0.5, "earlier": side, "later": said}],
+    }  # fmt: skip
+
+
+def test_no_text_of_an_edited_file_gets_into_the_history(here: WithoutCognee) -> None:
+    store(here, summary("b"), summary("f"), record("g", "b", "f"))
+    assert counts(imported(here, edited([history_with_texts()])))["compactions"] == 1
+    (line,) = [line for line in body(here) if line["type"] == "compaction"]
+    assert not {"zebra", "ghp_"} & set(re.findall("zebra|ghp_", json.dumps(line)))
+    assert (line["job_id"], line["topic_id"], line["sources"][0]["status_set_at"]) == ("", "", None)
+    masked = f"{PHRASE} [REDACTED:github-token]"
+    assert line["conflicts"][0]["earlier"] == {
+        "memory_id": an_id("b"), "text_sha256": sha256(masked.encode()).hexdigest(),
+    }  # fmt: skip
+
+
+def test_a_secret_in_a_field_that_refers_to_something_is_not_imported_with_a_finding(here: WithoutCognee) -> None:
+    store(here, legacy("d"))
+    node = {"id": an_id("n"), "type": "Entity", "index_fields": [], "properties": {"source": KEY, "path": f"a {KEY}"}}
+    finding = {
+        "type": "cognified", "memory_id": an_id("d"), "data_id": an_id("data"), "at": LATER,
+        "found": {"job_id": "j", "nodes": [node], "edges": []},
+    }  # fmt: skip
+    assert imported(here, edited([finding]))["redactions"]["total"] == 2
+    assert KEY not in json.dumps(body(here))
+
+
+def test_forgetting_removes_the_texts_that_an_earlier_version_imported_into_the_history(here: WithoutCognee) -> None:
+    store(here, summary("b"), summary("f"), record("g", "b", "f"), summary("other"))
+    with here.store.change(LATER) as change:
+        change.import_compaction({name: value for name, value in history_with_texts().items() if name != "type"})
+    task = Task("forget", "d" * 64, {"memory_ids": [an_id("b")]}, None, LATER)
+    assert not isinstance(run("forget", [task], here, NOW, ignore_progress)["forget"], Failed)
+    assert b"quartz fjord" not in here.workspace.memory_db.read_bytes()
+    assert KEY.encode() not in here.workspace.memory_db.read_bytes()
 
 
 # --- there and back ---
