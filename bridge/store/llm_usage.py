@@ -49,7 +49,7 @@ class LlmUsage:
         return self._sum("day = ?", day)
 
     def of_job(self, job_id: str) -> Spent:
-        """The usage of a job, on all days."""
+        """The usage of a job in the last 90 days; older days are deleted."""
         return self._sum("job_id = ?", job_id)
 
     def _sum(self, where: str, value: str) -> Spent:

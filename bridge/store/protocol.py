@@ -261,7 +261,7 @@ class LlmUsage(Protocol):
         """The usage of a UTC day such as ``2026-11-20``."""
 
     def of_job(self, job_id: str) -> Spent:
-        """The usage of a job, on all days."""
+        """The usage of a job in the last 90 days; older days are deleted."""
 
     def begin(self, job_id: str, estimate: int, now: datetime, require: Callable[[Spent, Spent], None]) -> Call:
         """Record a call that is about to be sent, unless ``require`` raises; it receives the usage of job and day."""
