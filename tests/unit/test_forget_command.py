@@ -15,8 +15,10 @@ from bridge import trust
 from bridge.store.memory_store import MemoryStore
 from bridge.store.rows import Addition
 from jobs import spool
+from jobs.errors import JobError
 from jobs.layout import Workspace
-from worker.cli import main
+from worker.cli import main, parser
+from worker.terminal.kinds import forget as forget_command
 
 
 class Terminal(io.StringIO):
@@ -79,9 +81,11 @@ def test_where_nobody_can_be_asked_it_has_to_be_said_beforehand(
     assert asked_for(workspace) == []
 
 
-def test_without_a_yes_the_error_is_not_confirmed(workspace: Workspace, capfd: pytest.CaptureFixture[str]) -> None:
-    forget(workspace, "1", "--json")
-    assert json.loads("".join(capfd.readouterr()))["error_code"] == "NOT_CONFIRMED"
+def test_without_a_yes_the_error_is_not_confirmed(workspace: Workspace) -> None:
+    given = parser().parse_args(["forget", "--workspace", str(workspace.root), "--json", "1"])
+    with pytest.raises(JobError) as raised:
+        forget_command.run(given)
+    assert raised.value.code == "NOT_CONFIRMED"
 
 
 def test_a_person_sees_the_title_of_a_linked_original_too(
