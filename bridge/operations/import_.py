@@ -25,11 +25,9 @@ from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..privacy import redaction
 from ..slices import AdaptiveBatch, Slices
-from ..store.applied_jobs import AppliedJob
 from ..store.change import Change
-from ..store.compaction_history import without_texts
-from ..store.extractions import data_id_of
-from ..store.rows import Addition
+from ..store.history_digests import without_texts
+from ..store.values import Addition, AppliedJob, data_id_of
 from ..text.identity import content_id
 from ..text.sections import normalise
 from ..transfer import export_file
@@ -59,7 +57,7 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
 def _one(task: Task, stores: Stores, now: str, progress: Progress) -> Succeeded | Failed:
     try:
         with _open(stores.workspace, task.payload["path"]) as file:
-            return Succeeded(Taking(task, stores, now, progress).all_of(file))
+            return Succeeded(ImportRun(task, stores, now, progress).import_all(file))
     except JobError as error:
         return Failed(error)
 
@@ -81,7 +79,7 @@ class New:
     addition: Addition
 
 
-class Taking:
+class ImportRun:
     """One import in progress."""
 
     def __init__(self, task: Task, stores: Stores, now: str, progress: Progress) -> None:
@@ -97,7 +95,7 @@ class Taking:
         self._replaced: dict[str, dict[str, int]] = {}  # counts of these secrets by kind
         self._redactions: Counter[str] = Counter()
 
-    def all_of(self, file: BinaryIO) -> dict[str, Any]:
+    def import_all(self, file: BinaryIO) -> dict[str, Any]:
         """Import everything. Returns the job's result.
 
         Raises JobError: IMPORT_INVALID, and errors of the stores.
@@ -107,9 +105,9 @@ class Taking:
         self._above = checked.highest_number
         slices = Slices(self._progress, "storing memories", checked.memories)
         try:
-            self._take(file, slices, records=False)
+            self._store_lines(file, slices, records=False)
             if checked.followers:
-                self._take(file, slices, records=True)
+                self._store_lines(file, slices, records=True)
         except JobError as error:
             if error.code != "IMPORT_INVALID":
                 raise
@@ -131,7 +129,7 @@ class Taking:
             "seconds": round(time.monotonic() - began, 3),
         }
 
-    def _take(self, file: BinaryIO, slices: Slices, *, records: bool) -> None:
+    def _store_lines(self, file: BinaryIO, slices: Slices, *, records: bool) -> None:
         """Store the file's decision records, compactions and findings (``records``), or its other memories."""
         portion = AdaptiveBatch(_FIRST, _TOGETHER)
         batch: list[tuple[int, Addition]] = []
@@ -147,13 +145,13 @@ class Taking:
                 with portion:
                     self._store(batch)
                     if len(others) >= _TOGETHER:
-                        self._keep(others)
+                        self._store_others(others)
                         others.clear()
                 slices.done(len(batch))
                 batch.clear()
         self._store(batch)
         slices.done(len(batch))
-        self._keep(others)
+        self._store_others(others)
 
     # --- memories ---
 
@@ -184,18 +182,18 @@ class Taking:
             elif addition.migrated_from is not None:
                 converted.append(addition)
         try:
-            self._bring(new)
+            self._add(new)
         except JobError as error:
             if not is_text_rejected(error):
                 raise
             for one in new:  # one at a time, so that only the rejected text fails
                 try:
-                    self._bring([one])
+                    self._add([one])
                 except JobError as alone:
                     if not is_text_rejected(alone):
                         raise
                     self._counts["failed"] += 1
-                    self._tell(one.line, one.addition.memory.id, "failed", f"{alone.code}: {alone.message}")
+                    self._report(one.line, one.addition.memory.id, "failed", f"{alone.code}: {alone.message}")
         self._link_originals(converted)
 
     def _is_to_be_added(self, line: int, addition: Addition, twin: str | None) -> bool:
@@ -208,7 +206,7 @@ class Taking:
         if ours is not None:
             if not (_has_words_of(ours, memory) or _has_words_of(ours, given)):
                 self._counts["conflicts"] += 1
-                self._tell(line, memory.id, "conflict", "The memory of this id has other words here.", memory.id)
+                self._report(line, memory.id, "conflict", "The memory of this id has other words here.", memory.id)
             elif self._is_ours(memory.id):  # stored by an earlier attempt of this job
                 self._count_added(line, memory.number, ours)
             else:
@@ -218,7 +216,7 @@ class Taking:
         own = [content_id(store.workspace_id, each) for each in (memory, given)]
         if any(store.was_forgotten_since(each, self._task.accepted_at) for each in (memory.id, *own)):
             self._counts["forgotten"] += 1
-            self._tell(line, memory.id, "forgotten", "It was forgotten after this import was asked for.")
+            self._report(line, memory.id, "forgotten", "It was forgotten after this import was asked for.")
             return False
         if not addition.hidden:
             twin = twin or store.same_as(memory) or store.same_as(given)
@@ -229,7 +227,7 @@ class Taking:
             return True
         self._here |= {memory.id: twin, data_id_of(memory.id): data_id_of(twin)}
         self._counts["duplicates"] += 1
-        self._tell(line, memory.id, "duplicate", "The same words are here under another id.", twin)
+        self._report(line, memory.id, "duplicate", "The same words are here under another id.", twin)
         if (same := store.get(twin)) is not None:
             self._compare(line, addition, same)
         return False
@@ -276,7 +274,7 @@ class Taking:
             if in_file != here
             else "The file has other dates or labels."
         )
-        self._tell(line, addition.memory.id, "kept", note, ours.id)
+        self._report(line, addition.memory.id, "kept", note, ours.id)
 
     def _fitted(self, addition: Addition) -> Addition:
         """The addition as it is stored here: with its number if that is free, and with the ids of this store."""
@@ -298,7 +296,7 @@ class Taking:
         """The id that a memory of the file has in this store."""
         return self._here.get(memory_id, memory_id)
 
-    def _bring(self, new: Sequence[New]) -> None:
+    def _add(self, new: Sequence[New]) -> None:
         """Add the memories in one transaction."""
         if not new:
             return
@@ -314,19 +312,19 @@ class Taking:
         if number not in (0, stored.number):
             self._counts["renumbered"] += 1
             note = f"The number {number} was taken; it has {stored.number} here."
-            self._tell(line, stored.id, "renumbered", note, stored.id)
+            self._report(line, stored.id, "renumbered", note, stored.id)
 
     # --- what was done with them ---
 
-    def _keep(self, others: Sequence[ExportedCompaction | ExportedFinding]) -> None:
+    def _store_others(self, others: Sequence[ExportedCompaction | ExportedFinding]) -> None:
         """Store compactions and findings of memories that are here, each once."""
         if not others:
             return
         with self._stores.store.change(self._now) as change:
             for line in others:
-                self._keep_one(line, change)
+                self._store_other(line, change)
 
-    def _keep_one(self, line: ExportedCompaction | ExportedFinding, change: Change) -> None:
+    def _store_other(self, line: ExportedCompaction | ExportedFinding, change: Change) -> None:
         """Add one compaction or finding to the change, unless the store has it."""
         values = self._translated(line.model_dump(exclude={"type"}))
         counts: dict[str, int] = {}
@@ -374,7 +372,7 @@ class Taking:
 
     # --- the result ---
 
-    def _tell(self, line: int, memory_id: str, what: What, note: str, here: str | None = None) -> None:
+    def _report(self, line: int, memory_id: str, what: What, note: str, here: str | None = None) -> None:
         """Add a detail to the result, up to the limit."""
         if len(self._details) < _SHOWN:
             self._details.append({"line": line, "memory_id": memory_id, "what": what, "here": here, "note": note})

@@ -25,7 +25,7 @@ from ..text.passages import passages
 from ..text.terms import index_text
 from . import database, full_text as words, migrations, rows, vector_files as vectors
 from .expected_graph import ExpectedGraph
-from .outbox import Action
+from .values import Action
 
 _TOGETHER = 100  # memories between two pauses
 _SAMPLE = 24  # memories whose texts are embedded again for comparison

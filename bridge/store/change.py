@@ -11,11 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..memory import Memory, Status
-from .applied_jobs import AppliedJob
-from .compaction_history import Compaction
-from .extractions import Extraction
-from .forgettings import Plan
-from .rows import Addition
+from .values import Addition, AppliedJob, Compaction, Extraction, Plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from ..memory import Memory
 from . import compaction_history, extractions, forgettings, numbering, rows
 from .change import Change, StatusChange
 from .outbox import Outbox
-from .rows import Addition
+from .values import Addition
 from .vector_index import Extents
 from .word_index import WordIndex
 

@@ -7,153 +7,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from jobs import clock
-from jobs.ids import is_job_id
-from jobs.layout import Workspace
-from jobs.scrub import is_plain
 
-from ..memory import Status
-from .applied_jobs import AppliedJob
-from .database import reading
-
-if TYPE_CHECKING:
-    from ..memory_shapes import PastCompaction
-
-KeptBecause = Literal["forgotten", "status_changed", "merged"]
+from .history_digests import without_texts
+from .values import AppliedJob, Compaction, Restored, Skipped, Source
 
 _COLUMNS = (
     "seq, record_id, topic_id, applied_at, job_id, job_sha256, preview_digest, sources, conflicts, narrative_source,"
     " restored_at, restored"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A memory as it was before the merge, and the time of the status that the compaction gave it.
-
-    ``status_set_at`` is None if that time is not known.
-    """
-
-    memory_id: str
-    content_sha256: str
-    status: Status
-    status_set_at: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A source that a restore left unchanged: it is forgotten, its status was changed since, or another record in force
-    has merged it too.
-    """
-
-    memory_id: str
-    reason: KeptBecause
-
-
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """The result of a restore: its time, the ids of restored sources, and the skipped ones."""
-
-    at: str
-    restored: tuple[str, ...]
-    skipped: tuple[Skipped, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Compaction:
-    """One compaction. ``seq`` is 0 until it is recorded; ``conflicts`` are as ``digested`` returns them."""
-
-    record_id: str
-    topic_id: str
-    applied_at: str
-    effect: AppliedJob
-    preview_digest: str
-    sources: tuple[Source, ...]
-    conflicts: tuple[Mapping[str, Any], ...]
-    narrative_source: str
-    restored: Restored | None = None
-    seq: int = 0
-
-
-def digested(conflicts: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
-    """A preview's conflicts with SHA-256 digests in place of their texts."""
-    return tuple(
-        {
-            "kind": conflict["kind"],
-            "confidence": conflict["confidence"],
-            "judged_by": conflict.get("judged_by", "rules"),
-            **{side: _digested(conflict[side]) for side in ("earlier", "later")},
-        }
-        for conflict in conflicts
-    )
-
-
-def _digested(side: Mapping[str, Any]) -> dict[str, str]:
-    return {"memory_id": side["memory_id"], "text_sha256": sha256(side["text"].encode()).hexdigest()}
-
-
-def without_texts(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of the history, as an export has it, without anything that a person wrote: a file may have been edited.
-
-    Texts are replaced by their SHA-256. A value is removed if it should be a job id or a time and is not.
-    """
-    clean = {
-        "job_id": _job_id(row["job_id"]),
-        "job_sha256": _plain(row["job_sha256"]),
-        "preview_digest": _plain(row["preview_digest"]),
-        "narrative_source": _plain(row["narrative_source"]),
-        "sources": [_plain_source(source) for source in row["sources"]],
-        "conflicts": [_plain_conflict(conflict) for conflict in row["conflicts"]],
-        "restored_by": None if row.get("restored_by") is None else _job_id(row["restored_by"]),
-    }
-    return {**row, **clean}
-
-
-def _plain_source(source: Mapping[str, Any]) -> dict[str, Any]:
-    set_at = source.get("status_set_at")
-    return {
-        **source,
-        "content_sha256": _plain(source["content_sha256"]),
-        "status_set_at": set_at if set_at is None or _is_time(set_at) else None,
-    }
-
-
-def _plain_conflict(conflict: Mapping[str, Any]) -> dict[str, Any]:
-    """A conflict with its known fields only; a side's ``text`` becomes ``text_sha256``."""
-    plain: dict[str, Any] = {name: _plain(conflict[name]) for name in ("kind", "judged_by") if name in conflict}
-    if isinstance(conflict.get("confidence"), int | float):
-        plain["confidence"] = conflict["confidence"]
-    for name in ("earlier", "later"):
-        side = conflict.get(name)
-        if isinstance(side, dict):
-            plain[name] = {each: _plain(side[each]) for each in ("memory_id", "text_sha256") if each in side}
-            if isinstance(side.get("text"), str):
-                plain[name]["text_sha256"] = sha256(side["text"].encode()).hexdigest()
-    return plain
-
-
-def _plain(value: object) -> str:
-    """An id, a digest, or one of our own words as it is; the SHA-256 of any other text; "" for any other value."""
-    if not isinstance(value, str):
-        return ""
-    return value if not value or is_plain(value) else sha256(value.encode()).hexdigest()
-
-
-def _is_time(text: str) -> bool:
-    try:
-        clock.parse(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _job_id(value: str) -> str:
-    return value if is_job_id(value) else ""
 
 
 class CompactionReader:
@@ -263,40 +129,18 @@ def clear_topics(connection: sqlite3.Connection, topic_ids: Iterable[str]) -> No
     connection.executemany("UPDATE compactions SET topic_id = '' WHERE topic_id = ?", [(each,) for each in topic_ids])
 
 
-def history(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[PastCompaction]:
-    """The last ``limit`` compactions, the newest first, as ``cognee-memory history`` shows them."""
-    with reading(workspace) as connection:
-        known = "SELECT 1 FROM sqlite_master WHERE name = 'compactions'"  # older formats have no history
-        if connection is None or connection.execute(known).fetchone() is None:
-            return []
-        where, arguments = ("WHERE topic_id = ?", [topic_id]) if topic_id else ("", [])
-        query = f"SELECT {_COLUMNS} FROM compactions {where} ORDER BY seq DESC LIMIT ?"  # noqa: S608 - constants
-        found = [_compaction(row) for row in connection.execute(query, [*arguments, limit])]
-        numbers = _numbers(connection, [made.record_id for made in found])
-    return [_shown(made, numbers.get(made.record_id)) for made in found]
+def newest(connection: sqlite3.Connection, limit: int, topic_id: str | None) -> list[tuple[Compaction, int | None]]:
+    """The last ``limit`` compactions, the newest first, each with the number of its record, or None if that is gone."""
+    where, arguments = ("WHERE topic_id = ?", [topic_id]) if topic_id else ("", [])
+    query = f"SELECT {_COLUMNS} FROM compactions {where} ORDER BY seq DESC LIMIT ?"  # noqa: S608 - constants
+    found = [_compaction(row) for row in connection.execute(query, [*arguments, limit])]
+    numbers = _numbers(connection, [made.record_id for made in found])
+    return [(made, numbers.get(made.record_id)) for made in found]
 
 
 def _numbers(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
     query = "SELECT id, number FROM memories WHERE id IN (SELECT value FROM json_each(?))"
     return dict(connection.execute(query, (json.dumps(ids),)).fetchall())
-
-
-def _shown(made: Compaction, number: int | None) -> PastCompaction:
-    came = made.restored
-    return {
-        "decision_record_id": made.record_id,
-        "memory_number": number,
-        "topic_id": made.topic_id,
-        "applied_at": made.applied_at,
-        "job_id": made.effect.job_id,
-        "preview_digest": made.preview_digest,
-        "superseded": [source.memory_id for source in made.sources],
-        "conflicts": [dict(conflict) for conflict in made.conflicts],
-        "narrative_source": made.narrative_source,
-        "restored_at": came.at if came else None,
-        "restored": list(came.restored) if came else [],
-        "skipped": [{"memory_id": each.memory_id, "reason": each.reason} for each in came.skipped] if came else [],
-    }
 
 
 def _compaction(row: Sequence[Any]) -> Compaction:

@@ -32,10 +32,9 @@ from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.operations import Task, run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
-from bridge.store import compaction_history, extractions, numbering
-from bridge.store.applied_jobs import AppliedJob
+from bridge.store import values
 from bridge.store.export_rows import TABLES
-from bridge.store.rows import Addition
+from bridge.store.values import Addition, AppliedJob
 from bridge.text.sections import normalise
 from bridge.transfer import export, export_file, export_lines
 from bridge.transfer.export import line_of
@@ -208,22 +207,20 @@ def some_of_everything(stores: Stores) -> None:
         Addition(summary("f"), migrated_from=an_id("e")),
         record("g", "b", "f"),
     )
-    merged = tuple(
-        compaction_history.Source(an_id(name), "a" * 64, "Active", at) for name, at in (("b", LATER), ("f", None))
-    )
+    merged = tuple(values.Source(an_id(name), "a" * 64, "Active", at) for name, at in (("b", LATER), ("f", None)))
     conflict = {"kind": "value", "earlier": {"memory_id": an_id("b")}, "later": {"memory_id": an_id("f")}}
-    made = compaction_history.Compaction(
+    made = values.Compaction(
         an_id("g"), "ranking", LATER, AppliedJob("j", "b" * 64), "c" * 64, merged, (conflict,), "template"
     )
-    node = extractions.ExtractedNode(an_id("node"), "Entity", ("name",), {"name": "pool", "rank": None})
-    edge = extractions.ExtractedEdge(extractions.data_id_of(an_id("d")), node.id, "mentions", {"weight": 0.5})
-    left = compaction_history.Skipped(an_id("f"), "status_changed")
-    came = compaction_history.Restored(LATER, (an_id("b"),), (left,))
+    node = values.ExtractedNode(an_id("node"), "Entity", ("name",), {"name": "pool", "rank": None})
+    edge = values.ExtractedEdge(values.data_id_of(an_id("d")), node.id, "mentions", {"weight": 0.5})
+    left = values.Skipped(an_id("f"), "status_changed")
+    came = values.Restored(LATER, (an_id("b"),), (left,))
     with stores.store.change(LATER) as change:
         change.record_restoration(replace(made, restored=came), "job")
     with stores.store.change(LATER) as change:
         change.record_compaction(replace(made, applied_at=EARLIER))
-        change.keep_extraction(an_id("d"), extractions.Extraction((node,), (edge,)), "job")
+        change.keep_extraction(an_id("d"), values.Extraction((node,), (edge,)), "job")
 
 
 KEY = "ghp_" + "QYLPMN5HFIQR7XYAbcdefghijk01234567wx"  # in two parts, so that no scanner takes it for one
@@ -362,7 +359,7 @@ def additions(draw: st.DrawFn) -> Addition:
     metadata = Metadata(topic_id=None if kind == "legacy" else topic, status=status, **draw(LABELS))
     ids = st.uuids().map(str)
     sources = tuple(draw(st.lists(ids, max_size=2))) if kind == "decision_record" else ()
-    number = draw(st.integers(1, numbering.MOST_KEPT))
+    number = draw(st.integers(1, values.MOST_KEPT))
     memory = Memory(draw(ids), number, kind, metadata, draw(DATES), content, text, sources)
     return Addition(memory, hidden=draw(st.booleans()), migrated_from=draw(st.none() | ids), status_set_at=draw(TIMES))
 
@@ -452,7 +449,7 @@ def test_the_same_words_under_another_id_are_one_memory_and_references_follow(
         assert compaction["conflicts"][0]["earlier"]["memory_id"] == an_id("ours")
     assert compactions[0]["restored"]["restored"] == [an_id("ours")]
     assert finding["memory_id"] == an_id("our words")
-    assert finding["data_id"] == finding["found"]["edges"][0]["source"] == extractions.data_id_of(an_id("our words"))
+    assert finding["data_id"] == finding["found"]["edges"][0]["source"] == values.data_id_of(an_id("our words"))
 
 
 def test_an_original_goes_with_the_memory_that_is_here_already(here: WithoutCognee, there: WithoutCognee) -> None:

@@ -20,9 +20,8 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
-from bridge.store.extractions import Extraction
 from bridge.store.full_text import table_in_force
-from bridge.store.rows import Addition
+from bridge.store.values import Addition, Extraction
 from bridge.text.identity import content_id
 from bridge.transfer import export
 from jobs import clock, lifecycle, spool
@@ -693,11 +692,11 @@ def test_after_a_stop_anywhere_the_next_attempt_ends_it(
 
     from bridge.forgetting import leftovers
     from bridge.store import forgettings
-    from bridge.store.memory_store import MemoryStore
+    from bridge.store.sqlite_store import SqliteStore
 
     places = {
         "commit": (forgettings, "begin"), "graph": (WithFakeGraph, "scrub_graph"), "files": (leftovers, "remove"),
-        "store": (MemoryStore, "scrub"), "done": (forgettings, "finish_all"),
+        "store": (SqliteStore, "scrub"), "done": (forgettings, "finish_all"),
     }  # fmt: skip
     with monkeypatch.context() as patched:
         patched.setattr(*places[point], stop)

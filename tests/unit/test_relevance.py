@@ -26,7 +26,7 @@ from bridge.search.ranking import LEXICAL_WEIGHT, NAME_SHARE
 from bridge.search.reader import Reader
 from bridge.store import database
 from bridge.store.full_text import table_in_force
-from bridge.store.memory_store import MemoryStore
+from bridge.store.sqlite_store import SqliteStore
 from bridge.text.terms import INDEX_FORMAT
 from jobs.layout import Workspace
 
@@ -47,7 +47,7 @@ def embedder(model_cache: Path) -> Embedder:
 def fill(root: Path, payloads: Sequence[Payload], embedder: Embedder) -> Workspace:
     workspace = Workspace(root)
     workspace.memory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with closing(MemoryStore(workspace, embedder)) as store:
+    with closing(SqliteStore(workspace, embedder)) as store:
         tasks = [Task(f"job-{number}", "", payload, None, TODAY) for number, payload in enumerate(payloads)]
         store.add([(prepare(task, store.workspace_id, TODAY).memory, task.job_id) for task in tasks], TODAY)
     return workspace
@@ -186,7 +186,7 @@ def test_an_index_of_an_older_form_is_made_anew_once_by_the_writer(tmp_path: Pat
     assert [hit["summary_text"] for hit in ask("迁移", relevance_floor=0.1)] == []
     tables = []
     for _ in range(2):
-        MemoryStore(workspace, embedder).close()
+        SqliteStore(workspace, embedder).close()
         with closing(sqlite3.connect(workspace.memory_db)) as connection:
             assert database.meta(connection, "words_format") == str(INDEX_FORMAT)
             tables.append(table_in_force(connection))
@@ -196,7 +196,7 @@ def test_an_index_of_an_older_form_is_made_anew_once_by_the_writer(tmp_path: Pat
 
 def test_a_new_store_needs_no_second_index(tmp_path: Path) -> None:
     workspace = fill(tmp_path, [text("One thing."), text("Another.")], FakeEmbedder())
-    MemoryStore(workspace, FakeEmbedder()).close()
+    SqliteStore(workspace, FakeEmbedder()).close()
     with closing(sqlite3.connect(workspace.memory_db)) as connection:
         assert table_in_force(connection) == "words"
 
