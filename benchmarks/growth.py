@@ -18,7 +18,7 @@ from typing import Any
 
 from bridge.memory import Memory
 from bridge.settings import load
-from bridge.store.memory_store import MemoryStore
+from bridge.store.sqlite_store import SqliteStore
 from jobs import clock
 from jobs.layout import Workspace
 
@@ -113,7 +113,7 @@ def _on_disk(workspace: Workspace) -> dict[str, str]:
 def _written(workspace: Workspace, size: int) -> dict[str, str]:
     embedder = synthetic.Turned(load().embedding)
     began = time.perf_counter()
-    store = MemoryStore(workspace, embedder)
+    store = SqliteStore(workspace, embedder)
     opening = time.perf_counter() - began
     try:
         appended = [_seconds(lambda m=memory: _append(store, m)) for memory in _more(store, embedder, size)]  # type: ignore[misc]
@@ -127,14 +127,14 @@ def _written(workspace: Workspace, size: int) -> dict[str, str]:
     }
 
 
-def _more(store: MemoryStore, embedder: synthetic.Turned, size: int) -> list[Memory]:
+def _more(store: SqliteStore, embedder: synthetic.Turned, size: int) -> list[Memory]:
     """Memories that are not there yet, whose embeddings are kept: the model's time is not what is asked for here."""
     (memories,) = synthetic.batches(embedder, store.workspace_id, size, size + APPENDED)
     store.embed([text for memory in memories for text in synthetic.texts_of(memory)])
     return memories
 
 
-def _append(store: MemoryStore, memory: Memory) -> None:
+def _append(store: SqliteStore, memory: Memory) -> None:
     store.add([(memory, None)], clock.iso(clock.now()))
 
 

@@ -25,7 +25,7 @@ from bridge.embedding.factory import create
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.search.reader import Reader
-from bridge.store.memory_store import MemoryStore
+from bridge.store.sqlite_store import SqliteStore
 from jobs import clock
 from jobs.layout import Workspace
 from jobs.parse import parse_job
@@ -131,7 +131,7 @@ class Shelf:
         self._workspace.memory.mkdir(parents=True, mode=0o700)
         self._ids: dict[str, str] = {}
         self._reader = Reader(self._workspace, EmbeddingConfig(cache_dir=root), lambda _: embedder)
-        store = MemoryStore(self._workspace, embedder)
+        store = SqliteStore(self._workspace, embedder)
         try:
             found = []
             for place, row in enumerate(memories):

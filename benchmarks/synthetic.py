@@ -25,7 +25,7 @@ from bridge.memory import Memory
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from bridge.settings import load
-from bridge.store.memory_store import MemoryStore
+from bridge.store.sqlite_store import SqliteStore
 from bridge.text.passages import passages
 from jobs import clock
 from jobs.layout import Workspace
@@ -177,7 +177,7 @@ def batches(embedder: Turned, workspace_id: str, start: int, end: int) -> Iterat
 def fill(workspace: Workspace, count: int, *, graph: bool = False) -> None:
     """Bring the store to ``count`` memories; what it has stays. With ``graph``, cognee gets them as well."""
     embedder = Turned(load().embedding)
-    store = MemoryStore(workspace, embedder)
+    store = SqliteStore(workspace, embedder)
     try:
         for memories in batches(embedder, store.workspace_id, store.count(), count):
             store.add([(memory, None) for memory in memories], clock.iso(clock.now()))

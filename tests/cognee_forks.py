@@ -240,7 +240,7 @@ def serve(connection: socket.socket) -> None:
                 outbox = stores.store.outbox
                 with stores.store.change("2026-11-01T10:00:00Z") as change:
                     change.drop([arguments[0]])
-                outbox.paid(outbox.pending(outbox.count()))
+                outbox.delivered(outbox.pending(outbox.count()))
                 return None
             case "graph":
                 return what_is_there(stores)

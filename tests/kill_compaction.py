@@ -18,7 +18,6 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
 from bridge.search import listing
 from bridge.slices import ignore_progress
-from bridge.store import compaction_history
 from jobs import clock, steps
 from jobs.layout import Workspace
 from jobs.lifecycle import Succeeded
@@ -58,7 +57,7 @@ def remember(workspace: Workspace) -> None:
 
 def state(workspace: Workspace) -> dict[str, Any]:
     """How the topic is, with what does not depend on when it was done."""
-    history = compaction_history.history(workspace, 10)
+    history = listing.history(workspace, 10)
     return {
         "memories": sorted((m["memory_number"], m["status"]) for m in listing.memories(workspace, 10)),
         "history": [(made["superseded"], made["restored"]) for made in history],

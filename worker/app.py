@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from bridge.graph import llm
 from bridge.privacy.masking import trace
 from bridge.settings import Settings
-from bridge.store import applied_jobs, mounts, outbox
+from bridge.store import mounts
+from bridge.store.opening import reader_of
+from bridge.store.values import AppliedJob
 from jobs import clock, files, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -136,7 +138,7 @@ class Worker:
 
     def _stands(self, record: Record) -> bool:
         """Whether a job's change is committed."""
-        return applied_jobs.is_applied(self._workspace, record.job_id, record.job_sha256 or "")
+        return reader_of(self._workspace).is_applied(AppliedJob(record.job_id, record.job_sha256 or ""))
 
     def _graph_lag(self) -> int | None:
         """The number of pending outbox entries from before this start; None if the store cannot be read.
@@ -144,7 +146,8 @@ class Worker:
         That is no reason not to start: each job reports it as its own error.
         """
         try:
-            return outbox.lag(self._workspace)
+            with reader_of(self._workspace).lists() as lists:
+                return 0 if lists is None else lists.outbox_entries()
         except JobError as error:
             log.error("the memory store cannot be read: %s", error)
             return None

@@ -13,11 +13,9 @@ from jobs.errors import JobError
 
 from ..compaction import previews, record_draft
 from ..memory import Content, Memory, Status
-from ..store import compaction_history, topics
-from ..store.applied_jobs import AppliedJob
-from ..store.compaction_history import Compaction, Source
+from ..store import history_digests, similar_ids
 from ..store.protocol import Memories
-from ..store.rows import Addition
+from ..store.values import Addition, AppliedJob, Compaction, Source
 
 Naming = Callable[[str, Content], str]  # topic id and content -> the id of that decision record
 
@@ -45,7 +43,7 @@ def scope(store: Memories, memory_ids: Sequence[str] | None, topic_id: str | Non
         assert topic_id is not None
         memory_ids = store.ids_about(topic_id)
         if not memory_ids:
-            raise topics.not_found(topic_id, store.topic_ids(), so=_NOTHING_DONE)
+            raise similar_ids.not_found(topic_id, store.topic_ids(), so=_NOTHING_DONE)
     ids = dict.fromkeys(memory_ids)
     _require_known(store, list(ids))
     waiting = list(ids)
@@ -70,7 +68,7 @@ def _require_known(store: Memories, ids: Sequence[str]) -> None:
     unknown = store.unknown(ids)
     if not unknown:
         return
-    near = topics.nearest(unknown[0], store.ids())
+    near = similar_ids.nearest(unknown[0], store.ids())
     hint = f" The nearest: {', '.join(map(repr, near))}." if near else ""
     more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
     raise JobError(
@@ -251,7 +249,7 @@ def _rebuilt(
         preview_digest=preview.digest,
         sources=tuple(_source(memory, digest, known, now) for memory, (_, digest) in
                       zip(draft.sources, preview.sources, strict=True)),
-        conflicts=compaction_history.digested(preview.conflicts),
+        conflicts=history_digests.digested(preview.conflicts),
         narrative_source=draft.narrative_source,
     )  # fmt: skip
     return record, noted

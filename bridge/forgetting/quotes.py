@@ -44,7 +44,7 @@ class Quotes:
 
     def are_in(self, data: bytes) -> bool:
         """Whether the file's content quotes one of the memories."""
-        return bool(self._rows) and next(self._found(_words(_decoded(data))), None) is not None
+        return bool(self._rows) and any(next(self._found(_words(text)), None) is not None for text in _decoded(data))
 
     def _found(self, words: Sequence[str]) -> Iterator[Words]:
         """The phrases that occur in the words."""
@@ -97,6 +97,10 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(_ESCAPE.sub(" ", text).casefold())
 
 
-def _decoded(data: bytes) -> str:
-    """The bytes as text: UTF-8, or UTF-16 as far as it is ASCII."""
-    return data.replace(b"\0", b"").decode("utf-8", "replace")
+def _decoded(data: bytes) -> Iterator[str]:
+    """The bytes as text: as UTF-8, also with zeros in between, and as UTF-16 unless they are plain UTF-8."""
+    text = data.replace(b"\0", b"").decode("utf-8", "replace")
+    yield text
+    if b"\0" in data or "\ufffd" in text:
+        yield data.decode("utf-16-le", "replace")
+        yield data.decode("utf-16-be", "replace")

@@ -27,7 +27,7 @@ from cognee.tasks.ingestion.data_item import DataItem
 from cognee.tasks.storage import index_data_points, index_graph_edges
 from pydantic import create_model
 
-from ..store.extractions import ExtractedEdge, ExtractedNode, Extraction, data_id_of
+from ..store.values import ExtractedEdge, ExtractedNode, Extraction, data_id_of
 
 READ_AS = "read_as"  # the edge from a memory to the document that cognee read
 

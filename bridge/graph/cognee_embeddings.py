@@ -13,7 +13,7 @@ from cognee.infrastructure.databases.vector.embeddings.EmbeddingEngine import Em
 from jobs.errors import JobError
 
 from ..embedding.embedder import Embedder, Vectors
-from ..store.database import failing_clearly
+from ..store.opening import failing_clearly
 
 _BATCH = 1000  # texts per write to a vector table; each write makes a version of the table and scans all of it
 

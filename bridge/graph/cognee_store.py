@@ -19,7 +19,7 @@ from jobs.layout import Workspace
 from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory
 from ..privacy.masking import trace
-from ..store.extractions import Extraction
+from ..store.values import Extraction
 from . import (
     cognee_audit,
     cognee_cognify,

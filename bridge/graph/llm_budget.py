@@ -13,8 +13,8 @@ from datetime import UTC, datetime, time, timedelta
 from jobs.errors import JobError
 
 from ..settings import Settings, variable
-from ..store.llm_usage import Call, Spent, day_of
 from ..store.protocol import LlmUsage
+from ..store.values import Call, Spent, day_of
 
 _HOUR = 3600
 

@@ -24,8 +24,7 @@ from ..embedding.factory import create
 from ..memory import Memory
 from ..settings import Settings
 from ..slices import Progress, Slices, ignore_progress
-from ..store import extractions, memories, mounts
-from ..store.memory_store import MemoryStore
+from ..store import opening, values
 from ..store.protocol import Memories, Store
 from . import earlier_stores, graph_files, llm
 from .llm_budget import Meter
@@ -127,10 +126,10 @@ class Stores:
             deadline = time.monotonic() + _LOCK_PATIENCE_SECONDS
             while True:
                 try:
-                    mounts.require_safe(self._workspace, self._settings.allow_unsafe_mount)
+                    opening.require_safe(self._workspace, self._settings.allow_unsafe_mount)
                     embedder = self.embedder
                     with self._loading():  # opening rebuilds a damaged index
-                        self._store = MemoryStore(self._workspace, embedder, new_model=new_model)
+                        self._store = opening.open_store(self._workspace, embedder, new_model=new_model)
                     break
                 except JobError as error:
                     if error.code != "STORE_BUSY" or time.monotonic() > deadline:
@@ -138,12 +137,12 @@ class Stores:
                     time.sleep(0.1)
         return self._store
 
-    def reading(self) -> AbstractContextManager[Memories]:
+    def open_for_reading(self) -> AbstractContextManager[Memories]:
         """The memories for reading, without opening the store; empty if nothing was ever stored.
 
         Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
         """
-        return memories.reading(self._workspace)
+        return opening.open_memories(self._workspace)
 
     # --- the graph ---
 
@@ -208,9 +207,9 @@ class Stores:
         if state in ("set aside", "absent"):
             return True
         if state == "repaired" or not was_closed or not self._has_enough(graph, store):
-            lacked = outbox.lacked()
+            missed_before = outbox.missing_memory()
             missing = self._enqueue_missing(graph, store, now)
-            return state == "repaired" or lacked not in missing
+            return state == "repaired" or missed_before not in missing
         return True
 
     def _enqueue_all(self, store: Store, why: str, now: str) -> None:
@@ -220,12 +219,12 @@ class Stores:
     @staticmethod
     def _has_enough(graph: CogneeStore, store: Store) -> bool:
         """Whether the graph has at least as many memories as were delivered. Cheap; it detects a lost table."""
-        return graph.memory_count() >= store.count() - len(store.outbox.untold())
+        return graph.memory_count() >= store.count() - len(store.outbox.undelivered_ids())
 
     @staticmethod
     def _enqueue_missing(graph: CogneeStore, store: Store, now: str) -> list[str]:
         """Compare the graph with the delivered memories and enqueue those that it lacks. Returns their ids."""
-        undelivered = store.outbox.untold()
+        undelivered = store.outbox.undelivered_ids()
 
         def delivered() -> Iterator[list[Memory]]:
             last = 0
@@ -306,7 +305,7 @@ class Stores:
             # Last, since until then the outbox records to which memories the old vectors belong.
             store.outbox.enqueue_all(now)
             self._relay.deliver_all(progress)
-            return store.count() - len(store.outbox.untold())
+            return store.count() - len(store.outbox.undelivered_ids())
         finally:
             self._is_graph_rebuilding = False
 
@@ -338,7 +337,7 @@ class Stores:
         if graph_files.store_exists(self._workspace):
             known = stored.of(memory_ids).values()
             graph = self.graph
-            extraction = extractions.together([*known, graph.written_of(memory_ids)])
+            extraction = values.together([*known, graph.written_of(memory_ids)])
             if own := stored.alone(extraction, memory_ids):
                 graph.remove_findings(own)
             graph.clear_texts(memory_ids)

@@ -17,10 +17,9 @@ from jobs.errors import JobError
 from ..embedding.embedder import is_text_rejected
 from ..memory import Memory
 from ..slices import AdaptiveBatch, Progress, Slices
-from ..store import extractions
-from ..store.extractions import Extraction
-from ..store.outbox import OutboxEntry
+from ..store import values
 from ..store.protocol import Store
+from ..store.values import Extraction, OutboxEntry
 
 log = logging.getLogger(__name__)
 
@@ -86,7 +85,7 @@ class OutboxRelay:
             self._deliver_rest(_OTHERS_SECONDS)
         except JobError as error:  # the given memories are delivered, so this is not their failure
             # Only the code: a provider's message may quote the text.
-            log.warning("of what else the graph is owed something could not be paid: %s", error.code)
+            log.warning("another pending delivery to the graph failed: %s", error.code)
         return errors
 
     def _deliver_rest(self, seconds: float) -> None:
@@ -130,9 +129,9 @@ class OutboxRelay:
                 for entry in entries:
                     errors |= self._deliver([entry])
                 return errors
-            self._store().outbox.not_paid(entries[0], error.code)
+            self._store().outbox.rejected(entries[0], error.code)
             return {entries[0].memory_id: error}
-        self._store().outbox.paid(entries)
+        self._store().outbox.delivered(entries)
         return {}
 
     def _apply(self, graph: Graph, entries: Sequence[OutboxEntry]) -> None:
@@ -159,9 +158,9 @@ class OutboxRelay:
         """Write the extractions of the written memories, and remove those of the removed ones."""
         kept = self._store().extractions
         if found := kept.of(written):
-            graph.write_findings(extractions.together(found.values()))
+            graph.write_findings(values.together(found.values()))
         if found := kept.of(gone):
-            graph.remove_findings(kept.alone(extractions.together(found.values()), gone))
+            graph.remove_findings(kept.alone(values.together(found.values()), gone))
 
     def _shown(self, memory_id: str) -> Memory | None:
         """The memory; None if it is hidden or removed, since the graph holds neither."""

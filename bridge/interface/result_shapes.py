@@ -14,7 +14,7 @@ from jobs.kinds import KINDS, Kind
 from jobs.schema import Count, Digest, FoundTrouble, Moment, Number, Redactions, Seconds, Share
 
 from ..memory import MemoryKind, Status
-from ..store.compaction_history import KeptBecause
+from ..store.values import KeptBecause
 from .json_schema import Shape
 
 

@@ -38,8 +38,8 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
     """Verify all stores for each job.
 
     The payload is empty. The result has the findings, whether none of them is an error (``ok``), how many memories
-    there are, and the seconds that the check took. Damage is a finding, not a failure: a job fails when memory.db
-    cannot be opened (STORE_NEWER, STORE_UNREADABLE). A second run checks again.
+    there are (0 if they cannot be counted), and the seconds that the check took. Damage is a finding, not a failure: a
+    job fails only when memory.db cannot be opened (STORE_NEWER, STORE_UNREADABLE). A second run checks again.
     """
     return {task.job_id: _one(stores, progress) for task in tasks}
 
@@ -68,35 +68,44 @@ def _result(made: list[Finding], memories: int, began: float) -> CheckResult:
 
 def _all(stores: Stores, audit: Audit, progress: Progress) -> Iterator[Finding]:
     """The findings of all parts. A part that fails becomes a finding itself, and the other parts still run."""
-    parts: list[tuple[Group, Callable[[], Iterator[Finding]]]] = [("memory", audit.whole)]
-    if not audit.is_of_present_format:
-        parts.append(("memory", lambda: iter([finding("STORE_OF_OLDER_FORMAT", "store")])))
-    else:
-        slices = Slices(progress, "reading the memories", audit.count())
-        parts += [
-            ("memory", audit.full_text),
-            ("memory", audit.vector_files),
-            ("memory", lambda: audit.memories(slices, _looks_secret())),
-            ("memory", audit.bookkeeping),
-            ("model", lambda: _model(stores)),
-            ("memory", lambda: audit.embeddings(stores.embedder)),
-            ("graph", lambda: _graph(stores, audit.expected_graph)),
-            ("graph", lambda: _texts(stores, audit.expected_graph)),
-        ]
+    parts: list[tuple[Group, Callable[[], Iterator[Finding]]]] = [
+        ("memory", audit.whole),
+        ("memory", lambda: _format(audit)),
+        ("memory", audit.full_text),
+        ("memory", audit.vector_files),
+        ("memory", lambda: audit.memories(Slices(progress, "reading the memories", audit.count()), _looks_secret())),
+        ("memory", audit.bookkeeping),
+        ("model", lambda: _model(stores)),
+        ("memory", lambda: audit.embeddings(stores.embedder)),
+        ("graph", lambda: _graph(stores, audit.expected_graph)),
+        ("graph", lambda: _texts(stores, audit.expected_graph)),
+    ]
     for number, (group, part) in enumerate(parts):
         progress({"done": number, "total": len(parts), "message": f"reading the {group}"})
-        try:
-            yield from part()
-        except JobError as error:
-            yield finding(
-                "CHECK_NOT_MADE", group, f"{error.code}: {error.message}", remedy=error.remediation, group=group
-            )
-        except OSError as error:
-            yield finding("CHECK_NOT_MADE", group, f"{error.strerror}.", group=group)
-        except Exception as error:  # damaged data can raise anything; the log has the traceback
-            if (store_finding := finding_of(error)) is not None:
-                yield store_finding
-                continue
+        made = list(_made(group, part))
+        yield from made
+        if any(each.code == "STORE_OF_OLDER_FORMAT" for each in made):
+            return  # the other parts read tables that an older format lacks
+
+
+def _format(audit: Audit) -> Iterator[Finding]:
+    """A finding where the database has an older format."""
+    if not audit.is_of_present_format:
+        yield finding("STORE_OF_OLDER_FORMAT", "store")
+
+
+def _made(group: Group, part: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+    """The findings of one part, those before its failure included; the failure is the last one."""
+    try:
+        yield from part()
+    except JobError as error:
+        yield finding("CHECK_NOT_MADE", group, f"{error.code}: {error.message}", remedy=error.remediation, group=group)
+    except OSError as error:
+        yield finding("CHECK_NOT_MADE", group, f"{error.strerror}.", group=group)
+    except Exception as error:  # damaged data can raise anything; the log has the traceback
+        if (store_finding := finding_of(error)) is not None:
+            yield store_finding
+        else:
             log.error("a check of the group %s was not made: %s", group, trace(error))
             yield finding("CHECK_NOT_MADE", group, f"It met {type(error).__name__}.", group=group)
 

@@ -23,9 +23,8 @@ from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..privacy import redaction
 from ..slices import Slices
-from ..store import topics
-from ..store.applied_jobs import AppliedJob
-from ..store.extractions import Extraction
+from ..store import similar_ids
+from ..store.values import AppliedJob, Extraction
 from ..text.plain_summary import render_plain
 from . import Outcomes, Progress, Task, ingest, redactions
 from .rejected_texts import store_together
@@ -128,7 +127,7 @@ def _require_visible(memory_id: str, task: Task, stores: Stores) -> None:
     if store.known(memory_id) is None:
         if store.was_forgotten_since(memory_id, task.accepted_at):
             raise JobError("MEMORY_FORGOTTEN")
-        near = topics.nearest(memory_id, store.ids())
+        near = similar_ids.nearest(memory_id, store.ids())
         hint = f" The nearest: {', '.join(map(repr, near))}." if near else ""
         raise JobError("MEMORY_NOT_FOUND", f"{memory_id!r} is not in the store.{hint}", details={"nearest": near})
     if store.is_hidden(memory_id):

@@ -26,12 +26,10 @@ from ..embedding.embedder import Vectors
 from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..slices import Slices
-from ..store import compaction_history, topics
-from ..store.applied_jobs import AppliedJob
+from ..store import history_digests, similar_ids
 from ..store.change import StatusChange
-from ..store.compaction_history import Compaction, Source
 from ..store.protocol import Store
-from ..store.rows import Addition
+from ..store.values import Addition, AppliedJob, Compaction, Source
 from ..text.identity import memory_id
 from . import Outcomes, Progress, Task
 
@@ -112,10 +110,10 @@ def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> t
 
 def _about(topic_id: str, stores: Stores) -> list[Memory]:
     """The topic's memories by number, of any status. Raises JobError: TOPIC_NOT_FOUND, with the nearest ids."""
-    with stores.reading() as store:
+    with stores.open_for_reading() as store:
         memories = store.about(topic_id)
         if not memories:
-            raise topics.not_found(topic_id, store.topic_ids())
+            raise similar_ids.not_found(topic_id, store.topic_ids())
         return memories
 
 
@@ -240,7 +238,7 @@ def _apply(preview: Preview, applied: AppliedJob, asked_at: str, store: Store, n
         effect=applied,
         preview_digest=preview.digest,
         sources=tuple(_source(store, each, digest, asked_at) for each, digest in preview.sources),
-        conflicts=compaction_history.digested(preview.conflicts),
+        conflicts=history_digests.digested(preview.conflicts),
         narrative_source=preview.record["narrative_source"],
     )
     with store.change(now, [applied]) as change:

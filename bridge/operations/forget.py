@@ -26,10 +26,9 @@ from ..forgetting.quotes import Quotes, strings, texts
 from ..graph import earlier_stores, graph_files
 from ..graph.open_stores import Stores
 from ..memory import Content, Memory, Metadata
-from ..store.applied_jobs import AppliedJob
 from ..store.change import StatusChange
-from ..store.forgettings import Plan
 from ..store.protocol import Memories
+from ..store.values import AppliedJob, Plan
 from ..text.identity import content_id, memory_id
 from ..text.passages import passages, whole_text
 from . import Outcomes, Progress, Task

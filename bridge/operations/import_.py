@@ -24,10 +24,9 @@ from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..privacy import redaction
 from ..slices import AdaptiveBatch, Slices
-from ..store.applied_jobs import AppliedJob
 from ..store.change import Change
-from ..store.extractions import data_id_of
-from ..store.rows import Addition
+from ..store.history_digests import without_texts
+from ..store.values import Addition, AppliedJob, data_id_of
 from ..text.identity import content_id
 from ..text.sections import normalise
 from ..transfer import export_file
@@ -58,7 +57,7 @@ def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress
 def _one(task: Task, stores: Stores, now: str, progress: Progress) -> Succeeded | Failed:
     try:
         with _open(stores.workspace, task.payload["path"]) as file:
-            return Succeeded(Taking(task, stores, now, progress).all_of(file))
+            return Succeeded(ImportRun(task, stores, now, progress).import_all(file))
     except JobError as error:
         return Failed(error)
 
@@ -80,7 +79,7 @@ class New:
     addition: Addition
 
 
-class Taking:
+class ImportRun:
     """One import in progress."""
 
     def __init__(self, task: Task, stores: Stores, now: str, progress: Progress) -> None:
@@ -98,7 +97,7 @@ class Taking:
         # Converted memories that were here already, by their ids in the file: (id, original, whether it has its words).
         self._converted: list[tuple[str, str, bool]] = []
 
-    def all_of(self, file: BinaryIO) -> dict[str, Any]:
+    def import_all(self, file: BinaryIO) -> dict[str, Any]:
         """Import everything. Returns the job's result.
 
         Raises JobError: IMPORT_INVALID, and errors of the stores.
@@ -108,10 +107,10 @@ class Taking:
         self._above = checked.highest_number
         slices = Slices(self._progress, "storing memories", checked.memories)
         try:
-            self._take(file, slices, records=False)
+            self._store_lines(file, slices, records=False)
             self._link_originals()
             if checked.followers:
-                self._take(file, slices, records=True)
+                self._store_lines(file, slices, records=True)
         except JobError as error:
             if error.code != "IMPORT_INVALID":
                 raise
@@ -133,7 +132,7 @@ class Taking:
             "seconds": round(time.monotonic() - began, 3),
         }
 
-    def _take(self, file: BinaryIO, slices: Slices, *, records: bool) -> None:
+    def _store_lines(self, file: BinaryIO, slices: Slices, *, records: bool) -> None:
         """Store the file's decision records, compactions and findings (``records``), or its other memories."""
         portion = AdaptiveBatch(_FIRST, _TOGETHER)
         batch: list[tuple[int, Addition]] = []
@@ -149,13 +148,13 @@ class Taking:
                 with portion:
                     self._store(batch)
                     if len(others) >= _TOGETHER:
-                        self._keep(others)
+                        self._store_others(others)
                         others.clear()
                 slices.advance(len(batch))
                 batch.clear()
         self._store(batch)
         slices.advance(len(batch))
-        self._keep(others)
+        self._store_others(others)
 
     # --- memories ---
 
@@ -189,9 +188,9 @@ class Taking:
 
         def reject(one: New, error: JobError) -> None:
             self._counts["failed"] += 1
-            self._tell(one.line, one.addition.memory.id, "failed", f"{error.code}: {error.message}")
+            self._report(one.line, one.addition.memory.id, "failed", f"{error.code}: {error.message}")
 
-        store_together(new, self._bring, reject)
+        store_together(new, self._add, reject)
 
     def _is_to_be_added(self, line: int, addition: Addition, twin: str | None) -> bool:
         """Whether the memory is new in this store; otherwise it is counted as what it is. ``twin`` is the id of a
@@ -203,7 +202,7 @@ class Taking:
         if ours is not None:
             if not (_has_words_of(ours, memory) or _has_words_of(ours, given)):
                 self._counts["conflicts"] += 1
-                self._tell(line, memory.id, "conflict", "The memory of this id has other words here.", memory.id)
+                self._report(line, memory.id, "conflict", "The memory of this id has other words here.", memory.id)
             elif self._is_ours(memory.id):  # stored by an earlier attempt of this job
                 self._count_added(line, memory.number, ours)
             else:
@@ -213,7 +212,7 @@ class Taking:
         own = [content_id(store.workspace_id, each) for each in (memory, given)]
         if any(store.was_forgotten_since(each, self._task.accepted_at) for each in (memory.id, *own)):
             self._counts["forgotten"] += 1
-            self._tell(line, memory.id, "forgotten", "It was forgotten after this import was asked for.")
+            self._report(line, memory.id, "forgotten", "It was forgotten after this import was asked for.")
             return False
         if not addition.hidden:
             twin = twin or store.same_as(memory) or store.same_as(given)
@@ -224,7 +223,7 @@ class Taking:
             return True
         self._here |= {memory.id: twin, data_id_of(memory.id): data_id_of(twin)}
         self._counts["duplicates"] += 1
-        self._tell(line, memory.id, "duplicate", "The same words are here under another id.", twin)
+        self._report(line, memory.id, "duplicate", "The same words are here under another id.", twin)
         if (same := store.get(twin)) is not None:
             self._compare(line, addition, same)
         return False
@@ -272,7 +271,7 @@ class Taking:
             if in_file != here
             else "The file has other dates or labels."
         )
-        self._tell(line, addition.memory.id, "kept", note, ours.id)
+        self._report(line, addition.memory.id, "kept", note, ours.id)
 
     def _fitted(self, addition: Addition) -> Addition:
         """The addition as it is stored here: with its number if that is free, and with the ids of this store."""
@@ -294,7 +293,7 @@ class Taking:
         """The id that a memory of the file has in this store."""
         return self._here.get(memory_id, memory_id)
 
-    def _bring(self, new: Sequence[New]) -> None:
+    def _add(self, new: Sequence[New]) -> None:
         """Add the memories in one transaction."""
         if not new:
             return
@@ -310,28 +309,31 @@ class Taking:
         if number not in (0, stored.number):
             self._counts["renumbered"] += 1
             note = f"The number {number} was taken; it has {stored.number} here."
-            self._tell(line, stored.id, "renumbered", note, stored.id)
+            self._report(line, stored.id, "renumbered", note, stored.id)
 
     # --- what was done with them ---
 
-    def _keep(self, others: Sequence[ExportedCompaction | ExportedFinding]) -> None:
+    def _store_others(self, others: Sequence[ExportedCompaction | ExportedFinding]) -> None:
         """Store compactions and findings of memories that are here, each once."""
         if not others:
             return
         with self._stores.store.change(self._now) as change:
             for line in others:
-                self._keep_one(line, change)
+                self._store_other(line, change)
 
-    def _keep_one(self, line: ExportedCompaction | ExportedFinding, change: Change) -> None:
+    def _store_other(self, line: ExportedCompaction | ExportedFinding, change: Change) -> None:
         """Add one compaction or finding to the change, unless the store has it."""
         values = self._translated(line.model_dump(exclude={"type"}))
         counts: dict[str, int] = {}
         if self._stores.settings.redact_secrets:
-            values, counts = redaction.redact_value(values)
+            values, counts = redaction.redact_value(values, pointing=frozenset())  # any field may hold any text
         if isinstance(line, ExportedCompaction):
             if not self._is_new_compaction(values, change):
                 return
-            change.import_compaction(values)
+            # A forgetting does not look for texts in the history, so none may get there.
+            record = self._stores.store.get(values["record_id"])
+            is_its_topic = record is not None and record.metadata.topic_id == line.topic_id
+            change.import_compaction(without_texts(values) | {"topic_id": line.topic_id if is_its_topic else ""})
             self._counts["compactions"] += 1
         else:
             if not self._is_new_extraction(values["memory_id"], change):
@@ -367,7 +369,7 @@ class Taking:
 
     # --- the result ---
 
-    def _tell(self, line: int, memory_id: str, what: What, note: str, here: str | None = None) -> None:
+    def _report(self, line: int, memory_id: str, what: What, note: str, here: str | None = None) -> None:
         """Add a detail to the result, up to the limit."""
         if len(self._details) < _SHOWN:
             self._details.append({"line": line, "memory_id": memory_id, "what": what, "here": here, "note": note})

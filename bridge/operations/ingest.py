@@ -18,7 +18,7 @@ from jobs.lifecycle import Failed, Succeeded
 
 from ..graph.open_stores import Stores
 from ..memory import STATUS_WORDS, Content, Memory, Metadata, References, TimeScope, is_topic_id, slug
-from ..store.applied_jobs import AppliedJob
+from ..store.values import AppliedJob
 from ..text.conversation import Conversation, parse_conversation, render_conversation
 from ..text.identity import content_id
 from ..text.memory_json import labels_of

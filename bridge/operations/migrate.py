@@ -26,10 +26,9 @@ from ..memory import Content, Memory
 from ..privacy import redaction
 from ..search import listing
 from ..slices import AdaptiveBatch, Slices
-from ..store import extractions
-from ..store.applied_jobs import AppliedJob
+from ..store import values
 from ..store.protocol import Memories
-from ..store.rows import Addition
+from ..store.values import Addition, AppliedJob
 from ..transfer import receipts
 from ..transfer.migration import Converted, Skipped, convert
 from . import Outcomes, Progress, Task
@@ -90,7 +89,7 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
 
 
 @dataclass(slots=True)
-class Course:
+class MigrationRun:
     """A migration in progress: the memories that it has met (``seen``), how many more it may store (``left``; None: any
     number), and how many texts the limit left out (``remaining``).
     """
@@ -168,20 +167,20 @@ class Course:
 
 def _shown(task: Task, stores: Stores, now: str, progress: Progress) -> Migration:
     """The result of a dry run. It changes nothing, and creates no store."""
-    course = Course(task, now, task.payload.get("limit"), stores.settings.redact_secrets)
-    with stores.reading() as store:
+    migration = MigrationRun(task, now, task.payload.get("limit"), stores.settings.redact_secrets)
+    with stores.open_for_reading() as store:
         ours = _ours(store)
     earlier = earlier_stores.find(stores.workspace, ours)
     items = [Item(text) for text in earlier.texts]
     slices = Slices(progress, "looking at the texts of earlier versions", len(items))
     for start in range(0, len(items), _MOST):
         part = items[start : start + _MOST]
-        with stores.reading() as store:
+        with stores.open_for_reading() as store:
             for item in part:
-                course.judge(item, store)
+                migration.judge(item, store)
                 item.memory = _light(item.memory)
         slices.advance(len(part))
-    return _result(items, course, earlier.problems, None, dry_run=True)
+    return _result(items, migration, earlier.problems, None, dry_run=True)
 
 
 def _ours(store: Memories) -> set[str]:
@@ -189,7 +188,7 @@ def _ours(store: Memories) -> set[str]:
     ours = set(store.extractions.data_ids())  # cognee may still hold texts of memories that an undo removed
     for memory_id in store.all_ids():
         with suppress(ValueError):  # an imported id may be no UUID; cognee never received its text
-            ours.add(extractions.data_id_of(memory_id))
+            ours.add(values.data_id_of(memory_id))
     return ours
 
 
@@ -197,17 +196,17 @@ def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> Migrat
     """Store all texts that become memories, and write the receipt. Returns the result."""
     earlier = earlier_stores.find(stores.workspace, _ours(stores.store))
     items = [Item(text) for text in earlier.texts]
-    course = Course(task, now, task.payload.get("limit"), stores.settings.redact_secrets)
+    migration = MigrationRun(task, now, task.payload.get("limit"), stores.settings.redact_secrets)
     receipt = {"receipt": task.job_id, "job_sha256": task.sha256, "begun_at": task.accepted_at}
     receipts.write(stores.workspace, receipt | {"finished_at": None, "items": [], "undone": None})
     slices = Slices(progress, "taking over the memories of earlier versions", len(items))
     portion, done = AdaptiveBatch(_FIRST, _MOST), 0
     while part := items[done : done + max(portion.size, _FIRST)]:
         with portion:
-            _bring_all(part, course, stores)
+            _store_all(part, migration, stores)
         done += len(part)
         slices.advance(len(part))
-    result = _result(items, course, earlier.problems, task.job_id, dry_run=False)
+    result = _result(items, migration, earlier.problems, task.job_id, dry_run=False)
     counted = ("found", *get_args(Outcome), "remaining")
     counts = {name: count for name, count in result.items() if name in counted}
     whole = receipt | counts | {"finished_at": now, "items": [_noted(item) for item in items], "undone": None}
@@ -219,16 +218,16 @@ def _migrate(task: Task, stores: Stores, now: str, progress: Progress) -> Migrat
     return result
 
 
-def _bring_all(part: Sequence[Item], course: Course, stores: Stores) -> None:
+def _store_all(part: Sequence[Item], migration: MigrationRun, stores: Stores) -> None:
     """Judge texts and store them in one transaction; one at a time where the embedding provider rejects a text."""
     known = stores.store
 
     def store(items: Sequence[Item]) -> None:
         # On a copy: a text that is not stored uses up nothing of the limit, and an equal one is judged by itself.
-        trial = replace(course, seen=set(course.seen))
+        trial = replace(migration, seen=set(migration.seen))
         new = [(item, found) for item in items if (found := trial.judge(item, known)) is not None]
-        _bring(new, trial, stores)
-        course.left, course.seen, course.remaining = trial.left, trial.seen, trial.remaining
+        _add(new, trial, stores)
+        migration.left, migration.seen, migration.remaining = trial.left, trial.seen, trial.remaining
 
     def reject(item: Item, error: JobError) -> None:
         item.outcome, item.reason, item.error = "failed", error.message, error
@@ -249,9 +248,9 @@ def _light(memory: Memory | None) -> Memory | None:
     return replace(memory, text=title) if memory.content is None else replace(memory, content=Content(title, ""))
 
 
-def _bring(new: Sequence[tuple[Item, Converted]], course: Course, stores: Stores) -> None:
+def _add(new: Sequence[tuple[Item, Converted]], migration: MigrationRun, stores: Stores) -> None:
     """Add the memories, the originals first, so that the numbers follow the order of creation."""
-    job_id, store = course.task.job_id, stores.store
+    job_id, store = migration.task.job_id, stores.store
     originals = {found.original.id: found.original for _, found in new if found.original is not None}
     additions = [
         Addition(original, job_id, hidden=True) for original in originals.values() if store.known(original.id) is None
@@ -261,7 +260,7 @@ def _bring(new: Sequence[tuple[Item, Converted]], course: Course, stores: Stores
         additions.append(Addition(found.memory, job_id, migrated_from=migrated_from))
     if not additions:
         return
-    with store.change(course.now) as change:
+    with store.change(migration.now) as change:
         change.add(additions)
     numbers = {memory.id: memory for memory in change.added}
     for item, found in new:
@@ -272,7 +271,7 @@ def _bring(new: Sequence[tuple[Item, Converted]], course: Course, stores: Stores
 
 
 def _result(
-    items: Sequence[Item], course: Course, problems: Sequence[str], receipt: str | None, *, dry_run: bool
+    items: Sequence[Item], migration: MigrationRun, problems: Sequence[str], receipt: str | None, *, dry_run: bool
 ) -> Migration:
     """The job's result; ``receipt`` is None for a dry run."""
     counts = Counter(item.outcome for item in items)
@@ -287,11 +286,11 @@ def _result(
         "forgotten": counts["forgotten"],
         "failed": counts["failed"],
         "skipped": counts["skipped"],
-        "remaining": course.remaining,
+        "remaining": migration.remaining,
         "items": [_line(item) for item in shown],
         "items_omitted": len(judged) - len(shown),
         "receipt": receipt,
-        "redactions": redaction.total(*brought) if course.redacts else None,
+        "redactions": redaction.total(*brought) if migration.redacts else None,
         "warnings": list(problems),
     }
 

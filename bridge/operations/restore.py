@@ -18,11 +18,10 @@ from jobs.lifecycle import Failed, Succeeded
 from ..compaction import previews
 from ..graph.open_stores import Stores
 from ..memory import Memory, Status
-from ..store.applied_jobs import AppliedJob
 from ..store.change import StatusChange
-from ..store.compaction_history import Compaction, KeptBecause, Restored, Skipped, Source
 from ..store.protocol import Store
-from ..store.topics import nearest
+from ..store.similar_ids import nearest
+from ..store.values import AppliedJob, Compaction, KeptBecause, Restored, Skipped, Source
 from . import Outcomes, Progress, Task
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from jobs.lifecycle import Failed, Succeeded
 
 from ..graph.open_stores import Stores
 from ..memory import STATUS_WORDS
-from ..store.applied_jobs import AppliedJob
+from ..store.values import AppliedJob
 from ..text.memory_json import labels_of
 from . import Outcomes, Progress, Task
 

@@ -12,13 +12,14 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..memory import Memory
+from ..store.opening import reader_of
 from ..store.protocol_reading import STATUSES
-from ..store.reading import reader_of
 from ..text.memory_json import labels_of
 from .hits import summary_text
 
 if TYPE_CHECKING:
-    from ..memory_shapes import CountsOrError, MemoryCounts, MemoryLine, MemoryText, Topic
+    from ..memory_shapes import CountsOrError, MemoryCounts, MemoryLine, MemoryText, PastCompaction, Topic
+    from ..store.values import Compaction
 
 TOPIC_WORTH_COMPACTING = 5
 
@@ -120,6 +121,31 @@ def recent(
         order = [number for _, number in heapq.nlargest(limit, dated)]
         found = {memory.number: memory for memory in snapshot.memories(order)}
     return [found[number] for number in order], len(dated)
+
+
+def history(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[PastCompaction]:
+    """The last ``limit`` compactions, the newest first."""
+    with reader_of(workspace).lists() as lists:
+        found = [] if lists is None else lists.history(limit, topic_id)
+    return [_past(made, number) for made, number in found]
+
+
+def _past(made: Compaction, number: int | None) -> PastCompaction:
+    came = made.restored
+    return {
+        "decision_record_id": made.record_id,
+        "memory_number": number,
+        "topic_id": made.topic_id,
+        "applied_at": made.applied_at,
+        "job_id": made.effect.job_id,
+        "preview_digest": made.preview_digest,
+        "superseded": [source.memory_id for source in made.sources],
+        "conflicts": [dict(conflict) for conflict in made.conflicts],
+        "narrative_source": made.narrative_source,
+        "restored_at": came.at if came else None,
+        "restored": list(came.restored) if came else [],
+        "skipped": [{"memory_id": each.memory_id, "reason": each.reason} for each in came.skipped] if came else [],
+    }
 
 
 def titles(workspace: Workspace, memory_ids: Sequence[str], topic_id: str | None) -> list[str]:

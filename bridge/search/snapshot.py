@@ -18,8 +18,8 @@ from jobs.layout import Workspace
 from ..embedding.embedder import Vector, Vectors
 from ..memory import Memory
 from ..store import vector_files
+from ..store.opening import reader_of
 from ..store.protocol_reading import FullTextDamaged
-from ..store.reading import reader_of
 from ..text.terms import query_terms
 from . import lexical
 from .catalogue import Catalogue, Filters

@@ -1,12 +1,17 @@
 """The memory store: ``memory.db``, which is the source of truth, with its full-text index and its vector files.
 
-No other package uses SQL for memories. It must not know cognee, ranking or operations. A write is a ``change``, which
-``change_writer`` turns into SQL; ``memories`` reads for operations, ``reading`` for queries. In reading order:
+No other package uses SQL for memories. It must not know cognee, ranking or operations. Other packages use the
+interface of a store: the modules down to ``opening``, ``vector_files``, ``history_digests`` and ``similar_ids``. The
+architecture test names the exceptions. In reading order:
 
 ``protocol``: the interface of a store, as operations and the graph use it.
 ``protocol_reading``: the interface of a store's readers, and the values that they return.
+``values``: the values that the interface takes and returns.
 ``change``: a change of memories as a value, which one transaction commits.
-``memory_store``: the store over memory.db, with its one writer.
+``opening``: opens the store and its readers; it alone chooses the kind of store.
+``history_digests``: the history of compactions without texts.
+``similar_ids``: similar ids for a topic or memory that does not exist.
+``sqlite_store``: the store over memory.db, with its one writer.
 ``change_writer``: a change as SQL.
 ``memories``: memories read by id, number or topic.
 ``rows``: a memory as a row of memory.db, and back.
@@ -21,15 +26,14 @@ No other package uses SQL for memories. It must not know cognee, ranking or oper
 ``word_index``: the full-text index, as the writer fills, checks and rebuilds it.
 ``full_text``: the full-text index's table, and the errors that mean damage.
 ``vector_index``: the generations of the vector files, their committed rows and checksums.
-``vector_files``: the vector files themselves.
+``vector_files``: the vector files themselves, which every store writes.
 ``database``: connections to memory.db, transactions, and SQLite's errors as error codes.
 ``migrations``: the tables of memory.db, and upgrades from older formats.
 ``mounts``: whether the workspace's file system is safe for SQLite and reports file events.
 ``quarantine``: damaged files moved out of the way.
-``reading``: the reader of memory.db, and snapshots for queries.
+``sqlite_reader``: the reader of memory.db, and snapshots for queries.
 ``memory_lists``: lists of memories and topics.
 ``export_rows``: the rows of an export.
-``topics``: similar ids for a topic that does not exist.
 ``sizes``: counts and bytes for monitoring.
 ``inspection``: a quick inspection of memory.db and its indexes.
 ``audit``: a full check of memory.db and its indexes.

@@ -1,44 +1,19 @@
 """The jobs whose effects memory.db has committed: each is recorded in the transaction of its effect.
 
-So a worker can tell whether a cancellation is too late. It reads this from a process that has not opened the store.
+So the worker can tell, through a reader of its own, whether a cancellation is too late.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from contextlib import closing
-from dataclasses import dataclass
-
-from jobs.layout import Workspace
 
 from . import database
-
-
-@dataclass(frozen=True, slots=True)
-class AppliedJob:
-    """A job that has an effect. A later job may reuse the id; its digest then differs."""
-
-    job_id: str
-    job_sha256: str
-
-
-def is_applied(workspace: Workspace, job_id: str, sha256: str) -> bool:
-    """Whether the job's effect is committed.
-
-    Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
-    """
-    connection = database.open_for_reading(workspace)
-    if connection is None:
-        return False
-    with database.failing_clearly(), closing(connection):
-        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'effects'").fetchone() is None:
-            return False  # an older format, which no child process has upgraded yet
-        return is_recorded(connection, AppliedJob(job_id, sha256))
+from .values import AppliedJob
 
 
 def is_recorded(connection: sqlite3.Connection, effect: AppliedJob) -> bool:
-    """Whether the job's effect is committed, through an open connection."""
+    """Whether the job's effect is committed."""
     query = "SELECT 1 FROM effects WHERE job_id = ? AND job_sha256 = ?"
     return connection.execute(query, (effect.job_id, effect.job_sha256)).fetchone() is not None
 

@@ -25,7 +25,7 @@ from ..text.passages import passages
 from ..text.terms import index_text
 from . import database, full_text as words, migrations, rows, vector_files as vectors
 from .expected_graph import ExpectedGraph
-from .outbox import Action
+from .values import Action
 
 _TOGETHER = 100  # memories between two pauses
 _SAMPLE = 24  # memories whose texts are embedded again for comparison
@@ -94,8 +94,14 @@ class Audit:
         return bool(self._connection.execute("PRAGMA user_version").fetchone()[0] >= migrations.FORMAT)
 
     def count(self) -> int:
-        """How many memories there are, hidden ones included."""
-        return int(self._connection.execute("SELECT count(*) FROM memories").fetchone()[0])
+        """How many memories SQLite can count, hidden ones included; 0 if it can count none.
+
+        ``memories`` then reports why, since it reads the same table.
+        """
+        try:
+            return int(self._connection.execute("SELECT count(*) FROM memories").fetchone()[0])
+        except sqlite3.DatabaseError:
+            return 0
 
     def whole(self) -> Iterator[Finding]:
         """Findings of SQLite's own integrity check."""

@@ -11,11 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..memory import Memory, Status
-from .applied_jobs import AppliedJob
-from .compaction_history import Compaction
-from .extractions import Extraction
-from .forgettings import Plan
-from .rows import Addition
+from .values import Addition, AppliedJob, Compaction, Extraction, Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +122,7 @@ class Change:
         self.topics_to_clear += topic_ids
 
     def import_compaction(self, row: Mapping[str, Any]) -> None:
-        """Add a compaction from an export to the history."""
+        """Add a compaction from an export to the history. The row holds no texts (``without_texts``)."""
         self.imported_compactions.append(row)
 
     # --- forgettings ---

@@ -10,7 +10,7 @@ from ..memory import Memory
 from . import compaction_history, extractions, forgettings, numbering, rows
 from .change import Change, StatusChange
 from .outbox import Outbox
-from .rows import Addition
+from .values import Addition
 from .vector_index import Extents
 from .word_index import WordIndex
 
@@ -82,6 +82,8 @@ class ChangeWriter:
             compaction_history.clear_topics(self._connection, change.topics_to_clear)
         for row in change.imported_compactions:
             rows.insert_exported(self._connection, "compactions", row)
+        if change.forgettings:
+            compaction_history.remove_texts(self._connection)
         for begun in change.forgettings:
             forgettings.begin(self._connection, begun.job, begun.accepted_at, begun.plan, change.at)
         if change.finishes_forgettings:

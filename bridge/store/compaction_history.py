@@ -7,92 +7,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from jobs import clock
-from jobs.layout import Workspace
 
-from ..memory import Status
-from .applied_jobs import AppliedJob
-from .database import reading
-
-if TYPE_CHECKING:
-    from ..memory_shapes import PastCompaction
-
-KeptBecause = Literal["forgotten", "status_changed", "merged"]
+from .history_digests import without_texts
+from .values import AppliedJob, Compaction, Restored, Skipped, Source
 
 _COLUMNS = (
     "seq, record_id, topic_id, applied_at, job_id, job_sha256, preview_digest, sources, conflicts, narrative_source,"
     " restored_at, restored"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A memory as it was before the merge, and the time of the status that the compaction gave it.
-
-    ``status_set_at`` is None if that time is not known.
-    """
-
-    memory_id: str
-    content_sha256: str
-    status: Status
-    status_set_at: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A source that a restore left unchanged: it is forgotten, its status was changed since, or another record in force
-    has merged it too.
-    """
-
-    memory_id: str
-    reason: KeptBecause
-
-
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """The result of a restore: its time, the ids of restored sources, and the skipped ones."""
-
-    at: str
-    restored: tuple[str, ...]
-    skipped: tuple[Skipped, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Compaction:
-    """One compaction. ``seq`` is 0 until it is recorded; ``conflicts`` are as ``digested`` returns them."""
-
-    record_id: str
-    topic_id: str
-    applied_at: str
-    effect: AppliedJob
-    preview_digest: str
-    sources: tuple[Source, ...]
-    conflicts: tuple[Mapping[str, Any], ...]
-    narrative_source: str
-    restored: Restored | None = None
-    seq: int = 0
-
-
-def digested(conflicts: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
-    """A preview's conflicts with SHA-256 digests in place of their texts."""
-    return tuple(
-        {
-            "kind": conflict["kind"],
-            "confidence": conflict["confidence"],
-            "judged_by": conflict.get("judged_by", "rules"),
-            **{side: _digested(conflict[side]) for side in ("earlier", "later")},
-        }
-        for conflict in conflicts
-    )
-
-
-def _digested(side: Mapping[str, Any]) -> dict[str, str]:
-    return {"memory_id": side["memory_id"], "text_sha256": sha256(side["text"].encode()).hexdigest()}
 
 
 class CompactionReader:
@@ -182,45 +109,38 @@ def note_restored(connection: sqlite3.Connection, seq: int, job_id: str, came: R
     )
 
 
+def remove_texts(connection: sqlite3.Connection) -> None:
+    """Rewrite the rows that an earlier version imported with texts, as ``without_texts`` gives them."""
+    names = ("seq", "job_id", "job_sha256", "preview_digest", "narrative_source", "sources", "conflicts", "restored_by")
+    for row in connection.execute(f"SELECT {', '.join(names)} FROM compactions").fetchall():  # noqa: S608 - constants
+        before = dict(zip(names, row, strict=True))
+        before |= {name: json.loads(before[name]) for name in ("sources", "conflicts")}
+        after = without_texts(before)
+        if after != before:
+            values = [json.dumps(after[name]) if isinstance(after[name], list) else after[name] for name in names[1:]]
+            connection.execute(
+                f"UPDATE compactions SET {', '.join(f'{name} = ?' for name in names[1:])} WHERE seq = ?",  # noqa: S608 - constants
+                (*values, after["seq"]),
+            )
+
+
 def clear_topics(connection: sqlite3.Connection, topic_ids: Iterable[str]) -> None:
     """Delete the ids of forgotten topics from the history, since they derive from a title."""
     connection.executemany("UPDATE compactions SET topic_id = '' WHERE topic_id = ?", [(each,) for each in topic_ids])
 
 
-def history(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[PastCompaction]:
-    """The last ``limit`` compactions, the newest first, as ``cognee-memory history`` shows them."""
-    with reading(workspace) as connection:
-        known = "SELECT 1 FROM sqlite_master WHERE name = 'compactions'"  # older formats have no history
-        if connection is None or connection.execute(known).fetchone() is None:
-            return []
-        where, arguments = ("WHERE topic_id = ?", [topic_id]) if topic_id else ("", [])
-        query = f"SELECT {_COLUMNS} FROM compactions {where} ORDER BY seq DESC LIMIT ?"  # noqa: S608 - constants
-        found = [_compaction(row) for row in connection.execute(query, [*arguments, limit])]
-        numbers = _numbers(connection, [made.record_id for made in found])
-    return [_shown(made, numbers.get(made.record_id)) for made in found]
+def newest(connection: sqlite3.Connection, limit: int, topic_id: str | None) -> list[tuple[Compaction, int | None]]:
+    """The last ``limit`` compactions, the newest first, each with the number of its record, or None if that is gone."""
+    where, arguments = ("WHERE topic_id = ?", [topic_id]) if topic_id else ("", [])
+    query = f"SELECT {_COLUMNS} FROM compactions {where} ORDER BY seq DESC LIMIT ?"  # noqa: S608 - constants
+    found = [_compaction(row) for row in connection.execute(query, [*arguments, limit])]
+    numbers = _numbers(connection, [made.record_id for made in found])
+    return [(made, numbers.get(made.record_id)) for made in found]
 
 
 def _numbers(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, int]:
     query = "SELECT id, number FROM memories WHERE id IN (SELECT value FROM json_each(?))"
     return dict(connection.execute(query, (json.dumps(ids),)).fetchall())
-
-
-def _shown(made: Compaction, number: int | None) -> PastCompaction:
-    came = made.restored
-    return {
-        "decision_record_id": made.record_id,
-        "memory_number": number,
-        "topic_id": made.topic_id,
-        "applied_at": made.applied_at,
-        "job_id": made.effect.job_id,
-        "preview_digest": made.preview_digest,
-        "superseded": [source.memory_id for source in made.sources],
-        "conflicts": [dict(conflict) for conflict in made.conflicts],
-        "narrative_source": made.narrative_source,
-        "restored_at": came.at if came else None,
-        "restored": list(came.restored) if came else [],
-        "skipped": [{"memory_id": each.memory_id, "reason": each.reason} for each in came.skipped] if came else [],
-    }
 
 
 def _compaction(row: Sequence[Any]) -> Compaction:

@@ -79,7 +79,7 @@ def open_for_reading(workspace: Workspace) -> sqlite3.Connection | None:
 
 
 @contextmanager
-def reading(workspace: Workspace) -> Iterator[sqlite3.Connection | None]:
+def read_connection(workspace: Workspace) -> Iterator[sqlite3.Connection | None]:
     """A read-only connection for the block; None if the store does not exist yet. Raises as ``open_for_reading``.
 
     A database of an older format is shown as one of the present format; tables that it lacks are empty.

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from . import database, rows
-from .rows import Addition
+from .values import Addition
 
 # The other exported tables by line type: the table with its order, and its columns that hold JSON.
 TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {

@@ -7,57 +7,13 @@ Several texts may have the same node or edge. It is removed from the graph with 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 from typing import Any
-from uuid import UUID, uuid5
+
+from .values import ExtractedEdge, ExtractedNode, Extraction, data_id_of
 
 _AT_ONCE = 500  # ids in one query
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractedNode:
-    """A node as cognee made it. ``index_fields`` are the names of its embedded properties."""
-
-    id: str
-    type: str
-    index_fields: tuple[str, ...]
-    properties: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractedEdge:
-    """An edge as cognee made it; ``source`` and ``target`` are ids of nodes."""
-
-    source: str
-    target: str
-    name: str
-    properties: Mapping[str, Any]
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """The edge's identity: source, target and name."""
-        return self.source, self.target, self.name
-
-
-@dataclass(frozen=True, slots=True)
-class Extraction:
-    """What was extracted from one text or several; false if empty."""
-
-    nodes: tuple[ExtractedNode, ...] = ()
-    edges: tuple[ExtractedEdge, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.nodes or self.edges)
-
-
-def data_id_of(memory_id: str) -> str:
-    """The id of a memory's text among cognee's documents; the memory's own id is that of its node.
-
-    Raises ValueError for an id that is no UUID.
-    """
-    return str(uuid5(UUID(memory_id), "cognee document"))
 
 
 class ExtractionReader:
@@ -140,16 +96,6 @@ class ExtractionReader:
         """The stored JSON value of a memory's extraction, in a list of one; empty if there is none."""
         query = "SELECT found FROM cognified WHERE memory_id = ?"
         return [json.loads(found) for (found,) in self._connection.execute(query, (memory_id,))]
-
-
-def together(found: Iterable[Extraction]) -> Extraction:
-    """Several extractions as one, each node and edge once."""
-    nodes: dict[str, ExtractedNode] = {}
-    edges: dict[tuple[str, str, str], ExtractedEdge] = {}
-    for one in found:
-        nodes.update((node.id, node) for node in one.nodes)
-        edges.update((edge.key, edge) for edge in one.edges)
-    return Extraction(tuple(nodes.values()), tuple(edges.values()))
 
 
 # --- writing, inside a transaction ---

@@ -7,63 +7,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
-from .applied_jobs import AppliedJob
+from .values import LEFT_TO_WORKER, AppliedJob, Begun, Plan, in_any
 
-# The fields of a plan that may still have to be removed.
-_LEFT = ("jobs", "jobs_to_cancel", "rejected", "parts", "files", "stores", "data_ids")
 _STORED_AS = {"jobs_to_cancel": "doomed"}  # field -> its name in the stored JSON, where that differs
 _NAMED = {stored: ours for ours, stored in _STORED_AS.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a forgetting removes. ``forgotten`` are the requested ids, with originals and conversions.
-
-    ``jobs`` are ended jobs whose files quote the memories; ``jobs_to_cancel`` are waiting ones that would store one
-    again. ``files`` are paths relative to the workspace, as are ``stores`` of earlier versions, in which ``data_ids``
-    are texts. ``rejected`` and ``parts`` are SHA-256 digests of file names, since people choose these.
-    """
-
-    forgotten: tuple[str, ...]
-    records_rebuilt: tuple[tuple[str, str], ...] = ()
-    records_removed: tuple[str, ...] = ()
-    revived: tuple[str, ...] = ()
-    jobs: tuple[str, ...] = ()
-    jobs_to_cancel: tuple[str, ...] = ()
-    rejected: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    stores: tuple[str, ...] = ()
-    data_ids: tuple[str, ...] = ()
-    files_removed: int = 0
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def tombstones(self) -> tuple[str, ...]:
-        """Every id that must not be stored again by an earlier job."""
-        rebuilt = (old for old, new in self.records_rebuilt if old != new)
-        return (*self.forgotten, *rebuilt, *self.records_removed)
-
-    def joined(self, others: Iterable[Plan]) -> Plan:
-        """This plan, with what the other plans still have to remove."""
-        plan = self
-        for other in others:
-            for name in _LEFT:
-                both: dict[str, Any] = {name: tuple(dict.fromkeys((*getattr(plan, name), *getattr(other, name))))}
-                plan = replace(plan, **both)
-        return plan
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A forgetting in the table; ``is_done`` once the stores hold nothing of it."""
-
-    plan: Plan
-    is_done: bool
 
 
 class ForgettingReader:
@@ -97,9 +47,15 @@ def begin(connection: sqlite3.Connection, job: AppliedJob, accepted_at: str, pla
 
 
 def finish_all(connection: sqlite3.Connection, now: str) -> None:
-    """Record that all begun forgettings are done. The names of removed files are deleted from the plans."""
-    for rowid, plan in _unfinished(connection):
-        left = replace(plan, files=(), stores=(), data_ids=())
+    """Record that all begun forgettings are done. The names of removed files are deleted from the plans.
+
+    Each plan gets the jobs' files of all: the worker removes these later, and asks again with any of the jobs.
+    """
+    unfinished = _unfinished(connection)
+    plans = [plan for _, plan in unfinished]
+    left_to_worker = {name: in_any(plans, name) for name in LEFT_TO_WORKER}
+    for rowid, plan in unfinished:
+        left = replace(plan, files=(), stores=(), data_ids=(), **left_to_worker)
         connection.execute("UPDATE forgettings SET done_at = ?, plan = ? WHERE rowid = ?", (now, _encoded(left), rowid))
 
 

@@ -8,34 +8,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from . import database
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """Calls, tokens of prompts and completions, and the cost in US dollars of the calls whose price is known."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost_usd: float | None = None
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of prompts and completions together."""
-        return self.prompt_tokens + self.completion_tokens
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A recorded call without a report yet; ``estimate`` is its assumed number of tokens."""
-
-    day: str
-    job_id: str
-    estimate: int
+from .values import Call, Spent, day_of
 
 
 class LlmUsage:
@@ -49,7 +25,7 @@ class LlmUsage:
         return self._sum("day = ?", day)
 
     def of_job(self, job_id: str) -> Spent:
-        """The usage of a job, on all days."""
+        """The usage of a job in the last 90 days; older days are deleted."""
         return self._sum("job_id = ?", job_id)
 
     def _sum(self, where: str, value: str) -> Spent:
@@ -101,8 +77,3 @@ def _sum(connection: sqlite3.Connection, where: str, value: str) -> Spent:
     query = f"SELECT {columns} FROM llm_usage WHERE {where}"  # noqa: S608 - constants
     calls, prompt_tokens, completion_tokens, cost = connection.execute(query, (value,)).fetchone()
     return Spent(int(calls), int(prompt_tokens), int(completion_tokens), cost)
-
-
-def day_of(now: datetime) -> str:
-    """The UTC day of a time, ``2026-11-20``."""
-    return now.astimezone(UTC).date().isoformat()

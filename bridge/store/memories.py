@@ -6,34 +6,19 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from jobs import clock
 from jobs.layout import Workspace
 
-from ..memory import Memory, Status
+from ..memory import Memory
 from . import applied_jobs, database, numbering, rows
-from .applied_jobs import AppliedJob
 from .compaction_history import CompactionReader
 from .extractions import ExtractionReader
 from .forgettings import ForgettingReader
+from .values import AppliedJob, Known
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What the store records of a memory besides its text: its number, the job that stored it, whether it is hidden,
-    its status and when that was set, and the original that it was converted from.
-    """
-
-    number: int
-    origin_job: str | None
-    hidden: bool
-    status: Status | None
-    status_set_at: str | None
-    migrated_from: str | None
-
-
-class MemoryReader:
+class SqliteMemories:
     """Reads through one connection. Hidden memories are left out, unless a method says otherwise."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -195,14 +180,14 @@ class MemoryReader:
 
 
 @contextmanager
-def reading(workspace: Workspace) -> Iterator[MemoryReader]:
+def open_memories(workspace: Workspace) -> Iterator[SqliteMemories]:
     """A reader for the block, beside the writer. It has no memories if the store does not exist yet.
 
     Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
     """
-    with database.reading(workspace) as connection:
+    with database.read_connection(workspace) as connection:
         if connection is not None:
-            yield MemoryReader(connection)
+            yield SqliteMemories(connection)
             return
     with database.nothing_stored() as connection:
-        yield MemoryReader(connection)
+        yield SqliteMemories(connection)

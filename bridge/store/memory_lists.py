@@ -7,8 +7,9 @@ import sqlite3
 from collections.abc import Sequence
 
 from ..memory import Memory
-from . import rows
+from . import compaction_history, rows
 from .protocol_reading import Entry, TopicRow
+from .values import Compaction
 
 _HIGHEST = 2**63 - 1
 
@@ -86,6 +87,10 @@ class SqliteLists:
         """Kind -> number of visible memories."""
         query = "SELECT kind, count(*) FROM memories WHERE hidden = 0 GROUP BY kind"
         return dict(self._connection.execute(query).fetchall())
+
+    def history(self, limit: int, topic_id: str | None = None) -> list[tuple[Compaction, int | None]]:
+        """The last ``limit`` compactions, the newest first, each with its record's number or None."""
+        return compaction_history.newest(self._connection, limit, topic_id)
 
     def outbox_entries(self) -> int:
         """How many deliveries to the knowledge graph are pending."""

@@ -226,9 +226,15 @@ MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [
 ]
 FORMAT = len(MIGRATIONS)
 
+_WITH_EFFECTS = MIGRATIONS.index(_note_effects) + 1
+_WITHOUT_EFFECTS = "CREATE TEMP TABLE effects (job_id, job_sha256, at);"
 _WITH_LINEAGE = MIGRATIONS.index(_link_lineage) + 1
 _WITHOUT_LINEAGE = """
 CREATE TEMP VIEW memories AS SELECT *, NULL AS migrated_from FROM main.memories;
+CREATE TEMP TABLE compactions (
+    seq, record_id, topic_id, applied_at, job_id, job_sha256, preview_digest, sources, conflicts, narrative_source,
+    restored_at, restored_by, restored
+);
 CREATE TEMP TABLE cognified (memory_id TEXT, data_id TEXT);
 CREATE TEMP TABLE llm_usage (day, job_id, calls, prompt_tokens, completion_tokens, cost_usd);
 """
@@ -260,6 +266,8 @@ def format_of(connection: sqlite3.Connection, path: Path) -> int:
 
 def show_as_present(connection: sqlite3.Connection, found: int) -> None:
     """Give this connection the tables and columns that an older format lacks, empty and temporary."""
+    if found < _WITH_EFFECTS:
+        connection.executescript(_WITHOUT_EFFECTS)
     if found < _WITH_LINEAGE:
         connection.executescript(_WITHOUT_LINEAGE)
     elif found < _WITH_COSTS:

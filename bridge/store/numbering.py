@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-MOST_KEPT = 1_000_000_000  # imported numbers above are replaced, since they would leave little room for later ones
+from .values import MOST_KEPT
 
 
 def take(connection: sqlite3.Connection, wanted: int = 0) -> int:

@@ -5,25 +5,12 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from jobs import steps
 from jobs.layout import Workspace
 
 from . import database
-
-Action = Literal["write", "status", "delete"]
-
-
-@dataclass(frozen=True, slots=True)
-class OutboxEntry:
-    """A pending delivery. ``tries`` is how often cognee rejected it since the graph was opened."""
-
-    seq: int
-    memory_id: str
-    action: Action
-    tries: int
+from .values import Action, OutboxEntry
 
 
 def forgive_opening(workspace: Workspace) -> None:
@@ -35,15 +22,6 @@ def forgive_opening(workspace: Workspace) -> None:
         connection = sqlite3.connect(f"{workspace.memory_db.as_uri()}?mode=rw", uri=True, timeout=0.2)
         with contextlib.closing(connection), connection:
             connection.execute("UPDATE meta SET value = '0' WHERE key = 'graph_openings'")
-
-
-def lag(workspace: Workspace) -> int:
-    """The number of entries, for a process that is not the writer.
-
-    Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
-    """
-    with database.reading(workspace) as connection:
-        return 0 if connection is None else Outbox(connection).count()
 
 
 class Outbox:
@@ -64,7 +42,7 @@ class Outbox:
 
     def enqueue_missing(self, memory_ids: Sequence[str], now: str) -> None:
         """Enqueue the memories that the graph was found to lack, perhaps none, and remember one of them."""
-        if not memory_ids and not self.lacked():
+        if not memory_ids and not self.missing_memory():
             return
         with database.transaction(self._connection):
             database.set_meta(self._connection, "graph_lacked", next(iter(memory_ids), ""))
@@ -104,18 +82,18 @@ class Outbox:
         query = "SELECT count(*) FROM outbox WHERE NOT ? OR tries = 0"
         return int(self._connection.execute(query, (untried,)).fetchone()[0])
 
-    def untold(self) -> set[str]:
+    def undelivered_ids(self) -> set[str]:
         """The ids of memories whose first write may be pending, so that the graph may lack them."""
         query = "SELECT DISTINCT memory_id FROM outbox WHERE action = 'write'"
         return {str(memory_id) for (memory_id,) in self._connection.execute(query)}
 
-    def paid(self, entries: Sequence[OutboxEntry]) -> None:
+    def delivered(self, entries: Sequence[OutboxEntry]) -> None:
         """Delete delivered entries, and reset the count of failed openings."""
         with steps.fault_point("outbox.pay"), database.transaction(self._connection):
             self._connection.executemany("DELETE FROM outbox WHERE seq = ?", [(entry.seq,) for entry in entries])
             self._survived()
 
-    def not_paid(self, entry: OutboxEntry, error: str) -> None:
+    def rejected(self, entry: OutboxEntry, error: str) -> None:
         """Record that cognee rejected an entry, with the error."""
         with database.transaction(self._connection):
             self._connection.execute(
@@ -161,7 +139,7 @@ class Outbox:
     def _survived(self) -> None:
         database.set_meta(self._connection, "graph_openings", "0")
 
-    def lacked(self) -> str | None:
+    def missing_memory(self) -> str | None:
         """The id of a memory that the graph lacked at the last comparison, and that was enqueued then; None or "" if it
         lacked none.
         """

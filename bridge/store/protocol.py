@@ -3,10 +3,10 @@
 ``Memories`` reads, ``Store.change`` writes, ``Outbox`` has the pending deliveries to the graph. The readers' side,
 which a local search index follows, is in ``protocol_reading``.
 
-``tests/conformance`` tests every promise made here; ``memory_store.MemoryStore`` is the store for memory.db. A store on
+``tests/conformance`` tests every promise made here; ``sqlite_store.SqliteStore`` is the store for memory.db. A store on
 a server commits a change in one transaction, in this order: applied job, numbers, memories, outbox. Texts are embedded
 before it, so it holds its lock only briefly. Times are ISO 8601 text in UTC. Any method may raise STORE_BUSY,
-STORE_UNREADABLE or DISK_FULL, as a JobError or as the error that ``database.failing_clearly`` translates.
+STORE_UNREADABLE or DISK_FULL, as a JobError or as the error that ``opening.failing_clearly`` translates.
 """
 
 from __future__ import annotations
@@ -19,14 +19,8 @@ from typing import Any, Protocol
 from ..embedding.embedder import Vectors
 from ..memory import Memory, Status
 from ..slices import Progress, ignore_progress
-from .applied_jobs import AppliedJob
 from .change import Change
-from .compaction_history import Compaction
-from .extractions import Extraction
-from .forgettings import Begun, Plan
-from .llm_usage import Call, Spent
-from .memories import Known
-from .outbox import OutboxEntry
+from .values import AppliedJob, Begun, Call, Compaction, Extraction, Known, OutboxEntry, Plan, Spent
 
 # --- reading ---
 
@@ -214,13 +208,13 @@ class Outbox(Protocol):
     def count(self, *, untried: bool = False) -> int:
         """How many entries there are, or how many were never rejected (``untried``)."""
 
-    def untold(self) -> set[str]:
+    def undelivered_ids(self) -> set[str]:
         """The ids of memories that the graph may lack, since a write is pending."""
 
-    def paid(self, entries: Sequence[OutboxEntry]) -> None:
+    def delivered(self, entries: Sequence[OutboxEntry]) -> None:
         """Delete entries that the graph has stored durably."""
 
-    def not_paid(self, entry: OutboxEntry, error: str) -> None:
+    def rejected(self, entry: OutboxEntry, error: str) -> None:
         """Record that the graph rejected an entry."""
 
     def enqueue_all(self, now: str) -> int:
@@ -238,7 +232,7 @@ class Outbox(Protocol):
     def graph_was_closed(self) -> bool:
         """Whether the graph was closed cleanly."""
 
-    def lacked(self) -> str | None:
+    def missing_memory(self) -> str | None:
         """The id of a memory that the graph lacked at the last comparison; None or "" if it lacked none."""
 
     def note_opening(self) -> int:
@@ -261,7 +255,7 @@ class LlmUsage(Protocol):
         """The usage of a UTC day such as ``2026-11-20``."""
 
     def of_job(self, job_id: str) -> Spent:
-        """The usage of a job, on all days."""
+        """The usage of a job in the last 90 days; older days are deleted."""
 
     def begin(self, job_id: str, estimate: int, now: datetime, require: Callable[[Spent, Spent], None]) -> Call:
         """Record a call that is about to be sent, unless ``require`` raises; it receives the usage of job and day."""

@@ -2,7 +2,7 @@
 
 The values are named tuples: every cold query loads this module, and a dataclass takes five times as long to create.
 
-``tests/conformance/reading_conformance.py`` checks every promise made here; ``reading.reader_of`` chooses the store.
+``tests/conformance/reading_conformance.py`` checks every promise made here; ``opening.reader_of`` chooses the store.
 Any method may raise STORE_BUSY or STORE_UNREADABLE, as a JobError. Times are ISO 8601 text in UTC unless a unit is
 named.
 """
@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NewType, Protocol
 from ..memory import Memory, Status
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ..text.terms import Term
-    from .rows import Addition
+    from .values import Addition, AppliedJob, Compaction, Sizes
 
 # --- changes, for a local index ---
 
@@ -169,11 +171,20 @@ class MemoryLists(Protocol):
     def kinds(self) -> dict[str, int]:
         """How many memories there are of each kind. A kind without memories has no entry."""
 
+    def history(self, limit: int, topic_id: str | None = None) -> list[tuple[Compaction, int | None]]:
+        """The last ``limit`` compactions of a topic or of all, the newest first.
+
+        Each has its record's number, or None if there is no such memory any more.
+        """
+
     def outbox_entries(self) -> int:
         """How many deliveries to the knowledge graph are pending."""
 
 
 # --- an export ---
+
+EXPORTED_TYPES = ("compaction", "cognified")
+"""What an export has besides memories: the history of compactions, and the extractions."""
 
 
 class ExportRows(Protocol):
@@ -184,13 +195,13 @@ class ExportRows(Protocol):
         """The workspace's UUID; None if the store has none yet."""
 
     def counts(self) -> dict[str, int]:
-        """How many rows there are, of "memory" and of each type of ``export_rows.TABLES``."""
+        """How many rows there are, of "memory" and of each of ``EXPORTED_TYPES``."""
 
     def additions(self) -> Iterator[Addition]:
         """All memories, hidden ones included, by rising number."""
 
     def rows(self, kind: str) -> Iterator[dict[str, Any]]:
-        """The rows of a type of ``export_rows.TABLES``: its columns, JSON decoded."""
+        """The rows of one of ``EXPORTED_TYPES``: its columns, JSON decoded."""
 
 
 # --- the reader ---
@@ -200,8 +211,14 @@ class StoreReader(Protocol):
     """Reads the store of one workspace, from any process, beside the writer. It changes nothing.
 
     Every method raises STORE_NEWER if a later program wrote the store. If the store does not exist yet, the result is
-    None.
+    None, unless a method says otherwise.
     """
+
+    def is_applied(self, job: AppliedJob) -> bool:
+        """Whether the job's effect is committed; False without a store."""
+
+    def sizes(self, now: datetime) -> Sizes:
+        """Counts, and sizes of files, for monitoring; zeros without a store. The usage is that of the UTC day."""
 
     def require_readable(self) -> None:
         """Raises the error that prevents reading now. A store that does not exist yet is readable: it is empty."""

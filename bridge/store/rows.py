@@ -6,12 +6,15 @@ import json
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobs import clock
 
 from ..memory import Content, Memory, Metadata, References, TimeScope, dated_at, plan_key
 from ..text.sections import normalise_time
+
+if TYPE_CHECKING:
+    from .values import Addition
 
 COLUMNS = (
     "number, id, kind, status, topic_id, session_id, plan_id, created_at, updated_at, source_created_at,"
@@ -84,21 +87,6 @@ def dated(kind: str, created_at: str | None, source_created_at: str | None, stor
     """``Memory.dated_at`` in seconds since 1970, from columns. A text that is no time counts as unknown."""
     text = dated_at(kind, normalise_time(created_at or ""), normalise_time(source_created_at or ""), stored_at)
     return None if text is None else clock.parse(text).timestamp()
-
-
-@dataclass(frozen=True, slots=True)
-class Addition:
-    """A new memory, with what the store records besides.
-
-    A hidden memory has neither vectors nor words in the index. The memory's ``number`` is kept if it is free; 0 gets
-    the next one.
-    """
-
-    memory: Memory
-    origin_job: str | None = None
-    hidden: bool = False
-    migrated_from: str | None = None
-    status_set_at: str | None = None
 
 
 def insert(connection: sqlite3.Connection, addition: Addition, place: Place) -> None:

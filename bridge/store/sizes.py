@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from jobs.layout import Workspace
 
-from .database import meta, reading
-from .llm_usage import Spent, today
+from .database import meta, read_connection
+from .llm_usage import today
+from .values import Sizes, Spent
 
 # Every memory has a passage_row of 0 or more; the condition makes SQLite read an index instead of the table.
 BY_STATUS = (
@@ -18,24 +18,11 @@ BY_STATUS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """``memories`` has counts by kind and status, with "none" for no status; sizes are in bytes."""
-
-    memories: dict[tuple[str, str], int]
-    topics: int
-    passages: int
-    graph_lag: int
-    database_bytes: int
-    vector_bytes: int
-    llm_today: Spent
-
-
 def sizes(workspace: Workspace, now: datetime) -> Sizes:
     """The counts and sizes. Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY."""
     vectors = sum(map(_size, workspace.vectors.glob("*")))
     database = sum(_size(workspace.memory_db.with_name(workspace.memory_db.name + end)) for end in ("", "-wal"))
-    with reading(workspace) as connection:
+    with read_connection(workspace) as connection:
         if connection is None:
             return Sizes({}, 0, 0, 0, database, vectors, Spent())
         memories = {(kind, status): count for kind, status, count in connection.execute(BY_STATUS)}

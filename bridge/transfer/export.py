@@ -13,9 +13,9 @@ from typing import Any
 
 from jobs.layout import Workspace
 
-from ..store.export_rows import TABLES
-from ..store.reading import reader_of
-from ..store.rows import Addition
+from ..store.opening import reader_of
+from ..store.protocol_reading import EXPORTED_TYPES
+from ..store.values import Addition
 from ..text.memory_json import as_payload
 
 FORMAT = "cognee-memory-export"
@@ -31,14 +31,14 @@ def write(workspace: Workspace, program: str, now: str, put: Callable[[bytes], o
     checksum = Checksum()
     with reader_of(workspace).export() as rows:
         if rows is None:  # nothing was ever stored
-            counts = dict.fromkeys(("memory", *TABLES), 0)
+            counts = dict.fromkeys(("memory", *EXPORTED_TYPES), 0)
             put(checksum.with_line(_header(counts, None, program, now)))
         else:
             counts = rows.counts()
             put(checksum.with_line(_header(counts, rows.workspace_id, program, now)))
             for addition in rows.additions():
                 put(checksum.with_line(line_of(addition)))
-            for kind in TABLES:
+            for kind in EXPORTED_TYPES:
                 for row in rows.rows(kind):
                     put(checksum.with_line({"type": kind, **row}))
     put(_encoded({"type": "end", "lines": checksum.lines, "sha256": checksum.hexdigest()}))

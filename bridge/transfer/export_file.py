@@ -17,8 +17,8 @@ from jobs.parse import read_json
 
 from ..memory import STATUS_WORDS, Content, Memory, Metadata, References, Status, TimeScope
 from ..slices import Slices
-from ..store import numbering
-from ..store.rows import Addition
+from ..store import values
+from ..store.values import Addition
 from ..text.memory_json import as_payload
 from ..text.sections import normalise, scope_text
 from .export import FORMAT, VERSION, Checksum
@@ -74,7 +74,7 @@ def inspect(file: BinaryIO, slices: Slices) -> Checked:
         checked.ids.add(memory.id)
         checked.named |= {*memory.sources, *([line.migrated_from] if line.migrated_from else [])}
         checked.memories += 1
-        if memory.number <= numbering.MOST_KEPT:
+        if memory.number <= values.MOST_KEPT:
             checked.highest_number = max(checked.highest_number, memory.number)
         if _strays(line, memory):
             checked.strays.append(number)

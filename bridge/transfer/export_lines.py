@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, StrictBool, StrictInt
 from jobs.payloads import Dated, FilledText, Importance, Model, ShortText, Text, Timestamp, TopicId
 
 from ..memory import MemoryKind, Status
-from ..store.compaction_history import KeptBecause
+from ..store.values import KeptBecause
 
 
 def _uuid(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -59,6 +60,29 @@ SQLITE = {
     "worker/scheduling/huey_queue.py": "Huey's database",
     "worker/doctor/queue.py": "Huey's database: looked at",
     "worker/doctor/installation.py": "the version of SQLite, and what it was built with",
+}
+# What other packages may import of bridge/store, whatever the kind of store.
+STORE_INTERFACE = {
+    "protocol": "what operations and the graph use",
+    "protocol_reading": "what queries, lists and exports use",
+    "change": "a change of memories as a value",
+    "values": "the values that the two name",
+    "history_digests": "the history without texts",
+    "similar_ids": "errors about ids that do not exist",
+    "vector_files": "the vector files, which every store writes",
+    "opening": "chooses the store",
+}
+# Imports of what belongs to SQLite or to this machine, each with its reason: (importer, module of bridge/store).
+STORE_EXCEPTIONS = {
+    ("bridge.operations.check", "audit"): "the job check reads memory.db with SQLite's own checks",
+    ("bridge.operations.check", "expected_graph"): "the same, for the graph",
+    ("worker.doctor.stores", "inspection"): "the doctor looks at memory.db, whatever its state",
+    ("worker.doctor.stores", "migrations"): "the same: its format",
+    ("worker.doctor.bundle", "database_summary"): "the support archive has memory.db's schema and counts",
+    ("bridge.graph.graph_files", "quarantine"): "moves files of any kind aside",
+    ("worker.app", "mounts"): "whether the file system reports file events",
+    ("worker.inbox.watcher", "mounts"): "the same",
+    ("worker.doctor.machine", "mounts"): "the same, for the doctor",
 }
 # Imports against the order or in a circle, each with its reason: (importer, imported).
 EXCEPTIONS: dict[tuple[str, str], str] = {}
@@ -282,10 +306,25 @@ def test_sqlite3_is_imported_in_bridge_store_only() -> None:
     assert homes == SQLITE.keys(), "an exception is not needed any more"
 
 
-def test_no_connection_to_memory_db_leaves_bridge_store() -> None:
-    outside = [path for path in MODULES if not name_of(path).startswith("bridge/store/")]
-    taken = {name for path in outside for name in imported(path) if f"{name}.".startswith("bridge.store.database.")}
-    assert taken == {"bridge.store.database.failing_clearly"}
+def test_other_packages_see_a_store_through_its_interface_alone() -> None:
+    """So another store replaces ``opening``'s choice, and nothing outside ``bridge/store``."""
+    outside = {name: others for name, others in arrows().items() if not name.startswith("bridge.store")}
+    taken = {
+        (importer, other.removeprefix("bridge.store."))
+        for importer, others in outside.items()
+        for other in others
+        if other.startswith("bridge.store.")
+    }
+    bound = {(importer, other) for importer, other in taken if other not in STORE_INTERFACE}
+    assert bound == STORE_EXCEPTIONS.keys()
+    assert {other for _, other in taken} >= STORE_INTERFACE.keys(), "a module is not used outside any more"
+
+
+def test_the_interface_of_a_store_loads_no_store() -> None:
+    modules = [f"bridge.store.{name}" for name in STORE_INTERFACE if name not in ("opening", "vector_files")]
+    code = f"import sys, {', '.join(modules)}; print([name for name in sys.modules if 'sqlite' in name])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip() == "[]"
 
 
 def test_cognees_owner_is_imported_only_where_the_graph_is_needed() -> None:

@@ -22,6 +22,7 @@ from bridge.store.protocol_reading import (
     StoreReader,
     StoreSnapshot,
 )
+from bridge.store.values import AppliedJob, Compaction, Sizes, Spent
 from bridge.text.terms import query_terms
 from jobs import clock
 from jobs.errors import JobError
@@ -50,6 +51,9 @@ class Written(Protocol):
 
     def forget(self, memory_id: str) -> None: ...
 
+    def apply(self, made: Compaction, record: Memory) -> None:
+        """Commit a compaction with its record, as the effect of its job."""
+
     def rebuild_vectors(self) -> None: ...
 
     def back_up(self) -> None: ...
@@ -68,6 +72,11 @@ class Written(Protocol):
 def summary(memory_id: str, context: str = "quokka", status: Status = "Active", **metadata: Any) -> Memory:
     known = Metadata(**{"topic_id": "birds", "status": status, "created_at": CREATED, **metadata})
     return Memory(memory_id, 0, "summary", known, STORED, Content(f"Topic of {memory_id}", context))
+
+
+def compaction(record_id: str, topic_id: str, applied_at: str) -> Compaction:
+    job = AppliedJob(f"merges-{record_id}", "a" * 64)
+    return Compaction(record_id, topic_id, applied_at, job, "b" * 64, (), (), "template")
 
 
 def legacy(memory_id: str, text: str) -> Memory:
@@ -433,6 +442,41 @@ class ReadingConformance:
         assert birds.characters > 0
         assert (trees.topic_id, trees.memories, trees.drafts) == ("trees", 1, 1)
         assert (trees.characters, trees.oldest, trees.newest) == (0, None, None)
+
+    def test_the_history_has_the_newest_compaction_first_with_the_number_of_its_record(self, written: Written) -> None:
+        times = [f"2026-11-2{day}T12:00:00Z" for day in range(3)]
+        made = [compaction(*each) for each in zip("abc", ("birds", "trees", "birds"), times, strict=True)]
+        for each in made:
+            written.apply(each, summary(each.record_id))
+        written.forget("a")
+        with written.reader().lists() as lists:
+            assert lists is not None
+            found = [(each.record_id, each.topic_id, number) for each, number in lists.history(10)]
+            assert found == [("c", "birds", 3), ("b", "trees", 2), ("a", "birds", None)]
+            assert [each.record_id for each, _ in lists.history(2)] == ["c", "b"]
+            assert [each.record_id for each, _ in lists.history(10, "birds")] == ["c", "a"]
+
+    # --- what the worker asks ---
+
+    def test_a_job_is_applied_once_its_effect_is_committed(self, written: Written) -> None:
+        made = compaction("a", "birds", STORED)
+        job = made.effect
+        assert not written.reader().is_applied(job), "there is no store yet"
+        written.add(summary("b"))
+        assert not written.reader().is_applied(job)
+        written.apply(made, summary("a"))
+        assert written.reader().is_applied(job)
+        assert not written.reader().is_applied(AppliedJob(job.job_id, "c" * 64)), "another job of the same id"
+
+    def test_sizes_count_the_visible_memories_by_kind_and_status(self, written: Written) -> None:
+        now = clock.parse(STORED)
+        assert written.reader().sizes(now) == Sizes({}, 0, 0, 0, 0, 0, Spent())
+        written.add(summary("a"), summary("b", status="Draft"), summary("c", topic_id="trees"), legacy("d", "Text"))
+        written.hide("c")
+        found = written.reader().sizes(now)
+        assert found.memories == {("summary", "Active"): 1, ("summary", "Draft"): 1, ("legacy", "none"): 1}
+        assert (found.topics, found.llm_today) == (1, Spent())
+        assert min(found.passages, found.graph_lag, found.database_bytes, found.vector_bytes) > 0
 
     # --- an export ---
 

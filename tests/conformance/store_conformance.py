@@ -16,13 +16,20 @@ import pytest
 from fake_embedder import FakeEmbedder
 
 from bridge.memory import Content, Memory, Metadata, References
-from bridge.store.applied_jobs import AppliedJob
 from bridge.store.change import StatusChange
-from bridge.store.compaction_history import Compaction, Restored, Source
-from bridge.store.extractions import ExtractedEdge, ExtractedNode, Extraction, data_id_of
-from bridge.store.forgettings import Plan
 from bridge.store.protocol import Store
-from bridge.store.rows import Addition
+from bridge.store.values import (
+    Addition,
+    AppliedJob,
+    Compaction,
+    ExtractedEdge,
+    ExtractedNode,
+    Extraction,
+    Plan,
+    Restored,
+    Source,
+    data_id_of,
+)
 from jobs.errors import JobError
 
 EARLY, NOW, LATER = "2026-11-20T11:00:00Z", "2026-11-20T12:00:00Z", "2026-11-20T13:00:00Z"
@@ -70,7 +77,7 @@ class Place:
         return [(entry.memory_id, entry.action) for entry in self.store.outbox.pending(100)]
 
     def deliver(self) -> None:
-        self.store.outbox.paid(self.store.outbox.pending(100))
+        self.store.outbox.delivered(self.store.outbox.pending(100))
 
 
 class StoreConformance:
@@ -269,13 +276,13 @@ class StoreConformance:
         place.reopen()
         assert place.pending() == before
         assert [entry.memory_id for entry in place.store.outbox.pending(5, [B])] == [B]
-        assert place.store.outbox.untold() == {A, B}
+        assert place.store.outbox.undelivered_ids() == {A, B}
 
     def test_what_was_delivered_is_gone_and_what_was_refused_waits(self, place: Place) -> None:
         place.put(summary(A), summary(B))
         first, second = place.store.outbox.pending(2)
-        place.store.outbox.paid([first])
-        place.store.outbox.not_paid(second, "GRAPH_WRITE_FAILED")
+        place.store.outbox.delivered([first])
+        place.store.outbox.rejected(second, "GRAPH_WRITE_FAILED")
         outbox = place.reopen().outbox
         assert (outbox.count(), outbox.count(untried=True)) == (1, 0)
         assert [(entry.memory_id, entry.tries) for entry in outbox.pending(5)] == [(B, 1)]
@@ -290,7 +297,7 @@ class StoreConformance:
         assert place.pending() == [(A, "write"), (B, "write")]
         place.deliver()
         place.store.outbox.enqueue_missing([B], LATER)
-        assert (place.pending(), place.store.outbox.lacked()) == ([(B, "write")], B)
+        assert (place.pending(), place.store.outbox.missing_memory()) == ([(B, "write")], B)
 
     def test_deliveries_to_a_graph_that_never_was_are_discarded(self, place: Place) -> None:
         place.put(summary(A), summary(B))

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,11 @@ from reading_conformance import STORED, ReadingConformance, Written
 from bridge.memory import Memory, Status
 from bridge.store import database, migrations
 from bridge.store.full_text import table_in_force
-from bridge.store.memory_store import MemoryStore
+from bridge.store.opening import reader_of
 from bridge.store.protocol_reading import AddedAbove, Changes, Position, StoreReader, StoreSnapshot
-from bridge.store.reading import SqliteReader, SqliteSnapshot, reader_of
-from bridge.store.rows import Addition
+from bridge.store.sqlite_reader import SqliteReader, SqliteSnapshot
+from bridge.store.sqlite_store import SqliteStore
+from bridge.store.values import Addition, AppliedJob, Compaction, Sizes, Spent
 from jobs.layout import Workspace
 
 
@@ -34,9 +36,9 @@ class WrittenSqlite:
         return reader_of(self.workspace)
 
     @contextmanager
-    def _store(self) -> Iterator[MemoryStore]:
+    def _store(self) -> Iterator[SqliteStore]:
         self.workspace.memory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with closing(MemoryStore(self.workspace, FakeEmbedder())) as store:
+        with closing(SqliteStore(self.workspace, FakeEmbedder())) as store:
             yield store
 
     def _sql(self, *statements: str) -> None:
@@ -67,6 +69,11 @@ class WrittenSqlite:
     def forget(self, memory_id: str) -> None:
         with self._store() as store, store.change(STORED) as change:
             change.drop([memory_id])
+
+    def apply(self, made: Compaction, record: Memory) -> None:
+        with self._store() as store, store.change(made.applied_at, [made.effect]) as change:
+            change.record_compaction(made)
+            change.add([Addition(record)])
 
     def rebuild_vectors(self) -> None:
         with self._store() as store:
@@ -177,3 +184,30 @@ def test_the_suite_notices_a_reader_without_a_transaction(tmp_path: Path) -> Non
         ReadingConformance().test_a_snapshot_sees_one_state_whatever_is_written_meanwhile(
             _Broken(tmp_path, _WithoutTransaction)
         )
+
+
+class _Forgetful(SqliteReader):
+    """Answers what the worker asks as if there were no store."""
+
+    def is_applied(self, job: AppliedJob) -> bool:
+        return False
+
+    def sizes(self, now: datetime) -> Sizes:
+        return Sizes({}, 0, 0, 0, 0, 0, Spent())
+
+
+class _OfForgetful(WrittenSqlite):
+    def reader(self) -> StoreReader:
+        return _Forgetful(self.workspace)
+
+
+def test_the_suite_notices_a_reader_that_does_not_know_the_applied_jobs_and_sizes(tmp_path: Path) -> None:
+    suite = ReadingConformance()
+    for number, fails in enumerate(
+        (
+            suite.test_a_job_is_applied_once_its_effect_is_committed,
+            suite.test_sizes_count_the_visible_memories_by_kind_and_status,
+        )
+    ):
+        with pytest.raises(AssertionError):
+            fails(_OfForgetful(tmp_path / str(number)))

@@ -13,9 +13,9 @@ from fake_embedder import FakeEmbedder
 from store_conformance import Place, StoreConformance
 
 from bridge.memory import Memory
-from bridge.store.applied_jobs import AppliedJob
 from bridge.store.change import Change
-from bridge.store.memory_store import MemoryStore
+from bridge.store.sqlite_store import SqliteStore
+from bridge.store.values import AppliedJob
 from jobs.layout import Workspace
 
 
@@ -26,21 +26,21 @@ def place_of(folder: Path) -> Workspace:
 
 
 class TestSqliteStore(StoreConformance):
-    def open_store(self, folder: Path, embedder: FakeEmbedder) -> MemoryStore:
-        return MemoryStore(place_of(folder), embedder)
+    def open_store(self, folder: Path, embedder: FakeEmbedder) -> SqliteStore:
+        return SqliteStore(place_of(folder), embedder)
 
 
 # --- the suite bites ---
 
 
-class RecordsNoJob(MemoryStore):
+class RecordsNoJob(SqliteStore):
     @contextmanager
     def change(self, now: str, applied: Sequence[AppliedJob] = ()) -> Iterator[Change]:
         with super().change(now) as change:
             yield change
 
 
-class CommitsInTwoHalves(MemoryStore):
+class CommitsInTwoHalves(SqliteStore):
     def _commit(self, change: Change) -> None:
         super()._commit(replace(change, additions=[]))
         only_additions = Change(change.at, additions=change.additions)
@@ -48,7 +48,7 @@ class CommitsInTwoHalves(MemoryStore):
         change.added = only_additions.added
 
 
-class CommitsWhateverHappens(MemoryStore):
+class CommitsWhateverHappens(SqliteStore):
     @contextmanager
     def change(self, now: str, applied: Sequence[AppliedJob] = ()) -> Iterator[Change]:
         change = Change(now, tuple(applied))
@@ -58,79 +58,79 @@ class CommitsWhateverHappens(MemoryStore):
             self._commit(change)
 
 
-class GivesNumbersAgain(MemoryStore):
+class GivesNumbersAgain(SqliteStore):
     def _commit(self, change: Change) -> None:
         super()._commit(change)
         highest = "coalesce((SELECT max(number) FROM memories), 0)"
         self._connection.execute(f"UPDATE sqlite_sequence SET seq = {highest} WHERE name = 'memories'")
 
 
-class LeavesGaps(MemoryStore):
+class LeavesGaps(SqliteStore):
     def _commit(self, change: Change) -> None:
         super()._commit(change)
         self._connection.execute("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'memories'")
 
 
-class TellsTheGraphNoStatus(MemoryStore):
+class TellsTheGraphNoStatus(SqliteStore):
     def _commit(self, change: Change) -> None:
         super()._commit(change)
         self._connection.execute("DELETE FROM outbox WHERE action = 'status'")
 
 
-class LastWriterWins(MemoryStore):
+class LastWriterWins(SqliteStore):
     def _is_past(self, last: str, asked_at: str, applied: AppliedJob | None) -> bool:
         return False
 
 
-class ForgetsWhichJobSetAStatus(MemoryStore):
+class ForgetsWhichJobSetAStatus(SqliteStore):
     def _is_past(self, last: str, asked_at: str, applied: AppliedJob | None) -> bool:
         return super()._is_past(last, asked_at, applied) and last != asked_at
 
 
-class FindsWhatIsHidden(MemoryStore):
+class FindsWhatIsHidden(SqliteStore):
     def ids(self) -> list[str]:
         return self.all_ids()
 
 
-class GivesAReturningMemoryANewNumber(MemoryStore):
+class GivesAReturningMemoryANewNumber(SqliteStore):
     def _commit(self, change: Change) -> None:
         for addition in change.additions:
             self._connection.execute("DELETE FROM memories WHERE id = ? AND hidden", (addition.memory.id,))
         super()._commit(change)
 
 
-class LeavesNoTombstone(MemoryStore):
+class LeavesNoTombstone(SqliteStore):
     def _commit(self, change: Change) -> None:
         change.tombstones.clear()
         super()._commit(change)
 
 
-class LosesTheOutboxWhenClosed(MemoryStore):
+class LosesTheOutboxWhenClosed(SqliteStore):
     def close(self) -> None:
         self._connection.execute("DELETE FROM outbox")
         super().close()
 
 
-class DeliversInReverse(MemoryStore):
+class DeliversInReverse(SqliteStore):
     def __init__(self, workspace: Workspace, embedder: FakeEmbedder) -> None:
         super().__init__(workspace, embedder)
         pending = self.outbox.pending
         self.outbox.pending = lambda *args, **more: pending(*args, **more)[::-1]  # type: ignore[method-assign]
 
 
-class LetsASecondWriterIn(MemoryStore):
+class LetsASecondWriterIn(SqliteStore):
     def __init__(self, workspace: Workspace, embedder: FakeEmbedder) -> None:
         super().__init__(workspace, embedder)
         self._lock.release()
 
 
-class ChangesItsId(MemoryStore):
+class ChangesItsId(SqliteStore):
     @property
     def workspace_id(self) -> str:
         return str(uuid4())
 
 
-class DropsTheRecordAlone(MemoryStore):
+class DropsTheRecordAlone(SqliteStore):
     """A compaction is committed without its history."""
 
     def _commit(self, change: Change) -> None:
@@ -138,18 +138,18 @@ class DropsTheRecordAlone(MemoryStore):
         super()._commit(change)
 
 
-class NeverFinishesAForgetting(MemoryStore):
+class NeverFinishesAForgetting(SqliteStore):
     def _commit(self, change: Change) -> None:
         change.finishes_forgettings = False
         super()._commit(change)
 
 
-class EmbedsAgain(MemoryStore):
+class EmbedsAgain(SqliteStore):
     def embed(self, texts: Sequence[str]):  # type: ignore[no-untyped-def]
         return self._embedder.embed(texts)
 
 
-class LosesALabel(MemoryStore):
+class LosesALabel(SqliteStore):
     def get(self, memory_id: str) -> Memory | None:
         found = super().get(memory_id)
         return None if found is None else replace(found, metadata=replace(found.metadata, importance=None))
@@ -179,7 +179,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("broken", FAULTS, ids=lambda broken: broken.__name__)
-def test_the_suite_finds_the_fault_of_a_broken_store(tmp_path: Path, broken: type[MemoryStore]) -> None:
+def test_the_suite_finds_the_fault_of_a_broken_store(tmp_path: Path, broken: type[SqliteStore]) -> None:
     place = Place(tmp_path, lambda folder, embedder: broken(place_of(folder), embedder))
     promise = getattr(StoreConformance(), f"test_{FAULTS[broken]}")
     try:

@@ -19,7 +19,8 @@ from harness import SOAK, Place
 from questions import answer_to
 
 from bridge.settings import Settings
-from bridge.store import applied_jobs
+from bridge.store.opening import reader_of
+from bridge.store.values import AppliedJob
 
 KILLS = 200 if SOAK else 5
 
@@ -138,4 +139,4 @@ def test_after_a_kill_inside_cognee_the_stores_open_and_nothing_answered_for_is_
     print(f"\n{found}")
     assert sum(killed.values()) >= KILLS * 0.8, killed
     assert "not compacted" not in log
-    assert all(applied_jobs.is_applied(forks.place.workspace, *job) for job in story.answered)
+    assert all(reader_of(forks.place.workspace).is_applied(AppliedJob(*job)) for job in story.answered)

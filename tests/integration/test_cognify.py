@@ -16,7 +16,7 @@ from cognee_process import CogneeProcess
 from harness import Place, until
 from llm_server import Good, Hang, LlmServer, Request, Status, Step
 
-from bridge.store import extractions
+from bridge.store import values
 from jobs import clock
 
 pytestmark = pytest.mark.cognee
@@ -77,7 +77,7 @@ def test_a_text_becomes_nodes_and_edges_of_the_graph(
 ) -> None:
     assert {"alice", "postgres", "mysql", "atlas", "bob", "redis", "boreas"} <= entities(process)
     ((name, document),) = process.neighbours(looked_into[0])
-    assert (name, document["id"]) == ("read_as", extractions.data_id_of(looked_into[0]))
+    assert (name, document["id"]) == ("read_as", values.data_id_of(looked_into[0]))
     assert document["type"] == "TextDocument"
     (chunk,) = [node for name, node in process.neighbours(document["id"]) if name == "is_part_of"]
     assert chunk["text"] == ATLAS
@@ -107,7 +107,7 @@ def test_findings_come_back_after_a_rebuild_while_the_model_is_gone(
     process: CogneeProcess, model: LlmServer, looked_into: list[str]
 ) -> None:
     def graph() -> Any:
-        document = extractions.data_id_of(looked_into[0])
+        document = values.data_id_of(looked_into[0])
         (chunk,) = [node for name, node in process.neighbours(document) if name == "is_part_of"]
         around = sorted((name, node["id"], node.get("name", "")) for name, node in process.neighbours(chunk["id"]))
         texts = process.search("Postgres replaces Mysql", "EdgeType_relationship_name", 5)

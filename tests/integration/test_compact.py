@@ -18,7 +18,7 @@ from bridge.compaction import previews
 from bridge.embedding.factory import create
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import load
-from bridge.store.memory_store import MemoryStore
+from bridge.store.sqlite_store import SqliteStore
 from jobs.model import Record
 
 DECISIONS = (
@@ -44,7 +44,7 @@ def id_of(number: int) -> str:
 def remember(place: Place) -> list[str]:
     """Store a topic's summaries, and one of another topic, as the worker's child does. Returns the topic's ids."""
     trust.adopt(place.workspace, place.config)
-    store = MemoryStore(place.workspace, create(load(environment=place.environment).embedding))
+    store = SqliteStore(place.workspace, create(load(environment=place.environment).embedding))
     for number, decisions in enumerate(DECISIONS, 1):
         at = f"2026-10-{number:02d}T09:00:00Z"
         known = Metadata(topic_id=TOPIC, status="Active", created_at=at, updated_at=at)
@@ -52,7 +52,7 @@ def remember(place: Place) -> list[str]:
         store.add([(Memory(id_of(number), 0, "summary", known, at, content), None)], at)
     known = Metadata(topic_id="other", status="Active", created_at=at, updated_at=at)
     store.add([(Memory(id_of(9), 0, "summary", known, at, Content("Other", "A cache of tiles.")), None)], at)
-    store.outbox.paid(store.outbox.pending(999))  # else an idle worker would open the graph, before anything is asked
+    store.outbox.delivered(store.outbox.pending(999))  # else an idle worker would open the graph
     store.close()
     return [id_of(number) for number in range(1, len(DECISIONS) + 1)]
 

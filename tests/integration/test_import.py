@@ -13,8 +13,8 @@ from bridge import trust
 from bridge.embedding.factory import create
 from bridge.memory import Content, Memory, Metadata
 from bridge.settings import load
-from bridge.store.memory_store import MemoryStore
-from bridge.store.rows import Addition
+from bridge.store.sqlite_store import SqliteStore
+from bridge.store.values import Addition
 
 pytestmark = pytest.mark.cognee
 
@@ -29,7 +29,7 @@ def an_id(number: int) -> str:
 def remember(place: Place) -> None:
     """A store as a worker leaves it, without a graph: thirty summaries, two of them merged, and a hidden text."""
     trust.adopt(place.workspace, place.config)
-    store = MemoryStore(place.workspace, create(load(environment=place.environment).embedding))
+    store = SqliteStore(place.workspace, create(load(environment=place.environment).embedding))
     additions = []
     for number in range(1, 31):
         status = "Superseded" if number < 3 else "Active"
@@ -43,7 +43,7 @@ def remember(place: Place) -> None:
     original = Memory(an_id(32), 71, "legacy", Metadata(), AT, text="User asked: why?")
     with store.change(AT) as change:
         change.add([*additions, Addition(record), Addition(original, hidden=True)])
-    store.outbox.paid(store.outbox.pending(100))  # nobody asks for this graph
+    store.outbox.delivered(store.outbox.pending(100))  # nobody asks for this graph
     store.close()
 
 

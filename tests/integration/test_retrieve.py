@@ -19,7 +19,7 @@ from bridge import trust
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, References
 from bridge.settings import load
-from bridge.store.memory_store import MemoryStore
+from bridge.store.sqlite_store import SqliteStore
 
 NOW = "2026-11-20T12:00:00Z"
 SCRIPT = str(PROJECT / "bridge" / "retrieve.py")
@@ -74,7 +74,7 @@ def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
     place = Place(tmp_path_factory.mktemp("retrieve"), COGNEE_MEMORY_CACHE_DIR=str(model_cache))
     trust.adopt(place.workspace, place.config)
     stores = Stores(place.workspace, load(environment=place.environment))
-    store: MemoryStore = stores.store
+    store: SqliteStore = stores.store
     store.add([(memory, None) for memory in memories()], NOW)
     store.close()
     return place

@@ -190,16 +190,44 @@ def test_a_file_that_sqlite_cannot_read_is_the_jobs_error(workspace: Workspace) 
     assert found.error.code == "STORE_UNREADABLE"
 
 
-def test_a_damaged_page_is_seen_and_keeps_no_other_check_from_being_made(workspace: Workspace) -> None:
+def overwrite_root_pages(workspace: Workspace, where: str) -> None:
+    """Overwrite the first page of the tables and indexes for which the SQL condition holds."""
     with closing(sqlite3.connect(workspace.memory_db)) as connection:
-        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'tombstones'").fetchone()
+        query = f"SELECT rootpage FROM sqlite_master WHERE rootpage > 0 AND {where}"
+        pages = [page for (page,) in connection.execute(query)]
         (size,) = connection.execute("PRAGMA page_size").fetchone()
     data = bytearray(workspace.memory_db.read_bytes())
-    data[(page - 1) * size : page * size] = b"\xa5" * size
+    assert pages
+    for page in pages:
+        data[(page - 1) * size : page * size] = b"\xa5" * size
     workspace.memory_db.write_bytes(data)
+
+
+def test_a_damaged_page_is_seen_and_keeps_no_other_check_from_being_made(workspace: Workspace) -> None:
+    overwrite_root_pages(workspace, "name = 'tombstones'")
     flip_a_vector(workspace)
     found = findings(workspace)
     assert {"STORE_DAMAGED", "VECTORS_DAMAGED"} <= set(found)
+
+
+@pytest.mark.parametrize(
+    ("harm", "code"),
+    [
+        # The indexes too: SQLite counts with the smallest of them.
+        (lambda workspace: overwrite_root_pages(workspace, "tbl_name = 'memories'"), "STORE_DAMAGED"),
+        (by_sql("ALTER TABLE memories RENAME TO elsewhere"), "CHECK_NOT_MADE"),
+    ],
+)
+def test_memories_that_cannot_be_counted_are_a_finding_and_no_failure(
+    workspace: Workspace, harm: Callable[[Workspace], None], code: str
+) -> None:
+    harm(workspace)
+    flip_a_vector(workspace)
+    with WithFakeGraph(workspace) as stores:
+        found = outcome(stores, "check", {})
+    assert isinstance(found, Succeeded), found
+    assert {code, "VECTORS_DAMAGED"} <= {each["code"] for each in found.result["findings"]}
+    assert (found.result["ok"], found.result["memories"]) == (False, 0)
 
 
 def test_what_was_stored_anew_after_a_forgetting_is_well(workspace: Workspace) -> None:

@@ -24,9 +24,8 @@ from bridge.operations.cognify import least_calls
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
 from bridge.store import database
-from bridge.store.applied_jobs import AppliedJob
-from bridge.store.extractions import ExtractedEdge, ExtractedNode, Extraction, data_id_of
-from bridge.store.memory_store import MemoryStore
+from bridge.store.sqlite_store import SqliteStore
+from bridge.store.values import AppliedJob, ExtractedEdge, ExtractedNode, Extraction, data_id_of
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -495,7 +494,7 @@ def test_an_answer_of_a_graph_that_is_not_whole_yet_says_so(place: Place, monkey
     place.run("ingest", {"summary": {"topic": "Storage", "context": "Atlas uses Postgres."}}, "ingest")
     place._close_graph()
 
-    def lost(store: MemoryStore) -> FakeGraph:
+    def lost(store: SqliteStore) -> FakeGraph:
         store.outbox.enqueue_all(clock.iso(NOW))
         return place.fake
 

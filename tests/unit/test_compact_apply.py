@@ -452,17 +452,17 @@ def test_a_record_from_elsewhere_is_taken_back_by_what_it_says_of_itself(stores:
 
 
 def test_the_history_names_ids_and_digests_and_no_text(stores: Stores, workspace: Workspace) -> None:
-    assert compaction_history.history(workspace, 10) == []
+    assert listing.history(workspace, 10) == []
     ids = two(stores)
     first = done(stores)
     done(stores, "restore", decision_record_id=first["decision_record_id"])
     add(stores, "Sign last", topic_id="sign-in")
     add(stores, "Use tabs", topic_id="sign-in")
     done(stores, job_id="other", topic_id="sign-in")
-    newest, oldest = compaction_history.history(workspace, 10)
+    newest, oldest = listing.history(workspace, 10)
     assert (newest["topic_id"], newest["restored_at"]) == ("sign-in", None)
-    assert compaction_history.history(workspace, 1) == [newest]
-    assert compaction_history.history(workspace, 10, "uploads") == [oldest]
+    assert listing.history(workspace, 1) == [newest]
+    assert listing.history(workspace, 10, "uploads") == [oldest]
     assert (oldest["superseded"], oldest["restored"], oldest["job_id"]) == (ids, ids, "job")
     assert oldest["restored_at"] == "2026-11-20T12:00:00Z"
     (conflict,) = oldest["conflicts"]

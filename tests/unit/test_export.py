@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sqlite3
 import stat
 import sys
@@ -12,6 +13,7 @@ import tracemalloc
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -30,10 +32,9 @@ from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.operations import Task, run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
-from bridge.store import compaction_history, extractions, numbering
-from bridge.store.applied_jobs import AppliedJob
+from bridge.store import values
 from bridge.store.export_rows import TABLES
-from bridge.store.rows import Addition
+from bridge.store.values import Addition, AppliedJob
 from bridge.text.sections import normalise
 from bridge.transfer import export, export_file, export_lines
 from bridge.transfer.export import line_of
@@ -206,22 +207,73 @@ def some_of_everything(stores: Stores) -> None:
         Addition(summary("f"), migrated_from=an_id("e")),
         record("g", "b", "f"),
     )
-    merged = tuple(
-        compaction_history.Source(an_id(name), "x" * 64, "Active", at) for name, at in (("b", LATER), ("f", None))
-    )
+    merged = tuple(values.Source(an_id(name), "a" * 64, "Active", at) for name, at in (("b", LATER), ("f", None)))
     conflict = {"kind": "value", "earlier": {"memory_id": an_id("b")}, "later": {"memory_id": an_id("f")}}
-    made = compaction_history.Compaction(
-        an_id("g"), "ranking", LATER, AppliedJob("j", "x"), "y", merged, (conflict,), "template"
+    made = values.Compaction(
+        an_id("g"), "ranking", LATER, AppliedJob("j", "b" * 64), "c" * 64, merged, (conflict,), "template"
     )
-    node = extractions.ExtractedNode(an_id("node"), "Entity", ("name",), {"name": "pool", "rank": None})
-    edge = extractions.ExtractedEdge(extractions.data_id_of(an_id("d")), node.id, "mentions", {"weight": 0.5})
-    left = compaction_history.Skipped(an_id("f"), "status_changed")
-    came = compaction_history.Restored(LATER, (an_id("b"),), (left,))
+    node = values.ExtractedNode(an_id("node"), "Entity", ("name",), {"name": "pool", "rank": None})
+    edge = values.ExtractedEdge(values.data_id_of(an_id("d")), node.id, "mentions", {"weight": 0.5})
+    left = values.Skipped(an_id("f"), "status_changed")
+    came = values.Restored(LATER, (an_id("b"),), (left,))
     with stores.store.change(LATER) as change:
         change.record_restoration(replace(made, restored=came), "job")
     with stores.store.change(LATER) as change:
         change.record_compaction(replace(made, applied_at=EARLIER))
-        change.keep_extraction(an_id("d"), extractions.Extraction((node,), (edge,)), "job")
+        change.keep_extraction(an_id("d"), values.Extraction((node,), (edge,)), "job")
+
+
+KEY = "ghp_" + "QYLPMN5HFIQR7XYAbcdefghijk01234567wx"  # in two parts, so that no scanner takes it for one
+PHRASE = "zebra quartz fjord plumbing nocturne harvest"
+
+
+def history_with_texts() -> dict[str, Any]:
+    """A line of the history that a person has filled with texts."""
+    said = f"{PHRASE} {KEY}"
+    side = {"memory_id": an_id("b"), "text": said, "note": said}
+    return {
+        "type": "compaction", "record_id": an_id("g"), "topic_id": "zebra-quartz-fjord", "applied_at": LATER,
+        "job_id": said, "job_sha256": said, "preview_digest": KEY, "narrative_source": said, "restored_at": LATER,
+        "restored_by": said,
+        "sources": [
+            {"memory_id": an_id(name), "content_sha256": said, "status": "Active", "status_set_at": said}
+            for name in ("b", "f")
+        ],
+        "conflicts": [{"kind": said, "note": said, said: said, "confidence": 0.5, "earlier": side, "later": said}],
+    }  # fmt: skip
+
+
+def test_no_text_of_an_edited_file_gets_into_the_history(here: WithoutCognee) -> None:
+    store(here, summary("b"), summary("f"), record("g", "b", "f"))
+    assert counts(imported(here, edited([history_with_texts()])))["compactions"] == 1
+    (line,) = [line for line in body(here) if line["type"] == "compaction"]
+    assert not {"zebra", "ghp_"} & set(re.findall("zebra|ghp_", json.dumps(line)))
+    assert (line["job_id"], line["topic_id"], line["sources"][0]["status_set_at"]) == ("", "", None)
+    masked = f"{PHRASE} [REDACTED:github-token]"
+    assert line["conflicts"][0]["earlier"] == {
+        "memory_id": an_id("b"), "text_sha256": sha256(masked.encode()).hexdigest(),
+    }  # fmt: skip
+
+
+def test_a_secret_in_a_field_that_refers_to_something_is_not_imported_with_a_finding(here: WithoutCognee) -> None:
+    store(here, legacy("d"))
+    node = {"id": an_id("n"), "type": "Entity", "index_fields": [], "properties": {"source": KEY, "path": f"a {KEY}"}}
+    finding = {
+        "type": "cognified", "memory_id": an_id("d"), "data_id": an_id("data"), "at": LATER,
+        "found": {"job_id": "j", "nodes": [node], "edges": []},
+    }  # fmt: skip
+    assert imported(here, edited([finding]))["redactions"]["total"] == 2
+    assert KEY not in json.dumps(body(here))
+
+
+def test_forgetting_removes_the_texts_that_an_earlier_version_imported_into_the_history(here: WithoutCognee) -> None:
+    store(here, summary("b"), summary("f"), record("g", "b", "f"), summary("other"))
+    with here.store.change(LATER) as change:
+        change.import_compaction({name: value for name, value in history_with_texts().items() if name != "type"})
+    task = Task("forget", "d" * 64, {"memory_ids": [an_id("b")]}, None, LATER)
+    assert not isinstance(run("forget", [task], here, NOW, ignore_progress)["forget"], Failed)
+    assert b"quartz fjord" not in here.workspace.memory_db.read_bytes()
+    assert KEY.encode() not in here.workspace.memory_db.read_bytes()
 
 
 # --- there and back ---
@@ -307,7 +359,7 @@ def additions(draw: st.DrawFn) -> Addition:
     metadata = Metadata(topic_id=None if kind == "legacy" else topic, status=status, **draw(LABELS))
     ids = st.uuids().map(str)
     sources = tuple(draw(st.lists(ids, max_size=2))) if kind == "decision_record" else ()
-    number = draw(st.integers(1, numbering.MOST_KEPT))
+    number = draw(st.integers(1, values.MOST_KEPT))
     memory = Memory(draw(ids), number, kind, metadata, draw(DATES), content, text, sources)
     return Addition(memory, hidden=draw(st.booleans()), migrated_from=draw(st.none() | ids), status_set_at=draw(TIMES))
 
@@ -397,7 +449,7 @@ def test_the_same_words_under_another_id_are_one_memory_and_references_follow(
         assert compaction["conflicts"][0]["earlier"]["memory_id"] == an_id("ours")
     assert compactions[0]["restored"]["restored"] == [an_id("ours")]
     assert finding["memory_id"] == an_id("our words")
-    assert finding["data_id"] == finding["found"]["edges"][0]["source"] == extractions.data_id_of(an_id("our words"))
+    assert finding["data_id"] == finding["found"]["edges"][0]["source"] == values.data_id_of(an_id("our words"))
 
 
 def test_an_original_goes_with_the_memory_that_is_here_already(here: WithoutCognee, there: WithoutCognee) -> None:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import io
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from shelf import Shelf, summary
+from fake_embedder import FakeEmbedder
+from shelf import STORED, Shelf, legacy, summary
 
 from bridge import trust
+from bridge.store.sqlite_store import SqliteStore
+from bridge.store.values import Addition
 from jobs import spool
+from jobs.errors import JobError
 from jobs.layout import Workspace
-from worker.cli import main
+from worker.cli import main, parser
+from worker.terminal.kinds import forget as forget_command
 
 
 class Terminal(io.StringIO):
@@ -73,6 +79,29 @@ def test_where_nobody_can_be_asked_it_has_to_be_said_beforehand(
     assert forget(workspace, *arguments) != 0
     assert "--yes" in "".join(capfd.readouterr())
     assert asked_for(workspace) == []
+
+
+def test_without_a_yes_the_error_is_not_confirmed(workspace: Workspace) -> None:
+    given = parser().parse_args(["forget", "--workspace", str(workspace.root), "--json", "1"])
+    with pytest.raises(JobError) as raised:
+        forget_command.run(given)
+    assert raised.value.code == "NOT_CONFIRMED"
+
+
+def test_a_person_sees_the_title_of_a_linked_original_too(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(SqliteStore(workspace, FakeEmbedder(dimensions=64))) as store, store.change(STORED) as change:
+        change.add(
+            [
+                Addition(legacy("old", "What it was before."), hidden=True),
+                Addition(summary("new", "Seas."), migrated_from="old"),
+            ]
+        )
+    shown = on_a_terminal(monkeypatch, "yes\n")
+    assert forget(workspace, "new") == 0
+    assert "What it was before." in shown.getvalue()
+    assert "2 memories." in shown.getvalue()
 
 
 def test_with_yes_nobody_is_asked_and_numbers_are_ids(workspace: Workspace) -> None:

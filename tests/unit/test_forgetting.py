@@ -20,9 +20,8 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
-from bridge.store.extractions import Extraction
 from bridge.store.full_text import table_in_force
-from bridge.store.rows import Addition
+from bridge.store.values import Addition, Extraction
 from bridge.text.identity import content_id
 from bridge.transfer import export
 from jobs import clock, lifecycle, spool
@@ -160,6 +159,7 @@ def test_no_byte_of_a_forgotten_memory_stays_in_the_store(stores: WithFakeGraph)
     kept = [remember(stores, f"Number {n} is about lakes and rivers of the north.") for n in range(120)]
     gone = remember(stores, f"The {SECRET} lives on an island.", f"Feed the {SECRET} twice a day.")
     assert holds(stores.workspace, SECRET)
+    vectors = {path.name for path in stores.workspace.vectors.iterdir()}
     result = forgotten(stores, memory_ids=[gone])
     assert result["forgotten"] == [gone]
     assert holds(stores.workspace, SECRET) == []
@@ -167,6 +167,7 @@ def test_no_byte_of_a_forgotten_memory_stays_in_the_store(stores: WithFakeGraph)
     assert stores.store.get(gone) is None
     key = gone.encode()
     assert key in stores.workspace.memory_db.read_bytes(), "its id stays, so that it stays away"
+    assert vectors.isdisjoint(path.name for path in stores.workspace.vectors.iterdir()), "a new generation"
 
 
 def test_a_damaged_index_of_words_is_made_again_in_passing(stores: WithFakeGraph) -> None:
@@ -288,6 +289,32 @@ def test_a_record_is_made_anew_from_what_remains(stores: WithFakeGraph) -> None:
     assert statuses(stores) == {a: "Active", b: "Active"}
 
 
+def test_a_record_is_made_anew_under_another_number_by_the_template_though_a_model_is_configured(
+    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, *_ = three(stores)
+    record = compacted(stores)
+    before = stores.store.get(record)
+    assert before is not None
+    monkeypatch.setattr(stores, "_settings", Settings(llm_provider="openai", llm_model="m", llm_api_key="k"))
+    monkeypatch.setattr(stores, "asker", lambda job_id: pytest.fail("the model is asked"))
+    (made,) = forgotten(stores, memory_ids=[gone])["records_rebuilt"]
+    after, history = stores.store.get(made["new"]), stores.store.compactions.latest(made["new"])
+    assert after is not None
+    assert history is not None
+    assert (after.number > before.number, history.narrative_source) == (True, "template")
+
+
+def test_a_withdrawn_record_goes_with_a_memory_that_it_had_merged(stores: WithFakeGraph) -> None:
+    gone, *rest = three(stores)
+    record = compacted(stores)
+    done(do(stores, "restore", {"decision_record_id": record}, "restore", LATER))
+    result = forgotten(stores, "2026-11-20T14:00:00Z", memory_ids=[gone])
+    assert (result["records_rebuilt"], result["records_removed"]) == ([], [record])
+    assert statuses(stores) == dict.fromkeys(rest, "Active")
+    assert holds(stores.workspace, SECRET) == []
+
+
 def test_with_one_source_left_the_record_goes_and_it_counts_again(stores: WithFakeGraph) -> None:
     a = remember(stores, "Lakes are deep.", "Store rows in SQLite.")
     gone = remember(stores, f"The {SECRET} is small.")
@@ -326,6 +353,18 @@ def test_a_whole_topic_goes_with_its_records_and_its_name(stores: WithFakeGraph)
     assert len(result["forgotten"]) == 4
     assert statuses(stores) == {other: "Active"}
     assert holds(stores.workspace, SECRET) == []
+
+
+def test_drafts_superseded_memories_and_withdrawn_records_go_with_their_topic(stores: WithFakeGraph) -> None:
+    draft, *_ = ids = three(stores)
+    withdrawn = compacted(stores)
+    done(do(stores, "restore", {"decision_record_id": withdrawn}, "restore", LATER))
+    done(do(stores, "set_status", {"memory_id": draft, "status": "Draft"}, "by-hand", LATER))
+    record = compacted(stores, at="2026-11-20T14:00:00Z")
+    assert set(statuses(stores).values()) == {"Draft", "Superseded", "DecisionRecord"}
+    result = forgotten(stores, "2026-11-20T15:00:00Z", topic_id="storage")
+    assert sorted(result["forgotten"]) == sorted([*ids, withdrawn, record])
+    assert stores.store.all_ids() == []
 
 
 def test_a_status_that_was_set_by_hand_stays(stores: WithFakeGraph) -> None:
@@ -536,8 +575,34 @@ def test_jobs_and_files_that_tell_of_it_are_found_by_id_and_by_words(stores: Wit
     assert len(asked["rejected"]) == 2
     assert len(asked["parts"]) == 1
     assert any("1 waiting job says" in warning for warning in result["warnings"]), "own is of another memory"
+    assert any("copies of everything" in warning for warning in result["warnings"])
     assert [path.name for path in workspace.previews.iterdir()] == ["two.json"]
     assert {path.split("/")[0] for path in holds(workspace, SECRET)} == {".cognee_jobs"}, "that is the worker's to do"
+
+
+def test_a_file_copied_in_for_an_import_goes_and_the_import_that_waits_for_it_fails(stores: WithFakeGraph) -> None:
+    gone = remember(stores, f"The {SECRET} lives on an island far away.")
+    folder = stores.workspace.imports
+    folder.mkdir(mode=0o700)
+    (folder / "told.jsonl").write_text(json.dumps({"context": f"The {SECRET} lives on an island far away."}))
+    (folder / "other.jsonl").write_text(json.dumps({"context": "Lakes are deep in the north."}))
+    forgotten(stores, memory_ids=[gone])
+    assert [path.name for path in folder.iterdir()] == ["other.jsonl"]
+    path = folder.relative_to(stores.workspace.root) / "told.jsonl"
+    assert failed(do(stores, "import", {"path": path.as_posix()}, "import", LATER)).code == "ARGUMENT_INVALID"
+
+
+def test_a_later_drop_stays_and_so_does_a_job_that_only_names_a_file(stores: WithFakeGraph) -> None:
+    said = json.dumps({"summary": {"topic": "Storage", "context": f"The {SECRET} lives on an island far away."}})
+    gone = remember(stores, f"The {SECRET} lives on an island far away.")
+    for name in (".fresh.tmp", "dropped.json"):
+        path = stores.workspace.spool.inbox / name
+        path.write_text(said)
+        os.utime(path, (clock.parse(LATER).timestamp() - 30,) * 2)
+    (stores.workspace.root / "notes.txt").write_text(said)
+    ended(stores.workspace, "reads", "cognify", {"paths": ["notes.txt"]})
+    asked = forgotten(stores, memory_ids=[gone])[JOB_FILES]
+    assert asked == {"jobs": [], "doomed": [], "rejected": [], "parts": []}
 
 
 def test_a_topic_that_goes_is_found_by_its_id_where_it_is_an_id(stores: WithFakeGraph) -> None:
@@ -627,11 +692,11 @@ def test_after_a_stop_anywhere_the_next_attempt_ends_it(
 
     from bridge.forgetting import leftovers
     from bridge.store import forgettings
-    from bridge.store.memory_store import MemoryStore
+    from bridge.store.sqlite_store import SqliteStore
 
     places = {
         "commit": (forgettings, "begin"), "graph": (WithFakeGraph, "scrub_graph"), "files": (leftovers, "remove"),
-        "store": (MemoryStore, "scrub"), "done": (forgettings, "finish_all"),
+        "store": (SqliteStore, "scrub"), "done": (forgettings, "finish_all"),
     }  # fmt: skip
     with monkeypatch.context() as patched:
         patched.setattr(*places[point], stop)
@@ -656,3 +721,17 @@ def test_what_a_job_left_that_gave_up_the_next_one_sees_to(
     assert holds(stores.workspace, SECRET)
     forgotten(stores, job_id="second", memory_ids=[other])
     assert holds(stores.workspace, SECRET) == []
+
+
+def test_a_job_that_the_worker_did_not_finish_names_the_job_files_of_one_that_gave_up_again(
+    stores: WithFakeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, other = remember(stores, f"The {SECRET} lives."), remember(stores, "Lakes.")
+    ended(stores.workspace, "told", "ingest", {"summary": {"topic": "Z", "context": "c"}}, result={"memory_id": gone})
+    with monkeypatch.context() as patched:
+        patched.setattr(WithFakeGraph, "scrub_graph", lambda self: (_ for _ in ()).throw(JobError("GRAPH_UNAVAILABLE")))
+        failed(do(stores, "forget", {"memory_ids": [gone]}, "first", LATER))
+    assert forgotten(stores, job_id="second", memory_ids=[other])[JOB_FILES]["jobs"] == ["told"]
+    # The worker died before it removed the job's files, so it asks the child again.
+    assert forgotten(stores, job_id="second", memory_ids=[other])[JOB_FILES]["jobs"] == ["told"]
+    assert forgotten(stores, job_id="first", memory_ids=[gone])[JOB_FILES]["jobs"] == ["told"]

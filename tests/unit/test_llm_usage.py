@@ -15,7 +15,8 @@ import pytest
 from bridge.graph.llm_budget import Budget, Meter
 from bridge.settings import Settings
 from bridge.store import database, migrations
-from bridge.store.llm_usage import Call, LlmUsage, Spent, today
+from bridge.store.llm_usage import LlmUsage, today
+from bridge.store.values import Call, Spent
 from jobs.errors import JobError, Reaction
 from jobs.layout import Workspace
 
@@ -165,6 +166,6 @@ def test_of_an_older_store_what_it_has_can_be_read(tmp_path: Path, monkeypatch: 
     with monkeypatch.context() as patch:
         patch.setattr(migrations, "FORMAT", older)
         database.open_for_writing(workspace).close()
-    with database.reading(workspace) as connection:
+    with database.read_connection(workspace) as connection:
         assert connection is not None
         assert today(connection, NOW) == Spent()

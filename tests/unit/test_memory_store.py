@@ -19,9 +19,9 @@ from bridge.embedding.embedder import Vectors
 from bridge.graph.open_stores import Stores
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.settings import Settings
-from bridge.store import database, memory_store as store_module, migrations, vector_files
+from bridge.store import database, migrations, sqlite_store as store_module, vector_files
 from bridge.store.full_text import table_in_force
-from bridge.store.memory_store import MemoryStore
+from bridge.store.sqlite_store import SqliteStore
 from bridge.text.passages import passages
 from jobs.errors import JobError, Reaction
 from jobs.layout import Workspace
@@ -35,8 +35,8 @@ def embedder() -> FakeEmbedder:
 
 
 @contextmanager
-def opened(workspace: Workspace, embedder: FakeEmbedder, **options: Any) -> Iterator[MemoryStore]:
-    store = MemoryStore(workspace, embedder, **options)
+def opened(workspace: Workspace, embedder: FakeEmbedder, **options: Any) -> Iterator[SqliteStore]:
+    store = SqliteStore(workspace, embedder, **options)
     try:
         yield store
     finally:
@@ -53,7 +53,7 @@ def legacy(memory_id: str, text: str = "User asked: a\n\nAssistant answered: b")
     return Memory(memory_id, 0, "legacy", Metadata(importance=0.5), NOW, text=text)
 
 
-def add(store: MemoryStore, *memories: Memory) -> list[Memory]:
+def add(store: SqliteStore, *memories: Memory) -> list[Memory]:
     return store.add([(memory, f"job of {memory.id}") for memory in memories], NOW)
 
 
@@ -204,9 +204,9 @@ sys.path[:0] = sys.argv[2:]
 from pathlib import Path
 from fake_embedder import FakeEmbedder
 from jobs.layout import Workspace
-from bridge.store.memory_store import MemoryStore
+from bridge.store.sqlite_store import SqliteStore
 from bridge.memory import Memory, Metadata
-store = MemoryStore(Workspace(Path(sys.argv[1])), FakeEmbedder())
+store = SqliteStore(Workspace(Path(sys.argv[1])), FakeEmbedder())
 store.outbox.enqueue = lambda *_: os._exit(9)
 store.add([(Memory("lost", 0, "legacy", Metadata(), "2026-11-20T12:00:00Z", text="gone"), None)], "")
 """
@@ -225,7 +225,7 @@ def test_what_is_stored_is_owed_to_the_graph_until_it_is_paid(workspace: Workspa
         assert [(owed.memory_id, owed.action) for owed in store.outbox.pending(10)] == [("a", "write"), ("b", "write")]
         assert [owed.memory_id for owed in store.outbox.pending(10, ["b", "nobody"])] == ["b"]
         assert store.outbox.pending(10, []) == []
-        store.outbox.paid(store.outbox.pending(10, ["a"]))
+        store.outbox.delivered(store.outbox.pending(10, ["a"]))
         assert [owed.memory_id for owed in store.outbox.pending(10)] == ["b"]
     with opened(workspace, embedder) as store:
         assert store.outbox.count() == 1
@@ -234,7 +234,7 @@ def test_what_is_stored_is_owed_to_the_graph_until_it_is_paid(workspace: Workspa
 def test_what_the_graph_refused_is_owed_still_and_counted(workspace: Workspace, embedder: FakeEmbedder) -> None:
     with opened(workspace, embedder) as store:
         add(store, summary("a"), summary("b"))
-        store.outbox.not_paid(store.outbox.pending(1)[0], "GRAPH_WRITE_FAILED")
+        store.outbox.rejected(store.outbox.pending(1)[0], "GRAPH_WRITE_FAILED")
         assert [(owed.memory_id, owed.tries) for owed in store.outbox.pending(10)] == [("a", 1), ("b", 0)]
         assert [owed.memory_id for owed in store.outbox.pending(10, untried=True)] == ["b"]
 
@@ -242,7 +242,7 @@ def test_what_the_graph_refused_is_owed_still_and_counted(workspace: Workspace, 
 def test_everything_can_be_owed_anew(workspace: Workspace, embedder: FakeEmbedder) -> None:
     with opened(workspace, embedder) as store:
         add(store, summary("a"), summary("b"))
-        store.outbox.paid(store.outbox.pending(1))
+        store.outbox.delivered(store.outbox.pending(1))
         assert store.outbox.enqueue_all(NOW) == 2
         assert [owed.memory_id for owed in store.outbox.pending(10)] == ["a", "b"]
 
@@ -251,7 +251,7 @@ def test_a_change_of_status_embeds_nothing_and_is_owed(workspace: Workspace, emb
     later = "2026-11-21T12:00:00Z"
     with opened(workspace, embedder) as store:
         add(store, summary("a"))
-        store.outbox.paid(store.outbox.pending(10))
+        store.outbox.delivered(store.outbox.pending(10))
         embedder.seen.clear()
         changed = store.set_status("a", "Superseded", later, later)
         assert (changed.metadata.status, changed.metadata.updated_at) == ("Superseded", later)
@@ -514,7 +514,7 @@ def test_an_empty_store_can_be_rebuilt(workspace: Workspace, embedder: FakeEmbed
 
 def test_a_second_writer_is_told_that_the_store_is_busy(workspace: Workspace, embedder: FakeEmbedder) -> None:
     with opened(workspace, embedder), pytest.raises(JobError, match="STORE_BUSY"):
-        MemoryStore(workspace, embedder)
+        SqliteStore(workspace, embedder)
     with opened(workspace, embedder):
         pass  # free again
 
@@ -524,7 +524,7 @@ def test_a_store_of_another_model_is_refused_unchanged(workspace: Workspace, emb
         add(store, summary("a"))
         before = everything(workspace)
     with pytest.raises(JobError) as caught:
-        MemoryStore(workspace, FakeEmbedder(name="other"))
+        SqliteStore(workspace, FakeEmbedder(name="other"))
     assert caught.value.code == "EMBEDDER_MISMATCH"
     assert "fake/16" in caught.value.message
     assert "other/16" in caught.value.message
@@ -575,7 +575,7 @@ def test_a_store_of_a_newer_program_is_refused_unchanged(workspace: Workspace, e
         connection.execute(f"PRAGMA user_version = {migrations.FORMAT + 1}")
     before = workspace.memory_db.read_bytes()
     with pytest.raises(JobError, match="STORE_NEWER"):
-        MemoryStore(workspace, embedder)
+        SqliteStore(workspace, embedder)
     with pytest.raises(JobError, match="STORE_NEWER"):
         database.open_for_reading(workspace)
     assert workspace.memory_db.read_bytes() == before
@@ -608,7 +608,7 @@ def test_a_file_that_is_no_database_is_said_to_be_unreadable(
 ) -> None:
     workspace.memory_db.write_bytes(content)
     with pytest.raises(JobError, match="STORE_UNREADABLE"):
-        MemoryStore(workspace, embedder)
+        SqliteStore(workspace, embedder)
     with pytest.raises(JobError, match="STORE_UNREADABLE"):
         database.open_for_reading(workspace)
     assert workspace.memory_db.read_bytes() == content

@@ -24,9 +24,10 @@ from bridge.operations import Task, migrate
 from bridge.search import listing
 from bridge.settings import Settings
 from bridge.slices import Progress, ignore_progress
-from bridge.store import applied_jobs, database, extractions
-from bridge.store.memory_store import MemoryStore
-from bridge.store.rows import Addition
+from bridge.store import database, values
+from bridge.store.opening import reader_of
+from bridge.store.sqlite_store import SqliteStore
+from bridge.store.values import Addition, AppliedJob
 from jobs import steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -98,7 +99,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 COUNTS = ("found", "migrated", "already_migrated", "forgotten", "failed", "skipped", "remaining")
 
 
-def add(store: MemoryStore, *additions: Addition) -> None:
+def add(store: SqliteStore, *additions: Addition) -> None:
     with store.change(AT) as change:
         change.add(additions)
 
@@ -381,7 +382,7 @@ def test_it_can_be_cancelled_until_all_is_stored_and_told(bench: Bench, monkeypa
     stood: list[tuple[str, bool]] = []
 
     def look(point: str) -> None:
-        stood.append((point, applied_jobs.is_applied(bench.workspace, "m", "a" * 64)))
+        stood.append((point, reader_of(bench.workspace).is_applied(AppliedJob("m", "a" * 64))))
 
     assert bench.stores.store
     monkeypatch.setattr(steps, "_fault", look)
@@ -419,9 +420,9 @@ def test_undo_takes_back_what_cognee_was_given_of_it(bench: Bench, monkeypatch: 
 
 def test_what_cognee_keeps_of_a_memory_that_was_taken_back_is_no_text_of_an_earlier_version(bench: Bench) -> None:
     turn = bench.run("m")["items"][1]["memory_id"]
-    kept = extractions.data_id_of(turn)
+    kept = values.data_id_of(turn)
     with bench.stores.store.change(AT) as change:
-        change.keep_extraction(turn, extractions.Extraction(), "cognify")
+        change.keep_extraction(turn, values.Extraction(), "cognify")
     bench.run("u", undo="m")
     assert kept in migrate._ours(bench.stores.store)
 

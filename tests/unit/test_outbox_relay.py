@@ -20,7 +20,7 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.settings import Settings
 from bridge.slices import next_batch_size
 from bridge.store import mounts, outbox
-from bridge.store.extractions import Extraction
+from bridge.store.values import Extraction
 from bridge.text.passages import passages
 from jobs import steps
 from jobs.errors import JobError

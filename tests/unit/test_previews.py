@@ -24,7 +24,7 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, compact, run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
-from bridge.store.topics import nearest
+from bridge.store.similar_ids import nearest
 from jobs import clock
 from jobs.errors import JobError
 from jobs.layout import Workspace

@@ -37,6 +37,26 @@ def test_it_is_told_in_any_form(data: bytes) -> None:
     assert Quotes(texts(memory())).are_in(data)
 
 
+@pytest.mark.parametrize("form", ["utf-8", "utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "\u00dcnal f\u00fcttert \u00e4ltere Gr\u00fcnflossen t\u00e4glich",
+        "\u0437\u0435\u0431\u0440\u0430 \u0435\u043b\u0430 \u0442\u0430\u043c \u0443 \u0434\u043e\u043c\u0430",
+        "\u8a2d\u5b9a\u306f\u74b0\u5883\u5909\u6570\u304b\u3089\u8aad\u307f\u8fbc\u3080",
+    ],
+)
+def test_words_of_any_letters_are_told_in_utf_16_too(said: str, form: str) -> None:
+    assert Quotes([said]).are_in(said.encode(form))
+    assert Quotes([said]).are_in(json.dumps({"x": said}, ensure_ascii=False).encode(form))
+    assert not Quotes([said]).are_in("Lakes are deep in the north, \u00dcnal.".encode(form))
+
+
+def test_a_field_counts_from_twelve_characters_on() -> None:
+    for said, is_told in (("Zebra plan", False), ("Zebra plans", False), ("Zebra plans2", True)):
+        assert Quotes([said]).are_in(said.encode()) == is_told
+
+
 def test_a_few_words_in_common_tell_nothing() -> None:
     assert not Quotes(texts(memory())).are_in(b"The zebra is fed. In the morning, says the keeper.")
 

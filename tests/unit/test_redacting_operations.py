@@ -21,8 +21,7 @@ from bridge.memory import Content, Memory, Metadata
 from bridge.operations import Task, run
 from bridge.settings import Settings
 from bridge.slices import ignore_progress
-from bridge.store.extractions import ExtractedNode, Extraction
-from bridge.store.rows import Addition
+from bridge.store.values import Addition, ExtractedNode, Extraction
 from bridge.transfer import export, export_file
 from jobs import clock
 from jobs.layout import Workspace

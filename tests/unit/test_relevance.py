@@ -28,7 +28,7 @@ from bridge.slices import Slices, ignore_progress
 from bridge.store import database
 from bridge.store.audit import open_audit
 from bridge.store.full_text import table_in_force
-from bridge.store.memory_store import MemoryStore
+from bridge.store.sqlite_store import SqliteStore
 from bridge.text.terms import INDEX_FORMAT
 from jobs.layout import Workspace
 
@@ -49,7 +49,7 @@ def embedder(model_cache: Path) -> Embedder:
 def fill(root: Path, payloads: Sequence[Payload], embedder: Embedder) -> Workspace:
     workspace = Workspace(root)
     workspace.memory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with closing(MemoryStore(workspace, embedder)) as store:
+    with closing(SqliteStore(workspace, embedder)) as store:
         tasks = [Task(f"job-{number}", "", payload, None, TODAY) for number, payload in enumerate(payloads)]
         store.add([(prepare(task, store.workspace_id, TODAY).memory, task.job_id) for task in tasks], TODAY)
     return workspace
@@ -188,7 +188,7 @@ def test_an_index_of_an_older_form_is_made_anew_once_by_the_writer(tmp_path: Pat
     assert [hit["summary_text"] for hit in ask("迁移", relevance_floor=0.1)] == []
     tables = []
     for _ in range(2):
-        MemoryStore(workspace, embedder).close()
+        SqliteStore(workspace, embedder).close()
         with closing(sqlite3.connect(workspace.memory_db)) as connection:
             assert database.meta(connection, "words_format") == str(INDEX_FORMAT)
             tables.append(table_in_force(connection))
@@ -202,7 +202,7 @@ def test_an_index_of_version_0_4_0_is_made_anew_and_is_then_sound(tmp_path: Path
     with closing(sqlite3.connect(workspace.memory_db)) as connection, connection:
         connection.execute("UPDATE words SET body = 'fixed by #41-'")  # as format 3 had it
         database.set_meta(connection, "words_format", "3")
-    MemoryStore(workspace, embedder).close()
+    SqliteStore(workspace, embedder).close()
     with open_audit(workspace) as audit:
         assert audit is not None
         assert list(audit.memories(Slices(ignore_progress, "", 0), None)) == []
@@ -211,7 +211,7 @@ def test_an_index_of_version_0_4_0_is_made_anew_and_is_then_sound(tmp_path: Path
 
 def test_a_new_store_needs_no_second_index(tmp_path: Path) -> None:
     workspace = fill(tmp_path, [text("One thing."), text("Another.")], FakeEmbedder())
-    MemoryStore(workspace, FakeEmbedder()).close()
+    SqliteStore(workspace, FakeEmbedder()).close()
     with closing(sqlite3.connect(workspace.memory_db)) as connection:
         assert table_in_force(connection) == "words"
 

@@ -10,9 +10,10 @@ from fake_embedder import FakeEmbedder
 
 from bridge.memory import Content, Memory, Metadata
 from bridge.store import database, migrations
-from bridge.store.llm_usage import Spent
-from bridge.store.memory_store import MemoryStore
-from bridge.store.sizes import BY_STATUS, Sizes, sizes
+from bridge.store.opening import reader_of
+from bridge.store.sizes import BY_STATUS
+from bridge.store.sqlite_store import SqliteStore
+from bridge.store.values import Sizes, Spent
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -21,13 +22,13 @@ STORED = "2026-11-20T12:00:00Z"
 
 
 def test_memories_are_counted_by_kind_and_status_with_what_they_take(workspace: Workspace) -> None:
-    store = MemoryStore(workspace, FakeEmbedder())
+    store = SqliteStore(workspace, FakeEmbedder())
     for number, status in enumerate(("Active", "Active", "Superseded")):
         about = Metadata(topic_id=f"topic-{number % 2}", status=status)  # type: ignore[arg-type]
         store.add([(Memory(f"s{number}", 0, "summary", about, STORED, Content("Topic", "Told.")), None)], STORED)
     store.add([(Memory("old", 0, "legacy", Metadata(), STORED, text="Of old."), None)], STORED)
     store.close()
-    found = sizes(workspace, NOW)
+    found = reader_of(workspace).sizes(NOW)
     assert found.memories == {("summary", "Active"): 2, ("summary", "Superseded"): 1, ("legacy", "none"): 1}
     assert (found.topics, found.graph_lag) == (2, 4)
     assert found.passages >= 4
@@ -53,12 +54,12 @@ def test_a_store_of_an_older_format_has_sizes_too(
                 "INSERT INTO memories (number, id, kind, stored_at, body, sources, passage_row, passage_count)"
                 " VALUES (1, 'a', 'legacy', ?, '{\"text\": \"Of old.\"}', '[]', 0, 0)", (STORED,)
             )  # fmt: skip
-    found = sizes(workspace, NOW)
+    found = reader_of(workspace).sizes(NOW)
     assert (found.memories, found.llm_today) == ({("legacy", "none"): 1}, Spent())
 
 
 def test_a_workspace_that_was_never_used_has_none_and_a_damaged_store_is_an_error(workspace: Workspace) -> None:
-    assert sizes(workspace, NOW) == Sizes({}, 0, 0, 0, 0, 0, Spent())
+    assert reader_of(workspace).sizes(NOW) == Sizes({}, 0, 0, 0, 0, 0, Spent())
     workspace.memory_db.write_bytes(b"no database" * 1000)
     with pytest.raises(JobError, match="STORE_UNREADABLE"):
-        sizes(workspace, NOW)
+        reader_of(workspace).sizes(NOW)

@@ -23,8 +23,7 @@ from bridge.operations import Outcomes, Progress, Task, run
 from bridge.privacy import log_lines
 from bridge.privacy.masking import trace
 from bridge.settings import load
-from bridge.store.database import failing_clearly
-from bridge.store.outbox import forgive_opening
+from bridge.store.opening import failing_clearly, forgive_opening
 from jobs import clock, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace

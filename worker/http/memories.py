@@ -11,7 +11,6 @@ from starlette.routing import Route
 from bridge.interface.envelope import SUCCESS
 from bridge.memory import MemoryKind, Status
 from bridge.search import listing
-from bridge.store import compaction_history
 
 from .answers import Answers
 from .bodies import Query
@@ -65,7 +64,7 @@ def routes(answers: Answers) -> list[Route]:
         topic_id, limit = query.text("topic_id"), query.whole("limit", 50)
 
         def find(_: object) -> History:
-            return {**SUCCESS, "compactions": compaction_history.history(workspace, limit, topic_id)}
+            return {**SUCCESS, "compactions": listing.history(workspace, limit, topic_id)}
 
         return await worked(answers, find)
 

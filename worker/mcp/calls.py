@@ -226,11 +226,11 @@ def _require_sources(workspace: Workspace, topic_id: str) -> None:
     It may miss a memory that is being stored; the message says so.
     """
     from bridge.search import listing
-    from bridge.store import topics
+    from bridge.store import similar_ids
 
     counts = {topic["topic_id"]: topic["active"] + topic["decision_records"] for topic in listing.topics(workspace)}
     if topic_id not in counts:
-        raise topics.not_found(topic_id, list(counts), so=_JUST_NOW)
+        raise similar_ids.not_found(topic_id, list(counts), so=_JUST_NOW)
     if counts[topic_id] < 2:
         raise JobError(
             "NOTHING_TO_COMPACT",

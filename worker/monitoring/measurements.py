@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from bridge.settings import Settings
-from bridge.store.sizes import sizes
+from bridge.store.opening import reader_of
 from jobs import clock, heartbeat, spool
 from jobs.errors import JobError
 from jobs.kinds import KINDS
@@ -133,7 +133,7 @@ def _memory(workspace: Workspace, settings: Settings, now: datetime) -> Found:
         "llm_day_tokens_limit": _one(settings.llm_tokens_per_day),
     }
     try:
-        found = sizes(workspace, now)
+        found = reader_of(workspace).sizes(now)
     except JobError:
         return limits | {"store_readable": _one(0)}
     spent = found.llm_today

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from bridge.store.reading import reader_of
+from bridge.store.opening import reader_of
 from jobs import heartbeat, launch
 from jobs.errors import JobError
 from jobs.layout import Workspace

@@ -11,7 +11,6 @@ from bridge.interface import envelope
 from bridge.memory import STATUS_WORDS, Status
 from bridge.search import listing
 from bridge.settings import load, table
-from bridge.store import compaction_history
 from jobs import clock, files
 from jobs.errors import JobError
 
@@ -111,7 +110,7 @@ def topics(given: argparse.Namespace) -> Envelope:
 def history(given: argparse.Namespace) -> Envelope:
     """The compactions, newest first."""
     workspace, _ = opened(given)
-    return envelope.success(compactions=compaction_history.history(workspace, given.limit, given.topic_id))
+    return envelope.success(compactions=listing.history(workspace, given.limit, given.topic_id))
 
 
 def export(given: argparse.Namespace) -> Envelope:

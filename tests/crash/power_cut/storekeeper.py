@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fake_embedder import FakeEmbedder
 
-from bridge.store.memory_store import MemoryStore
+from bridge.store.sqlite_store import SqliteStore
 from jobs import files
 from jobs.layout import Workspace
 from power_cut.recording import mark
@@ -19,11 +19,11 @@ from power_cut.store_story import NOW, STORY, memory
 def main() -> None:
     workspace = Workspace(Path(sys.argv[1]))
     files.make_folder(workspace.memory)
-    store: MemoryStore | None = None
+    store: SqliteStore | None = None
     for number, (what, *names) in enumerate(STORY):
         mark(f"begin {number}")
         if what == "open":
-            store = MemoryStore(workspace, FakeEmbedder())
+            store = SqliteStore(workspace, FakeEmbedder())
             mark(f"done {number} {store.workspace_id}")
             continue
         assert store is not None
@@ -33,7 +33,7 @@ def main() -> None:
             case "status":
                 store.set_status(names[0], "Superseded", NOW, NOW)
             case "pay":
-                store.outbox.paid(store.outbox.pending(100, names or None))
+                store.outbox.delivered(store.outbox.pending(100, names or None))
             case "checkpoint":
                 store.checkpoint()
             case "maintain":

@@ -27,14 +27,13 @@ from ..memory import Memory, Status
 from ..slices import Progress, Slices, ignore_progress
 from ..text.passages import passages
 from . import applied_jobs, database, forgettings, full_text, quarantine
-from .applied_jobs import AppliedJob
 from .change import Change, StatusChange
 from .change_writer import ChangeWriter
 from .embedding_cache import EmbeddingCache
 from .llm_usage import LlmUsage
-from .memories import MemoryReader
+from .memories import SqliteMemories
 from .outbox import Outbox
-from .rows import Addition
+from .values import Addition, AppliedJob
 from .vector_index import VectorIndex
 from .word_index import WordIndex
 
@@ -46,7 +45,7 @@ _EFFECTS_KEPT = timedelta(days=90)  # longer than any job record that can still 
 _USAGE_KEPT = timedelta(days=90)
 
 
-class MemoryStore(MemoryReader):
+class SqliteStore(SqliteMemories):
     """The open store. It holds a kernel lock, so that a leftover process cannot write at the same time."""
 
     def __init__(self, workspace: Workspace, embedder: Embedder, *, new_model: bool = False) -> None:

@@ -25,13 +25,17 @@ from .protocol_reading import (
 )
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ..text.terms import Term
-    from .protocol_reading import ExportRows, MemoryLists, StoreReader, StoreSnapshot
+    from .protocol_reading import ExportRows, MemoryLists, StoreSnapshot
+    from .values import AppliedJob, Sizes
 
 _T = TypeVar("_T")
 
 _CODES = " ".join(f"WHEN '{status}' THEN {code}" for code, status in enumerate(STATUSES) if status)
 _STATUS_CODE = f"CASE status {_CODES} ELSE {STATUSES.index(None)} END"
+# Covered by the index memories_catalogue; the trigger memories_changed lists these columns: both in migrations.py.
 _CATALOGUE = f"number, passage_row, passage_count, coalesce(whole_row, -1), {_STATUS_CODE}, kind = 'legacy', dated"
 # A reader may open the database before the writer has upgraded it to the format with the last columns.
 _OLDER_CATALOGUE = (
@@ -41,11 +45,6 @@ _OLDER_CATALOGUE = (
 _FIRST_FORMAT_WITH_CATALOGUE = 3
 _ADDED = "SELECT number, id, stored_at, passage_row FROM memories"
 _AT_ONCE = 500  # numbers in one query
-
-
-def reader_of(workspace: Workspace) -> StoreReader:
-    """The reader of the workspace's store. Only this function chooses the kind of store."""
-    return SqliteReader(workspace)
 
 
 class SqliteReader:
@@ -71,23 +70,36 @@ class SqliteReader:
         """Lists of the present state, for the block; None if the store does not exist yet."""
         from .memory_lists import SqliteLists  # imported here: a query does not need it
 
-        return self._reading(SqliteLists)
+        return self._state(SqliteLists)
 
     def export(self) -> AbstractContextManager[ExportRows | None]:
         """The rows of an export, for the block; None if the store does not exist yet."""
         from .export_rows import SqliteExportRows
 
-        return self._reading(SqliteExportRows)
+        return self._state(SqliteExportRows)
+
+    def is_applied(self, job: AppliedJob) -> bool:
+        """Whether the job's effect is committed."""
+        from . import applied_jobs
+
+        with database.read_connection(self._workspace) as connection:
+            return connection is not None and applied_jobs.is_recorded(connection, job)
+
+    def sizes(self, now: datetime) -> Sizes:
+        """Counts, and sizes of files, for monitoring; zeros without a store."""
+        from .sizes import sizes
+
+        return sizes(self._workspace, now)
 
     def require_readable(self) -> None:
         """Raises JobError: STORE_NEWER, STORE_UNREADABLE or STORE_BUSY if the store cannot be read now."""
-        with database.reading(self._workspace) as connection:
+        with database.read_connection(self._workspace) as connection:
             if connection is not None:
                 connection.execute("SELECT 1 FROM memories LIMIT 1").fetchone()
 
     @contextmanager
-    def _reading(self, make: Callable[[sqlite3.Connection], _T]) -> Iterator[_T | None]:
-        with database.reading(self._workspace) as connection:
+    def _state(self, make: Callable[[sqlite3.Connection], _T]) -> Iterator[_T | None]:
+        with database.read_connection(self._workspace) as connection:
             if connection is None:
                 yield None
             else:

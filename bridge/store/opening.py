@@ -1,0 +1,64 @@
+"""Opens the store: the only module that chooses its kind, which is the one over memory.db.
+
+Importing it loads the reader of queries; the writer and everything else load when they are opened.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from jobs.layout import Workspace
+
+from .database import failing_clearly as failing_clearly
+from .sqlite_reader import SqliteReader
+
+if TYPE_CHECKING:
+    from ..embedding.embedder import Embedder
+    from .protocol import Memories, Store
+    from .protocol_reading import StoreReader
+
+
+def require_safe(workspace: Workspace, allow_unsafe_mount: bool) -> None:
+    """Raises JobError: STORE_MOUNT_UNSAFE where the store could be damaged, unless ``allow_unsafe_mount``.
+
+    It is a rule of SQLite's write-ahead log. Call it before ``open_store``, and before what that needs.
+    """
+    from . import mounts
+
+    mounts.require_safe(workspace, allow_unsafe_mount)
+
+
+def open_store(workspace: Workspace, embedder: Embedder, *, new_model: bool = False) -> Store:
+    """The store with its one writer; ``new_model`` for the rebuild with a new embedding model.
+
+    Raises JobError: STORE_BUSY, STORE_NEWER, STORE_UNREADABLE, EMBEDDER_MISMATCH.
+    """
+    from .sqlite_store import SqliteStore  # imported here: only the child process writes
+
+    return SqliteStore(workspace, embedder, new_model=new_model)
+
+
+def open_memories(workspace: Workspace) -> AbstractContextManager[Memories]:
+    """The memories for reading, for the block, beside the writer. There are none if the store does not exist yet.
+
+    Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
+    """
+    from . import memories
+
+    return memories.open_memories(workspace)
+
+
+def reader_of(workspace: Workspace) -> StoreReader:
+    """The reader of the workspace's store."""
+    return SqliteReader(workspace)
+
+
+def forgive_opening(workspace: Workspace) -> None:
+    """Reset the count of openings of the graph that ended their process: this process ends on request.
+
+    Safe from any thread, beside the writer of this process. Raises nothing, and does not wait for a lock.
+    """
+    from . import outbox
+
+    outbox.forgive_opening(workspace)

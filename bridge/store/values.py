@@ -1,0 +1,279 @@
+"""The values that a store's interface takes and returns: memories to add, applied jobs, compactions, extractions,
+forgettings, deliveries and usage. Importing them loads no store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+from uuid import UUID, uuid5
+
+from ..memory import Memory, Status
+
+# --- jobs and memories ---
+
+MOST_KEPT = 1_000_000_000  # imported numbers above are replaced, since they would leave little room for later ones
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedJob:
+    """A job that has an effect. A later job may reuse the id; its digest then differs."""
+
+    job_id: str
+    job_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """A new memory, with what the store records besides.
+
+    A hidden memory has neither vectors nor words in the index. The memory's ``number`` is kept if it is free; 0 gets
+    the next one.
+    """
+
+    memory: Memory
+    origin_job: str | None = None
+    hidden: bool = False
+    migrated_from: str | None = None
+    status_set_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the store records of a memory besides its text: its number, the job that stored it, whether it is hidden,
+    its status and when that was set, and the original that it was converted from.
+    """
+
+    number: int
+    origin_job: str | None
+    hidden: bool
+    status: Status | None
+    status_set_at: str | None
+    migrated_from: str | None
+
+
+# --- the outbox and the language model ---
+
+Action = Literal["write", "status", "delete"]
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxEntry:
+    """A pending delivery. ``tries`` is how often cognee rejected it since the graph was opened."""
+
+    seq: int
+    memory_id: str
+    action: Action
+    tries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Calls, tokens of prompts and completions, and the cost in US dollars of the calls whose price is known."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of prompts and completions together."""
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A recorded call without a report yet; ``estimate`` is its assumed number of tokens."""
+
+    day: str
+    job_id: str
+    estimate: int
+
+
+def day_of(now: datetime) -> str:
+    """The UTC day of a time, ``2026-11-20``."""
+    return now.astimezone(UTC).date().isoformat()
+
+
+# --- sizes ---
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """``memories`` has counts by kind and status, with "none" for no status; sizes are in bytes."""
+
+    memories: dict[tuple[str, str], int]
+    topics: int
+    passages: int
+    graph_lag: int
+    database_bytes: int
+    vector_bytes: int
+    llm_today: Spent
+
+
+# --- compactions ---
+
+KeptBecause = Literal["forgotten", "status_changed", "merged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A memory as it was before the merge, and the time of the status that the compaction gave it.
+
+    ``status_set_at`` is None if that time is not known.
+    """
+
+    memory_id: str
+    content_sha256: str
+    status: Status
+    status_set_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A source that a restore left unchanged: it is forgotten, its status was changed since, or another record in force
+    has merged it too.
+    """
+
+    memory_id: str
+    reason: KeptBecause
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The result of a restore: its time, the ids of restored sources, and the skipped ones."""
+
+    at: str
+    restored: tuple[str, ...]
+    skipped: tuple[Skipped, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """One compaction. ``seq`` is 0 until it is recorded; ``conflicts`` hold digests in place of texts."""
+
+    record_id: str
+    topic_id: str
+    applied_at: str
+    effect: AppliedJob
+    preview_digest: str
+    sources: tuple[Source, ...]
+    conflicts: tuple[Mapping[str, Any], ...]
+    narrative_source: str
+    restored: Restored | None = None
+    seq: int = 0
+
+
+# --- extractions ---
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedNode:
+    """A node as cognee made it. ``index_fields`` are the names of its embedded properties."""
+
+    id: str
+    type: str
+    index_fields: tuple[str, ...]
+    properties: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedEdge:
+    """An edge as cognee made it; ``source`` and ``target`` are ids of nodes."""
+
+    source: str
+    target: str
+    name: str
+    properties: Mapping[str, Any]
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The edge's identity: source, target and name."""
+        return self.source, self.target, self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What was extracted from one text or several; false if empty."""
+
+    nodes: tuple[ExtractedNode, ...] = ()
+    edges: tuple[ExtractedEdge, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.nodes or self.edges)
+
+
+def data_id_of(memory_id: str) -> str:
+    """The id of a memory's text among cognee's documents; the memory's own id is that of its node.
+
+    Raises ValueError for an id that is no UUID.
+    """
+    return str(uuid5(UUID(memory_id), "cognee document"))
+
+
+def together(found: Iterable[Extraction]) -> Extraction:
+    """Several extractions as one, each node and edge once."""
+    nodes: dict[str, ExtractedNode] = {}
+    edges: dict[tuple[str, str, str], ExtractedEdge] = {}
+    for one in found:
+        nodes.update((node.id, node) for node in one.nodes)
+        edges.update((edge.key, edge) for edge in one.edges)
+    return Extraction(tuple(nodes.values()), tuple(edges.values()))
+
+
+# --- forgettings ---
+
+# The fields of a plan that may still have to be removed: the worker removes the first ones, the child the others.
+LEFT_TO_WORKER = ("jobs", "jobs_to_cancel", "rejected", "parts")
+_LEFT = (*LEFT_TO_WORKER, "files", "stores", "data_ids")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a forgetting removes. ``forgotten`` are the requested ids, with originals and conversions.
+
+    ``jobs`` are ended jobs whose files quote the memories; ``jobs_to_cancel`` are waiting ones that would store one
+    again. ``files`` are paths relative to the workspace, as are ``stores`` of earlier versions, in which ``data_ids``
+    are texts. ``rejected`` and ``parts`` are SHA-256 digests of file names, since people choose these.
+    """
+
+    forgotten: tuple[str, ...]
+    records_rebuilt: tuple[tuple[str, str], ...] = ()
+    records_removed: tuple[str, ...] = ()
+    revived: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+    jobs_to_cancel: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    stores: tuple[str, ...] = ()
+    data_ids: tuple[str, ...] = ()
+    files_removed: int = 0
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def tombstones(self) -> tuple[str, ...]:
+        """Every id that must not be stored again by an earlier job."""
+        rebuilt = (old for old, new in self.records_rebuilt if old != new)
+        return (*self.forgotten, *rebuilt, *self.records_removed)
+
+    def joined(self, others: Iterable[Plan]) -> Plan:
+        """This plan, with what the other plans still have to remove."""
+        plans = [self, *others]
+        return replace(self, **{name: in_any(plans, name) for name in _LEFT})
+
+
+def in_any(plans: Iterable[Plan], name: str) -> Any:
+    """The values that a field has in any of the plans, each once."""
+    return tuple(dict.fromkeys(value for plan in plans for value in getattr(plan, name)))
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A forgetting in the table; ``is_done`` once the stores hold nothing of it."""
+
+    plan: Plan
+    is_done: bool
