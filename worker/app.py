@@ -72,7 +72,15 @@ class Worker:
         live = recovery.recover(paths, clock.now(), worker_died=worker_died, caps=caps)
         figures = Counters()
         changed = threading.Event()  # the heartbeat's content has changed
-        self._ledger = Ledger(paths, live, changed=changed.set, stepped=figures.stepped, stands=self._stands, caps=caps)
+        self._ledger = Ledger(
+            paths,
+            live,
+            changed=changed.set,
+            stepped=figures.stepped,
+            stands=self._stands,
+            caps=caps,
+            holds_lock=self._still_holds_lock,
+        )
         self._child = Child(workspace, settings, figures)
         self._runner = Runner(
             paths,
@@ -123,6 +131,7 @@ class Worker:
             lambda: describe(self._ledger, self._runner, self._child, self._watcher.state, self._endpoint.describe()),
             figures,
             changed,
+            holds_lock,
         )
 
     # --- callbacks of the parts ---
@@ -137,6 +146,13 @@ class Worker:
     def _stands(self, record: Record) -> bool:
         """Whether a job's change is committed."""
         return applied_jobs.is_applied(self._workspace, record.job_id, record.job_sha256 or "")
+
+    def _still_holds_lock(self) -> bool:
+        """Whether the lock file is in place. If not, wake the main thread, which stops the worker."""
+        if self._holds_lock():
+            return True
+        self._wake.set()
+        return False
 
     def _graph_lag(self) -> int | None:
         """The number of pending outbox entries from before this start; None if the store cannot be read.
@@ -213,6 +229,14 @@ class Worker:
             log.info("stopped")
 
     def _look(self) -> None:
+        if not self._holds_lock():
+            log.error(
+                "the lock file was removed: stopping at once, since another worker may start."
+                " The running jobs are interrupted; the next worker runs them again"
+            )
+            self.stop()
+            self._child.end_for_good()
+            return
         looks = (
             self._take_in,
             self._control.look,
@@ -225,9 +249,6 @@ class Worker:
         )
         for look in looks:
             self._try(look)
-        if not self._holds_lock():
-            log.error("the lock was removed: leaving, so that no second worker works beside this one")
-            self.stop()
 
     @staticmethod
     def _try(look: Callable[[], object]) -> None:
@@ -274,11 +295,15 @@ class Worker:
 
     def _leave(self) -> None:
         """Stop when drained; or when idle for long enough, unless a person started the worker."""
-        runs = bool(self._runner.running)
-        if self._draining and not runs and (self._runner.paused.is_set() or not self._ledger.kinds_due()):
-            self.stop()
+        # In this order, since a job that starts meanwhile is seen as due or as running. ``Runner.running`` is empty
+        # for a moment while a started job goes to the child.
+        is_due = bool(self._ledger.kinds_due())
+        runs = self._ledger.counts()["running"] > 0
+        if self._draining and not runs and (self._runner.paused.is_set() or not is_due):
+            self.stop()  # only once: a second call would interrupt a job that has just started
+            return
         asked = self._endpoint.has_server
-        if runs or asked or self._ledger.count() or self._runner.graph_lag or self._runner.paused.is_set():
+        if asked or self._ledger.count() or self._runner.graph_lag or self._runner.paused.is_set():
             self._active_at = time.monotonic()
         if not self._leaves_when_idle or time.monotonic() - self._active_at < self._settings.worker_idle_seconds:
             return

@@ -5,6 +5,7 @@ Only the lock decides whether a worker runs.
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import threading
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
+from bridge.privacy.masking import trace
 from jobs import clock, files
 from jobs.layout import SpoolPaths
 from jobs.model import encode
@@ -25,6 +27,7 @@ from .scheduling.runner import Runner
 if TYPE_CHECKING:
     from jobs import schema
 
+log = logging.getLogger(__name__)
 
 WorkerState = Literal["starting", "ready", "draining", "paused", "exiting", "stopped"]
 
@@ -42,9 +45,12 @@ class Heartbeat:
         look: Callable[[], schema.WorkerActivity],
         figures: Counters,
         changed: threading.Event,
+        holds_lock: Callable[[], bool] = lambda: True,
     ) -> None:
         """``facts`` never change; ``look`` returns the present activity; ``changed`` is set by any thread when the
-        activity has changed. ``figures`` are the counters, which are written to their own file."""
+        activity has changed. ``figures`` are the counters, which are written to their own file. ``holds_lock``:
+        whether this worker still has the workspace's lock; without it, nothing is written, since the files may belong
+        to another worker."""
         self._paths = paths
         self._pause = pause_seconds
         self._look = look
@@ -56,13 +62,14 @@ class Heartbeat:
         self._started_at = clock.iso(clock.now())
         self._facts = facts
         self._changed = changed
+        self._holds_lock = holds_lock
         self._stopped = threading.Event()
         self._writing = threading.Lock()
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
 
     def start(self) -> None:
         """Write both files and start the thread."""
-        self._figures.write(at_once=True)  # replaces the former worker's counters
+        self._write_counters(at_once=True)  # replaces the former worker's counters
         self.write()
         self._thread.start()
 
@@ -76,11 +83,13 @@ class Heartbeat:
         self._stopped.set()
         self._changed.set()
         self._thread.join()
-        self._figures.write(at_once=True)
+        self._write_counters(at_once=True)
         self.state("stopped")
 
     def write(self) -> bool:
-        """Write the heartbeat. Returns False if that fails, as on a full disk."""
+        """Write the heartbeat. Returns False if that fails, as on a full disk, or if the lock file was removed."""
+        if not self._holds_lock():
+            return False
         with self._writing:
             heartbeat: schema.Heartbeat = {
                 "schema_version": 1,
@@ -104,9 +113,16 @@ class Heartbeat:
         while not self._stopped.is_set():
             self._changed.wait(self._pause)
             self._changed.clear()
-            self.write()
-            self._figures.write()
+            try:
+                self.write()
+                self._write_counters()
+            except Exception as error:  # without this thread, clients would believe that the worker hangs
+                log.error("the heartbeat was not written: %s", trace(error))
             self._stopped.wait(_SHORTEST_PAUSE_SECONDS)
+
+    def _write_counters(self, *, at_once: bool = False) -> None:
+        if self._holds_lock():
+            self._figures.write(at_once=at_once)
 
 
 def describe(

@@ -516,3 +516,28 @@ def test_a_start_that_was_half_written_is_the_same_attempt_at_the_next_try(
     started = ledger.apply({"a": Started(), "b": Started()})
     assert [(record.job_id, record.ticket) for record in started] == [("a", (1, 1)), ("b", (1, 1))]
     assert len(on_disk(place, "a").attempts) == 1
+
+
+def test_a_worker_without_its_lock_changes_no_record_and_no_copy(place: SpoolPaths) -> None:
+    """Another worker may have recovered the job and started its second attempt: the record belongs to that worker."""
+    is_held = True
+    ledger = Ledger(place, [], now=lambda: NOW, holds_lock=lambda: is_held)
+    accepted(ledger, "a", "b")
+    (running,) = ledger.apply({"a": Started()})
+    ledger.apply({"b": Cancelled()})
+    is_held = False
+    before = {path: path.read_bytes() for path in place.root.rglob("*.json")}
+    late = {"a": running.ticket}
+    refused = (
+        lambda: ledger.apply({"a": Succeeded({})}, late),
+        lambda: accepted(ledger, "c"),
+        lambda: ledger.rewrite(["a"]),
+        lambda: ledger.replay("b"),
+        lambda: ledger.dismiss(on_disk(place, "b")),
+        lambda: ledger.scrub(["b"], []),
+    )
+    for change in refused:
+        with pytest.raises(OSError, match="lock"):
+            change()
+    assert {path: path.read_bytes() for path in place.root.rglob("*.json")} == before
+    assert ledger.get("a") == running

@@ -6,6 +6,7 @@ together share one sync.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import random
@@ -51,10 +52,12 @@ class Ledger:
         stepped: Callable[[Record | None, Record], None] = lambda before, after: None,
         stands: Callable[[Record], bool] = lambda record: False,
         caps: Caps = CAPS,
+        holds_lock: Callable[[], bool] = lambda: True,
     ) -> None:
         """``live``: the records from recovery. ``stands``: whether a job's change is committed; then the job can
         neither be cancelled nor expire. ``stepped`` is called with the former record, which is None for a job that was
-        not live here, and with each written one."""
+        not live here, and with each written one. ``holds_lock``: whether this worker still has the workspace's lock;
+        without it, every method that changes files raises OSError, since another worker may write them."""
         self._paths = paths
         self._live: dict[str, Record] = {}
         self._waiting = Waiting()
@@ -64,6 +67,7 @@ class Ledger:
         self._stepped = stepped
         self._stands = stands
         self._caps = caps
+        self._holds_lock = holds_lock
         self._lock = threading.Lock()  # guards the state in memory; never held while the disk is written
         self._stepping = threading.RLock()  # allows one step at a time, from reading a record to writing the next
         self._counts: Counter[str] = Counter()
@@ -143,8 +147,9 @@ class Ledger:
     def accept(self, accepted: Sequence[tuple[Job, Record]], read: Mapping[str, os.stat_result] | None = None) -> None:
         """Accept jobs: write their copies and records, and remove the dropped files.
 
-        If that fails half-way with an exception, the jobs whose records were written are live.
+        If that fails half-way with an exception, the jobs whose records were written are live. Raises OSError.
         """
+        self._require_lock()
         try:
             spool.accept(self._paths, accepted, read)
         except BaseException:
@@ -154,6 +159,12 @@ class Ledger:
             for _, record in accepted:
                 self._keep(record)
         self._changed()
+
+    def _require_lock(self) -> None:
+        """Raises OSError when the worker's lock file was removed: another worker may have started and recovered the
+        jobs, so a write from here would replace its records."""
+        if not self._holds_lock():
+            raise OSError(errno.ENOLCK, "the worker's lock file was removed, so another worker may own the records")
 
     def _is_written(self, record: Record) -> bool:
         try:
@@ -167,8 +178,9 @@ class Ledger:
         self._changed()
 
     def rewrite(self, job_ids: Iterable[str]) -> None:
-        """Write the records of live jobs again, after their files were removed."""
+        """Write the records of live jobs again, after their files were removed. Raises OSError."""
         with self._stepping:
+            self._require_lock()
             live = [record for job_id in job_ids if (record := self.get(job_id)) is not None]
             spool.write_records(self._paths, live)
 
@@ -221,6 +233,7 @@ class Ledger:
             except lifecycle.IllegalTransition:
                 continue
         if stepped:
+            self._require_lock()
             try:
                 with steps.fault_point("record.start" if stepped[0].state == "running" else "record.end"):
                     spool.write_records(self._paths, stepped)
@@ -255,8 +268,12 @@ class Ledger:
                 log.error("copy not put away: %s", error, extra=of_job(record))
 
     def scrub(self, job_ids: Iterable[str], others: Sequence[Path]) -> None:
-        """Remove the texts from the files of these jobs, if they have ended, and remove the files ``others``."""
+        """Remove the texts from the files of these jobs, if they have ended, and remove the files ``others``.
+
+        Raises OSError.
+        """
         with self._stepping:
+            self._require_lock()
             ended, damaged = [], []
             for job_id in job_ids:
                 try:
@@ -269,8 +286,12 @@ class Ledger:
             spool.scrub(self._paths, ended, damaged, others)
 
     def dismiss(self, record: Record) -> None:
-        """Remove an ended job before its retention ends: its copy, the files of a rejected job, and last its record."""
+        """Remove an ended job before its retention ends: its copy, the files of a rejected job, and last its record.
+
+        Raises OSError.
+        """
         with self._stepping:
+            self._require_lock()
             # Without a record, recovery would accept a copy in ``active/`` as a job.
             spool.retire_copy(self._paths, record.job_id)
             for path in files_of(self._paths, record.job_id):
@@ -282,9 +303,10 @@ class Ledger:
         """Start a new generation of an ended job. Returns its new record.
 
         Raises JobError: JOB_NOT_FOUND when the record or the copy is missing, ARGUMENT_INVALID when the job's state
-        allows no replay.
+        allows no replay. Raises OSError.
         """
         with self._stepping:
+            self._require_lock()
             record = self.find(job_id)
             if record is None:
                 raise JobError("JOB_NOT_FOUND", f"There is no record of job {job_id!r}.")
