@@ -96,6 +96,11 @@ ERRORS: dict[str, ErrorKind] = _table(
         "No action needed: the job is retried. If it happens again, see the worker's log.",
     ),
     ErrorKind(
+        "CHILD_START_FAILED", _W, "The process that runs jobs ended while it was loading, before the job was executed.",
+        "The job waits, and the attempt is not counted. If it happens again, see the worker's log. After an upgrade,"
+        " run: cognee-memory worker restart.",
+    ),
+    ErrorKind(
         "CHILD_TOO_LARGE", _T, "The process that ran the job exceeded its memory limit, so the worker ended it.",
         "No action needed: the job is retried. If it happens again, split the job's content or raise"
         " COGNEE_MEMORY_CHILD_MEMORY_MIB.",
@@ -117,8 +122,9 @@ ERRORS: dict[str, ErrorKind] = _table(
         "No action needed. To see what the job did: cognee-memory jobs show <job_id>.",
     ),
     ErrorKind(
-        "POISON", _G, "The job crashed its process repeatedly.",
-        "Check the job's content and the worker's log before you run the job again.",
+        "POISON", _G, "The job's process or the worker died repeatedly while the job was executed.",
+        "Only deaths while the job alone was executed were counted, not those while its process was loading. Check the"
+        " job's content and the worker's log before you run the job again.",
     ),
     ErrorKind(
         "INTERNAL", _T, "An unexpected error occurred; the worker's log has the traceback.",

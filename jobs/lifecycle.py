@@ -40,7 +40,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Crashed:
-    """The child died while it ran this job alone, or was killed because it used too much memory."""
+    """The child died while it executed this job alone, or was killed because it used too much memory."""
 
     code: str = "CHILD_DIED"
 
@@ -58,8 +58,8 @@ class Interrupted:
 
 @dataclass(frozen=True, slots=True)
 class WorkerDied:
-    """The worker died during the attempt while the machine kept running. Counted separately from crashes, since the
-    job ran in the child, not in the worker."""
+    """The worker died while the job's own operation ran and the machine kept running. Counted separately from crashes,
+    since the job ran in the child, not in the worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,13 +200,14 @@ def _step(record: Record, event: Event, now: datetime, jitter: float, caps: Caps
         case Crashed(code):
             done = _finish_attempt(record, "crashed", code, at)
             poisonous = done.crashes >= caps.crashes
-            return _retry_or_fail(done, JobError("POISON" if poisonous else code), not poisonous, now, jitter)
+            error = _poison(done.crashes, "the process that executed it") if poisonous else JobError(code)
+            return _retry_or_fail(done, error, not poisonous, now, jitter)
         case Interrupted(code):
             return _requeue(_finish_attempt(record, "interrupted", code, at))
         case WorkerDied():
             done = _finish_attempt(record, "worker_died", "WORKER_DIED", at)
             if done.worker_deaths >= caps.worker_deaths:
-                return _retry_or_fail(done, JobError("POISON"), False, now, jitter)
+                return _retry_or_fail(done, _poison(done.worker_deaths, "the worker"), False, now, jitter)
             return _requeue(done)
         case Cancelled():
             done = _finish_attempt(record, "cancelled", None, at) if record.state == "running" else record
@@ -230,6 +231,11 @@ def _step(record: Record, event: Event, now: datetime, jitter: float, caps: Caps
             )
         case _:
             assert_never(event)
+
+
+def _poison(deaths: int, what_died: str) -> JobError:
+    times = "once" if deaths == 1 else f"{deaths} times"
+    return JobError("POISON", f"While this job alone was executed, {what_died} ended unexpectedly {times}.")
 
 
 def _requeue(record: Record) -> Record:

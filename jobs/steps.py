@@ -67,8 +67,10 @@ STEPS: tuple[Step, ...] = (
         "a running job; the child ends with its parent", "recovery ends the attempt; the job waits again",
     ),
     Step(
-        "child.take", "child", "receive the job", "a running job; the worker notices the child's death", "the same",
-        "the runner: a crash counts if the job ran alone; a batch runs again in halves",
+        "child.take", "child", "receive the job, and tell the worker that its operation begins",
+        "a running job; the worker notices the child's death", "the same",
+        "the runner: right before, the job waits; right after, a job that ran alone has a crash, and a batch runs again"
+        " in halves",
     ),
     Step(
         "vectors.append", "child", "append the memory's vectors behind the committed rows and sync them", "nothing",

@@ -220,6 +220,7 @@ def test_three_crashes_alone_are_poison() -> None:
     ended = walked(*twice, Started(), Crashed())
     assert ended.error is not None
     assert (ended.state, ended.error["code"]) == ("failed", "POISON")
+    assert "ended unexpectedly 3 times" in ended.error["message"]
 
 
 def deaths(count: int, *, together: int = 1) -> list[Event]:
@@ -238,6 +239,7 @@ def test_ten_deaths_of_the_worker_with_the_job_alone_are_poison() -> None:
     ended = walked(*deaths(10))
     assert ended.error is not None
     assert (ended.state, ended.worker_deaths, ended.error["code"]) == ("failed", 10, "POISON")
+    assert "the worker ended unexpectedly 10 times" in ended.error["message"]
     assert (CAPS.crashes, CAPS.worker_deaths) == (3, 10)
 
 

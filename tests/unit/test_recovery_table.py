@@ -21,6 +21,7 @@ from jobs.model import Record, encode
 from jobs.parse import parse_job
 from jobs.states import ENDS, State
 from worker.inbox.intake import Intake, Limits
+from worker.scheduling.executing import ExecutingJobs
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.recovery import DEBTS, REPAIRS, CopyIs, Debt, RecordIs, Repair, reconcile, recover, survey
 
@@ -161,8 +162,42 @@ def test_an_attempt_that_died_with_its_worker_counts_for_nothing(tmp_path: Path)
     assert record.attempts[-1].outcome == "interrupted"
 
 
+def executing(place: SpoolPaths) -> None:
+    """Note that the job's own operation runs, as the runner does."""
+    record = spool.read_record(place, ID)
+    assert record is not None
+    ExecutingJobs(place).add([record])
+
+
+def test_a_worker_s_death_while_the_child_was_loading_is_not_counted_against_the_job(tmp_path: Path) -> None:
+    """On a slow machine, every kill may come before the child has loaded."""
+    place = left_behind(tmp_path / "spool", "queued", "active", dropped=False)
+    for _ in range(25):
+        (record,) = recover(place, NOW, worker_died=True)
+        assert (record.state, record.worker_deaths) == ("queued", 0)
+        spool.write_records(place, [lifecycle.step(record, lifecycle.Started(), NOW)])
+
+
+@pytest.mark.parametrize("left", [b"", b"[]", b'{"tickets": {"a": 1}}', b'{"tickets": [1]}', b"\xff"])
+def test_a_note_of_the_executing_jobs_that_cannot_be_read_counts_no_death(tmp_path: Path, left: bytes) -> None:
+    place = left_behind(tmp_path / "spool", "running", "active", dropped=False)
+    place.executing.write_bytes(left)
+    (record,) = recover(place, NOW, worker_died=True)
+    assert (record.state, record.worker_deaths) == ("queued", 0)
+
+
+def test_a_note_about_an_earlier_attempt_counts_no_death(tmp_path: Path) -> None:
+    place = left_behind(tmp_path / "spool", "running", "active", dropped=False)
+    executing(place)
+    (record,) = recover(place, NOW)
+    spool.write_records(place, [lifecycle.step(record, lifecycle.Started(), NOW)])
+    (record,) = recover(place, NOW, worker_died=True)
+    assert (record.state, record.worker_deaths) == ("queued", 0)
+
+
 def test_an_attempt_during_which_the_worker_died_is_counted_as_that(tmp_path: Path) -> None:
     place = left_behind(tmp_path / "spool", "running", "active", dropped=False)
+    executing(place)
     (record,) = recover(place, NOW, worker_died=True)
     assert (record.state, record.worker_deaths, record.errors, record.crashes) == ("queued", 1, 0, 0)
     assert record.attempts[-1].error_code == "WORKER_DIED"
@@ -177,6 +212,7 @@ def test_a_job_during_which_the_worker_always_dies_ends_as_poison(tmp_path: Path
         (record,) = recover(place, NOW, worker_died=True, caps=caps)
         assert record.worker_deaths == number - 1
         spool.write_records(place, [lifecycle.step(record, lifecycle.Started(), NOW)])
+        executing(place)
     assert recover(place, NOW, worker_died=True, caps=caps) == []
     ended = spool.read_record(place, ID)
     assert ended is not None

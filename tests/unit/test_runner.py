@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 from harness import until
 
-from jobs import clock, lifecycle, spool
+from jobs import clock, files, lifecycle, spool
 from jobs.layout import SpoolPaths
 from jobs.model import Record, encode
 from jobs.parse import parse_job
+from worker.child import process
 from worker.child.supervisor import ChildEnded
+from worker.scheduling.executing import read_executing
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.runner import Runner
 
@@ -326,3 +328,89 @@ def test_a_job_that_ran_out_of_time_says_whether_its_effect_stands(bench: Bench,
     error = bench.record("a").error
     assert error is not None
     assert (error["code"], "its effect is committed" in error["message"]) == ("JOB_TIMEOUT", stands)
+
+
+@pytest.mark.parametrize("why", ["died", "memory", "timeout"])
+def test_a_child_that_cannot_load_costs_no_job_its_life_and_the_record_says_what_waits(
+    bench: Bench, why: process.Why
+) -> None:
+    """As after an upgrade under a running worker, whose child does not find its modules."""
+    bench.accept("a")
+
+    def fails(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        raise ChildEnded(why, executing=False)
+
+    bench.child.answer = fails
+    for number in range(6):
+        bench.runner.look("a")
+        record = bench.record("a")
+        assert record.next_attempt_at is not None, "it waits longer each time"
+        assert (record.attempt, record.attempts[-1].repeats) == (number + 1, number + 1)
+        bench.now += timedelta(hours=1)
+    assert record.error is not None
+    assert (record.state, record.error["code"], record.errors, record.crashes) == (
+        "retrying", "CHILD_START_FAILED", 0, 0,
+    )  # fmt: skip
+    assert "loading" in record.error["message"]
+
+
+def test_which_jobs_are_executed_is_on_the_disk_while_they_are(bench: Bench) -> None:
+    """Recovery reads it after a death of the worker, which it counts against these jobs alone."""
+    bench.accept("a")
+    noted = []
+
+    def runs(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        for is_executing in (True, False, True):
+            options["on_executing"](is_executing)
+            noted.append(read_executing(bench.place))
+        return succeeded(request)
+
+    bench.child.answer = runs
+    bench.runner.look("a")
+    assert noted == [{"a": (1, 1)}, {}, {"a": (1, 1)}]
+    bench.accept("b")
+    bench.runner.look("b")
+    assert noted[3] == {"b": (1, 1)}
+
+
+def test_a_note_that_cannot_be_written_stops_no_job(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.accept("a")
+
+    def full(path: Path, data: bytes) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    def runs(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        options["on_executing"](True)
+        return succeeded(request)
+
+    monkeypatch.setattr(files, "replace_without_sync", full)
+    bench.child.answer = runs
+    bench.runner.look("a")
+    assert bench.record("a").state == "succeeded"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {},
+        {"outcomes": {"a": {"result": {}}}},
+        {"outcomes": {"a": {"neither": 1}}, "graph_lag": 0},
+        {"outcomes": {"a": {"error": {"message": "m"}}}, "graph_lag": 0},
+    ],
+    ids=["empty", "no graph_lag", "no outcome", "no code"],
+)
+def test_an_answer_that_cannot_be_read_leaves_no_job_running(bench: Bench, answer: dict[str, Any]) -> None:
+    bench.accept("a")
+    bench.child.answer = lambda request, options: answer
+    bench.runner.look("a")
+    record = bench.record("a")
+    assert record.error is not None
+    assert (record.state, record.error["code"]) == ("retrying", "INTERNAL")
+
+
+def test_a_forget_job_without_the_names_of_its_files_leaves_no_job_running(bench: Bench) -> None:
+    bench.accept("a", "forget", {"memory_ids": ["m" * 8]})
+    bench.runner.look("a")
+    record = bench.record("a")
+    assert record.error is not None
+    assert (record.state, record.error["code"]) == ("retrying", "INTERNAL")

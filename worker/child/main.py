@@ -109,6 +109,8 @@ class Server:
         self._depth += 1
         with steps.fault_point("child.take"):
             tasks = [Task(**task) for task in request["jobs"]]
+            if tasks:
+                self._pipes.send({"begun": True})
         outcomes = self._outcomes(request["kind"], tasks, self._progress(request["slice_seconds"]))
         self._depth -= 1
         answer: Answer = {

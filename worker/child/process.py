@@ -67,6 +67,7 @@ class ChildProcess:
         self._asked = 0
         self._deadline: float | None = None
         self._loading_since: float | None = time.monotonic()  # until it reports that it has loaded
+        self._begun = False  # whether the operation of the running request has begun
         self._in_critical = threading.Event()
         self._look = threading.Event()
         threading.Thread(target=pump, args=(self._popen.stderr, child_log), daemon=True, name="child-stderr").start()
@@ -85,6 +86,11 @@ class ChildProcess:
         """Whether the process runs and is not being ended."""
         return self.is_alive() and self.why is None
 
+    @property
+    def executing(self) -> bool:
+        """Whether the jobs' own operation runs: it has begun, and the child is not loading."""
+        return self._begun and self._loading_since is None
+
     def memory_bytes(self) -> int | None:
         """The resident memory of the process; None if it cannot be read."""
         try:
@@ -97,6 +103,8 @@ class ChildProcess:
     def begin(self, timeout_seconds: float | None) -> None:
         """Note that a request begins, with its timeout."""
         with self._state:
+            if not self._asked:
+                self._begun = False
             self._asked += 1
             self._deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
         self._look.set()
@@ -128,17 +136,22 @@ class ChildProcess:
             while rest:
                 rest = rest[self._input.write(rest) or 0 :]
 
-    def receive(self) -> dict[str, Any] | None:
+    def receive(self, on_executing: Callable[[bool], None] = lambda _: None) -> dict[str, Any] | None:
         """The next message for the caller; None when the child has closed its end. Raises ValueError if it is no JSON
-        or too long."""
+        or too long. ``on_executing`` is called when ``executing`` changes."""
         while line := self._lines.next():
             message: dict[str, Any] = json.loads(line)
+            before = self.executing
             if "loading" in message:
                 self._set_loading(bool(message["loading"]))
+            elif "begun" in message:
+                self._begun = True
             elif "critical" in message:
                 self._in_critical.set()
             else:
                 return message
+            if self.executing != before:
+                on_executing(not before)
         return None
 
     def _set_loading(self, loading: bool) -> None:

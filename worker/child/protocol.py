@@ -4,6 +4,8 @@ The worker sends a ``Request``. The child replies with one ``Answer``, and may s
 
 - ``loading``: true before and false after a step that takes seconds once per process; this time does not count towards
   a timeout;
+- ``begun``: it has received the jobs, and their own operation begins. A death of the child or of the worker counts
+  against a job only after this message, and not while the child is loading;
 - ``progress``: the job's progress, as its record shows it;
 - ``give_way``: it has paused at a safe point and serves other requests until it receives ``go_on``;
 - ``critical``: its stdin has ended inside a critical section, which it finishes first.

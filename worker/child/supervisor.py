@@ -27,12 +27,14 @@ class ChildEnded(Exception):
     """The child ended without an answer. ``why``: "died", or the reason for which the worker ended it.
 
     ``between``: it ended while long work was paused for another job, which is then the more likely cause.
+    ``executing``: whether the jobs' own operation ran; if not, the child was loading, and no job is the cause.
     """
 
-    def __init__(self, why: Why, *, between: bool = False) -> None:
+    def __init__(self, why: Why, *, between: bool = False, executing: bool = True) -> None:
         super().__init__(why)
         self.why: Why = why
         self.between = between
+        self.executing = executing
 
 
 class Child:
@@ -69,12 +71,15 @@ class Child:
         timeout_seconds: float | None = None,
         between: Callable[[], object] | None = None,
         unwanted: Callable[[], bool] = lambda: False,
+        on_executing: Callable[[bool], None] = lambda _: None,
     ) -> Answer:
         """Send a request and wait for its answer; pass each progress message to ``progress``.
 
         The timeout begins when the child has loaded. With ``between``, the child pauses at safe points during that
         call, which may send other requests. ``unwanted`` is checked after the point from which ``end`` works, so that
-        no cancellation is missed. Raises ChildEnded when the child ends without an answer.
+        no cancellation is missed. ``on_executing`` is called with True when the jobs' own operation begins, with False
+        when it pauses because the child loads something, and with True after that. Raises ChildEnded when the child
+        ends without an answer, OSError when it cannot be started.
         """
         with self._lock:
             process = self._running()
@@ -87,7 +92,7 @@ class Child:
                 slices = None if between is None else self._settings.slice_seconds
                 with steps.fault_point("child.send"):
                     process.send({**request, "slice_seconds": slices})
-                while (message := process.receive()) is not None:
+                while (message := process.receive(on_executing)) is not None:
                     if "progress" in message:
                         progress(message["progress"])
                     elif "give_way" in message:
@@ -108,7 +113,7 @@ class Child:
             why, status = self._forget(process)
             level = logging.ERROR if why in ("died", "memory") else logging.INFO
             log.log(level, "the child ended: pid=%d status=%s why=%s", process.pid, status, why)
-            raise ChildEnded(why)
+            raise ChildEnded(why, executing=process.executing)
 
     def _forget(self, process: ChildProcess) -> tuple[Why, int]:
         ended = process.clear_away()

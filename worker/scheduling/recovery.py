@@ -24,6 +24,7 @@ from jobs.parse import parse_copy
 from jobs.scrub import keeps_copy
 
 from ..log import of_job
+from .executing import read_executing
 from .ledger import Ledger
 
 log = logging.getLogger(__name__)
@@ -113,12 +114,14 @@ def recover(paths: SpoolPaths, now: datetime, *, worker_died: bool = False, caps
     """Repair the job folder at the worker's start. Returns the live records, all of them waiting.
 
     The caller holds the worker's lock. ``worker_died``: the former worker died since the current boot, which is counted
-    for the jobs that were running.
+    for the jobs whose own operation ran.
     """
     _remove_parts(paths)
-    ending = lifecycle.WorkerDied() if worker_died else lifecycle.Interrupted()
+    executing = read_executing(paths) if worker_died else {}
     live = []
     for found in survey(paths):
+        ran = found.record is not None and executing.get(found.job_id) == found.record.ticket
+        ending = lifecycle.WorkerDied() if ran else lifecycle.Interrupted()
         record = _try_repair(paths, found, now, ending, caps)
         if record is not None:
             live.append(record)

@@ -6,7 +6,7 @@ import errno
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -18,10 +18,11 @@ from jobs.layout import SpoolPaths
 from jobs.lifecycle import Event
 from jobs.model import Record
 
-from ..child.protocol import DELIVER, MAINTAIN, decode
+from ..child.protocol import DELIVER, MAINTAIN, Answer, decode
 from ..child.supervisor import Child, ChildEnded
 from ..log import about, of_job
 from . import forget_job_files
+from .executing import ExecutingJobs
 from .ledger import Cancellation, Ledger
 from .tasks import Tasks, read_tasks
 
@@ -34,7 +35,13 @@ MAINTENANCE = "@maintenance"  # a queue message that is not a job id
 _WRITE_AGAIN_SECONDS = 1.0
 _JOBS_BETWEEN_MAINTENANCE = 200
 
+# What ended a child -> the error of the jobs whose operation ran, and the message if it did not run.
 _CODES = {"died": "CHILD_DIED", "memory": "CHILD_TOO_LARGE", "timeout": "JOB_TIMEOUT"}
+_WHILE_LOADING = {
+    "died": "The process that runs jobs died while it was loading.",
+    "memory": "The process that runs jobs exceeded its memory limit while it was loading.",
+    "timeout": "The process that runs jobs did not finish loading in time.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +82,7 @@ class Runner:
         self._changed = changed
         self._waits = waits
         self._running: list[Running] = []
+        self._executing = ExecutingJobs(paths)
         self._in_child: set[str] = set()
         self._cancelled: set[str] = set()
         self._lock = threading.Lock()
@@ -172,7 +180,9 @@ class Runner:
                     timeout_seconds=tasks.timeout_seconds,
                     between=self._yield_control(kind, next(iter(records.values())), between),
                     unwanted=lambda: bool(self._cancelled & records.keys()),
+                    on_executing=lambda runs: self._note_executing(records.values(), runs=runs),
                 )
+            events = self._outcomes(kind, answer, records)
         except ChildEnded as ended:
             events = self._events_after(ended, records)
         except OSError as error:
@@ -180,25 +190,34 @@ class Runner:
             failure = JobError("SYSTEM_BUSY", f"The child process could not be started: {error.strerror}.")
             events = {job_id: lifecycle.Failed(failure) for job_id in records}
         except Exception:
-            log.exception("the child could not be asked")
-            failure = JobError("INTERNAL", "The child process could not be started or asked.")
+            log.exception("the request to the child failed")
+            failure = JobError("INTERNAL", "The child process could not be asked, or its answer cannot be read.")
             events = {job_id: lifecycle.Failed(failure) for job_id in records}
-        else:
-            events = {job_id: decode(outcome) for job_id, outcome in answer["outcomes"].items()}
-            for job_id in records.keys() - events.keys():  # a bug, which must not repeat forever
-                events[job_id] = lifecycle.Failed(
-                    JobError("INTERNAL", "The operation left the job without an outcome.")
-                )
-            self.graph_lag = answer["graph_lag"]
-            if kind == "forget":
-                events = {job_id: self._scrubbed(event) for job_id, event in events.items()}
         finally:
+            self._executing.forget(records.values())
             with self._lock:
                 self._in_child -= records.keys()
                 self._cancelled -= records.keys()
             self._running.pop()
         self._jobs_since_maintenance += len(records)
         self._settle(kind, events, {job_id: record.ticket for job_id, record in records.items()})
+
+    def _outcomes(self, kind: str, answer: Answer, records: Mapping[str, Record]) -> dict[str, Event]:
+        """The event for each job from the child's answer. Raises what a malformed answer causes, such as KeyError."""
+        events: dict[str, Event] = {job_id: decode(outcome) for job_id, outcome in answer["outcomes"].items()}
+        for job_id in records.keys() - events.keys():  # a bug, which must not repeat forever
+            events[job_id] = lifecycle.Failed(JobError("INTERNAL", "The operation left the job without an outcome."))
+        self.graph_lag = answer["graph_lag"]
+        if kind == "forget":
+            events = {job_id: self._scrubbed(event) for job_id, event in events.items()}
+        return events
+
+    def _note_executing(self, records: Collection[Record], *, runs: bool) -> None:
+        """Note for recovery whether the jobs' own operation runs. Without the note, no death of the worker counts."""
+        try:
+            (self._executing.add if runs else self._executing.remove)(records)
+        except OSError as error:
+            log.warning("which jobs execute could not be written: %s", error)
 
     def _scrubbed(self, event: Event) -> Event:
         """The outcome of a forget job after jobs' files are scrubbed too; Failed if that is not possible now."""
@@ -211,8 +230,8 @@ class Runner:
     def _events_after(self, ended: ChildEnded, records: Mapping[str, Record]) -> dict[str, Event]:
         """The event for each job whose child ended without an answer.
 
-        Only a job that was alone in the child is blamed for a crash or timeout. A cancelled job whose change is
-        committed is not cancelled.
+        Only a job that was alone in the child is blamed for a crash or timeout, and only if its own operation ran. A
+        cancelled job whose change is committed is not cancelled.
         """
         why = "stopped" if self.stopping.is_set() else ended.why  # a stopping worker may have ended the child itself
         code = _CODES.get(why)
@@ -220,6 +239,8 @@ class Runner:
         after: Event = lifecycle.Interrupted(code)
         if ended.between and why in ("timeout", "cancelled"):
             after = lifecycle.Interrupted()
+        elif code is not None and not ended.executing:
+            after = lifecycle.Failed(JobError("CHILD_START_FAILED", f"{_WHILE_LOADING[why]} No job is the cause."))
         elif alone and why == "timeout":
             after = lifecycle.Failed(self._timed_out(next(iter(records.values()))))
         elif alone and code is not None:
