@@ -152,7 +152,7 @@ def retry(spool_paths: SpoolPaths, record: Record) -> None:
 def request_jobs(spool_paths: SpoolPaths, requests: Mapping[str, tuple[Path, int | None]]) -> None:
     """Write requests about several jobs together: job id -> (path of the request file, generation it applies to)."""
     if requests:
-        files.make_folder(spool_paths.control)
+        _make_control(spool_paths)
         contents = (
             (path, _encoded(job_id=job_id, generation=generation)) for job_id, (path, generation) in requests.items()
         )
@@ -165,8 +165,13 @@ def request(spool_paths: SpoolPaths, verb: Verb) -> None:
 
 
 def _request(spool_paths: SpoolPaths, path: Path, **fields: Any) -> None:
-    files.make_folder(spool_paths.control)
+    _make_control(spool_paths)
     files.replace(path, _encoded(**fields))
+
+
+def _make_control(spool_paths: SpoolPaths) -> None:
+    spool.make_root(spool_paths)
+    files.make_folder(spool_paths.control)
 
 
 def _encoded(**fields: Any) -> bytes:

@@ -376,8 +376,16 @@ ERRORS: dict[str, ErrorKind] = _table(
 )  # fmt: skip
 
 
+def error_kind(code: str) -> ErrorKind:
+    """The row of a code. For a code of a later version, which a record may have: an unknown error, which ends a job."""
+    return ERRORS.get(code) or ErrorKind(
+        code, Reaction.GIVE_UP, f"An error that this version of cognee-memory does not know: {code}.",
+        "Update cognee-memory, or read about the code in the documentation of the version that wrote it.",
+    )  # fmt: skip
+
+
 class JobError(Exception):
-    """An error of the table with what happened this time.
+    """An error of the table with what happened this time. A code that is not in the table ends a job as failed.
 
     ``message`` tells a person what happened and what was kept; ``remediation`` defaults to the
     table's; ``details`` holds values for programs (never secrets).
@@ -386,7 +394,7 @@ class JobError(Exception):
     def __init__(
         self, code: str, message: str = "", *, remediation: str = "", details: dict[str, Any] | None = None
     ) -> None:
-        kind = ERRORS[code]
+        kind = error_kind(code)
         self.code = code
         self.message = message or kind.cause
         self.remediation = remediation or kind.remediation
@@ -396,7 +404,7 @@ class JobError(Exception):
     @property
     def reaction(self) -> Reaction:
         """What the worker does with a job that met this error."""
-        return ERRORS[self.code].reaction
+        return error_kind(self.code).reaction
 
     @property
     def retryable(self) -> bool:

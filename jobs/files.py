@@ -86,21 +86,24 @@ _FOLDER_REMEDY = "Move it away, or put a plain folder of this user in its place.
 
 
 def make_folder(folder: Path, *, links: bool = False) -> None:
-    """Create a private folder, or make the user's existing one private. A new folder survives a power cut.
+    """Create a private folder, or make the user's existing one private. So are the parents that it creates. A new
+    folder survives a power cut.
 
     Raises JobError: FILE_UNSAFE for a link or another user's folder: a cloned workspace may contain either, and a link
     would redirect our writes. ``links`` allows both, since the user's cache folder may be elsewhere.
     """
-    missing = _missing(folder)
+    is_missing = not folder.exists()
+    if is_missing and not folder.parent.exists():
+        make_folder(folder.parent, links=links)
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
     except FileExistsError as error:
         if links:
             raise
         message = f"{folder.name} is {_kind(folder.lstat())}, not a folder."
         raise JobError("FILE_UNSAFE", message, remediation=_FOLDER_REMEDY) from error
-    for created in missing:
-        sync_folder(created.parent)
+    if is_missing:
+        sync_folder(folder.parent)
     status = folder.stat() if links else folder.lstat()
     if not links and not is_real_folder(status):
         raise JobError("FILE_UNSAFE", f"{folder.name} is {_kind(status)}, not a folder.", remediation=_FOLDER_REMEDY)
@@ -110,15 +113,6 @@ def make_folder(folder: Path, *, links: bool = False) -> None:
     if not _WINDOWS and stat.S_IMODE(status.st_mode) & 0o777 != 0o700:
         with _ignoring_missing_mode_support():
             _set_private_mode(folder, links)
-
-
-def _missing(folder: Path) -> list[Path]:
-    """The folder and its parents that do not exist yet, the outermost first."""
-    missing: list[Path] = []
-    while not folder.exists():
-        missing.insert(0, folder)
-        folder = folder.parent
-    return missing
 
 
 def _set_private_mode(folder: Path, links: bool) -> None:

@@ -22,9 +22,9 @@ _MOST_BYTES = 1024 * 1024
 
 
 def read(paths: SpoolPaths) -> Heartbeat | None:
-    """Its fields; None where there is none, or none that this user's worker has written."""
+    """Its fields; None without a readable one. A second hard link is allowed: backups make them."""
     try:
-        found: Any = json.loads(files.read_plain(paths.heartbeat, _MOST_BYTES)[0])
+        found: Any = json.loads(files.read_own(paths.heartbeat, _MOST_BYTES))
     except (OSError, ValueError, RecursionError, JobError):
         return None
     return cast("Heartbeat", found) if isinstance(found, dict) else None

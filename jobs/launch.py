@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from . import files, heartbeat
+from . import files, heartbeat, spool
 from .errors import JobError
 from .layout import Workspace
 from .lock import is_held
@@ -44,7 +44,7 @@ def start(workspace: Workspace, wait_seconds: float = 20.0, *, leave_when_idle: 
     leaving = is_alive(workspace) and is_shutting_down(workspace)
     if is_alive(workspace) and (not leaving or is_held(workspace.spool.successor_lock)):
         return False
-    files.make_folder(workspace.spool.root)
+    spool.make_root(workspace.spool)
     files.make_folder(workspace.spool.worker)
     output = workspace.spool.worker / "start.log"
     files.replace_without_sync(output, b"")  # a new plain file: an existing link would redirect the output

@@ -6,6 +6,7 @@ record before the copy's move. The names of the files are in ``layout``; which r
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,12 +27,20 @@ if TYPE_CHECKING:
     from . import schema
 
 RECORD_LIMIT = 64 * 1024 * 1024
+IMMOVABLE = (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV)  # an immutable file, or a mount point
 
 
 def prepare(spool: SpoolPaths) -> None:
     """Create the spool's folders, private to the user. Raises JobError: FILE_UNSAFE as ``files.make_folder``."""
+    make_root(spool)
     for folder in spool.folders:
         files.make_folder(folder)
+
+
+def make_root(spool: SpoolPaths) -> None:
+    """Create the spool's own folder, private to the user and ignored by git before it holds anything. Call it before
+    any other folder of the spool is created. Raises JobError: FILE_UNSAFE, and OSError."""
+    files.make_folder(spool.root)
     files.ignore_in_git(spool.root)
 
 
@@ -40,7 +49,7 @@ def drop(spool: SpoolPaths, job_id: str, data: bytes) -> Path:
 
     Raises JobError: FILE_UNSAFE, and OSError.
     """
-    files.make_folder(spool.root)
+    make_root(spool)
     part = spool.partial_drop(job_id)
     part.unlink(missing_ok=True)
     with fault_point("drop.write"):
@@ -204,6 +213,9 @@ def reject(
 
     The entry is never opened, so a link or a pipe is moved as it is; with ``rewritten``, that content is kept
     instead. ``at`` is the time for the reason; ``name`` replaces the entry's own name in it.
+
+    Raises OSError. Then the entry is still in its place. If it is ``IMMOVABLE``, the reason stays; after any other
+    error the reason is removed, so that trying again leaves no further ones.
     """
     name = printable_name(entry.path) if name is None else name
     target, reason = _free_names(spool, name)
@@ -216,20 +228,28 @@ def reject(
         "redactions": rewritten.redactions if rewritten else None,
         "cut_from": rewritten.cut_from if rewritten else None,
     }
-    with fault_point("reason.write"):
-        files.replace(reason, encode(explained))
-    if record is not None:
-        with fault_point("record.refuse"):
-            write_records(spool, [record])
-    if rewritten is not None:
-        with fault_point("file.rewrite"):
-            files.replace(target, rewritten.data)
-    with fault_point("file.reject"):
+    try:
+        with fault_point("reason.write"):
+            files.replace(reason, encode(explained))
+        if record is not None:
+            with fault_point("record.refuse"):
+                write_records(spool, [record])
         if rewritten is not None:
-            remove_drop(entry.path, rewritten.read)
-        else:
-            with suppress(FileNotFoundError):  # its writer removed it meanwhile; the reason stays
-                files.rename(entry.path, target)
+            with fault_point("file.rewrite"):
+                files.replace(target, rewritten.data)
+        with fault_point("file.reject"):
+            if rewritten is not None:
+                remove_drop(entry.path, rewritten.read)
+            else:
+                with suppress(FileNotFoundError):  # its writer removed it meanwhile; the reason stays
+                    files.rename(entry.path, target)
+    except OSError as failure:
+        if failure.errno not in IMMOVABLE:
+            with suppress(OSError):
+                files.remove(reason)
+                if rewritten is not None:
+                    files.remove(target)
+        raise
     return target
 
 

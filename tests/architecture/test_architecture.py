@@ -34,7 +34,7 @@ LAYERS = {
         "retrieve ingest compact migrate_summaries",
     ),
     "worker": (
-        "version boot wording log mcp",
+        "version boot wording log processes mcp",
         "monitoring admin",
         "child",
         "scheduling doctor",
@@ -248,10 +248,8 @@ def test_every_exception_is_needed() -> None:
             {
                 "bridge/store/mounts.py",
                 "worker/boot.py",
-                "worker/child/process.py",
                 "worker/doctor/",
-                "worker/monitoring/measurements.py",
-                "worker/server/process.py",
+                "worker/processes.py",
             },
         ),
         ("numpy", {"bridge/embedding/", "bridge/store/", "bridge/search/", "bridge/compaction/"}),

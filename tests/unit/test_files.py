@@ -595,3 +595,14 @@ def test_a_reader_never_sees_a_part_while_a_writer_replaces(tmp_path: Path) -> N
     writer.join()
     assert seen > 0
     assert names(tmp_path) == {"file"}
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o277])
+def test_missing_parents_are_private_too(tmp_path: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        files.make_folder(tmp_path / "a" / "b" / "c")
+    finally:
+        os.umask(before)
+    for path in ("a", "a/b", "a/b/c"):
+        assert stat.S_IMODE((tmp_path / path).stat().st_mode) == 0o700, path

@@ -139,3 +139,48 @@ def test_a_folder_that_looks_like_an_unfinished_write_does_not_keep_the_worker_f
     for folder in (door.place.results, door.place.active, door.place.worker):
         (folder / ".x.tmp").mkdir()
     assert recovery.recover(door.place, clock.now()) == []
+
+
+@pytest.mark.parametrize("step", ["reason.json", "json"])
+def test_a_rejection_that_the_disk_refuses_waits_and_stops_no_other_file(
+    door: Door, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """The valid files before it are accepted, later scans go on, and one reason is left in the end."""
+    monkeypatch.setattr(intake_module, "_AGAIN_SECONDS", 3600.0)
+    bad = door.place.dropped("m")
+    bad.write_bytes(b"no json")
+    replace = Path.replace
+
+    def full(self: Path, target: Path) -> Path:
+        if target.parent == door.place.rejected and target.name == f"m.1.{step}":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return replace(self, target)
+
+    with monkeypatch.context() as disk:
+        disk.setattr(Path, "replace", full)
+        for number in range(3):
+            door.drop(f"a{number}")
+            door.drop(f"z{number}")
+            door.intake.look()
+            assert door.has(f"a{number}"), "before it in the folder"
+            assert door.has(f"z{number}"), "and behind it"
+        assert list(door.place.rejected.iterdir()) == []
+        assert bad.exists()
+    os.utime(bad, (1, 1))  # it has changed: no need to wait
+    door.intake.look()
+    door.intake.look()  # a changed file might still be being written at the first
+    assert {path.name for path in door.place.rejected.iterdir()} == {"m.1.json", "m.1.reason.json"}
+    assert not bad.exists()
+
+
+def test_an_error_that_ends_a_scan_loses_no_valid_file(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    door.drop("a")
+    (door.place.inbox / "not a job's name.json").write_bytes(b"{}")
+
+    def fails(*_: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(intake_module.redaction, "reject", fails)
+    with pytest.raises(RuntimeError):
+        door.intake.look()
+    assert door.has("a")

@@ -16,13 +16,12 @@ import time
 from collections.abc import Callable
 from typing import IO, Any, Literal
 
-import psutil
-
 from bridge.graph.cognee_env import cognee_environment
 from bridge.settings import Settings, inherited_environment
 from jobs.layout import Workspace
 
 from ..log import pump
+from ..processes import resident_bytes
 from .protocol import CRITICAL_SECONDS
 
 log = logging.getLogger(__name__)
@@ -93,10 +92,7 @@ class ChildProcess:
 
     def memory_bytes(self) -> int | None:
         """The resident memory of the process; None if it cannot be read."""
-        try:
-            return int(psutil.Process(self.pid).memory_info().rss)
-        except psutil.Error:
-            return None
+        return resident_bytes(self.pid)
 
     # --- requests ---
 

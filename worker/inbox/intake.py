@@ -5,7 +5,6 @@ The decision is a pure function of the job, the record with its id, and the free
 
 from __future__ import annotations
 
-import errno
 import logging
 import math
 import os
@@ -33,7 +32,6 @@ log = logging.getLogger(__name__)
 _TOGETHER = 64  # jobs that are accepted together and share the syncs
 _LOOK_SECONDS = 5.0  # of a scan at most; then requests are handled before the rest of the inbox
 _AGAIN_SECONDS = 5.0  # before a file that could not be read or removed is tried again
-_IMMOVABLE = (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV)  # an immutable file, or a mount point
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +142,22 @@ class Intake:
         read: dict[str, os.stat_result] = {}
         room = self._limits.max_active_jobs - self._ledger.count()
         free = shutil.disk_usage(self._paths.root).free
+        try:
+            self._judge(entries, verdicts, read, room, free)
+        finally:  # an error with one file must not stop the valid ones before it
+            if verdicts:
+                self._accept(verdicts, read)
+        return len(verdicts)
+
+    def _judge(
+        self,
+        entries: list[spool.Entry],
+        verdicts: list[tuple[Job, Record]],
+        read: dict[str, os.stat_result],
+        room: int,
+        free: int,
+    ) -> None:
+        """Read the entries; add valid jobs to ``verdicts`` and their files' statuses to ``read``; reject the others."""
         for entry in entries:
             if time.monotonic() > self._until:  # searching a large file for secrets takes seconds
                 self.has_more = True
@@ -169,13 +183,10 @@ class Intake:
                 case Duplicate():
                     try:
                         spool.remove_drop(entry.path, status)
-                    except PermissionError as error:
+                    except OSError as error:
                         self._leave(entry, error, _AGAIN_SECONDS)
                 case Reject(reason):
                     self._reject(entry, reason)
-        if verdicts:
-            self._accept(verdicts, read)
-        return len(verdicts)
 
     def _accept(self, accepted: list[tuple[Job, Record]], read: dict[str, os.stat_result]) -> None:
         try:
@@ -243,9 +254,9 @@ class Intake:
             else:
                 kept = spool.reject(self._paths, entry, error, record, clock.iso(self._now()))
         except OSError as failure:
-            if failure.errno not in _IMMOVABLE:
-                raise
-            self._leave(entry, failure, math.inf)  # its rejection is recorded; each try would record another one
+            # For an immovable file, the rejection is recorded, and each try would record another one. After any other
+            # error, such as a full disk, nothing of the rejection is left.
+            self._leave(entry, failure, math.inf if failure.errno in spool.IMMOVABLE else _AGAIN_SECONDS)
             return
         self._rejected(error.code)
         about = fields(code=error.code) if record is None else of_job(record, code=error.code)

@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-import psutil
-
 from bridge.settings import Settings
 from bridge.store.sizes import sizes
 from jobs import clock, heartbeat, spool
@@ -22,6 +20,7 @@ from jobs.kinds import KINDS
 from jobs.layout import Workspace
 from jobs.states import ENDS, LIVE
 
+from ..processes import memory_and_cpu
 from ..version import VERSION
 from . import counters as figures, readiness
 from .metrics import BY_NAME, Samples
@@ -117,13 +116,10 @@ def _processes(said: Mapping[str, Any]) -> Found:
     for name, pid in pids.items():
         if not isinstance(pid, int):
             continue
-        try:
-            with (process := psutil.Process(pid)).oneshot():
-                times = process.cpu_times()
-                memory.append(((name,), process.memory_info().rss))
-                cpu.append(((name,), times.user + times.system))
-        except psutil.Error:
-            continue
+        measured = memory_and_cpu(pid)
+        if measured is not None:
+            memory.append(((name,), measured[0]))
+            cpu.append(((name,), measured[1]))
     return {"process_resident_memory_bytes": memory, "process_cpu_seconds": cpu}
 
 

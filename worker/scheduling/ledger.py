@@ -212,7 +212,7 @@ class Ledger:
     def is_committed(self, record: Record) -> bool:
         """Whether the job's change is committed; True if the store cannot be read, so that the job runs to its end."""
         if record.attempt == 0 and record.generation == 1:
-            return False  # it has never run
+            return False  # it has never run; a job whose record was lost has a later generation
         try:
             return self._stands(record)
         except Exception as error:

@@ -262,7 +262,8 @@ def _accept_copy(spool_paths: SpoolPaths, found: Found, now: datetime) -> Record
         refused = lifecycle.reject(job_id, error, now)
         spool.reject(spool_paths, spool.Entry(spool_paths.copy(job_id), job_id), error, refused, clock.iso(now))
         return None
-    record = lifecycle.accept(job, now)
+    # Not generation 1: its record is lost, so it may have run. Only the store knows whether its change is committed.
+    record = lifecycle.accept(job, now, generation=2)
     spool.write_records(spool_paths, [record])
     return record
 

@@ -16,12 +16,11 @@ import threading
 from collections.abc import Callable
 from typing import IO
 
-import psutil
-
 from bridge.settings import inherited_environment
 from jobs.layout import Workspace
 
 from ..log import pump
+from ..processes import private_bytes, resident_bytes
 
 log = logging.getLogger(__name__)
 server_log = logging.getLogger("server")
@@ -88,18 +87,11 @@ class ServerProcess:
 
     def memory_bytes(self) -> int | None:
         """The resident memory; None if it cannot be read."""
-        try:
-            return int(psutil.Process(self.pid).memory_info().rss)
-        except psutil.Error:
-            return None
+        return resident_bytes(self.pid)
 
     def private_bytes(self) -> int | None:
         """The resident memory without mapped files, which the system can reclaim; None if it cannot be read."""
-        try:
-            memory = psutil.Process(self.pid).memory_info()
-        except psutil.Error:
-            return None
-        return int(memory.rss) - int(getattr(memory, "shared", 0))
+        return private_bytes(self.pid)
 
     def end(self, seconds: float) -> int:
         """Close its stdin, so that it ends, and kill it after ``seconds``. Returns the exit status."""
