@@ -15,8 +15,9 @@ from .errors import JobError
 from .layout import Workspace
 from .lock import is_held
 
-# On Windows: no console window, and no share in the parent's Ctrl-C. Zero elsewhere.
-_NO_CONSOLE: int = getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+# Flags of processes on Windows, zero elsewhere: no console window, and no share in the parent's Ctrl-C.
+NO_CONSOLE: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+_OWN_GROUP: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 
 
 def is_alive(workspace: Workspace) -> bool:
@@ -60,7 +61,7 @@ def start(workspace: Workspace, wait_seconds: float = 20.0, *, leave_when_idle: 
             stderr=stream,
             cwd=workspace.root.anchor,
             start_new_session=sys.platform != "win32",
-            creationflags=_NO_CONSOLE,
+            creationflags=NO_CONSOLE | _OWN_GROUP,
         )
     if leaving:
         return True

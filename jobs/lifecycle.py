@@ -267,13 +267,18 @@ def _consecutive_tries(record: Record) -> int:
 
 
 def pause_seconds(tries: int, jitter: float) -> float:
-    """Exponential backoff with full jitter and a cap, in seconds: jitter * min(cap, first * 2**(tries - 1)).
+    """The pause before the next attempt, in seconds: exponential backoff with full jitter.
 
     "Full jitter" is from Brooker, Exponential Backoff And Jitter (2015). A floor of a tenth for ``jitter`` prevents
     immediate retries.
     """
-    longest = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** min(tries - 1, 16))
-    return max(0.1, jitter) * longest
+    return max(0.1, jitter) * backoff_seconds(tries, FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS)
+
+
+def backoff_seconds(tries: int, first: float, longest: float) -> float:
+    """Exponential backoff, in seconds: ``first`` after the first try, doubled after each further one, at most
+    ``longest``."""
+    return min(longest, first * 2.0 ** min(tries - 1, 16))
 
 
 def _finish_attempt(record: Record, outcome: AttemptOutcome, code: str | None, at: str) -> Record:

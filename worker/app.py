@@ -20,7 +20,7 @@ from jobs.lifecycle import Caps
 from jobs.model import Record
 
 from .child.supervisor import Child
-from .heartbeat import Heartbeat, WorkerState, describe
+from .heartbeat import Heartbeat, describe
 from .inbox.control import Control
 from .inbox.intake import Intake, Limits
 from .inbox.watcher import Watcher, choose
@@ -33,7 +33,7 @@ from .server.endpoint import Endpoint
 from .version import VERSION
 
 if TYPE_CHECKING:
-    from jobs.schema import WorkerFacts
+    from jobs import schema
 
 log = logging.getLogger(__name__)
 
@@ -118,7 +118,7 @@ class Worker:
         now = time.monotonic()
         self._active_at = self._next_maintenance = self._next_prune = now
         self._next_tend = now + _RECONCILE_SECONDS
-        facts: WorkerFacts = {
+        facts: schema.WorkerFacts = {
             "version": VERSION,
             "workspace": str(workspace.root),
             "embedder": settings.embedding.identity,
@@ -186,7 +186,9 @@ class Worker:
         self._next_prune = time.monotonic()
 
     def _announce(self) -> None:
-        state: WorkerState = "draining" if self._draining else "paused" if self._runner.paused.is_set() else "ready"
+        state: schema.WorkerState = (
+            "draining" if self._draining else "paused" if self._runner.paused.is_set() else "ready"
+        )
         log.info("%s", state)
         self._heartbeat.state(state)
 
@@ -283,8 +285,7 @@ class Worker:
     def _prune(self) -> None:
         if time.monotonic() < self._next_prune:
             return
-        s = self._settings
-        keep = retention.Keep(s.keep_succeeded_days, s.keep_failed_days, s.keep_ended_jobs, s.keep_rejected_files)
+        keep = retention.Keep.from_settings(self._settings)
         self._next_prune = time.monotonic() + _PRUNE_SECONDS
         count = retention.prune(
             self._workspace, keep, lambda job_id: self._ledger.get(job_id) is not None, time.time(), _PRUNE_TOGETHER

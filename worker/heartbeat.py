@@ -11,7 +11,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from bridge.privacy.masking import trace
 from jobs import clock, files
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from jobs import schema
 
 log = logging.getLogger(__name__)
-
-WorkerState = Literal["starting", "ready", "draining", "paused", "exiting", "stopped"]
 
 _SHORTEST_PAUSE_SECONDS = 0.1  # between two writes, so that many changes cause few of them
 
@@ -55,7 +53,7 @@ class Heartbeat:
         self._pause = pause_seconds
         self._look = look
         self._figures = CountersFile(paths, figures)
-        self._state: WorkerState = "starting"
+        self._state: schema.WorkerState = "starting"
         self._began = time.monotonic()
         self._worker_id = secrets.token_hex(8)
         self._boot_id = boot.boot_id()
@@ -73,7 +71,7 @@ class Heartbeat:
         self.write()
         self._thread.start()
 
-    def state(self, state: WorkerState) -> bool:
+    def state(self, state: schema.WorkerState) -> bool:
         """Set the state and write it at once. Returns whether it was written."""
         self._state = state
         return self.write()

@@ -18,11 +18,12 @@ from typing import IO, Any, Literal
 
 from bridge.graph.cognee_env import cognee_environment
 from bridge.settings import Settings, inherited_environment
+from jobs.launch import NO_CONSOLE
 from jobs.layout import Workspace
 
 from ..log import pump
 from ..processes import resident_bytes
-from .protocol import CRITICAL_SECONDS
+from .protocol import CRITICAL_SECONDS, write_line
 
 log = logging.getLogger(__name__)
 child_log = logging.getLogger("child")
@@ -34,7 +35,6 @@ _SOFT_SECONDS = 1.5  # before the kill; so a cancelled job stops within 2 s
 _LOADING_SECONDS = 120.0  # of loading at most, which do not count towards a job's timeout
 _WATCH_SECONDS = 0.5
 _ANSWER_BYTES = 64 * 1024 * 1024  # as large as a record may be
-_NO_CONSOLE: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
 
 class ChildProcess:
@@ -50,7 +50,7 @@ class ChildProcess:
             env=cognee_environment(settings, workspace, inherited_environment()),
             cwd=workspace.root.anchor,
             start_new_session=sys.platform != "win32",  # a Ctrl-C reaches only the worker
-            creationflags=_NO_CONSOLE,
+            creationflags=NO_CONSOLE,
         )
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None
@@ -127,10 +127,9 @@ class ChildProcess:
 
     def send(self, message: dict[str, Any]) -> None:
         """Write a message as one line. Raises OSError when the pipe is closed."""
-        rest = memoryview(json.dumps(message).encode() + b"\n")
+        line = json.dumps(message).encode() + b"\n"
         with self._writing:  # also keeps ``_close_input`` from closing the pipe
-            while rest:
-                rest = rest[self._input.write(rest) or 0 :]
+            write_line(self._input, line)
 
     def receive(self, on_executing: Callable[[bool], None] = lambda _: None) -> dict[str, Any] | None:
         """The next message for the caller; None when the child has closed its end. Raises ValueError if it is no JSON

@@ -13,7 +13,7 @@ The worker sends a ``Request``. The child replies with one ``Answer``, and may s
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import IO, Any, TypedDict
 
 from bridge.privacy.masking import masked_value
 from jobs.errors import JobError
@@ -41,6 +41,14 @@ class Answer(TypedDict):
 
     outcomes: dict[str, dict[str, Any]]
     graph_lag: int | None
+
+
+def write_line(stream: IO[bytes], line: bytes) -> None:
+    """Write a whole line to an unbuffered pipe, which may accept only a part at a time. Raises OSError when the other
+    side has closed it."""
+    rest = memoryview(line)
+    while rest:
+        rest = rest[stream.write(rest) or 0 :]
 
 
 def encode(outcome: Succeeded | Failed) -> dict[str, Any]:

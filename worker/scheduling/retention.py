@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from bridge.settings import Settings
 from jobs import files, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
@@ -29,6 +30,16 @@ class Keep:
     failed_days: float = 30.0
     ended_jobs: int = 10_000
     rejected_files: int = 1000
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Keep:
+        """The limits that the settings name."""
+        return cls(
+            settings.keep_succeeded_days,
+            settings.keep_failed_days,
+            settings.keep_ended_jobs,
+            settings.keep_rejected_files,
+        )
 
 
 @dataclass(frozen=True, slots=True)

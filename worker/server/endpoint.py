@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from bridge.settings import Settings
 from jobs import files
 from jobs.layout import Workspace
+from jobs.lifecycle import backoff_seconds
 
 from ..monitoring.counters import Counters
 from .process import ServerProcess
@@ -192,7 +193,7 @@ class Endpoint:
 
 def pause_seconds(failures: int) -> float:
     """The pause after ``failures`` failures in a row, from 1 on: 0.5 s, doubled each time, at most 60 s."""
-    return float(min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2 ** min(failures - 1, 10)))
+    return backoff_seconds(failures, _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
 
 
 def listen(port: int) -> socket.socket:

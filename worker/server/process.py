@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import IO
 
 from bridge.settings import inherited_environment
+from jobs.launch import NO_CONSOLE
 from jobs.layout import Workspace
 
 from ..log import pump
@@ -30,7 +31,6 @@ _LINE_BYTES = 1000
 # Queries already run in parallel. numpy's own threads would spin while they wait for each other: on a busy machine that
 # doubles the time of a query, and on an idle one it gains nothing, since memory bandwidth is the limit.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
-_NO_CONSOLE: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
 
 class ServerProcess:
@@ -54,7 +54,7 @@ class ServerProcess:
             cwd=workspace.root.anchor,
             pass_fds=() if windows else (listening.fileno(),),
             start_new_session=not windows,  # a Ctrl-C reaches only the worker
-            creationflags=_NO_CONSOLE,
+            creationflags=NO_CONSOLE,
         )
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None
