@@ -19,7 +19,7 @@ from .layout import SpoolPaths
 from .lock import is_held
 from .model import SCHEMA_VERSION, Record, encode, job_digest
 
-Verb = Literal["pause", "resume", "drain", "prune"]
+ControlVerb = Literal["pause", "resume", "drain", "prune"]
 
 _FIRST_POLL_SECONDS = 0.005
 _LONGEST_POLL_SECONDS = 0.25
@@ -159,7 +159,7 @@ def request_jobs(spool_paths: SpoolPaths, requests: Mapping[str, tuple[Path, int
         batch.replace_many(contents)
 
 
-def request(spool_paths: SpoolPaths, verb: Verb) -> None:
+def request(spool_paths: SpoolPaths, verb: ControlVerb) -> None:
     """Request something of the worker that concerns no single job."""
     _request(spool_paths, spool_paths.request(verb))
 

@@ -117,14 +117,14 @@ _MERGED_OUTCOMES = frozenset({"waiting", "interrupted", "worker_died"})
 
 
 @dataclass(frozen=True, slots=True)
-class Caps:
+class CrashLimits:
     """The number of crashes, or of worker deaths, after which a job fails as POISON."""
 
     crashes: int = 3
     worker_deaths: int = 10
 
 
-CAPS = Caps()
+CRASH_LIMITS = CrashLimits()
 
 
 class IllegalTransition(Exception):
@@ -163,7 +163,9 @@ def reject(job_id: str, error: JobError, now: datetime, generation: int = 1) -> 
     )
 
 
-def step(record: Record, event: Event, now: datetime, jitter: float = 1.0, caps: Caps = CAPS) -> Record:
+def step(
+    record: Record, event: Event, now: datetime, jitter: float = 1.0, crash_limits: CrashLimits = CRASH_LIMITS
+) -> Record:
     """The record after the event. ``jitter`` in 0..1 scales the pause before the next attempt.
 
     Raises IllegalTransition when the table does not allow the event in the record's state.
@@ -171,12 +173,12 @@ def step(record: Record, event: Event, now: datetime, jitter: float = 1.0, caps:
     targets = TRANSITIONS[record.state].get(type(event))
     if targets is None:
         raise IllegalTransition(f"{record.job_id}: {type(event).__name__} in state {record.state}")
-    after = _step(record, event, now, jitter, caps)
+    after = _step(record, event, now, jitter, crash_limits)
     assert after.state in targets, (record.state, event, after.state)
     return after
 
 
-def _step(record: Record, event: Event, now: datetime, jitter: float, caps: Caps) -> Record:
+def _step(record: Record, event: Event, now: datetime, jitter: float, crash_limits: CrashLimits) -> Record:
     at = clock.iso(now)
     match event:
         case Started(together):
@@ -199,14 +201,14 @@ def _step(record: Record, event: Event, now: datetime, jitter: float, caps: Caps
             return _retry_or_fail(done, error, retries, now, jitter)
         case Crashed(code):
             done = _finish_attempt(record, "crashed", code, at)
-            poisonous = done.crashes >= caps.crashes
+            poisonous = done.crashes >= crash_limits.crashes
             error = _poison(done.crashes, "the process that executed it") if poisonous else JobError(code)
             return _retry_or_fail(done, error, not poisonous, now, jitter)
         case Interrupted(code):
             return _requeue(_finish_attempt(record, "interrupted", code, at))
         case WorkerDied():
             done = _finish_attempt(record, "worker_died", "WORKER_DIED", at)
-            if done.worker_deaths >= caps.worker_deaths:
+            if done.worker_deaths >= crash_limits.worker_deaths:
                 return _retry_or_fail(done, _poison(done.worker_deaths, "the worker"), False, now, jitter)
             return _requeue(done)
         case Cancelled():

@@ -103,10 +103,10 @@ def accept(
     with fault_point("drop.remove"):
         for job, _ in accepted:
             with suppress(PermissionError):  # the next scan finds the file as a duplicate and reports the problem
-                remove_drop(spool.dropped(job.job_id), (read or {}).get(job.job_id))
+                remove_if_unchanged(spool.dropped(job.job_id), (read or {}).get(job.job_id))
 
 
-def remove_drop(path: Path, read: os.stat_result | None) -> None:
+def remove_if_unchanged(path: Path, read: os.stat_result | None) -> None:
     """Unlink a dropped file, unless it was exchanged since it was read. ``read`` is its status at that time; with None
     it is always removed."""
     if read is not None:
@@ -239,7 +239,7 @@ def reject(
                 files.replace(target, rewritten.data)
         with fault_point("file.reject"):
             if rewritten is not None:
-                remove_drop(entry.path, rewritten.read)
+                remove_if_unchanged(entry.path, rewritten.read)
             else:
                 with suppress(FileNotFoundError):  # its writer removed it meanwhile; the reason stays
                     files.rename(entry.path, target)

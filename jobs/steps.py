@@ -26,7 +26,7 @@ class Step:
     does: str
     left_before: str
     left_after: str
-    mended_by: str
+    repaired_by: str
 
 
 STEPS: tuple[Step, ...] = (
@@ -201,7 +201,7 @@ POINTS: tuple[str, ...] = tuple(f"{side}:{step.name}" for step in STEPS for side
 _fault: Callable[[str], None] | None = None
 
 
-class _Entered:
+class _FaultPoint:
     """The context of a step; one object a name, since it holds no state."""
 
     __slots__ = ("_name",)
@@ -220,12 +220,12 @@ class _Entered:
             _fault(f"after:{self._name}")
 
 
-_ENTERED = {name: _Entered(name) for name in NAMES}
+_FAULT_POINTS = {name: _FaultPoint(name) for name in NAMES}
 
 
-def fault_point(name: str) -> _Entered:
+def fault_point(name: str) -> _FaultPoint:
     """The context in which the step of that name is carried out."""
-    return _ENTERED[name]
+    return _FAULT_POINTS[name]
 
 
 def arm(fault: str | None) -> None:

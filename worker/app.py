@@ -16,7 +16,7 @@ from bridge.store import applied_jobs, mounts, outbox
 from jobs import clock, files, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.lifecycle import Caps
+from jobs.lifecycle import CrashLimits
 from jobs.model import Record
 
 from .child.supervisor import Child
@@ -68,20 +68,20 @@ class Worker:
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._draining = False
-        caps = Caps(settings.max_crashes, settings.max_worker_deaths)
-        live = recovery.recover(paths, clock.now(), worker_died=worker_died, caps=caps)
-        figures = Counters()
+        crash_limits = CrashLimits(settings.max_crashes, settings.max_worker_deaths)
+        live = recovery.recover(paths, clock.now(), worker_died=worker_died, crash_limits=crash_limits)
+        counters = Counters()
         changed = threading.Event()  # the heartbeat's content has changed
         self._ledger = Ledger(
             paths,
             live,
             changed=changed.set,
-            stepped=figures.stepped,
-            stands=self._stands,
-            caps=caps,
+            stepped=counters.stepped,
+            has_committed=self._is_committed,
+            crash_limits=crash_limits,
             holds_lock=self._still_holds_lock,
         )
-        self._child = Child(workspace, settings, figures)
+        self._child = Child(workspace, settings, counters)
         self._runner = Runner(
             paths,
             self._ledger,
@@ -90,10 +90,10 @@ class Worker:
             idle_seconds=settings.child_idle_seconds,
             slice_seconds=settings.slice_seconds,
             changed=changed.set,
-            waits=self._wake.set,
+            on_requeued=self._wake.set,
         )
         self._runner.graph_lag = self._graph_lag()
-        self._queue = Queue(paths.queue_db, self._runner.look, self._waiting, self._runner.is_stale)
+        self._queue = Queue(paths.queue_db, self._runner.run_if_due, self._waiting, self._runner.is_stale)
         limits = Limits(
             max_job_bytes=settings.max_job_bytes,
             max_active_jobs=settings.max_active_jobs,
@@ -103,7 +103,7 @@ class Worker:
             test_jobs=settings.test_jobs,
             redact_secrets=settings.redact_secrets,
         )
-        rejected = partial(figures.count, "jobs_rejected")
+        rejected = partial(counters.count, "jobs_rejected")
         self._intake = Intake(paths, self._ledger, limits, self._enqueue_announced, rejected=rejected)
         self._control = Control(
             paths,
@@ -114,10 +114,10 @@ class Worker:
         self._watcher = Watcher(
             [paths.inbox, paths.control], self._wake, choose(settings.watcher, mounts.describe(workspace.root))
         )
-        self._endpoint = Endpoint(workspace, settings, changed.set, figures=figures)
+        self._endpoint = Endpoint(workspace, settings, changed.set, counters=counters)
         now = time.monotonic()
         self._active_at = self._next_maintenance = self._next_prune = now
-        self._next_tend = now + _RECONCILE_SECONDS
+        self._next_reconcile = now + _RECONCILE_SECONDS
         facts: schema.WorkerFacts = {
             "version": VERSION,
             "workspace": str(workspace.root),
@@ -129,7 +129,7 @@ class Worker:
             facts,
             settings.heartbeat_seconds,
             lambda: describe(self._ledger, self._runner, self._child, self._watcher.state, self._endpoint.describe()),
-            figures,
+            counters,
             changed,
             holds_lock,
         )
@@ -143,7 +143,7 @@ class Worker:
     def _enqueue_announced(self) -> None:
         self._queue.put_many((record.job_id, record.priority) for record in self._ledger.take_announced())
 
-    def _stands(self, record: Record) -> bool:
+    def _is_committed(self, record: Record) -> bool:
         """Whether a job's change is committed."""
         return applied_jobs.is_applied(self._workspace, record.job_id, record.job_sha256 or "")
 
@@ -209,16 +209,16 @@ class Worker:
         files.remove(self._spool_paths.request("drain"))  # it was a request to the former worker
         self._heartbeat.start()
         self._watcher.start()
-        self._try(self._control.look)  # earlier requests, before any job starts
+        self._try(self._control.scan)  # earlier requests, before any job starts
         self._enqueue_announced()
         self._queue.start()
         self._endpoint.start()
-        log.info("%d jobs taken up", self._ledger.count())
+        log.info("%d jobs recovered", self._ledger.count())
         self._announce()
         try:
             while not self._stop.is_set():
                 self._wake.clear()
-                self._look()
+                self._scan()
                 self._wake.wait(self._pause_seconds())
         finally:
             self._heartbeat.state("exiting")
@@ -230,7 +230,7 @@ class Worker:
             self._heartbeat.stop()
             log.info("stopped")
 
-    def _look(self) -> None:
+    def _scan(self) -> None:
         if not self._holds_lock():
             log.error(
                 "the lock file was removed: stopping at once, since another worker may start."
@@ -239,38 +239,38 @@ class Worker:
             self.stop()
             self._child.end_for_good()
             return
-        looks = (
-            self._take_in,
-            self._control.look,
+        steps = (
+            self._scan_inbox,
+            self._control.scan,
             self._enqueue_announced,
             self._watcher.ensure_watching,
             self._reconcile,
             self._maintain,
             self._prune,
-            self._leave,
+            self._stop_if_done,
         )
-        for look in looks:
-            self._try(look)
+        for step in steps:
+            self._try(step)
 
     @staticmethod
-    def _try(look: Callable[[], object]) -> None:
+    def _try(step: Callable[[], object]) -> None:
         """Run one step of a scan and log its exception, such as a full disk or an unreadable folder.
 
         The worker keeps running, and the next scan tries again.
         """
         try:
-            look()
+            step()
         except Exception as error:
-            log.error("a look at the spool failed: %s", trace(error))
+            log.error("a step of the scan failed: %s", trace(error))
 
-    def _take_in(self) -> None:
+    def _scan_inbox(self) -> None:
         if not self._draining:
-            self._intake.look()
+            self._intake.scan()
 
     def _reconcile(self) -> None:
         """Every 30 s, repair the job folder and the queue while the worker runs."""
-        if time.monotonic() >= self._next_tend:
-            self._next_tend = time.monotonic() + _RECONCILE_SECONDS
+        if time.monotonic() >= self._next_reconcile:
+            self._next_reconcile = time.monotonic() + _RECONCILE_SECONDS
             spool.prepare(self._spool_paths)  # creates removed folders, without which nothing could be written
             recovery.reconcile(self._spool_paths, self._ledger, clock.now())
             self._queue.reconcile()
@@ -285,7 +285,7 @@ class Worker:
     def _prune(self) -> None:
         if time.monotonic() < self._next_prune:
             return
-        keep = retention.Keep.from_settings(self._settings)
+        keep = retention.RetentionLimits.from_settings(self._settings)
         self._next_prune = time.monotonic() + _PRUNE_SECONDS
         count = retention.prune(
             self._workspace, keep, lambda job_id: self._ledger.get(job_id) is not None, time.time(), _PRUNE_TOGETHER
@@ -294,7 +294,7 @@ class Worker:
             self._next_prune = time.monotonic()
             self._wake.set()
 
-    def _leave(self) -> None:
+    def _stop_if_done(self) -> None:
         """Stop when drained; or when idle for long enough, unless a person started the worker."""
         # In this order, since a job that starts meanwhile is seen as due or as running. ``Runner.running`` is empty
         # for a moment while a started job goes to the child.
@@ -315,7 +315,7 @@ class Worker:
             self._wake.set()
             self._announce()
             return
-        log.info("nothing to do for %g s: leaving", self._settings.worker_idle_seconds)
+        log.info("nothing to do for %g s: stopping", self._settings.worker_idle_seconds)
         self.stop()
 
     def _pause_seconds(self) -> float:

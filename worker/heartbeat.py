@@ -40,19 +40,19 @@ class Heartbeat:
         paths: SpoolPaths,
         facts: schema.WorkerFacts,
         pause_seconds: float,
-        look: Callable[[], schema.WorkerActivity],
-        figures: Counters,
+        activity: Callable[[], schema.WorkerActivity],
+        counters: Counters,
         changed: threading.Event,
         holds_lock: Callable[[], bool] = lambda: True,
     ) -> None:
-        """``facts`` never change; ``look`` returns the present activity; ``changed`` is set by any thread when the
-        activity has changed. ``figures`` are the counters, which are written to their own file. ``holds_lock``:
+        """``facts`` never change; ``activity`` returns the present activity; ``changed`` is set by any thread when the
+        activity has changed. ``counters`` are written to their own file. ``holds_lock``:
         whether this worker still has the workspace's lock; without it, nothing is written, since the files may belong
         to another worker."""
         self._paths = paths
         self._pause = pause_seconds
-        self._look = look
-        self._figures = CountersFile(paths, figures)
+        self._activity = activity
+        self._counters = CountersFile(paths, counters)
         self._state: schema.WorkerState = "starting"
         self._began = time.monotonic()
         self._worker_id = secrets.token_hex(8)
@@ -99,7 +99,7 @@ class Heartbeat:
                 "state": self._state,
                 "heartbeat_at": clock.iso(clock.now()),
                 "uptime_seconds": round(time.monotonic() - self._began, 1),
-                **self._look(),
+                **self._activity(),
             }
             try:
                 files.replace_without_sync(self._paths.heartbeat, encode(heartbeat))
@@ -120,7 +120,7 @@ class Heartbeat:
 
     def _write_counters(self, *, at_once: bool = False) -> None:
         if self._holds_lock():
-            self._figures.write(at_once=at_once)
+            self._counters.write(at_once=at_once)
 
 
 def describe(

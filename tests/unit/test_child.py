@@ -194,7 +194,7 @@ def test_a_mistake_while_long_work_stands_still_does_not_leave_it_standing(made:
         raise RuntimeError("a mistake")
 
     with pytest.raises(RuntimeError):
-        child.ask(REQUEST, between=between)
+        child.ask(REQUEST, on_pause=between)
     assert child.pid is None
     assert child.ask(REQUEST)["graph_lag"] == 0
 
@@ -219,7 +219,7 @@ for line in sys.stdin:
         child.ask(REQUEST)
         seen.append(process_of(child)._deadline)
 
-    child.ask(REQUEST, timeout_seconds=1000.0, between=between)
+    child.ask(REQUEST, timeout_seconds=1000.0, on_pause=between)
     assert seen == [None, None]
     assert process_of(child).is_usable()
 

@@ -247,8 +247,8 @@ def test_a_job_that_is_not_there_cannot_be_cancelled(place: SpoolPaths) -> None:
 # --- requests about no single job ---
 
 
-@pytest.mark.parametrize("verb", get_args(client.Verb))
-def test_a_request_is_a_file_under_its_verb(place: SpoolPaths, verb: client.Verb) -> None:
+@pytest.mark.parametrize("verb", get_args(client.ControlVerb))
+def test_a_request_is_a_file_under_its_verb(place: SpoolPaths, verb: client.ControlVerb) -> None:
     client.request(place, verb)
     (path,) = place.control.iterdir()
     assert path == place.request(verb)

@@ -33,7 +33,7 @@ class Bench:
     def running(self) -> str:
         """The id of a job whose record says that it runs."""
         job_id = client.submit(self.workspace.spool, "noop", {}).job_id
-        self.worker._take_in()
+        self.worker._scan_inbox()
         self.worker._ledger.apply({job_id: lifecycle.Started()})
         return job_id
 
@@ -74,10 +74,10 @@ def test_a_worker_does_not_leave_where_nobody_could_see_that_it_leaves(
                 raise OSError(28, "No space left on device")
 
             full.setattr(files, "replace_without_sync", fails)
-            worker._leave()
+            worker._stop_if_done()
         assert not worker._stop.is_set()
         worker._active_at = -1e9
-        worker._leave()
+        worker._stop_if_done()
         assert worker._stop.is_set()
     finally:
         worker._queue.stop()
@@ -116,9 +116,9 @@ def test_a_folder_that_somebody_removes_is_made_again_with_what_belongs_into_it(
     place = workspace.spool
     try:
         job_id = client.submit(place, "noop", {}).job_id
-        worker._take_in()
+        worker._scan_inbox()
         shutil.rmtree(place.results)
-        worker._next_tend = 0.0
+        worker._next_reconcile = 0.0
         worker._reconcile()
         record = spool.read_record(place, job_id)
         assert record is not None
@@ -135,7 +135,7 @@ def test_a_worker_without_its_lock_stops_at_once_and_interrupts_its_running_job(
     monkeypatch.setattr(bench.worker._child, "end_for_good", lambda: interrupted.append(True))
     job_id = client.submit(bench.workspace.spool, "noop", {}).job_id
     bench.holds_lock = False
-    bench.worker._look()
+    bench.worker._scan()
     assert bench.worker._stop.is_set()
     assert interrupted == [True]
     assert bench.workspace.spool.dropped(job_id).exists(), "the drop belongs to the other worker"
@@ -165,10 +165,10 @@ def test_a_drain_waits_for_a_job_that_its_runner_does_not_show_yet(bench: Bench)
     job_id = bench.running()
     assert not bench.worker._runner.running
     bench.worker._drain({})
-    bench.worker._leave()
+    bench.worker._stop_if_done()
     assert not bench.worker._stop.is_set()
     bench.worker._ledger.apply({job_id: lifecycle.Succeeded({})})
-    bench.worker._leave()
+    bench.worker._stop_if_done()
     assert bench.worker._stop.is_set()
 
 
@@ -179,7 +179,7 @@ def test_a_drained_worker_that_was_idle_stops_only_once(bench: Bench, monkeypatc
     bench.worker._leaves_when_idle = True
     bench.worker._active_at = -1e9
     bench.worker._drain({})
-    bench.worker._leave()
+    bench.worker._stop_if_done()
     assert bench.worker._stop.is_set()
     assert interrupted == []
 
@@ -189,7 +189,7 @@ def test_a_heartbeat_that_fails_once_is_written_again(bench: Bench) -> None:
     again = threading.Event()
     calls: list[int] = []
     heartbeat = bench.worker._heartbeat
-    describe = heartbeat._look
+    describe = heartbeat._activity
 
     def fails_once() -> object:
         calls.append(1)
@@ -199,7 +199,7 @@ def test_a_heartbeat_that_fails_once_is_written_again(bench: Bench) -> None:
             again.set()
         return describe()
 
-    heartbeat._look = fails_once  # type: ignore[assignment]
+    heartbeat._activity = fails_once  # type: ignore[assignment]
     heartbeat.start()
     assert again.wait(PATIENCE)
     heartbeat.stop()

@@ -16,14 +16,24 @@ from hypothesis import given, settings, strategies as st
 from jobs import files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
-from jobs.lifecycle import Caps
+from jobs.lifecycle import CrashLimits
 from jobs.model import Record, encode
 from jobs.parse import parse_job
 from jobs.states import ENDS, State
 from worker.inbox.intake import Intake, Limits
 from worker.scheduling.executing import ExecutingJobs
 from worker.scheduling.ledger import Ledger
-from worker.scheduling.recovery import DEBTS, REPAIRS, CopyIs, Debt, RecordIs, Repair, reconcile, recover, survey
+from worker.scheduling.recovery import (
+    OUTBOX_DELIVERIES,
+    REPAIRS,
+    CopyIs,
+    OutboxDelivery,
+    RecordIs,
+    Repair,
+    reconcile,
+    recover,
+    survey,
+)
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
@@ -91,9 +101,9 @@ def test_every_repair_that_has_a_name_is_some_combinations() -> None:
 
 
 def test_every_state_of_a_record_beside_a_debt_to_the_graph_has_somebody_who_pays() -> None:
-    assert set(DEBTS) == set(product(get_args(RecordIs), (True, False)))
-    assert set(DEBTS.values()) == set(get_args(Debt))
-    for (record_is, owed), debt in DEBTS.items():
+    assert set(OUTBOX_DELIVERIES) == set(product(get_args(RecordIs), (True, False)))
+    assert set(OUTBOX_DELIVERIES.values()) == set(get_args(OutboxDelivery))
+    for (record_is, owed), debt in OUTBOX_DELIVERIES.items():
         assert (debt == "nothing") == (not owed)
         if owed:  # a job that goes on pays itself; else nobody would but maintenance
             assert debt == (
@@ -168,7 +178,7 @@ def test_a_job_whose_record_was_lost_may_have_run_so_the_store_is_asked(
 ) -> None:
     """Its change may be committed: then it must be neither cancelled nor expired."""
     place = left_behind(tmp_path / "spool", record, "active", dropped)
-    ledger = Ledger(place, recover(place, NOW), stands=lambda record: True)
+    ledger = Ledger(place, recover(place, NOW), has_committed=lambda record: True)
     assert ledger.cancel(ID) == "too late"
 
 
@@ -217,13 +227,13 @@ def test_an_attempt_during_which_the_worker_died_is_counted_as_that(tmp_path: Pa
 
 def test_a_job_during_which_the_worker_always_dies_ends_as_poison(tmp_path: Path) -> None:
     place = left_behind(tmp_path / "spool", "queued", "active", dropped=False)
-    caps = Caps(worker_deaths=3)
+    crash_limits = CrashLimits(worker_deaths=3)
     for number in range(1, 4):
-        (record,) = recover(place, NOW, worker_died=True, caps=caps)
+        (record,) = recover(place, NOW, worker_died=True, crash_limits=crash_limits)
         assert record.worker_deaths == number - 1
         spool.write_records(place, [lifecycle.step(record, lifecycle.Started(), NOW)])
         executing(place)
-    assert recover(place, NOW, worker_died=True, caps=caps) == []
+    assert recover(place, NOW, worker_died=True, crash_limits=crash_limits) == []
     ended = spool.read_record(place, ID)
     assert ended is not None
     assert ended.error is not None
@@ -332,7 +342,7 @@ def test_a_live_record_whose_copy_is_gone_ends_with_what_to_do(tmp_path: Path) -
     assert record is not None
     assert record.error is not None
     assert (record.state, record.error["code"], record.error["remediation"]) == (
-        "failed", "JOB_NOT_FOUND", "Submit the job anew.",
+        "failed", "JOB_NOT_FOUND", "Submit the job again.",
     )  # fmt: skip
 
 
@@ -441,7 +451,7 @@ def take_in(place: SpoolPaths, live: list[Record]) -> Ledger:
         max_job_bytes=10_000, max_active_jobs=10, min_free_bytes=0, max_attempts=4, partial_write_grace=2.0,
         test_jobs=True,
     )  # fmt: skip
-    Intake(place, ledger, limits).look()
+    Intake(place, ledger, limits).scan()
     return ledger
 
 

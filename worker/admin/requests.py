@@ -225,7 +225,7 @@ def _await(spool_paths: SpoolPaths, paths: Iterable[Path], seconds: float) -> se
     return {path for path in left if path.exists()}
 
 
-def ask_worker(workspace: Workspace, verb: client.Verb, seconds: float = REQUEST_SECONDS) -> AskedWorker:
+def ask_worker(workspace: Workspace, verb: client.ControlVerb, seconds: float = REQUEST_SECONDS) -> AskedWorker:
     """Make a request about no single job, such as pause, and wait at most ``seconds`` for it.
 
     ``obeyed`` is False if no worker has handled it yet; the next one will.

@@ -68,7 +68,7 @@ class ChildProcess:
         self._loading_since: float | None = time.monotonic()  # until it reports that it has loaded
         self._begun = False  # whether the operation of the running request has begun
         self._in_critical = threading.Event()
-        self._look = threading.Event()
+        self._wake_watcher = threading.Event()
         threading.Thread(target=pump, args=(self._popen.stderr, child_log), daemon=True, name="child-stderr").start()
         threading.Thread(target=self._watch, daemon=True, name="child-watch").start()
 
@@ -103,7 +103,7 @@ class ChildProcess:
                 self._begun = False
             self._asked += 1
             self._deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
-        self._look.set()
+        self._wake_watcher.set()
 
     def finish(self, jobs: int) -> None:
         """Note that a request of so many jobs has ended."""
@@ -123,7 +123,7 @@ class ChildProcess:
         """Start the timeout again with the seconds left."""
         with self._state:
             self._deadline = None if left is None else time.monotonic() + left
-        self._look.set()
+        self._wake_watcher.set()
 
     def send(self, message: dict[str, Any]) -> None:
         """Write a message as one line. Raises OSError when the pipe is closed."""
@@ -159,7 +159,7 @@ class ChildProcess:
                 if self._deadline is not None:
                     self._deadline += min(now - self._loading_since, _LOADING_SECONDS)
                 self._loading_since = None
-        self._look.set()
+        self._wake_watcher.set()
 
     # --- watching ---
 
@@ -174,8 +174,8 @@ class ChildProcess:
             if self.busy and (self.memory_bytes() or 0) > self._most_bytes:
                 self.end("memory")  # without effect if the request has just ended
             pause = _WATCH_SECONDS if self.busy else None
-            self._look.wait(pause if left is None else min(_WATCH_SECONDS, left))
-            self._look.clear()
+            self._wake_watcher.wait(pause if left is None else min(_WATCH_SECONDS, left))
+            self._wake_watcher.clear()
 
     # --- ending ---
 
@@ -188,10 +188,10 @@ class ChildProcess:
     def _begin_end(self, why: Why) -> None:
         if self.why is None:
             self.why = why
-            self._look.set()
+            self._wake_watcher.set()
             try:
                 threading.Thread(target=self._end, name="child-end").start()
-            except RuntimeError:  # the system gives no thread, but ``clear_away`` must not wait forever
+            except RuntimeError:  # the system gives no thread, but ``wait_and_close`` must not wait forever
                 self._popen.kill()
 
     def _end(self) -> None:
@@ -227,15 +227,15 @@ class ChildProcess:
         if not self._ended_within(wait_seconds):
             log.error("the child did not end within %g s: killed", wait_seconds)
             self._popen.kill()
-        self.clear_away()
+        self.wait_and_close()
         log.info("child ended pid=%d", self.pid)
 
-    def clear_away(self) -> tuple[Why, int]:
+    def wait_and_close(self) -> tuple[Why, int]:
         """Wait for the end of the process. Returns the reason and the exit status."""
         if self.why is None:
             self._popen.kill()  # its pipe is broken, so it cannot answer any more
         status = self._popen.wait()
-        self._look.set()
+        self._wake_watcher.set()
         self._close_input()
         self._output.close()
         return self.why or "died", status

@@ -112,7 +112,7 @@ class Intake:
         self._rejected = rejected
         self._now = now
         self._growing: dict[str, tuple[tuple[int, int], float]] = {}
-        self._left: dict[str, tuple[tuple[int, ...] | None, float]] = {}
+        self._postponed: dict[str, tuple[tuple[int, ...] | None, float]] = {}
         self._until = 0.0
         self.has_more = False
 
@@ -121,15 +121,15 @@ class Intake:
         """Whether the inbox has a file that may still be being written."""
         return bool(self._growing)
 
-    def look(self) -> int:
+    def scan(self) -> int:
         """Scan the inbox, for at most about 5 s. Returns the number of accepted jobs."""
         accepted = 0
         self.has_more = False
         entries = spool.inbox(self._paths)
         present = {entry.path.name for entry in entries}
         self._growing = {name: seen for name, seen in self._growing.items() if name in present}
-        self._left = {name: seen for name, seen in self._left.items() if name in present}
-        entries = [entry for entry in entries if not self._is_left(entry)]
+        self._postponed = {name: seen for name, seen in self._postponed.items() if name in present}
+        entries = [entry for entry in entries if not self._is_postponed(entry)]
         self._until = time.monotonic() + _LOOK_SECONDS
         for start in range(0, len(entries), _TOGETHER):
             accepted += self._take(entries[start : start + _TOGETHER])
@@ -174,7 +174,7 @@ class Intake:
                     self._reject(entry, error)
                 continue
             except OSError as error:  # such as a device error; the other files are still read
-                self._leave(entry, error, _AGAIN_SECONDS)
+                self._postpone(entry, error, _AGAIN_SECONDS)
                 continue
             read[job.job_id] = status
             match verdict:
@@ -182,9 +182,9 @@ class Intake:
                     verdicts.append((job, lifecycle.accept(job, self._now(), generation)))
                 case Duplicate():
                     try:
-                        spool.remove_drop(entry.path, status)
+                        spool.remove_if_unchanged(entry.path, status)
                     except OSError as error:
-                        self._leave(entry, error, _AGAIN_SECONDS)
+                        self._postpone(entry, error, _AGAIN_SECONDS)
                 case Reject(reason):
                     self._reject(entry, reason)
 
@@ -256,24 +256,24 @@ class Intake:
         except OSError as failure:
             # For an immovable file, the rejection is recorded, and each try would record another one. After any other
             # error, such as a full disk, nothing of the rejection is left.
-            self._leave(entry, failure, math.inf if failure.errno in spool.IMMOVABLE else _AGAIN_SECONDS)
+            self._postpone(entry, failure, math.inf if failure.errno in spool.IMMOVABLE else _AGAIN_SECONDS)
             return
         self._rejected(error.code)
         about = fields(code=error.code) if record is None else of_job(record, code=error.code)
         log.warning("rejected file=%r kept=%s", self._shown(entry), kept.name, extra=about)
 
-    def _leave(self, entry: spool.Entry, error: OSError, seconds: float) -> None:
+    def _postpone(self, entry: spool.Entry, error: OSError, seconds: float) -> None:
         """Log an entry's error and skip the entry until it changes or the time is over."""
         log.error("left in the inbox file=%r: %s", self._shown(entry), error.strerror)
-        self._left[entry.path.name] = (_stamp(entry), time.monotonic() + seconds)
+        self._postponed[entry.path.name] = (_stamp(entry), time.monotonic() + seconds)
 
     def _shown(self, entry: spool.Entry) -> str:
         """The file's name for the log, without secrets, at most 100 characters."""
         name = spool.printable_name(entry.path)
         return (redaction.clean_name(name) if self._limits.redact_secrets else name)[:100]
 
-    def _is_left(self, entry: spool.Entry) -> bool:
-        stamp, until = self._left.get(entry.path.name, (None, 0.0))
+    def _is_postponed(self, entry: spool.Entry) -> bool:
+        stamp, until = self._postponed.get(entry.path.name, (None, 0.0))
         return time.monotonic() < until and _stamp(entry) == stamp
 
 

@@ -21,7 +21,7 @@ from bridge.privacy.log_lines import fields
 from jobs import clock, files, lifecycle, spool, steps
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
-from jobs.lifecycle import CAPS, Caps, Event
+from jobs.lifecycle import CRASH_LIMITS, CrashLimits, Event
 from jobs.model import Job, Record
 from jobs.rejected_files import files_of
 from jobs.scrub import keeps_copy
@@ -50,11 +50,11 @@ class Ledger:
         jitter: Callable[[], float] = random.random,
         changed: Callable[[], None] = lambda: None,
         stepped: Callable[[Record | None, Record], None] = lambda before, after: None,
-        stands: Callable[[Record], bool] = lambda record: False,
-        caps: Caps = CAPS,
+        has_committed: Callable[[Record], bool] = lambda record: False,
+        crash_limits: CrashLimits = CRASH_LIMITS,
         holds_lock: Callable[[], bool] = lambda: True,
     ) -> None:
-        """``live``: the records from recovery. ``stands``: whether a job's change is committed; then the job can
+        """``live``: the records from recovery. ``has_committed``: whether a job's change is committed; then the job can
         neither be cancelled nor expire. ``stepped`` is called with the former record, which is None for a job that was
         not live here, and with each written one. ``holds_lock``: whether this worker still has the workspace's lock;
         without it, every method that changes files raises OSError, since another worker may write them."""
@@ -65,8 +65,8 @@ class Ledger:
         self._jitter = jitter
         self._changed = changed
         self._stepped = stepped
-        self._stands = stands
-        self._caps = caps
+        self._has_committed = has_committed
+        self._caps = crash_limits
         self._holds_lock = holds_lock
         self._lock = threading.Lock()  # guards the state in memory; never held while the disk is written
         self._stepping = threading.RLock()  # allows one step at a time, from reading a record to writing the next
@@ -214,7 +214,7 @@ class Ledger:
         if record.attempt == 0 and record.generation == 1:
             return False  # it has never run; a job whose record was lost has a later generation
         try:
-            return self._stands(record)
+            return self._has_committed(record)
         except Exception as error:
             log.error("whether it has taken effect cannot be read: %s", error, extra=of_job(record))
             return True
@@ -226,7 +226,7 @@ class Ledger:
             record = self.get(job_id)
             if record is None or record.ticket != tickets.get(job_id, record.ticket):
                 about = fields(job_id=job_id) if record is None else of_job(record)
-                log.warning("late: %s of a dead attempt refused", type(event).__name__, extra=about)
+                log.warning("ignored %s of an abandoned attempt", type(event).__name__, extra=about)
                 continue
             try:
                 stepped.append(lifecycle.step(record, event, now, self._jitter(), self._caps))
@@ -265,7 +265,7 @@ class Ledger:
             try:
                 spool.retire_copy(self._paths, record.job_id, keep=keeps_copy(record))
             except OSError as error:  # the record is written; recovery will move the copy
-                log.error("copy not put away: %s", error, extra=of_job(record))
+                log.error("copy not moved to ended/: %s", error, extra=of_job(record))
 
     def scrub(self, job_ids: Iterable[str], others: Sequence[Path]) -> None:
         """Remove the texts from the files of these jobs, if they have ended, and remove the files ``others``.
@@ -319,7 +319,7 @@ class Ledger:
                     f"Job {job_id} is {record.state}; only failed, cancelled and expired jobs run again.",
                 ) from None
             except FileNotFoundError:
-                raise JobError("JOB_NOT_FOUND", f"The copy of job {job_id} was removed; submit it anew.") from None
+                raise JobError("JOB_NOT_FOUND", f"The copy of job {job_id} was removed; submit it again.") from None
             with steps.fault_point("record.replay"):
                 spool.write_records(self._paths, [again])
             self._keep(again)
