@@ -40,7 +40,7 @@ def submit(
 
     Raises JobError: JOB_INVALID for a malformed id and for values that JSON cannot hold, JOB_ID_CONFLICT when another
     job with that id waits in the inbox. The worker checks everything else; its answer is the record (or the reason in
-    ``rejected/``).
+    ``rejected/``). Raises JobError: FILE_UNSAFE, and OSError when the drop cannot be written.
     """
     job_id = job_id or new_job_id()
     if not is_job_id(job_id):
@@ -79,7 +79,8 @@ def status(spool_paths: SpoolPaths, job_id: str) -> Record | None:
     """The job's record, read once. None while the dropped file waits for a worker.
 
     While a new file waits under the name of a rejected one, the record of the rejected file is ignored. Raises
-    JobError: JOB_NOT_FOUND when there is neither a record nor a dropped file. Raises ValueError for a damaged record.
+    JobError: JOB_NOT_FOUND when there is neither a record nor a dropped file. Raises ValueError for a damaged record,
+    and as ``spool.read_record``.
     """
     if not is_job_id(job_id):
         raise JobError("JOB_NOT_FOUND", f"{job_id[:80]!r} is no job id.")
@@ -102,7 +103,7 @@ def wait(
     """Poll until the job has ended and return its record; ``seen`` is called with each result of ``status``.
 
     ``seconds`` None waits without a limit. Raises JobError: WAIT_TIMEOUT after ``seconds``, WORKER_NOT_RUNNING when no
-    worker has held the lock for about 10 s, JOB_NOT_FOUND as ``status`` does.
+    worker has held the lock for about 10 s; and as ``status``.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     pause, polls_without_worker = _FIRST_POLL_SECONDS, 0
@@ -134,7 +135,7 @@ def cancel(spool_paths: SpoolPaths, job_id: str) -> Record | None:
     the memory is already committed.
 
     Returns the present record. A job that is still in the inbox (None) is cancelled once the worker accepts it.
-    Raises as ``status``.
+    Raises as ``status``, and OSError when the request cannot be written.
     """
     record = status(spool_paths, job_id)
     if record is not None and record.ended:
@@ -145,12 +146,15 @@ def cancel(spool_paths: SpoolPaths, job_id: str) -> Record | None:
 
 
 def retry(spool_paths: SpoolPaths, record: Record) -> None:
-    """Request that an ended job runs again, as its next generation."""
+    """Request that an ended job runs again, as its next generation. Raises JobError: FILE_UNSAFE, and OSError."""
     _request(spool_paths, spool_paths.retry(record.job_id), job_id=record.job_id, generation=record.generation)
 
 
 def request_jobs(spool_paths: SpoolPaths, requests: Mapping[str, tuple[Path, int | None]]) -> None:
-    """Write requests about several jobs together: job id -> (path of the request file, generation it applies to)."""
+    """Write requests about several jobs together: job id -> (path of the request file, generation it applies to).
+
+    Raises JobError: FILE_UNSAFE, and OSError.
+    """
     if requests:
         _make_control(spool_paths)
         contents = (
@@ -160,7 +164,7 @@ def request_jobs(spool_paths: SpoolPaths, requests: Mapping[str, tuple[Path, int
 
 
 def request(spool_paths: SpoolPaths, verb: ControlVerb) -> None:
-    """Request something of the worker that concerns no single job."""
+    """Request something of the worker that concerns no single job. Raises JobError: FILE_UNSAFE, and OSError."""
     _request(spool_paths, spool_paths.request(verb))
 
 
@@ -179,7 +183,7 @@ def _encoded(**fields: Any) -> bytes:
 
 
 def is_worker_running(spool_paths: SpoolPaths) -> bool:
-    """Whether a worker holds the lock, and will therefore handle requests."""
+    """Whether a worker holds the lock, and will therefore handle requests. Raises OSError."""
     return is_held(spool_paths.lock)
 
 

@@ -58,7 +58,10 @@ class RecordCache:
         self._version = 0
 
     def refresh(self) -> int:
-        """Read the records that changed. Returns a version number that rises with each change."""
+        """Read the records that changed. Returns a version number that rises with each change.
+
+        Raises OSError.
+        """
         with self._lock:
             if self._may_have_changed():
                 self._read()

@@ -69,7 +69,10 @@ class Entry:
 
 
 def inbox(spool: SpoolPaths) -> list[Entry]:
-    """The entries that wait in the inbox, sorted by name, without dot files and the spool's own folders."""
+    """The entries that wait in the inbox, sorted by name, without dot files and the spool's own folders.
+
+    Raises OSError.
+    """
     own_folders = {folder.name for folder in spool.folders}
     waiting = []
     with os.scandir(spool.inbox) as entries:
@@ -87,7 +90,7 @@ def accept(
     """Accept jobs: write the copies, then the records, then remove the dropped files; few syncs for each stage.
 
     ``read`` maps a job id to the status of its dropped file when it was read. A file that was exchanged since then is
-    not removed.
+    not removed. Raises OSError; then some of the jobs may be accepted, and their records exist.
     """
     copies = [(spool.copy(job.job_id), encode(job.as_dict())) for job, _ in accepted]
     records = [(spool.record(record.job_id), encode(record.as_dict())) for _, record in accepted]
@@ -108,7 +111,7 @@ def accept(
 
 def remove_if_unchanged(path: Path, read: os.stat_result | None) -> None:
     """Unlink a dropped file, unless it was exchanged since it was read. ``read`` is its status at that time; with None
-    it is always removed."""
+    it is always removed. Raises OSError."""
     if read is not None:
         try:
             status = path.lstat()
@@ -120,14 +123,14 @@ def remove_if_unchanged(path: Path, read: os.stat_result | None) -> None:
 
 
 def write_records(spool: SpoolPaths, records: Iterable[Record]) -> None:
-    """Write records durably, replacing earlier ones, with one folder sync."""
+    """Write records durably, replacing earlier ones, with one folder sync. Raises OSError."""
     batch.replace_many((spool.record(record.job_id), encode(record.as_dict())) for record in records)
 
 
 def retire_copy(spool: SpoolPaths, job_id: str, *, keep: bool = True) -> None:
     """Move the copy of an ended job to ``ended/``, or remove it with ``keep=False``.
 
-    Not durable: its record already says that the job has ended, and recovery repeats the move.
+    Not durable: its record already says that the job has ended, and recovery repeats the move. Raises OSError.
     """
     with fault_point("copy.end"):
         if not keep:
@@ -140,7 +143,10 @@ def retire_copy(spool: SpoolPaths, job_id: str, *, keep: bool = True) -> None:
 
 
 def reopen(spool: SpoolPaths, job_id: str) -> None:
-    """Move the copy of an ended job back to ``active/`` for its next generation, durably, since the record follows."""
+    """Move the copy of an ended job back to ``active/`` for its next generation, durably, since the record follows.
+
+    Raises FileNotFoundError without a copy, and OSError.
+    """
     with fault_point("copy.reopen"):
         if not spool.copy(job_id).exists():
             files.rename(spool.ended_copy(job_id), spool.copy(job_id))
@@ -148,7 +154,8 @@ def reopen(spool: SpoolPaths, job_id: str) -> None:
 
 
 def prune(spool: SpoolPaths, job_ids: Sequence[str]) -> None:
-    """Remove ended jobs: the copies first, so that the next pruning finishes one that was interrupted."""
+    """Remove ended jobs: the copies first, so that the next pruning finishes one that was interrupted. Raises
+    OSError."""
     if not job_ids:
         return
     with fault_point("prune.copy"):
@@ -167,6 +174,7 @@ def scrub(spool: SpoolPaths, records: Sequence[Record], damaged: Sequence[str], 
     """Remove the texts of ended jobs: rewrite their records without texts and remove their copies.
 
     Also removes the damaged records (job ids) with their copies, and the ``others``. Durable and idempotent.
+    Raises OSError.
     """
     with fault_point("scrub.record"):
         write_records(spool, [clean for record in records if (clean := without_texts(record)) != record])
@@ -287,13 +295,14 @@ def read_record(spool: SpoolPaths, job_id: str) -> Record | None:
 def read_copy(spool: SpoolPaths, job_id: str, limit: int) -> bytes:
     """The bytes of the worker's copy of a job that has not ended.
 
-    Raises FileNotFoundError without one, JobError: FILE_UNSAFE or FILE_TOO_LARGE above ``limit`` bytes.
+    Raises FileNotFoundError without one, JobError: FILE_UNSAFE, or FILE_TOO_LARGE above ``limit`` bytes; and OSError.
     """
     return files.read_own(spool.copy(job_id), limit)
 
 
 def job_ids(folder: Path) -> Iterator[str]:
-    """The names without ``.json`` of the files in a folder of the spool, in no order. Nothing if it does not exist."""
+    """The names without ``.json`` of the files in a folder of the spool, in no order. Nothing if it does not exist.
+    Raises OSError."""
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
@@ -304,7 +313,7 @@ def job_ids(folder: Path) -> Iterator[str]:
 
 
 def records(spool: SpoolPaths) -> Iterator[Record]:
-    """All readable records, in no order. Damaged ones are left out; recovery reports them."""
+    """All readable records, in no order. Damaged ones are left out; recovery reports them. Raises OSError."""
     for job_id in job_ids(spool.results):
         try:
             record = read_record(spool, job_id)

@@ -13,7 +13,7 @@ from typing import get_args
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from jobs import files, lifecycle, spool
+from jobs import clock, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.lifecycle import CrashLimits
@@ -223,6 +223,18 @@ def test_an_attempt_during_which_the_worker_died_is_counted_as_that(tmp_path: Pa
     assert record.attempts[-1].error_code == "WORKER_DIED"
     assert record == spool.read_record(place, ID)
     assert recover(place, LATER, worker_died=True) == [record], "no attempt ran the second time"
+
+
+@pytest.mark.parametrize("worker_died", [True, False])
+def test_a_job_whose_time_passed_while_its_worker_was_dead_waits_as_expired(tmp_path: Path, worker_died: bool) -> None:
+    """Recovery ends the attempt only; the runner ends the job, unless its change is committed."""
+    place = left_behind(tmp_path / "spool", "running", "active", dropped=False)
+    spool.write_records(place, [replace(record_in("running"), expires_at=clock.iso(LATER))])
+    if worker_died:
+        executing(place)
+    (record,) = recover(place, LATER, worker_died=worker_died)
+    assert (record.state, record.expires_at) == ("queued", clock.iso(LATER))
+    assert lifecycle.is_expired(record, LATER)
 
 
 def test_a_job_during_which_the_worker_always_dies_ends_as_poison(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from jobs.model import Record, encode
 from jobs.parse import parse_job
 from worker.child import process
 from worker.child.supervisor import ChildEnded
+from worker.scheduling import recovery
 from worker.scheduling.executing import read_executing
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.runner import Runner
@@ -414,3 +415,14 @@ def test_a_forget_job_without_the_names_of_its_files_leaves_no_job_running(bench
     record = bench.record("a")
     assert record.error is not None
     assert (record.state, record.error["code"]) == ("retrying", "INTERNAL")
+
+
+def test_a_job_whose_time_passed_while_its_worker_was_dead_expires_and_is_not_started(bench: Bench) -> None:
+    bench.accept("a", expires_at=clock.iso(bench.now + timedelta(minutes=1)))
+    bench.ledger.apply({"a": lifecycle.Started()})
+    bench.now += timedelta(hours=1)
+    live = recovery.recover(bench.place, bench.now, worker_died=True)
+    after = Ledger(bench.place, live, now=bench.clock, has_committed=lambda record: False)
+    Runner(bench.place, after, bench.child, batch_size=4, now=bench.clock).run_if_due("a")  # type: ignore[arg-type]
+    record = bench.record("a")
+    assert (record.state, len(record.attempts)) == ("expired", 1)

@@ -83,7 +83,8 @@ class Ledger:
             return self._live.get(job_id)
 
     def find(self, job_id: str) -> Record | None:
-        """The record of any job, ended ones from the disk; None without one. Raises ValueError for a damaged one."""
+        """The record of any job, ended ones from the disk; None without one. Raises as
+        ``spool.read_record``."""
         return self.get(job_id) or spool.read_record(self._paths, job_id)
 
     def live(self) -> list[Record]:
@@ -196,7 +197,7 @@ class Ledger:
         return stepped
 
     def cancel(self, job_id: str) -> Cancellation:
-        """Cancel a waiting job; otherwise return why it cannot be cancelled."""
+        """Cancel a waiting job; otherwise return why it cannot be cancelled. Raises OSError."""
         with self._stepping:
             record = self.get(job_id)
             if record is None:
