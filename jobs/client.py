@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from . import batch, clock, files, spool
+from . import batch, clock, files, plain_files, spool
 from .errors import JobError
 from .ids import is_job_id, new_job_id
 from .layout import SpoolPaths
@@ -69,7 +69,7 @@ def dropped_digest(spool_paths: SpoolPaths, job_id: str) -> str | None:
     if not is_job_id(job_id):
         return None
     try:
-        job = json.loads(files.read_plain(spool_paths.dropped(job_id), spool.RECORD_LIMIT)[0])
+        job = json.loads(plain_files.read_plain(spool_paths.dropped(job_id), spool.RECORD_LIMIT)[0])
         return job_digest(job["kind"], job["payload"])
     except (OSError, JobError, ValueError, LookupError, TypeError, RecursionError):
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
-from . import files
+from . import plain_files
 from .errors import JobError
 from .layout import SpoolPaths
 
@@ -24,7 +24,7 @@ _MOST_BYTES = 1024 * 1024
 def read(paths: SpoolPaths) -> Heartbeat | None:
     """Its fields; None without a readable one. A second hard link is allowed: backups make them."""
     try:
-        content: Any = json.loads(files.read_own(paths.heartbeat, _MOST_BYTES))
+        content: Any = json.loads(plain_files.read_own(paths.heartbeat, _MOST_BYTES))
     except (OSError, ValueError, RecursionError, JobError):
         return None
     return cast("Heartbeat", content) if isinstance(content, dict) else None

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from types import TracebackType
 
-from . import files
+from . import files, plain_files
 from .errors import JobError
 
 NOTE_LIMIT = 4096
@@ -167,7 +167,11 @@ def _open(path: Path) -> int:
     try:
         status = os.fstat(descriptor)
         # A link count of 0 means that the file was removed just now; the caller tries again.
-        if not stat.S_ISREG(status.st_mode) or not files.belongs_to_user(status) or (_SHARES and status.st_nlink > 1):
+        if (
+            not stat.S_ISREG(status.st_mode)
+            or not plain_files.belongs_to_user(status)
+            or (_SHARES and status.st_nlink > 1)
+        ):
             raise JobError("FILE_UNSAFE", f"{path} is no plain file of this user, or has a second name.")
         files.make_private(descriptor, status)
     except BaseException:

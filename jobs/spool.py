@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import batch, files
+from . import batch, files, plain_files
 from .errors import JobError
 from .layout import SpoolPaths
 from .model import Job, Record, encode
@@ -280,7 +280,7 @@ def read_record(spool: SpoolPaths, job_id: str) -> Record | None:
     Raises ValueError for a damaged record, JobError: FILE_UNSAFE or FILE_TOO_LARGE, and OSError.
     """
     try:
-        data = files.read_own(spool.record(job_id), RECORD_LIMIT)
+        data = plain_files.read_own(spool.record(job_id), RECORD_LIMIT)
     except FileNotFoundError:
         return None
     try:
@@ -297,7 +297,7 @@ def read_copy(spool: SpoolPaths, job_id: str, limit: int) -> bytes:
 
     Raises FileNotFoundError without one, JobError: FILE_UNSAFE, or FILE_TOO_LARGE above ``limit`` bytes; and OSError.
     """
-    return files.read_own(spool.copy(job_id), limit)
+    return plain_files.read_own(spool.copy(job_id), limit)
 
 
 def job_ids(folder: Path) -> Iterator[str]:

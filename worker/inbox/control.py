@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from jobs import files, spool, steps
+from jobs import plain_files, spool, steps
 from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.layout import SpoolPaths
@@ -57,7 +57,7 @@ class Control:
     def _read(self, path: Path) -> None:
         status = None
         try:
-            data, status = files.read_plain(path, _LIMIT)
+            data, status = plain_files.read_plain(path, _LIMIT)
             request = read_json(data)
             if not isinstance(request, dict):
                 raise JobError("ARGUMENT_INVALID", f"{path.name} is no request that is known.")

@@ -16,7 +16,7 @@ from datetime import datetime
 
 from bridge.privacy.log_lines import fields
 from bridge.text.template import parse
-from jobs import clock, files, lifecycle, spool
+from jobs import clock, lifecycle, plain_files, spool
 from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.layout import SpoolPaths
@@ -200,7 +200,7 @@ class Intake:
     def _read(self, entry: spool.Entry) -> tuple[Job, os.stat_result]:
         if entry.name is None or not is_job_id(entry.name):
             raise JobError("NAME_INVALID", f"{entry.path.name[:100]!r} does not name a job.")
-        data, status = files.read_plain(entry.path, self._limits.max_job_bytes)
+        data, status = plain_files.read_plain(entry.path, self._limits.max_job_bytes)
         job = parse_job(entry.name, data, max_attempts=self._limits.max_attempts, test_jobs=self._limits.test_jobs)
         if self._limits.redact_secrets:
             job = redaction.without_secrets(job)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypedDict, cast
 
-from jobs import clock, files
+from jobs import clock, files, plain_files
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.model import Record, encode
@@ -152,7 +152,7 @@ class CountersFile:
 def read(paths: SpoolPaths) -> Counted | None:
     """The worker's counters from its file; empty without a file, None if it cannot be read."""
     try:
-        counted: Any = json.loads(files.read_own(paths.counters, 4 * 1024 * 1024))
+        counted: Any = json.loads(plain_files.read_own(paths.counters, 4 * 1024 * 1024))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, JobError):

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from jobs import files
+from jobs import files, plain_files
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.model import Record, encode
@@ -48,7 +48,7 @@ def read_executing(paths: SpoolPaths) -> dict[str, tuple[int, int]]:
     """Job id -> ticket (generation and attempt) of the jobs whose operation ran when the worker ended. Empty if the
     file is missing or cannot be read, so that no death is counted in doubt."""
     try:
-        tickets: Any = json.loads(files.read_own(paths.executing, _MOST_BYTES))["tickets"]
+        tickets: Any = json.loads(plain_files.read_own(paths.executing, _MOST_BYTES))["tickets"]
         return {str(job_id): (int(generation), int(attempt)) for job_id, (generation, attempt) in tickets.items()}
     except (OSError, JobError, ValueError, LookupError, TypeError, AttributeError):
         return {}
