@@ -18,7 +18,7 @@ import psutil
 from bridge import trust
 from bridge.search import query_client
 from bridge.store import database
-from jobs import files
+from jobs import files, plain_files
 from jobs.layout import Workspace
 
 from . import table
@@ -108,7 +108,7 @@ def _processor_seconds(pid: int) -> dict[str, float]:
 
 def _scrape(workspace: Workspace) -> bytes:
     told = json.loads(workspace.spool.heartbeat.read_bytes())["http"]
-    token = files.read_own(workspace.spool.token, 256).decode()
+    token = plain_files.read_own(workspace.spool.token, 256).decode()
     with closing(http.client.HTTPConnection("127.0.0.1", query_client.port_of(told["url"]), timeout=60)) as connection:
         connection.request("GET", "/metrics", headers={"Authorization": f"Bearer {token}"})
         response = connection.getresponse()

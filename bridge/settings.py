@@ -72,10 +72,10 @@ class Settings:
     child_max_jobs: int = _setting(1000, "Number of jobs after which the child process is recycled.")
     child_memory_mib: int = _setting(4096, "Resident memory, in MiB, at which the child process is ended.")
     max_crashes: int = _setting(
-        3, "Number of crashes with a job alone in the child after which the job ends as POISON."
+        3, "Number of crashes while a job alone is executed after which the job ends as POISON."
     )
     max_worker_deaths: int = _setting(
-        10, "Number of deaths of the worker during a job after which the job ends as POISON."
+        10, "Number of deaths of the worker while a job alone is executed after which the job ends as POISON."
     )
     worker_idle_seconds: float = _setting(
         1800.0,

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jobs import files
+from jobs import files, plain_files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -224,9 +224,9 @@ def _unsafe(workspace: Workspace, folder: Path) -> str | None:
     for path in (folder, *subfolders):
         with contextlib.suppress(FileNotFoundError):
             status = path.lstat()
-            if not files.is_real_folder(status):
+            if not plain_files.is_real_folder(status):
                 return f"{_shown(workspace, path)} is a link or no folder; what it leads to may be another workspace's."
-            if not files.belongs_to_user(status):
+            if not plain_files.belongs_to_user(status):
                 return f"{_shown(workspace, path)} belongs to another user."
     # The log, the lock and the databases are opened by name, which follows links. Job files are opened without links.
     for path in (workspace.memory, workspace.spool.worker):
@@ -271,14 +271,14 @@ def _is_unused(workspace: Workspace, sub: Path) -> bool:
 
 def _is_own_file(path: Path) -> bool:
     try:
-        return files.is_own_file(path)
+        return plain_files.is_own_file(path)
     except FileNotFoundError:
         return True  # a temporary file of a request that was renamed just now
 
 
 def _read_marker(workspace: Workspace, folder: Path) -> str | None:
     with contextlib.suppress(OSError, JobError):
-        text = files.read_plain(workspace.owner_marker(folder), 256)[0].decode("ascii", "replace").strip()
+        text = plain_files.read_plain(workspace.owner_marker(folder), 256)[0].decode("ascii", "replace").strip()
         if re.fullmatch(r"[0-9a-f]{32}", text):
             return text
     return None

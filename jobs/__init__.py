@@ -18,7 +18,8 @@ the memory, nor which process runs it. In reading order:
 ``parse``: from the bytes of a dropped file to a job, or to the error that rejects it.
 ``lifecycle``: the state machine, and the pure step from one record to the next.
 ``steps``: the durable steps in order, what a crash leaves at each, and the fault points of the tests.
-``files``: atomic, durable and private file operations on all platforms.
+``plain_files``: plain files and folders of this user, recognised and read.
+``files``: atomic, durable and private changes of files and folders on all platforms.
 ``batch``: several files replaced together with few syncs.
 ``paths``: files that a job names, opened only inside the workspace.
 ``lock``: a lock that the kernel releases when its process dies.

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from . import batch, clock, files, spool
+from . import batch, clock, files, plain_files, spool
 from .errors import JobError
 from .ids import is_job_id, new_job_id
 from .layout import SpoolPaths
 from .lock import is_held
 from .model import SCHEMA_VERSION, Record, encode, job_digest
 
-Verb = Literal["pause", "resume", "drain", "prune"]
+ControlVerb = Literal["pause", "resume", "drain", "prune"]
 
 _FIRST_POLL_SECONDS = 0.005
 _LONGEST_POLL_SECONDS = 0.25
@@ -40,7 +40,7 @@ def submit(
 
     Raises JobError: JOB_INVALID for a malformed id and for values that JSON cannot hold, JOB_ID_CONFLICT when another
     job with that id waits in the inbox. The worker checks everything else; its answer is the record (or the reason in
-    ``rejected/``).
+    ``rejected/``). Raises JobError: FILE_UNSAFE, and OSError when the drop cannot be written.
     """
     job_id = job_id or new_job_id()
     if not is_job_id(job_id):
@@ -69,7 +69,7 @@ def dropped_digest(spool_paths: SpoolPaths, job_id: str) -> str | None:
     if not is_job_id(job_id):
         return None
     try:
-        job = json.loads(files.read_plain(spool_paths.dropped(job_id), spool.RECORD_LIMIT)[0])
+        job = json.loads(plain_files.read_plain(spool_paths.dropped(job_id), spool.RECORD_LIMIT)[0])
         return job_digest(job["kind"], job["payload"])
     except (OSError, JobError, ValueError, LookupError, TypeError, RecursionError):
         return None
@@ -79,7 +79,8 @@ def status(spool_paths: SpoolPaths, job_id: str) -> Record | None:
     """The job's record, read once. None while the dropped file waits for a worker.
 
     While a new file waits under the name of a rejected one, the record of the rejected file is ignored. Raises
-    JobError: JOB_NOT_FOUND when there is neither a record nor a dropped file. Raises ValueError for a damaged record.
+    JobError: JOB_NOT_FOUND when there is neither a record nor a dropped file. Raises ValueError for a damaged record,
+    and as ``spool.read_record``.
     """
     if not is_job_id(job_id):
         raise JobError("JOB_NOT_FOUND", f"{job_id[:80]!r} is no job id.")
@@ -102,7 +103,7 @@ def wait(
     """Poll until the job has ended and return its record; ``seen`` is called with each result of ``status``.
 
     ``seconds`` None waits without a limit. Raises JobError: WAIT_TIMEOUT after ``seconds``, WORKER_NOT_RUNNING when no
-    worker has held the lock for about 10 s, JOB_NOT_FOUND as ``status`` does.
+    worker has held the lock for about 10 s; and as ``status``.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     pause, polls_without_worker = _FIRST_POLL_SECONDS, 0
@@ -134,7 +135,7 @@ def cancel(spool_paths: SpoolPaths, job_id: str) -> Record | None:
     the memory is already committed.
 
     Returns the present record. A job that is still in the inbox (None) is cancelled once the worker accepts it.
-    Raises as ``status``.
+    Raises as ``status``, and OSError when the request cannot be written.
     """
     record = status(spool_paths, job_id)
     if record is not None and record.ended:
@@ -145,28 +146,36 @@ def cancel(spool_paths: SpoolPaths, job_id: str) -> Record | None:
 
 
 def retry(spool_paths: SpoolPaths, record: Record) -> None:
-    """Request that an ended job runs again, as its next generation."""
+    """Request that an ended job runs again, as its next generation. Raises JobError: FILE_UNSAFE, and OSError."""
     _request(spool_paths, spool_paths.retry(record.job_id), job_id=record.job_id, generation=record.generation)
 
 
 def request_jobs(spool_paths: SpoolPaths, requests: Mapping[str, tuple[Path, int | None]]) -> None:
-    """Write requests about several jobs together: job id -> (path of the request file, generation it applies to)."""
+    """Write requests about several jobs together: job id -> (path of the request file, generation it applies to).
+
+    Raises JobError: FILE_UNSAFE, and OSError.
+    """
     if requests:
-        files.make_folder(spool_paths.control)
+        _make_control(spool_paths)
         contents = (
             (path, _encoded(job_id=job_id, generation=generation)) for job_id, (path, generation) in requests.items()
         )
         batch.replace_many(contents)
 
 
-def request(spool_paths: SpoolPaths, verb: Verb) -> None:
-    """Request something of the worker that concerns no single job."""
+def request(spool_paths: SpoolPaths, verb: ControlVerb) -> None:
+    """Request something of the worker that concerns no single job. Raises JobError: FILE_UNSAFE, and OSError."""
     _request(spool_paths, spool_paths.request(verb))
 
 
 def _request(spool_paths: SpoolPaths, path: Path, **fields: Any) -> None:
-    files.make_folder(spool_paths.control)
+    _make_control(spool_paths)
     files.replace(path, _encoded(**fields))
+
+
+def _make_control(spool_paths: SpoolPaths) -> None:
+    spool.make_root(spool_paths)
+    files.make_folder(spool_paths.control)
 
 
 def _encoded(**fields: Any) -> bytes:
@@ -174,7 +183,7 @@ def _encoded(**fields: Any) -> bytes:
 
 
 def is_worker_running(spool_paths: SpoolPaths) -> bool:
-    """Whether a worker holds the lock, and will therefore handle requests."""
+    """Whether a worker holds the lock, and will therefore handle requests. Raises OSError."""
     return is_held(spool_paths.lock)
 
 

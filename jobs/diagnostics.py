@@ -357,6 +357,10 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         "List them: cognee-memory jobs list --state retrying. Each says what it waits for.",
     ),
     Diagnostic(
+        "CHILD_NOT_STARTING", _Q, "warning", "The process that runs jobs ends before it executes a job.",
+        "No job is lost. See cognee-memory worker logs, then run: cognee-memory worker restart.",
+    ),
+    Diagnostic(
         "INBOX_NOT_TAKEN", _Q, "error", "A worker is running, but does not accept the dropped files.",
         "See cognee-memory worker logs. Names that do not end in .json are not the cause: such files are rejected.",
     ),

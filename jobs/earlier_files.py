@@ -9,7 +9,7 @@ import json
 import os
 from pathlib import Path
 
-from . import files
+from . import files, plain_files
 from .errors import JobError
 from .layout import SpoolPaths
 
@@ -38,7 +38,7 @@ def read(spool: SpoolPaths) -> dict[str, Stamp]:
     Raises OSError, and ValueError for a damaged list.
     """
     try:
-        content = json.loads(files.read_own(spool.earlier_files, _LIMIT))
+        content = json.loads(plain_files.read_own(spool.earlier_files, _LIMIT))
         return {str(name): (int(stamp[0]), int(stamp[1]), int(stamp[2])) for name, stamp in content["files"].items()}
     except FileNotFoundError:
         return {}

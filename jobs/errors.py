@@ -105,6 +105,11 @@ ERRORS: dict[str, ErrorKind] = _table(
         "No action needed: the job is retried. If it happens again, see the worker's log.",
     ),
     ErrorKind(
+        "CHILD_START_FAILED", _W, "The process that runs jobs ended while it was loading, before the job was executed.",
+        "The job waits, and the attempt is not counted. If it happens again, see the worker's log. After an upgrade,"
+        " run: cognee-memory worker restart.",
+    ),
+    ErrorKind(
         "CHILD_TOO_LARGE", _T, "The process that ran the job exceeded its memory limit, so the worker ended it.",
         "No action needed: the job is retried. If it happens again, split the job's content or raise"
         " COGNEE_MEMORY_CHILD_MEMORY_MIB.",
@@ -126,8 +131,9 @@ ERRORS: dict[str, ErrorKind] = _table(
         "No action needed. To see what the job did: cognee-memory jobs show <job_id>.",
     ),
     ErrorKind(
-        "POISON", _G, "The job crashed its process repeatedly.",
-        "Check the job's content and the worker's log before you run the job again.",
+        "POISON", _G, "The job's process or the worker died repeatedly while the job was executed.",
+        "Only deaths while the job alone was executed were counted, not those while its process was loading. Check the"
+        " job's content and the worker's log before you run the job again.",
     ),
     ErrorKind(
         "INTERNAL", _T, "An unexpected error occurred; the worker's log has the traceback.",
@@ -384,8 +390,16 @@ ERRORS: dict[str, ErrorKind] = _table(
 )  # fmt: skip
 
 
+def error_kind(code: str) -> ErrorKind:
+    """The row of a code. For a code of a later version, which a record may have: an unknown error, which ends a job."""
+    return ERRORS.get(code) or ErrorKind(
+        code, Reaction.GIVE_UP, f"An error that this version of cognee-memory does not know: {code}.",
+        "Update cognee-memory, or read about the code in the documentation of the version that wrote it.",
+    )  # fmt: skip
+
+
 class JobError(Exception):
-    """An error of the table with what happened this time.
+    """An error of the table with what happened this time. A code that is not in the table ends a job as failed.
 
     ``message`` tells a person what happened and what was kept; ``remediation`` defaults to the
     table's; ``details`` holds values for programs (never secrets).
@@ -394,7 +408,7 @@ class JobError(Exception):
     def __init__(
         self, code: str, message: str = "", *, remediation: str = "", details: dict[str, Any] | None = None
     ) -> None:
-        kind = ERRORS[code]
+        kind = error_kind(code)
         self.code = code
         self.message = message or kind.cause
         self.remediation = remediation or kind.remediation
@@ -404,7 +418,7 @@ class JobError(Exception):
     @property
     def reaction(self) -> Reaction:
         """What the worker does with a job that met this error."""
-        return ERRORS[self.code].reaction
+        return error_kind(self.code).reaction
 
     @property
     def retryable(self) -> bool:

@@ -1,8 +1,9 @@
 """Atomic, durable and private file operations, and the differences between platforms.
 
 Readers see the old file or the new one, never a part. When ``replace`` has returned, its change survives a power cut.
-Every file is created 0600 and every folder 0700, whatever the umask. Which files exist is in ``layout``; several
-files at once are in ``batch``. All functions let OSError pass unless their docstring says otherwise.
+Every file is created 0600 and every folder 0700, whatever the umask. Reading is in ``plain_files``, several files at
+once are in ``batch``, and which files exist is in ``layout``. All functions let OSError pass unless their docstring
+says otherwise.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from .errors import JobError
+from .plain_files import belongs_to_user, is_real_folder, kind_of
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
-_READ = os.O_RDONLY | _NOFOLLOW | _BINARY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _FOLDER = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_DIRECTORY", 0)
 _WINDOWS = sys.platform == "win32"
 
@@ -29,9 +30,6 @@ _WINDOWS = sys.platform == "win32"
 _UNSUPPORTED = frozenset(
     {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOTTY, errno.ENOSYS, errno.EBADF, errno.EISDIR}
 )
-# Errors of open for an entry that can never be read as a plain file. Other errors may be temporary (too many open
-# files, a device error, an unreachable server) and must not get a good file rejected.
-_NEVER_PLAIN = frozenset({errno.ELOOP, errno.ENXIO, errno.ENODEV, errno.EISDIR, errno.ENOTSUP, errno.EOPNOTSUPP})
 # The numbers of the errors for a full disk, and for a used-up quota of the user. Windows has no quotas by that name.
 NO_SPACE = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})
 _READER_PAUSES_SECONDS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
@@ -93,39 +91,33 @@ _FOLDER_REMEDY = "Move it away, or put a plain folder of this user in its place.
 
 
 def make_folder(folder: Path, *, links: bool = False) -> None:
-    """Create a private folder, or make the user's existing one private. A new folder survives a power cut.
+    """Create a private folder, or make the user's existing one private. So are the parents that it creates. A new
+    folder survives a power cut.
 
     Raises JobError: FILE_UNSAFE for a link or another user's folder: a cloned workspace may contain either, and a link
     would redirect our writes. ``links`` allows both, since the user's cache folder may be elsewhere.
     """
-    missing = _missing(folder)
+    is_missing = not folder.exists()
+    if is_missing and not folder.parent.exists():
+        make_folder(folder.parent, links=links)
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
     except FileExistsError as error:
         if links:
             raise
-        message = f"{folder.name} is {_kind(folder.lstat())}, not a folder."
+        message = f"{folder.name} is {kind_of(folder.lstat())}, not a folder."
         raise JobError("FILE_UNSAFE", message, remediation=_FOLDER_REMEDY) from error
-    for created in missing:
-        sync_folder(created.parent)
+    if is_missing:
+        sync_folder(folder.parent)
     status = folder.stat() if links else folder.lstat()
     if not links and not is_real_folder(status):
-        raise JobError("FILE_UNSAFE", f"{folder.name} is {_kind(status)}, not a folder.", remediation=_FOLDER_REMEDY)
+        raise JobError("FILE_UNSAFE", f"{folder.name} is {kind_of(status)}, not a folder.", remediation=_FOLDER_REMEDY)
     if not links and not belongs_to_user(status):
         message = f"The folder {folder.name} belongs to another user."
         raise JobError("FILE_UNSAFE", message, remediation=_FOLDER_REMEDY)
     if not _WINDOWS and stat.S_IMODE(status.st_mode) & 0o777 != 0o700:
         with _ignoring_missing_mode_support():
             _set_private_mode(folder, links)
-
-
-def _missing(folder: Path) -> list[Path]:
-    """The folder and its parents that do not exist yet, the outermost first."""
-    missing: list[Path] = []
-    while not folder.exists():
-        missing.insert(0, folder)
-        folder = folder.parent
-    return missing
 
 
 def _set_private_mode(folder: Path, links: bool) -> None:
@@ -249,124 +241,3 @@ def _retry_while_open(action: Callable[[], object]) -> None:
                 raise
             time.sleep(pause)
     action()
-
-
-def read_own(path: Path, limit: int) -> bytes:
-    """The bytes of a plain file in one of our folders. Hard links are allowed: backups make them.
-
-    Raises JobError: FILE_UNSAFE for a link or anything but a plain file, FILE_TOO_LARGE above ``limit`` bytes. OSError
-    passes: a file that cannot be read now need not be damaged.
-    """
-    descriptor = open_plain(path)
-    try:
-        return _read(descriptor, path, limit)
-    finally:
-        os.close(descriptor)
-
-
-def read_plain(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
-    """The bytes of a plain file that only this user can have written, and its status.
-
-    Raises JobError: FILE_UNSAFE for anything else (a file with several hard links has their number in
-    ``details["names"]``), FILE_TOO_LARGE above ``limit`` bytes. OSError passes, including FileNotFoundError.
-    """
-    try:
-        descriptor = open_plain(path)
-    except PermissionError as error:
-        if _WINDOWS:
-            raise  # its writer still has it open
-        raise JobError("FILE_UNSAFE", f"{path.name} cannot be opened: {error.strerror}.") from error
-    try:
-        status = os.fstat(descriptor)
-        if not belongs_to_user(status):
-            raise JobError("FILE_UNSAFE", f"{path.name} belongs to another user.")
-        # A link count of 0 is fine: the file was replaced after we opened it, and we read the old one.
-        if not _WINDOWS and status.st_nlink > 1:
-            details = {"names": status.st_nlink}
-            raise JobError("FILE_UNSAFE", f"{path.name} has a second name, a hard link.", details=details)
-        return _read(descriptor, path, limit), status
-    finally:
-        os.close(descriptor)
-
-
-def open_plain(path: Path, folder: int | None = None) -> int:
-    """A descriptor for reading the plain file at ``path`` (relative to the open descriptor ``folder``, if given).
-
-    Does not follow links. Does not open pipes and devices, since opening one can block or trigger an action. Raises
-    JobError: FILE_UNSAFE for them. OSError passes.
-    """
-    before = os.stat(path, dir_fd=folder, follow_symlinks=False)
-    name = path.name
-    if not stat.S_ISREG(before.st_mode) or _is_junction(before):
-        raise JobError("FILE_UNSAFE", f"{name} is {_kind(before)}, not a plain file.")
-    try:
-        descriptor = os.open(path, _READ, dir_fd=folder)
-    except OSError as error:
-        if error.errno in _NEVER_PLAIN:
-            raise JobError("FILE_UNSAFE", f"{name} is no plain file: {error.strerror}.") from error
-        raise
-    after = os.fstat(descriptor)
-    if not stat.S_ISREG(after.st_mode):  # the entry was exchanged between stat and open
-        os.close(descriptor)
-        raise JobError("FILE_UNSAFE", f"{name} is {_kind(after)}, not a plain file.")
-    if not _NOFOLLOW and (before.st_dev, before.st_ino) != (after.st_dev, after.st_ino):
-        os.close(descriptor)
-        raise FileNotFoundError(errno.ENOENT, "was replaced while it was being opened", str(path))
-    return descriptor
-
-
-def _read(descriptor: int, path: Path, limit: int) -> bytes:
-    size = os.fstat(descriptor).st_size
-    if size > limit:
-        raise JobError("FILE_TOO_LARGE", f"{path.name} has {size:,} bytes; the limit is {limit:,}.")
-    with os.fdopen(descriptor, "rb", closefd=False) as file:
-        data = file.read(size + 1)  # not limit + 1: read allocates that many bytes, which costs more than reading
-        if len(data) > size:
-            data += file.read(limit + 1 - len(data))
-    if len(data) > limit:
-        raise JobError("FILE_TOO_LARGE", f"{path.name} grew beyond the limit of {limit:,} bytes.")
-    return data
-
-
-_KINDS = (
-    (stat.S_ISLNK, "a link"),
-    (stat.S_ISDIR, "a folder"),
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-    (stat.S_ISREG, "a file"),
-)
-
-
-def _kind(status: os.stat_result) -> str:
-    if _is_junction(status):
-        return "a link"
-    return next((name for test, name in _KINDS if test(status.st_mode)), "something else")
-
-
-def _is_junction(status: os.stat_result) -> bool:
-    """Whether it is a junction: a link between folders on Windows that lstat shows as a folder."""
-    return getattr(status, "st_reparse_tag", 0) == getattr(stat, "IO_REPARSE_TAG_MOUNT_POINT", 0xA0000003)
-
-
-def belongs_to_user(status: os.stat_result) -> bool:
-    """Whether the file or folder with this status belongs to this user; always True on Windows."""
-    return _WINDOWS or status.st_uid == os.getuid()
-
-
-def is_real_folder(status: os.stat_result) -> bool:
-    """Whether this lstat result is of a folder, not of a link or junction."""
-    return stat.S_ISDIR(status.st_mode) and not _is_junction(status)
-
-
-def is_own_folder(path: Path) -> bool:
-    """Whether ``path`` is a folder of this user, not a link to one. Raises OSError if it does not exist."""
-    status = path.lstat()
-    return is_real_folder(status) and belongs_to_user(status)
-
-
-def is_own_file(path: Path) -> bool:
-    """Whether ``path`` is a plain file of this user with a single hard link. Raises OSError if it does not exist."""
-    status = path.lstat()
-    return stat.S_ISREG(status.st_mode) and belongs_to_user(status) and (_WINDOWS or status.st_nlink == 1)

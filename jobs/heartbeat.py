@@ -1,6 +1,6 @@
-"""The heartbeat file as everybody but the worker reads it: what the worker, or the last one, says of itself.
+"""Reads the heartbeat file: the state and activity that the worker, or the last one, has written.
 
-Whether a worker lives is decided by its lock (``launch.is_alive``), never by this file.
+Whether a worker runs is decided by its lock (``launch.is_alive``), never by this file.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
-from . import files
+from . import plain_files
 from .errors import JobError
 from .layout import SpoolPaths
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
     from .schema import Heartbeat
 
-STALE_SECONDS = 30.0  # the age at which it says no more how the worker is: it is written every two
+STALE_SECONDS = 30.0  # older than this, it does not describe the worker: it is written every two seconds
 _MOST_BYTES = 1024 * 1024
 
 
 def read(paths: SpoolPaths) -> Heartbeat | None:
-    """Its fields; None where there is none, or none that this user's worker has written."""
+    """Its fields; None without a readable one. A second hard link is allowed: backups make them."""
     try:
-        found: Any = json.loads(files.read_plain(paths.heartbeat, _MOST_BYTES)[0])
+        content: Any = json.loads(plain_files.read_own(paths.heartbeat, _MOST_BYTES))
     except (OSError, ValueError, RecursionError, JobError):
         return None
-    return cast("Heartbeat", found) if isinstance(found, dict) else None
+    return cast("Heartbeat", content) if isinstance(content, dict) else None
 
 
 def age_seconds(heartbeat: Heartbeat | None, now: datetime) -> float | None:
-    """How old a heartbeat is, never below 0; None where it does not say."""
+    """The age of a heartbeat, at least 0; None without a heartbeat or a valid time in it."""
     from . import clock  # not at the top: the query path pays for each import
 
     try:

@@ -75,8 +75,8 @@ KINDS: tuple[KindSpec, ...] = (
         words=("renumbered", "kept", "duplicate", "conflict", "forgotten", "failed"),
     ),
     KindSpec("rebuild", "Rebuild", length="long", words=("index", "graph", "both")),
-    KindSpec("graph", "Nothing", length="long"),
-    KindSpec("check", "Nothing", length="long", zero_counters=False),
+    KindSpec("graph", "EmptyPayload", length="long"),
+    KindSpec("check", "EmptyPayload", length="long", zero_counters=False),
     KindSpec("noop", "Noop", priority=0, batched=True, length="long", zero_counters=False, test_only=True),
 )  # fmt: skip
 

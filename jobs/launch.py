@@ -10,17 +10,18 @@ import subprocess
 import sys
 import time
 
-from . import files, heartbeat
+from . import files, heartbeat, spool
 from .errors import JobError
 from .layout import Workspace
 from .lock import is_held
 
-# On Windows: no console window, and no share in the parent's Ctrl-C. Zero elsewhere.
-_NO_CONSOLE: int = getattr(subprocess, "CREATE_NO_WINDOW", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+# Flags of processes on Windows, zero elsewhere: no console window, and no share in the parent's Ctrl-C.
+NO_CONSOLE: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+_OWN_GROUP: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 
 
 def is_alive(workspace: Workspace) -> bool:
-    """Whether a worker runs, judged by its lock, which the kernel releases when the process ends."""
+    """Whether a worker runs, judged by its lock, which the kernel releases when the process ends. Raises OSError."""
     return is_held(workspace.spool.lock)
 
 
@@ -30,8 +31,8 @@ def is_shutting_down(workspace: Workspace) -> bool:
 
 
 def _state(workspace: Workspace) -> str | None:
-    said = heartbeat.read(workspace.spool)
-    return None if said is None or "state" not in said else str(said["state"])
+    content = heartbeat.read(workspace.spool)
+    return None if content is None or "state" not in content else str(content["state"])
 
 
 def start(workspace: Workspace, wait_seconds: float = 20.0, *, leave_when_idle: bool = False) -> bool:
@@ -39,12 +40,12 @@ def start(workspace: Workspace, wait_seconds: float = 20.0, *, leave_when_idle: 
 
     If the present worker is shutting down, this starts one successor, which waits for it to end. With
     ``leave_when_idle`` the new worker stops after a time without work. Raises JobError: WORKER_START_FAILED with the
-    last lines of its output, or when it is not ready after ``wait_seconds``.
+    last lines of its output, or when it is not ready after ``wait_seconds``; FILE_UNSAFE. Raises OSError.
     """
-    leaving = is_alive(workspace) and is_shutting_down(workspace)
-    if is_alive(workspace) and (not leaving or is_held(workspace.spool.successor_lock)):
+    shutting_down = is_alive(workspace) and is_shutting_down(workspace)
+    if is_alive(workspace) and (not shutting_down or is_held(workspace.spool.successor_lock)):
         return False
-    files.make_folder(workspace.spool.root)
+    spool.make_root(workspace.spool)
     files.make_folder(workspace.spool.worker)
     output = workspace.spool.worker / "start.log"
     files.replace_without_sync(output, b"")  # a new plain file: an existing link would redirect the output
@@ -52,7 +53,7 @@ def start(workspace: Workspace, wait_seconds: float = 20.0, *, leave_when_idle: 
         process = subprocess.Popen(
             [
                 *(sys.executable, "-m", "worker", "--workspace", str(workspace.root), "--detached"),
-                *(["--successor"] if leaving else []),
+                *(["--successor"] if shutting_down else []),
                 *(["--leave-when-idle"] if leave_when_idle else []),
             ],
             stdin=subprocess.DEVNULL,
@@ -60,9 +61,9 @@ def start(workspace: Workspace, wait_seconds: float = 20.0, *, leave_when_idle: 
             stderr=stream,
             cwd=workspace.root.anchor,
             start_new_session=sys.platform != "win32",
-            creationflags=_NO_CONSOLE,
+            creationflags=NO_CONSOLE | _OWN_GROUP,
         )
-    if leaving:
+    if shutting_down:
         return True
     deadline = time.monotonic() + wait_seconds
     while time.monotonic() < deadline:

@@ -185,6 +185,11 @@ class SpoolPaths:
         return self.worker / "figures.json"
 
     @property
+    def executing(self) -> Path:
+        """The worker's note of the jobs whose operation runs now, for recovery after its death."""
+        return self.worker / "executing.json"
+
+    @property
     def open_page(self) -> Path:
         """The local file that redirects a browser to the worker's page."""
         return self.worker / "open.html"

@@ -40,7 +40,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Crashed:
-    """The child died while it ran this job alone, or was killed because it used too much memory."""
+    """The child died while it executed this job alone, or was killed because it used too much memory."""
 
     code: str = "CHILD_DIED"
 
@@ -58,8 +58,8 @@ class Interrupted:
 
 @dataclass(frozen=True, slots=True)
 class WorkerDied:
-    """The worker died during the attempt while the machine kept running. Counted separately from crashes, since the
-    job ran in the child, not in the worker."""
+    """The worker died while the job's own operation ran and the machine kept running. Counted separately from crashes,
+    since the job ran in the child, not in the worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +117,14 @@ _MERGED_OUTCOMES = frozenset({"waiting", "interrupted", "worker_died"})
 
 
 @dataclass(frozen=True, slots=True)
-class Caps:
+class CrashLimits:
     """The number of crashes, or of worker deaths, after which a job fails as POISON."""
 
     crashes: int = 3
     worker_deaths: int = 10
 
 
-CAPS = Caps()
+CRASH_LIMITS = CrashLimits()
 
 
 class IllegalTransition(Exception):
@@ -163,7 +163,9 @@ def reject(job_id: str, error: JobError, now: datetime, generation: int = 1) -> 
     )
 
 
-def step(record: Record, event: Event, now: datetime, jitter: float = 1.0, caps: Caps = CAPS) -> Record:
+def step(
+    record: Record, event: Event, now: datetime, jitter: float = 1.0, crash_limits: CrashLimits = CRASH_LIMITS
+) -> Record:
     """The record after the event. ``jitter`` in 0..1 scales the pause before the next attempt.
 
     Raises IllegalTransition when the table does not allow the event in the record's state.
@@ -171,12 +173,12 @@ def step(record: Record, event: Event, now: datetime, jitter: float = 1.0, caps:
     targets = TRANSITIONS[record.state].get(type(event))
     if targets is None:
         raise IllegalTransition(f"{record.job_id}: {type(event).__name__} in state {record.state}")
-    after = _step(record, event, now, jitter, caps)
+    after = _step(record, event, now, jitter, crash_limits)
     assert after.state in targets, (record.state, event, after.state)
     return after
 
 
-def _step(record: Record, event: Event, now: datetime, jitter: float, caps: Caps) -> Record:
+def _step(record: Record, event: Event, now: datetime, jitter: float, crash_limits: CrashLimits) -> Record:
     at = clock.iso(now)
     match event:
         case Started(together):
@@ -199,14 +201,15 @@ def _step(record: Record, event: Event, now: datetime, jitter: float, caps: Caps
             return _retry_or_fail(done, error, retries, now, jitter)
         case Crashed(code):
             done = _finish_attempt(record, "crashed", code, at)
-            poisonous = done.crashes >= caps.crashes
-            return _retry_or_fail(done, JobError("POISON" if poisonous else code), not poisonous, now, jitter)
+            poisonous = done.crashes >= crash_limits.crashes
+            error = _poison(done.crashes, "the process that executed it") if poisonous else JobError(code)
+            return _retry_or_fail(done, error, not poisonous, now, jitter)
         case Interrupted(code):
             return _requeue(_finish_attempt(record, "interrupted", code, at))
         case WorkerDied():
             done = _finish_attempt(record, "worker_died", "WORKER_DIED", at)
-            if done.worker_deaths >= caps.worker_deaths:
-                return _retry_or_fail(done, JobError("POISON"), False, now, jitter)
+            if done.worker_deaths >= crash_limits.worker_deaths:
+                return _retry_or_fail(done, _poison(done.worker_deaths, "the worker"), False, now, jitter)
             return _requeue(done)
         case Cancelled():
             done = _finish_attempt(record, "cancelled", None, at) if record.state == "running" else record
@@ -230,6 +233,11 @@ def _step(record: Record, event: Event, now: datetime, jitter: float, caps: Caps
             )
         case _:
             assert_never(event)
+
+
+def _poison(deaths: int, what_died: str) -> JobError:
+    times = "once" if deaths == 1 else f"{deaths} times"
+    return JobError("POISON", f"While this job alone was executed, {what_died} ended unexpectedly {times}.")
 
 
 def _requeue(record: Record) -> Record:
@@ -261,13 +269,18 @@ def _consecutive_tries(record: Record) -> int:
 
 
 def pause_seconds(tries: int, jitter: float) -> float:
-    """Exponential backoff with full jitter and a cap, in seconds: jitter * min(cap, first * 2**(tries - 1)).
+    """The pause before the next attempt, in seconds: exponential backoff with full jitter.
 
     "Full jitter" is from Brooker, Exponential Backoff And Jitter (2015). A floor of a tenth for ``jitter`` prevents
     immediate retries.
     """
-    longest = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** min(tries - 1, 16))
-    return max(0.1, jitter) * longest
+    return max(0.1, jitter) * backoff_seconds(tries, FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS)
+
+
+def backoff_seconds(tries: int, first: float, longest: float) -> float:
+    """Exponential backoff, in seconds: ``first`` after the first try, doubled after each further one, at most
+    ``longest``."""
+    return min(longest, first * 2.0 ** min(tries - 1, 16))
 
 
 def _finish_attempt(record: Record, outcome: AttemptOutcome, code: str | None, at: str) -> Record:

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from types import TracebackType
 
-from . import files
+from . import files, plain_files
 from .errors import JobError
 
 NOTE_LIMIT = 4096
@@ -25,7 +25,7 @@ if sys.platform == "win32":
     # Other processes cannot read a locked byte, so it is far behind any note. Positions have 32 bits.
     _BYTE = 0x7FFF_FFFE
 
-    def _take(descriptor: int, *, shared: bool = False) -> bool:
+    def _try_lock(descriptor: int, *, shared: bool = False) -> bool:
         os.lseek(descriptor, _BYTE, os.SEEK_SET)
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -35,7 +35,7 @@ if sys.platform == "win32":
             return False
         return True
 
-    def _free(descriptor: int) -> None:
+    def _unlock(descriptor: int) -> None:
         """Release explicitly: after closing alone, Windows releases the lock at an unspecified time."""
         os.lseek(descriptor, _BYTE, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
@@ -43,14 +43,14 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _take(descriptor: int, *, shared: bool = False) -> bool:
+    def _try_lock(descriptor: int, *, shared: bool = False) -> bool:
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         return True
 
-    def _free(descriptor: int) -> None:
+    def _unlock(descriptor: int) -> None:
         """Release explicitly: closing does not release the lock while a forked child has the descriptor."""
         fcntl.flock(descriptor, fcntl.LOCK_UN)
 
@@ -78,7 +78,7 @@ class Lock:
         for pause in (*_PROBE_PAUSES_SECONDS, None):
             descriptor = _open(self._path)
             try:
-                if _take(descriptor) and _is_file_at(descriptor, self._path):  # else the file was removed meanwhile
+                if _try_lock(descriptor) and _is_file_at(descriptor, self._path):  # else the file was removed meanwhile
                     self._descriptor, descriptor = descriptor, -1
                     return True
             finally:
@@ -117,7 +117,7 @@ class Lock:
         if self._descriptor is not None:
             descriptor, self._descriptor = self._descriptor, None
             try:
-                _free(descriptor)
+                _unlock(descriptor)
             finally:
                 os.close(descriptor)
 
@@ -151,8 +151,8 @@ def is_held(path: Path) -> bool:
         # A shared lock: two probing processes do not mistake each other for a holder. On Windows, which has no
         # shared lock here, another probe has finished by the second try.
         for pause in (*(() if _SHARES else _PROBE_PAUSES_SECONDS[:3]), None):
-            if _take(descriptor, shared=True):
-                _free(descriptor)
+            if _try_lock(descriptor, shared=True):
+                _unlock(descriptor)
                 return False
             if pause is not None:
                 time.sleep(pause)
@@ -167,7 +167,11 @@ def _open(path: Path) -> int:
     try:
         status = os.fstat(descriptor)
         # A link count of 0 means that the file was removed just now; the caller tries again.
-        if not stat.S_ISREG(status.st_mode) or not files.belongs_to_user(status) or (_SHARES and status.st_nlink > 1):
+        if (
+            not stat.S_ISREG(status.st_mode)
+            or not plain_files.belongs_to_user(status)
+            or (_SHARES and status.st_nlink > 1)
+        ):
             raise JobError("FILE_UNSAFE", f"{path} is no plain file of this user, or has a second name.")
         files.make_private(descriptor, status)
     except BaseException:

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
-from . import files
+from . import plain_files
 from .errors import JobError
 
 _WALK = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -105,7 +105,7 @@ def _walk(root: Path, parts: tuple[str, ...], forbidden: set[tuple[int, int]], t
             folder = inner
             if _identity(os.fstat(folder)) in forbidden:
                 raise _private(text)
-        return _checked_file(files.open_plain(Path(parts[-1]), folder), parts[-1])
+        return _checked_file(plain_files.open_plain(Path(parts[-1]), folder), parts[-1])
     finally:
         os.close(folder)
 
@@ -123,7 +123,7 @@ def _open_rechecked(root: Path, parts: tuple[str, ...], forbidden: set[tuple[int
     before = identities()
     if forbidden & set(before):
         raise _private(text)
-    descriptor = files.open_plain(path)
+    descriptor = plain_files.open_plain(path)
     try:
         if identities() != before or _identity(os.fstat(descriptor)) != before[-1]:
             raise JobError("FILE_UNSAFE", f"{text[:200]!r} was replaced while it was being opened.")
@@ -136,13 +136,13 @@ def _open_rechecked(root: Path, parts: tuple[str, ...], forbidden: set[tuple[int
 def _check_folder(status: os.stat_result, name: str) -> None:
     if stat.S_ISREG(status.st_mode):
         raise NotADirectoryError
-    if not files.is_real_folder(status):
+    if not plain_files.is_real_folder(status):
         raise JobError("FILE_UNSAFE", f"{name[:200]!r} is a link, not a folder of the workspace.")
 
 
 def _checked_file(descriptor: int, name: str) -> int:
     status = os.fstat(descriptor)
-    if not files.belongs_to_user(status):
+    if not plain_files.belongs_to_user(status):
         os.close(descriptor)
         raise JobError("FILE_UNSAFE", f"{name[:200]!r} belongs to another user.")
     if sys.platform != "win32" and status.st_nlink > 1:  # the other name may be that of a file outside

@@ -65,7 +65,7 @@ Timestamp = Annotated[
     str, Field(strict=True, description="ISO 8601; without an offset it is UTC."), AfterValidator(_timestamp)
 ]
 # The time of a memory, which may be unknown.
-Dated = Annotated[Timestamp | None, BeforeValidator(_without_unknown_time)]
+OptionalTimestamp = Annotated[Timestamp | None, BeforeValidator(_without_unknown_time)]
 TopicId = Annotated[
     str,
     Field(
@@ -142,9 +142,9 @@ class Summary(Model):
     session_id: ShortText | None = None
     plan_id: ShortText | None = None
     status: IngestStatus | None = None
-    created_at: Dated = None
-    updated_at: Dated = None
-    source_created_at: Dated = None
+    created_at: OptionalTimestamp = None
+    updated_at: OptionalTimestamp = None
+    source_created_at: OptionalTimestamp = None
     importance: Importance | None = None
 
 
@@ -153,7 +153,7 @@ class Conversation(Model):
 
     user_message: FilledText
     assistant_message: FilledText
-    timestamp: Dated = None
+    timestamp: OptionalTimestamp = None
     importance: Importance | None = None
 
 
@@ -186,11 +186,11 @@ class Ingest(Model):
 
     @model_validator(mode="after")
     def _one_source(self) -> Ingest:
-        given = [name for name in ("summary", "summary_text", "conversation") if getattr(self, name) is not None]
-        if len(given) != 1:
+        sources = [name for name in ("summary", "summary_text", "conversation") if getattr(self, name) is not None]
+        if len(sources) != 1:
             raise ValueError("exactly one of summary, summary_text and conversation must be given")
         overrides = [n for n in _LABELS if getattr(self, n) is not None]
-        if overrides and given != ["summary_text"]:
+        if overrides and sources != ["summary_text"]:
             raise ValueError(f"{overrides[0]!r} goes beside summary_text only")
         return self
 
@@ -217,7 +217,7 @@ class Cognify(Model):
 
     @model_validator(mode="after")
     def _one_at_most(self) -> Cognify:
-        if sum(given is not None for given in (self.texts, self.paths, self.memory_ids)) > 1:
+        if sum(source is not None for source in (self.texts, self.paths, self.memory_ids)) > 1:
             raise ValueError("texts, paths and memory_ids exclude each other")
         return self
 
@@ -304,7 +304,7 @@ class Rebuild(Model):
     what: Literal["index", "graph", "both"] | None = "both"
 
 
-class Nothing(Model):
+class EmptyPayload(Model):
     """The empty payload of kinds that take no arguments."""
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from . import clock, files
+from . import clock, plain_files
 from .errors import JobError
 from .layout import SpoolPaths
 from .spool import RECORD_LIMIT
@@ -58,7 +58,10 @@ class RecordCache:
         self._version = 0
 
     def refresh(self) -> int:
-        """Read the records that changed. Returns a version number that rises with each change."""
+        """Read the records that changed. Returns a version number that rises with each change.
+
+        Raises OSError.
+        """
         with self._lock:
             if self._may_have_changed():
                 self._read()
@@ -115,7 +118,7 @@ def _entries(paths: SpoolPaths) -> Iterator[tuple[str, str, _Stamp]]:
 def _row_of(path: str, name: str) -> JobRow | None:
     """The row of the record at ``path``; None if the file is not a valid record, which recovery reports."""
     try:
-        record = json.loads(files.read_own(Path(path), RECORD_LIMIT))
+        record = json.loads(plain_files.read_own(Path(path), RECORD_LIMIT))
         row = {field: record[field] for field in ROW_FIELDS}
         return cast("JobRow", row) if record["job_id"] == name and _is_valid(record) else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError, JobError):

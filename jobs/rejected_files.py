@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import files, spool
+from . import files, plain_files, spool
 from .errors import JobError
 from .ids import is_job_id, new_job_id
 from .layout import SpoolPaths
@@ -58,7 +58,7 @@ def _rejection(spool_paths: SpoolPaths, reason: str) -> RejectedFile | None:
     """The entry of ``rejections`` for a reason file; None if the file is damaged or gone."""
     kept = spool_paths.rejected / f"{reason.removesuffix('.reason.json')}.json"
     try:
-        content = json.loads(files.read_own(spool_paths.rejected / reason, spool.RECORD_LIMIT))
+        content = json.loads(plain_files.read_own(spool_paths.rejected / reason, spool.RECORD_LIMIT))
         return {
             "file": content["file"],
             "kept_as": kept.name,
@@ -107,7 +107,7 @@ def drop_again(spool_paths: SpoolPaths, kept_as: str) -> str:
     if spool_paths.dropped(job_id).exists():
         raise JobError("JOB_ID_CONFLICT", f"A file of that name waits in the inbox: {job_id}.json.")
     kept = spool_paths.rejected / kept_as
-    data = files.read_plain(kept, spool.RECORD_LIMIT)[0]
+    data = plain_files.read_plain(kept, spool.RECORD_LIMIT)[0]
     if rejection["error"]["code"] == "FILE_TRACKED":
         job_id = new_job_id()
         data = _under(job_id, data)

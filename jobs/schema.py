@@ -27,6 +27,7 @@ Seconds = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Number = Annotated[int, Field(ge=1)]
 
+WorkerState = Literal["starting", "ready", "draining", "paused", "exiting", "stopped"]
 WatcherState = Literal["events", "polling", "failed"]
 
 ErrorCode = TypeAliasType(
@@ -279,7 +280,7 @@ class Heartbeat(TypedDict):
     http: Http | None
     """Null if HTTP is switched off."""
     started_at: Moment
-    state: Literal["starting", "ready", "draining", "paused", "exiting", "stopped"]
+    state: WorkerState
     heartbeat_at: Moment
     uptime_seconds: Seconds
     counts: Counts

@@ -6,6 +6,7 @@ record before the copy's move. The names of the files are in ``layout``; which r
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import batch, files
+from . import batch, files, plain_files
 from .errors import JobError
 from .layout import SpoolPaths
 from .model import Job, Record, encode
@@ -26,12 +27,20 @@ if TYPE_CHECKING:
     from . import schema
 
 RECORD_LIMIT = 64 * 1024 * 1024
+IMMOVABLE = (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV)  # an immutable file, or a mount point
 
 
 def prepare(spool: SpoolPaths) -> None:
     """Create the spool's folders, private to the user. Raises JobError: FILE_UNSAFE as ``files.make_folder``."""
+    make_root(spool)
     for folder in spool.folders:
         files.make_folder(folder)
+
+
+def make_root(spool: SpoolPaths) -> None:
+    """Create the spool's own folder, private to the user and ignored by git before it holds anything. Call it before
+    any other folder of the spool is created. Raises JobError: FILE_UNSAFE, and OSError."""
+    files.make_folder(spool.root)
     files.ignore_in_git(spool.root)
 
 
@@ -40,7 +49,7 @@ def drop(spool: SpoolPaths, job_id: str, data: bytes) -> Path:
 
     Raises JobError: FILE_UNSAFE, and OSError.
     """
-    files.make_folder(spool.root)
+    make_root(spool)
     part = spool.partial_drop(job_id)
     part.unlink(missing_ok=True)
     with fault_point("drop.write"):
@@ -60,7 +69,10 @@ class Entry:
 
 
 def inbox(spool: SpoolPaths) -> list[Entry]:
-    """The entries that wait in the inbox, sorted by name, without dot files and the spool's own folders."""
+    """The entries that wait in the inbox, sorted by name, without dot files and the spool's own folders.
+
+    Raises OSError.
+    """
     own_folders = {folder.name for folder in spool.folders}
     waiting = []
     with os.scandir(spool.inbox) as entries:
@@ -78,7 +90,7 @@ def accept(
     """Accept jobs: write the copies, then the records, then remove the dropped files; few syncs for each stage.
 
     ``read`` maps a job id to the status of its dropped file when it was read. A file that was exchanged since then is
-    not removed.
+    not removed. Raises OSError; then some of the jobs may be accepted, and their records exist.
     """
     copies = [(spool.copy(job.job_id), encode(job.as_dict())) for job, _ in accepted]
     records = [(spool.record(record.job_id), encode(record.as_dict())) for _, record in accepted]
@@ -94,12 +106,12 @@ def accept(
     with fault_point("drop.remove"):
         for job, _ in accepted:
             with suppress(PermissionError):  # the next scan finds the file as a duplicate and reports the problem
-                remove_drop(spool.dropped(job.job_id), (read or {}).get(job.job_id))
+                remove_if_unchanged(spool.dropped(job.job_id), (read or {}).get(job.job_id))
 
 
-def remove_drop(path: Path, read: os.stat_result | None) -> None:
+def remove_if_unchanged(path: Path, read: os.stat_result | None) -> None:
     """Unlink a dropped file, unless it was exchanged since it was read. ``read`` is its status at that time; with None
-    it is always removed."""
+    it is always removed. Raises OSError."""
     if read is not None:
         try:
             status = path.lstat()
@@ -111,14 +123,14 @@ def remove_drop(path: Path, read: os.stat_result | None) -> None:
 
 
 def write_records(spool: SpoolPaths, records: Iterable[Record]) -> None:
-    """Write records durably, replacing earlier ones, with one folder sync."""
+    """Write records durably, replacing earlier ones, with one folder sync. Raises OSError."""
     batch.replace_many((spool.record(record.job_id), encode(record.as_dict())) for record in records)
 
 
 def retire_copy(spool: SpoolPaths, job_id: str, *, keep: bool = True) -> None:
     """Move the copy of an ended job to ``ended/``, or remove it with ``keep=False``.
 
-    Not durable: its record already says that the job has ended, and recovery repeats the move.
+    Not durable: its record already says that the job has ended, and recovery repeats the move. Raises OSError.
     """
     with fault_point("copy.end"):
         if not keep:
@@ -131,7 +143,10 @@ def retire_copy(spool: SpoolPaths, job_id: str, *, keep: bool = True) -> None:
 
 
 def reopen(spool: SpoolPaths, job_id: str) -> None:
-    """Move the copy of an ended job back to ``active/`` for its next generation, durably, since the record follows."""
+    """Move the copy of an ended job back to ``active/`` for its next generation, durably, since the record follows.
+
+    Raises FileNotFoundError without a copy, and OSError.
+    """
     with fault_point("copy.reopen"):
         if not spool.copy(job_id).exists():
             files.rename(spool.ended_copy(job_id), spool.copy(job_id))
@@ -139,7 +154,8 @@ def reopen(spool: SpoolPaths, job_id: str) -> None:
 
 
 def prune(spool: SpoolPaths, job_ids: Sequence[str]) -> None:
-    """Remove ended jobs: the copies first, so that the next pruning finishes one that was interrupted."""
+    """Remove ended jobs: the copies first, so that the next pruning finishes one that was interrupted. Raises
+    OSError."""
     if not job_ids:
         return
     with fault_point("prune.copy"):
@@ -158,6 +174,7 @@ def scrub(spool: SpoolPaths, records: Sequence[Record], damaged: Sequence[str], 
     """Remove the texts of ended jobs: rewrite their records without texts and remove their copies.
 
     Also removes the damaged records (job ids) with their copies, and the ``others``. Durable and idempotent.
+    Raises OSError.
     """
     with fault_point("scrub.record"):
         write_records(spool, [clean for record in records if (clean := without_texts(record)) != record])
@@ -204,6 +221,9 @@ def reject(
 
     The entry is never opened, so a link or a pipe is moved as it is; with ``rewritten``, that content is kept
     instead. ``at`` is the time for the reason; ``name`` replaces the entry's own name in it.
+
+    Raises OSError. Then the entry is still in its place. If it is ``IMMOVABLE``, the reason stays; after any other
+    error the reason is removed, so that trying again leaves no further ones.
     """
     name = printable_name(entry.path) if name is None else name
     target, reason = _free_names(spool, name)
@@ -216,20 +236,28 @@ def reject(
         "redactions": rewritten.redactions if rewritten else None,
         "cut_from": rewritten.cut_from if rewritten else None,
     }
-    with fault_point("reason.write"):
-        files.replace(reason, encode(explained))
-    if record is not None:
-        with fault_point("record.refuse"):
-            write_records(spool, [record])
-    if rewritten is not None:
-        with fault_point("file.rewrite"):
-            files.replace(target, rewritten.data)
-    with fault_point("file.reject"):
+    try:
+        with fault_point("reason.write"):
+            files.replace(reason, encode(explained))
+        if record is not None:
+            with fault_point("record.refuse"):
+                write_records(spool, [record])
         if rewritten is not None:
-            remove_drop(entry.path, rewritten.read)
-        else:
-            with suppress(FileNotFoundError):  # its writer removed it meanwhile; the reason stays
-                files.rename(entry.path, target)
+            with fault_point("file.rewrite"):
+                files.replace(target, rewritten.data)
+        with fault_point("file.reject"):
+            if rewritten is not None:
+                remove_if_unchanged(entry.path, rewritten.read)
+            else:
+                with suppress(FileNotFoundError):  # its writer removed it meanwhile; the reason stays
+                    files.rename(entry.path, target)
+    except OSError as failure:
+        if failure.errno not in IMMOVABLE:
+            with suppress(OSError):
+                files.remove(reason)
+                if rewritten is not None:
+                    files.remove(target)
+        raise
     return target
 
 
@@ -252,7 +280,7 @@ def read_record(spool: SpoolPaths, job_id: str) -> Record | None:
     Raises ValueError for a damaged record, JobError: FILE_UNSAFE or FILE_TOO_LARGE, and OSError.
     """
     try:
-        data = files.read_own(spool.record(job_id), RECORD_LIMIT)
+        data = plain_files.read_own(spool.record(job_id), RECORD_LIMIT)
     except FileNotFoundError:
         return None
     try:
@@ -267,13 +295,14 @@ def read_record(spool: SpoolPaths, job_id: str) -> Record | None:
 def read_copy(spool: SpoolPaths, job_id: str, limit: int) -> bytes:
     """The bytes of the worker's copy of a job that has not ended.
 
-    Raises FileNotFoundError without one, JobError: FILE_UNSAFE or FILE_TOO_LARGE above ``limit`` bytes.
+    Raises FileNotFoundError without one, JobError: FILE_UNSAFE, or FILE_TOO_LARGE above ``limit`` bytes; and OSError.
     """
-    return files.read_own(spool.copy(job_id), limit)
+    return plain_files.read_own(spool.copy(job_id), limit)
 
 
 def job_ids(folder: Path) -> Iterator[str]:
-    """The names without ``.json`` of the files in a folder of the spool, in no order. Nothing if it does not exist."""
+    """The names without ``.json`` of the files in a folder of the spool, in no order. Nothing if it does not exist.
+    Raises OSError."""
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
@@ -284,7 +313,7 @@ def job_ids(folder: Path) -> Iterator[str]:
 
 
 def records(spool: SpoolPaths) -> Iterator[Record]:
-    """All readable records, in no order. Damaged ones are left out; recovery reports them."""
+    """All readable records, in no order. Damaged ones are left out; recovery reports them. Raises OSError."""
     for job_id in job_ids(spool.results):
         try:
             record = read_record(spool, job_id)

@@ -26,7 +26,7 @@ class Step:
     does: str
     left_before: str
     left_after: str
-    mended_by: str
+    repaired_by: str
 
 
 STEPS: tuple[Step, ...] = (
@@ -67,8 +67,10 @@ STEPS: tuple[Step, ...] = (
         "a running job; the child ends with its parent", "recovery ends the attempt; the job waits again",
     ),
     Step(
-        "child.take", "child", "receive the job", "a running job; the worker notices the child's death", "the same",
-        "the runner: a crash counts if the job ran alone; a batch runs again in halves",
+        "child.take", "child", "receive the job, and tell the worker that its operation begins",
+        "a running job; the worker notices the child's death", "the same",
+        "the runner: right before, the job waits; right after, a job that ran alone has a crash, and a batch runs again"
+        " in halves",
     ),
     Step(
         "vectors.append", "child", "append the memory's vectors behind the committed rows and sync them", "nothing",
@@ -199,7 +201,7 @@ POINTS: tuple[str, ...] = tuple(f"{side}:{step.name}" for step in STEPS for side
 _fault: Callable[[str], None] | None = None
 
 
-class _Entered:
+class _FaultPoint:
     """The context of a step; one object a name, since it holds no state."""
 
     __slots__ = ("_name",)
@@ -218,12 +220,12 @@ class _Entered:
             _fault(f"after:{self._name}")
 
 
-_ENTERED = {name: _Entered(name) for name in NAMES}
+_FAULT_POINTS = {name: _FaultPoint(name) for name in NAMES}
 
 
-def fault_point(name: str) -> _Entered:
+def fault_point(name: str) -> _FaultPoint:
     """The context in which the step of that name is carried out."""
-    return _ENTERED[name]
+    return _FAULT_POINTS[name]
 
 
 def arm(fault: str | None) -> None:

@@ -23,6 +23,7 @@ from jobs import client, spool
 from jobs.layout import SpoolPaths, Workspace
 from jobs.lock import is_held
 from jobs.model import Record
+from worker.scheduling.executing import read_executing
 
 PROJECT = Path(__file__).resolve().parent.parent
 PATIENCE = 240.0  # seconds; only what hangs takes so long, on a busy machine too
@@ -115,6 +116,10 @@ class Place:
             return until(look, f"{job_id} in {states}", seconds)
         except AssertionError as error:
             raise AssertionError(f"{error}; it is {self.record(job_id)}; the log ends:\n{self.log_end()}") from None
+
+    def executing(self, job_id: str) -> None:
+        """Wait until the worker has noted that the job's own operation runs."""
+        until(lambda: job_id in read_executing(self.spool), f"{job_id} is executed")
 
     def ended(self, job_id: str, seconds: float = PATIENCE) -> Record:
         return self.in_state(job_id, "succeeded", "failed", "cancelled", "expired", "rejected", seconds=seconds)

@@ -44,7 +44,7 @@ class Running:
             self.loop.close()
 
     def close(self) -> None:
-        self.server.leave()
+        self.server.request_exit()
         self._thread.join(20)
         assert not self._thread.is_alive()
         self.listening.close()

@@ -27,7 +27,7 @@ from jobs.kinds import KINDS
 from jobs.steps import STEPS
 from worker import cli
 from worker.monitoring.metrics import METRICS
-from worker.scheduling.recovery import DEBTS, REPAIRS
+from worker.scheduling.recovery import OUTBOX_DELIVERIES, REPAIRS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -118,7 +118,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def steps() -> str:
     """The durable steps in order: what a crash before or after each leaves, and what repairs it."""
     rows = [
-        (str(number), f"`{s.name}`", s.process, s.does, s.left_before, s.left_after, s.mended_by)
+        (str(number), f"`{s.name}`", s.process, s.does, s.left_before, s.left_after, s.repaired_by)
         for number, s in enumerate(STEPS, 1)
     ]
     head = ("", "step", "process", "does", "a crash right before leaves", "a crash right after leaves", "repaired by")
@@ -139,7 +139,7 @@ def repairs() -> str:
 
 def debts() -> str:
     """The repair for each state of a job's record and its outbox entry."""
-    rows = [(record, "pending" if owed else "delivered", debt) for (record, owed), debt in DEBTS.items()]
+    rows = [(record, "pending" if owed else "delivered", debt) for (record, owed), debt in OUTBOX_DELIVERIES.items()]
     return _table(("record", "outbox entry", "repair"), rows)
 
 

@@ -27,7 +27,7 @@ from bridge.search.explain_request import parse, problem
 from bridge.search.snapshot import Snapshot
 from bridge.settings import Settings
 from bridge.text.template import render, render_record
-from jobs import client, clock, files as disk, lifecycle, spool
+from jobs import client, clock, lifecycle, plain_files, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.lifecycle import Failed, Started, Succeeded
@@ -231,7 +231,7 @@ def _heartbeat(place: SpoolPaths, running: Record) -> dict[str, Any]:
 
 
 def _read(path: Path) -> Any:
-    return json.loads(disk.read_plain(path, spool.RECORD_LIMIT)[0])
+    return json.loads(plain_files.read_plain(path, spool.RECORD_LIMIT)[0])
 
 
 # --- memories and answers ---

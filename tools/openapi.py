@@ -10,7 +10,7 @@ from bridge.interface import answer_shapes as answers
 from bridge.interface.json_schema import Shape
 from bridge.memory import STATUS_WORDS, TOPIC_ID, MemoryKind, Status
 from bridge.search.question import BOOLEANS
-from jobs.client import Verb as ControlVerb
+from jobs.client import ControlVerb as ControlVerb
 from jobs.errors import ERRORS
 from jobs.ids import JOB_ID
 from jobs.kinds import KIND_NAMES, TEST_ONLY

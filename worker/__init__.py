@@ -9,6 +9,7 @@ modules and packages:
 ``app``: the composition root: all parts, and the loop that scans.
 ``heartbeat``: the heartbeat file.
 ``boot``: the current boot of the machine.
+``processes``: memory and processor time of the worker's processes.
 ``log``: the log file, its line formats, and the output of the other processes.
 ``version``: the version of the installed distribution.
 ``wording``: numbers, times and sizes in sentences.

@@ -18,11 +18,11 @@ from bridge.store.values import AppliedJob
 from jobs import clock, files, spool
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from jobs.lifecycle import Caps
+from jobs.lifecycle import CrashLimits
 from jobs.model import Record
 
 from .child.supervisor import Child
-from .heartbeat import Heartbeat, WorkerState, describe
+from .heartbeat import Heartbeat, describe
 from .inbox.control import Control
 from .inbox.intake import Intake, Limits
 from .inbox.watcher import Watcher, choose
@@ -35,7 +35,7 @@ from .server.endpoint import Endpoint
 from .version import VERSION
 
 if TYPE_CHECKING:
-    from jobs.schema import WorkerFacts
+    from jobs import schema
 
 log = logging.getLogger(__name__)
 
@@ -70,12 +70,20 @@ class Worker:
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._draining = False
-        caps = Caps(settings.max_crashes, settings.max_worker_deaths)
-        live = recovery.recover(paths, clock.now(), worker_died=worker_died, caps=caps)
-        figures = Counters()
+        crash_limits = CrashLimits(settings.max_crashes, settings.max_worker_deaths)
+        live = recovery.recover(paths, clock.now(), worker_died=worker_died, crash_limits=crash_limits)
+        counters = Counters()
         changed = threading.Event()  # the heartbeat's content has changed
-        self._ledger = Ledger(paths, live, changed=changed.set, stepped=figures.stepped, stands=self._stands, caps=caps)
-        self._child = Child(workspace, settings, figures)
+        self._ledger = Ledger(
+            paths,
+            live,
+            changed=changed.set,
+            stepped=counters.stepped,
+            has_committed=self._is_committed,
+            crash_limits=crash_limits,
+            holds_lock=self._still_holds_lock,
+        )
+        self._child = Child(workspace, settings, counters)
         self._runner = Runner(
             paths,
             self._ledger,
@@ -84,10 +92,10 @@ class Worker:
             idle_seconds=settings.child_idle_seconds,
             slice_seconds=settings.slice_seconds,
             changed=changed.set,
-            waits=self._wake.set,
+            on_requeued=self._wake.set,
         )
         self._runner.graph_lag = self._graph_lag()
-        self._queue = Queue(paths.queue_db, self._runner.look, self._waiting, self._runner.is_stale)
+        self._queue = Queue(paths.queue_db, self._runner.run_if_due, self._waiting, self._runner.is_stale)
         limits = Limits(
             max_job_bytes=settings.max_job_bytes,
             max_active_jobs=settings.max_active_jobs,
@@ -97,7 +105,7 @@ class Worker:
             test_jobs=settings.test_jobs,
             redact_secrets=settings.redact_secrets,
         )
-        rejected = partial(figures.count, "jobs_rejected")
+        rejected = partial(counters.count, "jobs_rejected")
         self._intake = Intake(paths, self._ledger, limits, self._enqueue_announced, rejected=rejected)
         self._control = Control(
             paths,
@@ -108,11 +116,11 @@ class Worker:
         self._watcher = Watcher(
             [paths.inbox, paths.control], self._wake, choose(settings.watcher, mounts.describe(workspace.root))
         )
-        self._endpoint = Endpoint(workspace, settings, changed.set, figures=figures)
+        self._endpoint = Endpoint(workspace, settings, changed.set, counters=counters)
         now = time.monotonic()
         self._active_at = self._next_maintenance = self._next_prune = now
-        self._next_tend = now + _RECONCILE_SECONDS
-        facts: WorkerFacts = {
+        self._next_reconcile = now + _RECONCILE_SECONDS
+        facts: schema.WorkerFacts = {
             "version": VERSION,
             "workspace": str(workspace.root),
             "embedder": settings.embedding.identity,
@@ -123,8 +131,9 @@ class Worker:
             facts,
             settings.heartbeat_seconds,
             lambda: describe(self._ledger, self._runner, self._child, self._watcher.state, self._endpoint.describe()),
-            figures,
+            counters,
             changed,
+            holds_lock,
         )
 
     # --- callbacks of the parts ---
@@ -136,9 +145,16 @@ class Worker:
     def _enqueue_announced(self) -> None:
         self._queue.put_many((record.job_id, record.priority) for record in self._ledger.take_announced())
 
-    def _stands(self, record: Record) -> bool:
+    def _is_committed(self, record: Record) -> bool:
         """Whether a job's change is committed."""
         return reader_of(self._workspace).is_applied(AppliedJob(record.job_id, record.job_sha256 or ""))
+
+    def _still_holds_lock(self) -> bool:
+        """Whether the lock file is in place. If not, wake the main thread, which stops the worker."""
+        if self._holds_lock():
+            return True
+        self._wake.set()
+        return False
 
     def _graph_lag(self) -> int | None:
         """The number of pending outbox entries from before this start; None if the store cannot be read.
@@ -173,7 +189,9 @@ class Worker:
         self._next_prune = time.monotonic()
 
     def _announce(self) -> None:
-        state: WorkerState = "draining" if self._draining else "paused" if self._runner.paused.is_set() else "ready"
+        state: schema.WorkerState = (
+            "draining" if self._draining else "paused" if self._runner.paused.is_set() else "ready"
+        )
         log.info("%s", state)
         self._heartbeat.state(state)
 
@@ -194,16 +212,16 @@ class Worker:
         files.remove(self._spool_paths.request("drain"))  # it was a request to the former worker
         self._heartbeat.start()
         self._watcher.start()
-        self._try(self._control.look)  # earlier requests, before any job starts
+        self._try(self._control.scan)  # earlier requests, before any job starts
         self._enqueue_announced()
         self._queue.start()
         self._endpoint.start()
-        log.info("%d jobs taken up", self._ledger.count())
+        log.info("%d jobs recovered", self._ledger.count())
         self._announce()
         try:
             while not self._stop.is_set():
                 self._wake.clear()
-                self._look()
+                self._scan()
                 self._wake.wait(self._pause_seconds())
         finally:
             self._heartbeat.state("exiting")
@@ -215,42 +233,47 @@ class Worker:
             self._heartbeat.stop()
             log.info("stopped")
 
-    def _look(self) -> None:
-        looks = (
-            self._take_in,
-            self._control.look,
+    def _scan(self) -> None:
+        if not self._holds_lock():
+            log.error(
+                "the lock file was removed: stopping at once, since another worker may start."
+                " The running jobs are interrupted; the next worker runs them again"
+            )
+            self.stop()
+            self._child.end_for_good()
+            return
+        steps = (
+            self._scan_inbox,
+            self._control.scan,
             self._enqueue_announced,
             self._watcher.ensure_watching,
             self._reconcile,
             self._maintain,
             self._prune,
-            self._leave,
+            self._stop_if_done,
         )
-        for look in looks:
-            self._try(look)
-        if not self._holds_lock():
-            log.error("the lock was removed: leaving, so that no second worker works beside this one")
-            self.stop()
+        for step in steps:
+            self._try(step)
 
     @staticmethod
-    def _try(look: Callable[[], object]) -> None:
+    def _try(step: Callable[[], object]) -> None:
         """Run one step of a scan and log its exception, such as a full disk or an unreadable folder.
 
         The worker keeps running, and the next scan tries again.
         """
         try:
-            look()
+            step()
         except Exception as error:
-            log.error("a look at the spool failed: %s", trace(error))
+            log.error("a step of the scan failed: %s", trace(error))
 
-    def _take_in(self) -> None:
+    def _scan_inbox(self) -> None:
         if not self._draining:
-            self._intake.look()
+            self._intake.scan()
 
     def _reconcile(self) -> None:
         """Every 30 s, repair the job folder and the queue while the worker runs."""
-        if time.monotonic() >= self._next_tend:
-            self._next_tend = time.monotonic() + _RECONCILE_SECONDS
+        if time.monotonic() >= self._next_reconcile:
+            self._next_reconcile = time.monotonic() + _RECONCILE_SECONDS
             spool.prepare(self._spool_paths)  # creates removed folders, without which nothing could be written
             recovery.reconcile(self._spool_paths, self._ledger, clock.now())
             self._queue.reconcile()
@@ -265,8 +288,7 @@ class Worker:
     def _prune(self) -> None:
         if time.monotonic() < self._next_prune:
             return
-        s = self._settings
-        keep = retention.Keep(s.keep_succeeded_days, s.keep_failed_days, s.keep_ended_jobs, s.keep_rejected_files)
+        keep = retention.RetentionLimits.from_settings(self._settings)
         self._next_prune = time.monotonic() + _PRUNE_SECONDS
         count = retention.prune(
             self._workspace, keep, lambda job_id: self._ledger.get(job_id) is not None, time.time(), _PRUNE_TOGETHER
@@ -275,13 +297,17 @@ class Worker:
             self._next_prune = time.monotonic()
             self._wake.set()
 
-    def _leave(self) -> None:
+    def _stop_if_done(self) -> None:
         """Stop when drained; or when idle for long enough, unless a person started the worker."""
-        runs = bool(self._runner.running)
-        if self._draining and not runs and (self._runner.paused.is_set() or not self._ledger.kinds_due()):
-            self.stop()
+        # In this order, since a job that starts meanwhile is seen as due or as running. ``Runner.running`` is empty
+        # for a moment while a started job goes to the child.
+        is_due = bool(self._ledger.kinds_due())
+        runs = self._ledger.counts()["running"] > 0
+        if self._draining and not runs and (self._runner.paused.is_set() or not is_due):
+            self.stop()  # only once: a second call would interrupt a job that has just started
+            return
         asked = self._endpoint.has_server
-        if runs or asked or self._ledger.count() or self._runner.graph_lag or self._runner.paused.is_set():
+        if asked or self._ledger.count() or self._runner.graph_lag or self._runner.paused.is_set():
             self._active_at = time.monotonic()
         if not self._leaves_when_idle or time.monotonic() - self._active_at < self._settings.worker_idle_seconds:
             return
@@ -292,7 +318,7 @@ class Worker:
             self._wake.set()
             self._announce()
             return
-        log.info("nothing to do for %g s: leaving", self._settings.worker_idle_seconds)
+        log.info("nothing to do for %g s: stopping", self._settings.worker_idle_seconds)
         self.stop()
 
     def _pause_seconds(self) -> float:

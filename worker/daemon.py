@@ -54,8 +54,7 @@ def serve(
         files.remove(workspace.spool.heartbeat)  # the former worker's: its process id may belong to another process now
         log.set_up(workspace.spool.log, settings.log_level, settings.log_format, foreground=foreground)
         worker_died = boot.died_since_boot(lock.read_note())
-        if worker_died:
-            _outlive_orphan(workspace)
+        _outlive_orphan(workspace)
         worker = Worker(
             workspace,
             settings,
@@ -71,9 +70,9 @@ def serve(
 
 
 def _outlive_orphan(workspace: Workspace) -> None:
-    """Wait until the child of a worker that died has ended.
+    """Wait until the child of an earlier worker has ended: that worker died, or its lock file was removed.
 
-    It may be committing a job's change. Until it ends, the job must not be reported as cancelled.
+    The child may be committing a job's change. Until it ends, the job must not be reported as cancelled.
     """
     deadline = time.monotonic() + _ORPHAN_SECONDS
     while is_held(workspace.store_lock) and time.monotonic() < deadline:

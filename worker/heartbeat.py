@@ -5,13 +5,15 @@ Only the lock decides whether a worker runs.
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from bridge.privacy.masking import trace
 from jobs import clock, files
 from jobs.layout import SpoolPaths
 from jobs.model import encode
@@ -25,8 +27,7 @@ from .scheduling.runner import Runner
 if TYPE_CHECKING:
     from jobs import schema
 
-
-WorkerState = Literal["starting", "ready", "draining", "paused", "exiting", "stopped"]
+log = logging.getLogger(__name__)
 
 _SHORTEST_PAUSE_SECONDS = 0.1  # between two writes, so that many changes cause few of them
 
@@ -39,34 +40,38 @@ class Heartbeat:
         paths: SpoolPaths,
         facts: schema.WorkerFacts,
         pause_seconds: float,
-        look: Callable[[], schema.WorkerActivity],
-        figures: Counters,
+        activity: Callable[[], schema.WorkerActivity],
+        counters: Counters,
         changed: threading.Event,
+        holds_lock: Callable[[], bool] = lambda: True,
     ) -> None:
-        """``facts`` never change; ``look`` returns the present activity; ``changed`` is set by any thread when the
-        activity has changed. ``figures`` are the counters, which are written to their own file."""
+        """``facts`` never change; ``activity`` returns the present activity; ``changed`` is set by any thread when the
+        activity has changed. ``counters`` are written to their own file. ``holds_lock``:
+        whether this worker still has the workspace's lock; without it, nothing is written, since the files may belong
+        to another worker."""
         self._paths = paths
         self._pause = pause_seconds
-        self._look = look
-        self._figures = CountersFile(paths, figures)
-        self._state: WorkerState = "starting"
+        self._activity = activity
+        self._counters = CountersFile(paths, counters)
+        self._state: schema.WorkerState = "starting"
         self._began = time.monotonic()
         self._worker_id = secrets.token_hex(8)
         self._boot_id = boot.boot_id()
         self._started_at = clock.iso(clock.now())
         self._facts = facts
         self._changed = changed
+        self._holds_lock = holds_lock
         self._stopped = threading.Event()
         self._writing = threading.Lock()
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
 
     def start(self) -> None:
         """Write both files and start the thread."""
-        self._figures.write(at_once=True)  # replaces the former worker's counters
+        self._write_counters(at_once=True)  # replaces the former worker's counters
         self.write()
         self._thread.start()
 
-    def state(self, state: WorkerState) -> bool:
+    def state(self, state: schema.WorkerState) -> bool:
         """Set the state and write it at once. Returns whether it was written."""
         self._state = state
         return self.write()
@@ -76,11 +81,13 @@ class Heartbeat:
         self._stopped.set()
         self._changed.set()
         self._thread.join()
-        self._figures.write(at_once=True)
+        self._write_counters(at_once=True)
         self.state("stopped")
 
     def write(self) -> bool:
-        """Write the heartbeat. Returns False if that fails, as on a full disk."""
+        """Write the heartbeat. Returns False if that fails, as on a full disk, or if the lock file was removed."""
+        if not self._holds_lock():
+            return False
         with self._writing:
             heartbeat: schema.Heartbeat = {
                 "schema_version": 1,
@@ -92,7 +99,7 @@ class Heartbeat:
                 "state": self._state,
                 "heartbeat_at": clock.iso(clock.now()),
                 "uptime_seconds": round(time.monotonic() - self._began, 1),
-                **self._look(),
+                **self._activity(),
             }
             try:
                 files.replace_without_sync(self._paths.heartbeat, encode(heartbeat))
@@ -104,9 +111,16 @@ class Heartbeat:
         while not self._stopped.is_set():
             self._changed.wait(self._pause)
             self._changed.clear()
-            self.write()
-            self._figures.write()
+            try:
+                self.write()
+                self._write_counters()
+            except Exception as error:  # without this thread, clients would believe that the worker hangs
+                log.error("the heartbeat was not written: %s", trace(error))
             self._stopped.wait(_SHORTEST_PAUSE_SECONDS)
+
+    def _write_counters(self, *, at_once: bool = False) -> None:
+        if self._holds_lock():
+            self._counters.write(at_once=at_once)
 
 
 def describe(

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from jobs import files, steps
+from jobs import files, plain_files, steps
 from jobs.layout import Workspace
 from jobs.model import canonical_json
 
@@ -155,7 +155,7 @@ def load(workspace: Workspace, digest: str) -> Preview | None:
     Raises JobError: FILE_UNSAFE, FILE_TOO_LARGE.
     """
     try:
-        content = json.loads(files.read_own(workspace.preview(digest), _LIMIT))
+        content = json.loads(plain_files.read_own(workspace.preview(digest), _LIMIT))
         preview = Preview(
             topic_id=content["topic_id"],
             sources=tuple((source["memory_id"], source["content_sha256"]) for source in content["sources"]),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from jobs import clock, files, spool
+from jobs import clock, files, plain_files, spool
 from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.layout import Workspace
@@ -258,6 +258,6 @@ def _changed(path: Path) -> float:
 def _read(path: Path) -> bytes:
     """The content of a file that belongs to this user; empty if it does not exist or cannot be read."""
     try:
-        return files.read_own(path, spool.RECORD_LIMIT)
+        return plain_files.read_own(path, spool.RECORD_LIMIT)
     except (OSError, JobError):
         return b""

@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import unquote
 from uuid import UUID
 
-from jobs import clock, files
+from jobs import clock, files, plain_files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -101,7 +101,7 @@ def read(text: Text) -> str:
     if text.path is None:
         raise UnreadableText("Its file is not in .cognee_data any more.")
     try:
-        return files.read_own(text.path, TEXT_LIMIT).decode()
+        return plain_files.read_own(text.path, TEXT_LIMIT).decode()
     except UnicodeDecodeError:
         raise UnreadableText("Its file is no text in UTF-8.") from None
     except JobError as error:
@@ -119,7 +119,7 @@ def archive(workspace: Workspace) -> Path | None:
     """
     databases = databases_of(workspace)
     try:
-        if not files.is_real_folder(databases.lstat()) or not any(databases.iterdir()):
+        if not plain_files.is_real_folder(databases.lstat()) or not any(databases.iterdir()):
             return None
     except FileNotFoundError:
         return None

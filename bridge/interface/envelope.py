@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from jobs.errors import ERRORS, JobError, Reaction
+from jobs.errors import JobError, Reaction, error_kind
 from jobs.files import is_no_space
 
 from ..privacy.masking import masked, masked_value, trace
@@ -83,7 +83,7 @@ def exit_code(value: Mapping[str, Any]) -> int:
     if value["success"]:
         return DONE
     code = value["error_code"]
-    if ERRORS[code].reaction is Reaction.REJECT or value.get("error_details", {}).get("state") == "rejected":
+    if error_kind(code).reaction is Reaction.REJECT or value.get("error_details", {}).get("state") == "rejected":
         return REJECTED
     return _EXIT_CODES.get(code, FAILED)
 

@@ -90,10 +90,12 @@ def submit(
 
 
 def require_success(record: Record) -> None:
-    """Raises the JobError of an ended job unless it succeeded; CANCELLED if it has no error."""
+    """Raises the JobError of an ended job unless it succeeded; CANCELLED for a cancelled one, whose record may still
+    have the error of its last attempt."""
     if record.state == "succeeded":
         return
-    error = record.error or JobError("CANCELLED").as_dict()
+    error = None if record.state == "cancelled" else record.error
+    error = error or JobError("CANCELLED").as_dict()
     raise JobError(
         error["code"],
         error["message"],

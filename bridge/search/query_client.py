@@ -13,7 +13,7 @@ from _thread import allocate_lock  # threading takes a millisecond to import
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobs import files, heartbeat
+from jobs import heartbeat, plain_files
 from jobs.errors import JobError
 from jobs.layout import Workspace, find_workspace
 from jobs.lock import is_held
@@ -104,7 +104,7 @@ def from_worker(verb: Verb, workspace: Workspace, settings: Settings, arguments:
         if not http["serving"]:
             _poke(port, deadline)
             return None
-        token = files.read_plain(workspace.spool.token, _TOKEN_BYTES)[0].decode("ascii")
+        token = plain_files.read_plain(workspace.spool.token, _TOKEN_BYTES)[0].decode("ascii")
         body = json.dumps(arguments).encode()
         return _checked(_exchange(port, f"/v1/{verb}?settings=none", token, body, deadline))
     except (OSError, JobError, ValueError, LookupError, TypeError, AttributeError, RecursionError):

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, StrictBool, StrictInt
 
-from jobs.payloads import Dated, FilledText, Importance, Model, ShortText, Text, Timestamp, TopicId
+from jobs.payloads import FilledText, Importance, Model, OptionalTimestamp, ShortText, Text, Timestamp, TopicId
 
 from ..memory import MemoryKind, Status
 from ..store.values import KeptBecause
@@ -66,9 +66,9 @@ class LegacyMetadata(Model):
     session_id: Text | None = None
     plan_id: Text | None = None
     status: Status | None = None
-    created_at: Dated = None
-    updated_at: Dated = None
-    source_created_at: Dated = None
+    created_at: OptionalTimestamp = None
+    updated_at: OptionalTimestamp = None
+    source_created_at: OptionalTimestamp = None
     importance: Importance | None = None
 
 
@@ -79,9 +79,9 @@ class _StructuredMetadata(Model):
     topic_id: TopicId
     session_id: Text | None = None
     plan_id: Text | None = None
-    created_at: Dated = None
-    updated_at: Dated = None
-    source_created_at: Dated = None
+    created_at: OptionalTimestamp = None
+    updated_at: OptionalTimestamp = None
+    source_created_at: OptionalTimestamp = None
     importance: Importance | None = None
     context: Text = Field(description="Of a decision record: its narrative.")
     decisions: Words = None

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jobs import files, steps
+from jobs import files, plain_files, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.spelling import nearest
@@ -37,7 +37,7 @@ def load(workspace: Workspace, receipt_id: str) -> dict[str, Any]:
     known_ids = ids(workspace)
     if receipt_id in known_ids:  # only ids of existing receipts are used as file names
         try:
-            receipt = json.loads(files.read_own(workspace.receipt(receipt_id), _LIMIT))
+            receipt = json.loads(plain_files.read_own(workspace.receipt(receipt_id), _LIMIT))
             if receipt["format"] == FORMAT and receipt["receipt"] == receipt_id:
                 return dict(receipt)
         except (FileNotFoundError, ValueError, KeyError, TypeError):

@@ -36,7 +36,7 @@ LAYERS = {
         "retrieve ingest compact migrate_summaries",
     ),
     "worker": (
-        "version boot wording log",
+        "version boot wording log processes",
         "monitoring admin mcp",
         "child",
         "scheduling doctor",
@@ -273,10 +273,8 @@ def test_every_exception_is_needed() -> None:
             {
                 "bridge/store/mounts.py",
                 "worker/boot.py",
-                "worker/child/process.py",
                 "worker/doctor/",
-                "worker/monitoring/measurements.py",
-                "worker/server/process.py",
+                "worker/processes.py",
             },
         ),
         ("numpy", {"bridge/embedding/", "bridge/store/", "bridge/search/", "bridge/compaction/"}),

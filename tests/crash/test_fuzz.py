@@ -25,7 +25,7 @@ import pytest
 from harness import SOAK, Place, RealWorker, is_running, until
 
 from bridge.text.template import parse as parse_text
-from jobs import files
+from jobs import plain_files
 from jobs.errors import ERRORS, JobError, Reaction
 from jobs.ids import is_job_id
 from jobs.kinds import KIND_NAMES
@@ -456,5 +456,5 @@ def _nothing_was_followed(place: Place) -> None:
         if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
             assert MARK.encode() not in path.read_bytes(), path
         if path.parent == place.spool.results:
-            assert files.is_own_file(path)
+            assert plain_files.is_own_file(path)
             assert stat.S_IMODE(status.st_mode) == 0o600

@@ -43,7 +43,9 @@ REPLAYABLE = ("failed", "cancelled", "expired")
 LIMITS = Limits(
     max_job_bytes=4096, max_active_jobs=3, min_free_bytes=0, max_attempts=3, partial_write_grace=0.0, test_jobs=True
 )
-EVERYTHING = retention.Keep(succeeded_days=1000, failed_days=1000, ended_jobs=0, rejected_files=10_000)  # but reasons
+EVERYTHING = retention.RetentionLimits(
+    succeeded_days=1000, failed_days=1000, ended_jobs=0, rejected_files=10_000
+)  # but reasons
 
 # What the child does with a job. The effect, where there is one, is committed before anything else happens.
 ONE_BY_ONE: dict[str, tuple[bool, str | None]] = {
@@ -143,15 +145,17 @@ class FakeChild:
         progress: object,
         *,
         timeout_seconds: float | None = None,
-        between: Callable[[], None] | None = None,
-        unwanted: Callable[[], bool] = lambda: False,
+        on_pause: Callable[[], None] | None = None,
+        is_cancelled: Callable[[], bool] = lambda: False,
+        on_executing: Callable[[bool], None] = lambda runs: None,
     ) -> dict[str, Any]:
         self._depth += 1
         self.pid = 1
         try:
-            if unwanted():
+            if is_cancelled():
                 self.end("cancelled")
-            return self._serve(request["jobs"], between)
+            on_executing(True)
+            return self._serve(request["jobs"], on_pause)
         except ChildEnded:
             self.pid = None
             raise
@@ -160,7 +164,7 @@ class FakeChild:
             if not self._depth:
                 self._why = None
 
-    def _serve(self, tasks: list[dict[str, Any]], between: Callable[[], None] | None) -> dict[str, Any]:
+    def _serve(self, tasks: list[dict[str, Any]], on_pause: Callable[[], None] | None) -> dict[str, Any]:
         play = self._world.next_play()
         for task in tasks:
             self._world.is_asked(task["job_id"])
@@ -172,10 +176,10 @@ class FakeChild:
             for task in tasks:
                 self._world.commit(task["job_id"], task["sha256"])
         self._world.happens(play.meanwhile, tasks)
-        if play.meanwhile == "others are let in" and between is not None and self._depth == 1 and self._why is None:
-            between()
+        if play.meanwhile == "others are let in" and on_pause is not None and self._depth == 1 and self._why is None:
+            on_pause()
             if self.pid is None:
-                raise ChildEnded("died", between=True)
+                raise ChildEnded("died", in_pause=True)
         if self._why is not None:
             raise ChildEnded(self._why)
         if play.act in ALL_TOGETHER:
@@ -195,7 +199,7 @@ class Engine:
         once = world.tree()
         assert recovery.recover(place, world.now, worker_died=worker_died) == live, "mending twice equals mending once"
         assert world.tree() == once
-        self.ledger = Ledger(place, live, now=lambda: world.now, jitter=lambda: 0.5, stands=world.stands)
+        self.ledger = Ledger(place, live, now=lambda: world.now, jitter=lambda: 0.5, has_committed=world.stands)
         self.messages: list[str] = []
         self.child = FakeChild(world)
         self.runner = Runner(
@@ -277,7 +281,7 @@ class EngineMachine(RuleBasedStateMachine):
     def happens(self, meanwhile: str, tasks: list[dict[str, Any]]) -> None:
         if meanwhile == "it is cancelled":
             client.cancel(self.place, tasks[0]["job_id"])
-            self.engine.control.look()
+            self.engine.control.scan()
         elif meanwhile == "the spool is tended":
             recovery.reconcile(self.place, self.engine.ledger, self.now)
 
@@ -353,8 +357,8 @@ class EngineMachine(RuleBasedStateMachine):
         self.kill_at = armed
 
     def look(self) -> None:
-        self.engine.intake.look()
-        self.engine.control.look()
+        self.engine.intake.scan()
+        self.engine.control.scan()
         self.engine.enqueue()
 
     @rule(
@@ -381,7 +385,7 @@ class EngineMachine(RuleBasedStateMachine):
             if self.engine.messages:
                 job_id = self.engine.messages.pop(number % len(self.engine.messages))
                 self.plays = list(plays)
-                self.guarded(lambda job_id=job_id: self.engine.runner.look(job_id))  # type: ignore[misc]
+                self.guarded(lambda job_id=job_id: self.engine.runner.run_if_due(job_id))  # type: ignore[misc]
                 self.guarded(self.engine.enqueue)
 
     @rule(
@@ -492,7 +496,7 @@ class EngineMachine(RuleBasedStateMachine):
         for _ in range(60):
             self.look()
             while self.engine.messages:
-                self.engine.runner.look(self.engine.messages.pop(0))
+                self.engine.runner.run_if_due(self.engine.messages.pop(0))
                 self.engine.enqueue()
             self.now += timedelta(hours=1)
         recovery.reconcile(self.place, self.engine.ledger, self.now)

@@ -34,6 +34,7 @@ def noop(place: Place, **payload: Any) -> str:
 def running(place: Place, job_id: str) -> Record:
     """The record once the job runs in a child that is past its start."""
     record = place.in_state(job_id, "running")
+    place.executing(job_id)
     until(lambda: (place.heartbeat().get("in_flight") or [{}])[0].get("progress"), "it is at work")
     return record
 

@@ -53,7 +53,7 @@ class Bench:
         """Look at what has become due until nothing more has."""
         while found := self.announced():
             for job_id in found:
-                self.runner.look(job_id)
+                self.runner.run_if_due(job_id)
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
 
 def test_waiting_jobs_of_a_kind_run_together_up_to_the_limit(bench: Bench) -> None:
     bench.accept(*(f"job-{number:02d}" for number in range(10)))
-    bench.runner.look("job-05")
+    bench.runner.run_if_due("job-05")
     assert bench.asked == [["job-05", *(f"job-{number:02d}" for number in range(8) if number != 5)]]
     assert [bench.record(f"job-{number:02d}").state for number in (0, 5, 7, 8, 9)] == [
         "succeeded", "succeeded", "succeeded", "queued", "queued",
@@ -92,7 +92,7 @@ def test_each_job_of_a_batch_has_an_outcome_of_its_own(bench: Bench) -> None:
     bench.accept("bad", outcome="fail")
     bench.accept("later", outcome="retry")
     bench.accept("good", "well")
-    bench.runner.look("good")
+    bench.runner.run_if_due("good")
     assert len(bench.asked) == 1
     states = {job_id: bench.record(job_id).state for job_id in ("bad", "later", "good", "well")}
     assert states == {"bad": "failed", "later": "retrying", "good": "succeeded", "well": "succeeded"}
@@ -102,7 +102,7 @@ def test_after_a_crash_of_many_the_innocent_succeed_and_only_the_culprit_is_pois
     bench.accept("a", "b", "c")
     bench.accept("culprit", outcome="crash")
     bench.accept("d", "e")
-    bench.runner.look("a")
+    bench.runner.run_if_due("a")
     bench.work_off()
     for job_id in "abcde":
         record = bench.record(job_id)
@@ -118,7 +118,7 @@ def test_a_crash_of_many_halves_how_many_run_together(bench: Bench) -> None:
     bench.accept("a", "b", "c", "d", "e", "f", "g")
     bench.accept("culprit", outcome="crash")
     for _ in range(4):
-        bench.runner.look("culprit")
+        bench.runner.run_if_due("culprit")
     assert [len(asked) for asked in bench.asked] == [8, 4, 2, 1]
     record = bench.record("culprit")
     assert (record.state, record.crashes) == ("retrying", 1)
@@ -128,27 +128,27 @@ def test_a_crash_of_many_halves_how_many_run_together(bench: Bench) -> None:
 def test_a_job_that_was_cancelled_before_it_was_looked_at_is_not_run(bench: Bench) -> None:
     bench.accept("a", "b")
     assert bench.runner.cancel("a") == "cancelled"
-    bench.runner.look("a")
-    bench.runner.look("b")
+    bench.runner.run_if_due("a")
+    bench.runner.run_if_due("b")
     assert bench.asked == [["b"]]
 
 
 def test_a_job_whose_time_is_over_expires_instead_of_running_and_the_others_run(bench: Bench) -> None:
     bench.accept("a", "b", expires_at="2020-01-01T00:00:00Z")
     bench.accept("c")
-    bench.runner.look("a")
-    bench.runner.look("c")
+    bench.runner.run_if_due("a")
+    bench.runner.run_if_due("c")
     assert [bench.record(job_id).state for job_id in "abc"] == ["expired", "expired", "succeeded"]
     assert bench.asked == [["c"]]
 
 
 def test_a_job_whose_effect_stands_does_not_expire(bench: Bench) -> None:
     """Its next attempt only pays the graph what it is owed."""
-    bench.ledger._stands = lambda record: record.job_id == "a"
+    bench.ledger._has_committed = lambda record: record.job_id == "a"
     bench.accept("a", "b", expires_at="2020-01-01T00:00:00Z")
     bench.ledger.apply({"a": lifecycle.Started(), "b": lifecycle.Started()})
     bench.ledger.apply({"a": lifecycle.Interrupted(), "b": lifecycle.Interrupted()})
-    bench.runner.look("a")
+    bench.runner.run_if_due("a")
     assert [bench.record(job_id).state for job_id in "ab"] == ["succeeded", "expired"]
 
 
@@ -164,7 +164,7 @@ def test_an_answer_to_a_dead_attempt_changes_nothing(bench: Bench, monkeypatch: 
         return answer
 
     monkeypatch.setattr(bench.runner._child, "ask", slow)
-    bench.runner.look("a")
+    bench.runner.run_if_due("a")
     record = bench.record("a")
     assert (record.state, record.attempt, record.result) == ("running", 2, None)
 
@@ -172,22 +172,22 @@ def test_an_answer_to_a_dead_attempt_changes_nothing(bench: Bench, monkeypatch: 
 def test_a_paused_runner_begins_nothing(bench: Bench) -> None:
     bench.accept("a")
     bench.runner.paused.set()
-    bench.runner.look("a")
+    bench.runner.run_if_due("a")
     assert (bench.record("a").state, bench.asked) == ("queued", [])
     bench.runner.paused.clear()
-    bench.runner.look("a")
+    bench.runner.run_if_due("a")
     assert bench.record("a").state == "succeeded"
 
 
 def test_a_job_that_has_crashed_alone_is_never_run_with_others_again(bench: Bench) -> None:
     """Else each of its attempts would interrupt a whole batch, and halve it again."""
     bench.accept("culprit", outcome="crash")
-    bench.runner.look("culprit")
+    bench.runner.run_if_due("culprit")
     bench.accept("a", "b", "c")
     tomorrow = clock.now() + timedelta(days=1)
     bench.runner._now = bench.ledger._now = lambda: tomorrow
-    bench.runner.look("a")
-    bench.runner.look("culprit")
+    bench.runner.run_if_due("a")
+    bench.runner.run_if_due("culprit")
     assert bench.asked == [["culprit"], ["a", "b", "c"], ["culprit"]]
 
 
@@ -195,7 +195,7 @@ def test_an_interruption_by_somebody_elses_crash_counts_for_nothing(bench: Bench
     bench.accept("a")
     bench.accept("culprit", outcome="crash")
     bench.announced()
-    bench.runner.look("a")
+    bench.runner.run_if_due("a")
     record = bench.record("a")
     assert (record.state, record.errors, record.crashes) == ("queued", 0, 0)
     assert (record.attempts[-1].outcome, record.attempts[-1].error_code) == ("interrupted", "CHILD_DIED")
@@ -205,17 +205,17 @@ def test_an_interruption_by_somebody_elses_crash_counts_for_nothing(bench: Bench
 def test_a_stale_or_doubled_message_does_nothing(bench: Bench) -> None:
     bench.accept("a")
     for job_id in ("a", "a", "nobody"):
-        bench.runner.look(job_id)
+        bench.runner.run_if_due(job_id)
     assert bench.asked == [["a"]]
     assert len(bench.record("a").attempts) == 1
 
 
 def test_a_delayed_job_is_not_run_before_its_time(bench: Bench) -> None:
     bench.accept("later", outcome="retry")
-    bench.runner.look("later")
+    bench.runner.run_if_due("later")
     bench.accept("a")
-    bench.runner.look("later")
-    bench.runner.look("a")
+    bench.runner.run_if_due("later")
+    bench.runner.run_if_due("a")
     assert bench.asked == [["later"], ["a"]]
 
 
@@ -223,20 +223,20 @@ def test_a_job_whose_copy_is_gone_fails_alone_with_what_to_do(bench: Bench) -> N
     bench.accept("a", "b", "gone", "broken")
     bench.place.spool.copy("gone").unlink()
     bench.place.spool.copy("broken").write_bytes(b"{")
-    bench.runner.look("a")
+    bench.runner.run_if_due("a")
     assert {job_id: bench.record(job_id).state for job_id in ("a", "b")} == {"a": "succeeded", "b": "succeeded"}
     for job_id in ("gone", "broken"):
         record = bench.record(job_id)
         assert record.error is not None
         assert (record.state, record.error["code"], record.error["remediation"]) == (
-            "failed", "JOB_NOT_FOUND", "Submit the job anew.",
+            "failed", "JOB_NOT_FOUND", "Submit the job again.",
         )  # fmt: skip
 
 
 def test_a_stopping_runner_begins_nothing(bench: Bench) -> None:
     bench.accept("a")
     bench.runner.stopping.set()
-    bench.runner.look("a")
+    bench.runner.run_if_due("a")
     assert bench.record("a").state == "queued"
     assert bench.asked == []
 
@@ -246,7 +246,7 @@ def test_a_child_that_cannot_be_started_is_waited_for_and_no_stop(
 ) -> None:
     monkeypatch.setattr("worker.child.process.sys.executable", "/nowhere/python")
     bench.accept("a")
-    bench.runner.look("a")
+    bench.runner.run_if_due("a")
     record = bench.record("a")
     assert record.error is not None
     assert (record.state, record.error["code"], record.errors) == ("retrying", "SYSTEM_BUSY", 0)
@@ -290,7 +290,7 @@ def test_an_unexpected_error_of_many_is_tried_with_each_alone(bench: Bench, monk
 def test_the_records_of_a_batch_survive_a_new_ledger(bench: Bench) -> None:
     """What was written is what is found."""
     bench.accept("a", "b")
-    bench.runner.look("a")
+    bench.runner.run_if_due("a")
     assert {record.job_id: record.state for record in spool.records(bench.place.spool)} == {
         "a": "succeeded",
         "b": "succeeded",

@@ -380,10 +380,10 @@ async def test_created_at_in_a_payload_is_when_it_was_indexed_not_the_nodes(lab:
 async def test_a_datetime_field_comes_back_as_text(lab: Lab) -> None:
     from datetime import UTC, datetime
 
-    class Dated(lab.models.DataPoint):
+    class OptionalTimestamp(lab.models.DataPoint):
         created_at: datetime
 
-    point = Dated(created_at=datetime(2025, 1, 1, tzinfo=UTC))
+    point = OptionalTimestamp(created_at=datetime(2025, 1, 1, tzinfo=UTC))
     await lab.add([point])
     node = await lab.node(point)
     assert node is not None

@@ -29,7 +29,7 @@ from bridge.interface.question_arguments import with_settings
 from bridge.search import query_client
 from bridge.search.reader import Verb
 from bridge.settings import Settings, load
-from jobs import files
+from jobs import plain_files
 
 NOW = "2026-11-20T12:00:00Z"
 SCRIPT = str(PROJECT / "bridge" / "retrieve.py")
@@ -71,7 +71,7 @@ class Served(Place):
     ) -> tuple[int, bytes]:
         """Over HTTP: the status and the body."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
-        token = token or files.read_own(Path(self.http["token_file"]), 256).decode()
+        token = token or plain_files.read_own(Path(self.http["token_file"]), 256).decode()
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         try:
             connection.request("POST", f"/v1/{verb}", json.dumps(arguments), headers)
@@ -414,7 +414,7 @@ def test_a_worker_that_is_killed_takes_its_server_along_and_the_next_one_serves(
     place = Served(tmp_path, model_cache)
     first = place.worker().ready()
     server = place.warm()
-    old = files.read_own(place.spool.token, 256).decode()
+    old = plain_files.read_own(place.spool.token, 256).decode()
     os.kill(server, signal.SIGSTOP)  # it cannot even listen to what it is told
     first.kill()
     until(lambda: not is_running(server), "the server is gone")
@@ -422,7 +422,7 @@ def test_a_worker_that_is_killed_takes_its_server_along_and_the_next_one_serves(
     assert json.loads(place.printed("retrieve", "session", "--json")[1])["success"] is True
     with place.worker():
         assert place.warm() != server
-        assert files.read_own(place.spool.token, 256).decode() != old
+        assert plain_files.read_own(place.spool.token, 256).decode() != old
         status, data = place.ask(token=old, query="session")
         assert (status, json.loads(data)["error_code"]) == (401, "HTTP_UNAUTHORIZED")
         monkeypatch.setattr(query_client, "PATIENCE_SECONDS", 30.0)

@@ -14,7 +14,7 @@ import httpx
 import pytest
 from harness import PATIENCE, PROJECT, SOAK, Place, RealWorker, until
 
-from jobs import files
+from jobs import plain_files
 from jobs.model import encode
 from worker.http import tickets
 from worker.http.state import DESCRIPTION
@@ -34,7 +34,7 @@ class Operated(Place):
 
     @property
     def token(self) -> str:
-        return files.read_own(self.spool.token, 256).decode()
+        return plain_files.read_own(self.spool.token, 256).decode()
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> httpx.Response:
         sent = {"Authorization": f"Bearer {self.token}", **headers}

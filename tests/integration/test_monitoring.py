@@ -17,7 +17,7 @@ from harness import PATIENCE, Place, RealWorker, until
 from prometheus_client.parser import text_string_to_metric_families
 
 from bridge.search import query_client
-from jobs import files, spool
+from jobs import files, plain_files, spool
 from worker.monitoring.metrics import METRICS, PREFIX
 
 KEY = "sk-quoted-by-the-provider-0123456789"
@@ -56,7 +56,7 @@ class Watched(Place):
     def get(self, path: str, *, token: bool = True, **headers: str) -> tuple[int, bytes]:
         told = self.heartbeat()["http"]
         if token:
-            headers["Authorization"] = f"Bearer {files.read_own(Path(told['token_file']), 256).decode()}"
+            headers["Authorization"] = f"Bearer {plain_files.read_own(Path(told['token_file']), 256).decode()}"
         connection = http.client.HTTPConnection("127.0.0.1", query_client.port_of(told["url"]), timeout=PATIENCE)
         try:
             connection.request("GET", path, headers=headers)

@@ -54,6 +54,7 @@ def busy(place: Place, worker: RealWorker, sleep_ms: int) -> tuple[str, int]:
     """A job that runs for so long, and the process id of the child that it runs in."""
     job_id = place.submit("noop", {"sleep_ms": sleep_ms})
     place.in_state(job_id, "running")
+    place.executing(job_id)
     (child,) = until(worker.children, "the child is there")
     return job_id, child
 

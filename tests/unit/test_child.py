@@ -194,7 +194,7 @@ def test_a_mistake_while_long_work_stands_still_does_not_leave_it_standing(made:
         raise RuntimeError("a mistake")
 
     with pytest.raises(RuntimeError):
-        child.ask(REQUEST, between=between)
+        child.ask(REQUEST, on_pause=between)
     assert child.pid is None
     assert child.ask(REQUEST)["graph_lag"] == 0
 
@@ -219,7 +219,7 @@ for line in sys.stdin:
         child.ask(REQUEST)
         seen.append(process_of(child)._deadline)
 
-    child.ask(REQUEST, timeout_seconds=1000.0, between=between)
+    child.ask(REQUEST, timeout_seconds=1000.0, on_pause=between)
     assert seen == [None, None]
     assert process_of(child).is_usable()
 
@@ -287,3 +287,23 @@ def test_a_child_is_ended_also_where_there_is_no_thread_left_to_do_it(
     (error,) = came
     assert isinstance(error, ChildEnded)
     assert error.why == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("script", "executing"),
+    [
+        ("raise SystemExit(1)", [False]),
+        (SPEAKING + "sys.stdin.readline()", [False]),
+        (SPEAKING + "sys.stdin.readline(); say(begun=True)", [True, True]),
+        (SPEAKING + "sys.stdin.readline(); say(begun=True); say(loading=True)", [True, False, False]),
+        (SPEAKING + "sys.stdin.readline(); say(begun=True); say(loading=True); say(loading=False)",
+         [True, False, True, True]),
+    ],
+    ids=["before it has loaded", "before the operation", "in the operation", "while it loads more", "after that"],
+)  # fmt: skip
+def test_a_child_that_dies_says_whether_the_operation_ran(made: Made, script: str, executing: list[bool]) -> None:
+    told: list[bool] = []
+    with pytest.raises(ChildEnded) as ended:
+        made(script).ask(REQUEST, on_executing=told.append)  # type: ignore[arg-type]
+    assert [*told, ended.value.executing] == executing
+    assert ended.value.why == "died"

@@ -600,3 +600,12 @@ def test_what_to_do_about_a_failed_job_names_it(capsys: pytest.CaptureFixture[st
     error = JobError("LLM_NOT_CONFIGURED", details={"job_id": "a-job"})
     display.show(argparse.Namespace(command="cognify"), envelope.failure(error))
     assert "cognee-memory jobs retry a-job" in capsys.readouterr().err
+
+
+def test_a_job_that_was_cancelled_while_it_waited_for_a_retry_is_reported_as_cancelled() -> None:
+    """Its record may still have the error of its last attempt."""
+    error = JobError("SYSTEM_BUSY").as_dict()
+    record = Record(job_id="a", kind="noop", job_sha256="0", state="cancelled", error=error)
+    with pytest.raises(JobError, match="CANCELLED") as raised:
+        submission.require_success(record)
+    assert raised.value.details == {"job_id": "a", "state": "cancelled"}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import threading
 import time
 from datetime import UTC, datetime
@@ -245,8 +247,8 @@ def test_a_job_that_is_not_there_cannot_be_cancelled(place: SpoolPaths) -> None:
 # --- requests about no single job ---
 
 
-@pytest.mark.parametrize("verb", get_args(client.Verb))
-def test_a_request_is_a_file_under_its_verb(place: SpoolPaths, verb: client.Verb) -> None:
+@pytest.mark.parametrize("verb", get_args(client.ControlVerb))
+def test_a_request_is_a_file_under_its_verb(place: SpoolPaths, verb: client.ControlVerb) -> None:
     client.request(place, verb)
     (path,) = place.control.iterdir()
     assert path == place.request(verb)
@@ -282,3 +284,20 @@ def test_nobody_waits_for_a_request_where_no_worker_is_or_longer_than_asked(plac
     with Lock(place.lock) as lock:
         assert lock.acquire()
         assert not client.wait_until_handled(place, place.request("prune"), 0.02)
+
+
+@pytest.mark.parametrize("first", ["request", "drop", "request of a job"])
+def test_the_first_file_in_a_workspace_is_private_and_ignored_by_git(tmp_path: Path, first: str) -> None:
+    place = SpoolPaths(tmp_path / "spool")
+    before = os.umask(0o022)
+    try:
+        if first == "request":
+            client.request(place, "pause")
+        elif first == "drop":
+            client.submit(place, "noop", {})
+        else:
+            client.request_jobs(place, {"a": (place.cancel("a"), None)})
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(place.root.stat().st_mode) == 0o700
+    assert (place.root / ".gitignore").read_text() == "*\n"

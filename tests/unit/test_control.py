@@ -28,7 +28,7 @@ class Desk:
         self.place = SpoolPaths(folder)
         spool.prepare(self.place)
         self.effects: set[str] = set()
-        self.ledger = ledger_type(self.place, [], stands=lambda record: record.job_id in self.effects)
+        self.ledger = ledger_type(self.place, [], has_committed=lambda record: record.job_id in self.effects)
         self.obeyed: list[str] = []
         self.full = False
         verbs = {verb: self.obey(verb) for verb in ("pause", "resume", "drain", "prune")}
@@ -51,7 +51,7 @@ class Desk:
     def ask(self, name: str, request: object) -> Path:
         path = self.place.control / name
         path.write_bytes(json.dumps(request).encode())
-        self.control.look()
+        self.control.scan()
         return path
 
     @property
@@ -85,7 +85,7 @@ def test_a_request_against_a_running_job_stays_until_the_job_has_stopped(desk: D
     assert request.exists()
     assert desk.control.waits
     desk.ledger.apply({"a": Cancelled()})
-    desk.control.look()
+    desk.control.scan()
     assert desk.record.state == "cancelled"
     assert not request.exists()
     assert not desk.control.waits
@@ -95,7 +95,7 @@ def test_a_request_that_a_running_job_outran_is_deleted_at_its_end(desk: Desk) -
     desk.ledger.apply({"a": Started()})
     request = desk.ask("cancel-a.json", {"job_id": "a", "generation": 1})
     desk.ledger.apply({"a": Succeeded({})})
-    desk.control.look()
+    desk.control.scan()
     assert desk.record.state == "succeeded"
     assert not request.exists()
 
@@ -115,7 +115,7 @@ def test_a_request_against_a_running_job_stops_its_next_attempt(desk: Desk) -> N
     desk.ledger.apply({"a": Started()})
     desk.ask("cancel-a.json", {"job_id": "a", "generation": 1})
     desk.ledger.apply({"a": Failed(JobError("TEST_RETRY"))})
-    desk.control.look()
+    desk.control.scan()
     assert desk.record.state == "cancelled"
 
 
@@ -230,7 +230,7 @@ def test_a_job_that_waits_or_is_of_another_generation_is_not_dismissed(desk: Des
 def test_a_request_that_cannot_be_read_is_refused_and_deleted(desk: Desk, name: str, content: bytes) -> None:
     path = desk.place.control / name
     path.write_bytes(content)
-    desk.control.look()
+    desk.control.scan()
     assert not path.exists()
     assert desk.record.state == "queued"
     assert desk.obeyed == []
@@ -241,14 +241,14 @@ def test_a_request_about_no_single_job_is_obeyed_once(desk: Desk, verb: str) -> 
     request = desk.ask(f"{verb}.json", {"requested_at": "2026-11-20T12:00:00Z"})
     assert desk.obeyed == [verb]
     assert not request.exists()
-    desk.control.look()
+    desk.control.scan()
     assert desk.obeyed == [verb]
 
 
 def test_what_the_client_asks_for_is_what_is_obeyed(desk: Desk) -> None:
-    for verb in get_args(client.Verb):
+    for verb in get_args(client.ControlVerb):
         client.request(desk.place, verb)
-        desk.control.look()
+        desk.control.scan()
         assert desk.obeyed[-1] == verb
         assert not desk.place.request(verb).exists()
 
@@ -260,7 +260,7 @@ def test_of_requests_that_contradict_each_other_the_last_one_counts(desk: Desk, 
         path = desk.place.request(verb)
         path.write_bytes(b"{}")
         os.utime(path, (second, second))
-    desk.control.look()
+    desk.control.scan()
     assert desk.obeyed == list(verbs)
 
 
@@ -273,7 +273,7 @@ def test_a_request_that_cannot_be_obeyed_now_holds_up_no_other(desk: Desk) -> No
     assert desk.record.state == "cancelled"
     assert (desk.obeyed, drain.exists()) == ([], True)
     desk.full = False
-    desk.control.look()
+    desk.control.scan()
     assert (desk.obeyed, drain.exists()) == (["drain"], False)
 
 
@@ -288,7 +288,7 @@ def test_a_link_or_a_pipe_is_no_request_and_is_not_followed(desk: Desk, tmp_path
     target.write_bytes(b"{}")
     desk.place.request("pause").symlink_to(target)
     os.mkfifo(desk.place.request("resume"))
-    desk.control.look()
+    desk.control.scan()
     assert desk.obeyed == []
     assert list(desk.place.control.iterdir()) == []
     assert target.exists()
@@ -311,7 +311,7 @@ def test_a_request_that_came_while_the_former_was_obeyed_is_obeyed_too(desk: Des
     desk.control = Control(desk.place, desk.ledger, desk.ledger.cancel, {"prune": again})
     desk.ask("prune.json", {})
     assert path.exists()
-    desk.control.look()
+    desk.control.scan()
     assert (desk.obeyed, path.exists()) == (["prune", "prune"], False)
 
 
@@ -329,5 +329,5 @@ def test_a_cancellation_of_what_was_dropped_under_a_rejected_id_waits_for_its_ac
     assert request.exists()
     assert not desk.control.waits  # the look that accepts the job reads the request right after
     desk.place.dropped("b").unlink()
-    desk.control.look()
+    desk.control.scan()
     assert not request.exists()

@@ -69,11 +69,11 @@ def test_jobs_whose_acceptance_the_disk_refused_half_way_all_run_in_the_end(
 
     full_after(number)
     try:
-        intake.look()
+        intake.scan()
     except OSError:
         pass  # the worker logs it and looks again
     full_after(None)
-    intake.look()
+    intake.scan()
 
     assert spool.inbox(place) == []
     assert {record.job_id: (record.state, record.generation) for record in ledger.live()} == {
@@ -126,7 +126,7 @@ def test_a_step_that_the_disk_refuses_is_written_when_there_is_room_again(
         write(*arguments)
 
     monkeypatch.setattr(spool, "write_records", refusing)
-    bench.runner.look("a")
+    bench.runner.run_if_due("a")
     record = spool.read_record(bench.place, "a")
     assert record is not None
     assert (record.state, record.attempt) == ("succeeded", 1)
@@ -147,7 +147,7 @@ def test_a_worker_that_stops_on_a_full_disk_does_not_hang(tmp_path: Path, monkey
 
     def look() -> None:
         try:
-            bench.runner.look("a")
+            bench.runner.run_if_due("a")
         except OSError as error:
             stopped.append(error)
 

@@ -234,6 +234,7 @@ LATER = clock.iso(NOW + timedelta(hours=1))
         (queue(rejected=2), {"JOBS_REJECTED"}),
         (queue(brief("retrying", 90, "DISK_FULL"), runs=True), {"JOBS_RETRYING"}),
         (queue(brief("retrying", 9, "DISK_FULL"), runs=True), set()),
+        (queue(brief("retrying", 1, "CHILD_START_FAILED"), runs=True), {"CHILD_NOT_STARTING"}),
         (queue(*[brief()] * 9), {"BACKLOG_LARGE"}),
         (queue(*[brief("succeeded")] * 6), {"RECORDS_MANY"}),
         (queue(damaged=["a"]), {"RECORDS_DAMAGED"}),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from harness import PROJECT
 
+from bridge.interface import envelope
 from jobs.errors import ERRORS, ErrorKind, JobError, Reaction
 
 
@@ -29,9 +31,24 @@ def test_an_error_of_a_record_holds_the_tables_words_unless_better_ones_are_give
     assert told == plain | {"message": "It went wrong.", "remediation": "Mend it.", "details": {"line": 3}}
 
 
-def test_a_code_that_is_not_in_the_table_cannot_be_raised() -> None:
-    with pytest.raises(KeyError):
-        JobError("NO_SUCH_CODE")
+def test_a_code_of_a_later_version_is_an_error_that_ends_a_job() -> None:
+    """A record may have it after the return to an older version, and must not be a traceback for its reader."""
+    error = JobError("OF_A_LATER_VERSION", "It went wrong.", remediation="Do this.")
+    assert (error.code, error.message, error.remediation) == ("OF_A_LATER_VERSION", "It went wrong.", "Do this.")
+    assert (error.reaction, error.retryable) == (Reaction.GIVE_UP, False)
+    assert "OF_A_LATER_VERSION" in JobError("OF_A_LATER_VERSION").message
+    assert envelope.exit_code(envelope.failure(error)) == envelope.FAILED
+
+
+def test_every_code_that_the_program_raises_is_in_the_table() -> None:
+    used = {
+        code
+        for package in ("jobs", "bridge", "worker")
+        for path in (PROJECT / package).rglob("*.py")
+        for code in re.findall(r'JobError\(\s*"([A-Z_]+)"', path.read_text("utf-8"))
+    }
+    assert len(used) > 50
+    assert used <= ERRORS.keys()
 
 
 def test_every_reaction_is_used() -> None:

@@ -45,7 +45,7 @@ from jobs.lifecycle import Failed
 from jobs.model import Record
 from tools.schemas import schemas
 from worker.cli import main, parser
-from worker.scheduling.retention import Keep, prune
+from worker.scheduling.retention import RetentionLimits, prune
 from worker.terminal import command_table, import_copy, job_commands
 
 NOW = clock.parse("2026-11-20T12:00:00Z")
@@ -865,9 +865,9 @@ def test_copies_whose_import_is_done_are_pruned_and_those_that_may_be_tried_agai
     now = NOW.timestamp()
     for name in states:
         os.utime(place.imported(name), (now, now - (31 * 86_400 if name in ("old", "live") else 60)))
-    prune(place, Keep(1000, 1000), lambda job_id: job_id == "live", now)
+    prune(place, RetentionLimits(1000, 1000), lambda job_id: job_id == "live", now)
     assert {path.stem for path in place.imports.iterdir()} == {"failed", "live", "old", "new"}
-    prune(place, Keep(1000, 30), lambda job_id: job_id == "live", now)
+    prune(place, RetentionLimits(1000, 30), lambda job_id: job_id == "live", now)
     assert {path.stem for path in place.imports.iterdir()} == {"failed", "live", "new"}
 
 

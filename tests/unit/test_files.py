@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import batch, files
+from jobs import batch, files, plain_files
 from jobs.errors import JobError
 
 OTHER = 65534  # nobody's user id
@@ -128,7 +128,7 @@ def test_what_is_no_real_folder_is_not_taken_for_one(tmp_path: Path, name: str) 
     assert caught.value.code == "FILE_UNSAFE"
     assert mode(tmp_path / "target") == 0o755
     assert not (tmp_path / "none").exists()
-    assert not files.is_own_folder(path)
+    assert not plain_files.is_own_folder(path)
 
 
 @posix
@@ -145,7 +145,7 @@ def test_another_users_folder_is_neither_used_nor_changed(tmp_path: Path) -> Non
     with pytest.raises(JobError, match="another user"):
         files.make_folder(tmp_path / "theirs")
     assert mode(tmp_path / "theirs") == before
-    assert not files.is_own_folder(tmp_path / "theirs")
+    assert not plain_files.is_own_folder(tmp_path / "theirs")
 
 
 @posix
@@ -371,20 +371,20 @@ def test_git_ignores_a_folder_of_ours(tmp_path: Path) -> None:
 
 def refused(path: Path, limit: int = 10) -> str:
     with pytest.raises(JobError) as caught:
-        files.read_plain(path, limit)
+        plain_files.read_plain(path, limit)
     return caught.value.code
 
 
 def test_a_plain_file_is_read_with_its_status(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"0123456789")
-    data, status = files.read_plain(tmp_path / "file", 10)
+    data, status = plain_files.read_plain(tmp_path / "file", 10)
     assert data == b"0123456789"
     assert status.st_size == 10
 
 
 def test_a_missing_file_is_told_apart_from_an_unsafe_one(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        files.read_plain(tmp_path / "none", 10)
+        plain_files.read_plain(tmp_path / "none", 10)
 
 
 def test_a_file_over_the_limit_is_not_read(tmp_path: Path) -> None:
@@ -430,11 +430,11 @@ def test_that_it_is_only_a_second_name_can_be_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x")
     (tmp_path / "second").hardlink_to(tmp_path / "file")
     with pytest.raises(JobError) as caught:
-        files.read_plain(tmp_path / "second", 10)
+        plain_files.read_plain(tmp_path / "second", 10)
     assert caught.value.details == {"names": 2}
-    assert files.read_own(tmp_path / "second", 10) == b"x"
+    assert plain_files.read_own(tmp_path / "second", 10) == b"x"
     (tmp_path / "file").unlink()
-    assert files.read_plain(tmp_path / "second", 10)[0] == b"x"
+    assert plain_files.read_plain(tmp_path / "second", 10)[0] == b"x"
 
 
 @root
@@ -442,7 +442,7 @@ def test_a_file_that_another_user_really_owns_is_refused_unread(tmp_path: Path) 
     (tmp_path / "file").write_bytes(b"0123456789x")
     os.chown(tmp_path / "file", OTHER, OTHER)
     assert refused(tmp_path / "file") == "FILE_UNSAFE"
-    assert not files.is_own_file(tmp_path / "file")
+    assert not plain_files.is_own_file(tmp_path / "file")
 
 
 @posix
@@ -468,7 +468,7 @@ def swap(path: Path, by: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 
 
 @posix
-@pytest.mark.parametrize("read", [files.read_plain, files.read_own])
+@pytest.mark.parametrize("read", [plain_files.read_plain, plain_files.read_own])
 @pytest.mark.parametrize("kind", ["link", "dangling", "pipe", "folder", "socket", "device"])
 def test_what_comes_between_the_look_and_the_opening_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, read: Callable[[Path, int], object]
@@ -508,12 +508,12 @@ def test_without_nofollow_a_link_that_comes_between_is_found_out_as_well(
     (tmp_path / "secret").write_bytes(b"secret")
     path = tmp_path / "file"
     path.write_bytes(b"{}")
-    monkeypatch.setattr(files, "_NOFOLLOW", 0)
-    monkeypatch.setattr(files, "_READ", files._READ & ~os.O_NOFOLLOW)
-    assert files.read_plain(path, 10)[0] == b"{}"
+    monkeypatch.setattr(plain_files, "_NOFOLLOW", 0)
+    monkeypatch.setattr(plain_files, "_READ", plain_files._READ & ~os.O_NOFOLLOW)
+    assert plain_files.read_plain(path, 10)[0] == b"{}"
     swap(path, lambda path: path.symlink_to(tmp_path / "secret"), monkeypatch)
     with pytest.raises(FileNotFoundError):
-        files.read_plain(path, 10)
+        plain_files.read_plain(path, 10)
 
 
 @posix
@@ -528,7 +528,7 @@ def test_a_trouble_that_may_pass_does_not_condemn_a_file(
 
     monkeypatch.setattr(os, "open", fail)
     with pytest.raises(OSError) as caught:
-        files.read_plain(tmp_path / "file", 10)
+        plain_files.read_plain(tmp_path / "file", 10)
     assert caught.value.errno == code
 
 
@@ -539,7 +539,7 @@ def test_a_file_of_ours_that_we_may_not_read_is_refused_with_the_reason(
     (tmp_path / "file").write_bytes(b"{}")
     monkeypatch.setattr(os, "open", Reader(os.open, 1))
     with pytest.raises(JobError, match="cannot be opened") as caught:
-        files.read_plain(tmp_path / "file", 10)
+        plain_files.read_plain(tmp_path / "file", 10)
     assert caught.value.code == "FILE_UNSAFE"
 
 
@@ -562,10 +562,10 @@ def test_folders_sockets_and_devices_are_refused(tmp_path: Path, monkeypatch: py
 @posix
 def test_a_file_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_bytes(b"x")
-    assert files.is_own_file(tmp_path / "file")
+    assert plain_files.is_own_file(tmp_path / "file")
     monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
     assert refused(tmp_path / "file") == "FILE_UNSAFE"
-    assert not files.is_own_file(tmp_path / "file")
+    assert not plain_files.is_own_file(tmp_path / "file")
 
 
 @posix
@@ -582,8 +582,8 @@ def test_a_file_that_is_replaced_while_it_is_open_is_read_as_it_was(
         return fstat(descriptor)
 
     monkeypatch.setattr(os, "fstat", replace_then_fstat)
-    assert files.read_plain(path, 10)[0] == b"old"
-    assert files.read_plain(path, 10)[0] == b"new"
+    assert plain_files.read_plain(path, 10)[0] == b"old"
+    assert plain_files.read_plain(path, 10)[0] == b"new"
 
 
 def test_a_reader_never_sees_a_part_while_a_writer_replaces(tmp_path: Path) -> None:
@@ -603,8 +603,19 @@ def test_a_reader_never_sees_a_part_while_a_writer_replaces(tmp_path: Path) -> N
     writer.start()
     seen = 0
     while not done.is_set():
-        assert files.read_plain(path, 1_000_000)[0] in contents
+        assert plain_files.read_plain(path, 1_000_000)[0] in contents
         seen += 1
     writer.join()
     assert seen > 0
     assert names(tmp_path) == {"file"}
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o277])
+def test_missing_parents_are_private_too(tmp_path: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        files.make_folder(tmp_path / "a" / "b" / "c")
+    finally:
+        os.umask(before)
+    for path in ("a", "a/b", "a/b/c"):
+        assert stat.S_IMODE((tmp_path / path).stat().st_mode) == 0o700, path

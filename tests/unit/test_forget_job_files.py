@@ -59,7 +59,7 @@ def test_the_files_are_scrubbed_before_the_job_ends(bench: Bench) -> None:
         rejected=[name_digest("r.1.json")],
         parts=[name_digest(".half.tmp")],
     )
-    bench.runner.look("f")
+    bench.runner.run_if_due("f")
     assert bench.record("f").result == {"n": 1}
     assert holds(bench) == []
     assert bench.record("good").result == {"memory_id": "0" * 32, "topic": ""}
@@ -84,11 +84,11 @@ def test_what_the_disk_refuses_keeps_the_job_from_ending(
             raise OSError(full_disk, os.strerror(full_disk))
 
         full.setattr(spool, "scrub", refuse)
-        bench.runner.look("f")
+        bench.runner.run_if_due("f")
     assert (bench.record("f").state, (bench.record("f").error or {})["code"]) == ("retrying", "DISK_FULL")
     assert holds(bench)
     bench.now = bench.now.replace(year=bench.now.year + 1)
-    bench.runner.look("f")
+    bench.runner.run_if_due("f")
     assert bench.record("f").state == "succeeded"
     assert holds(bench) == []
 
@@ -99,6 +99,6 @@ def test_a_forgetting_that_failed_can_be_tried_again(bench: Bench) -> None:
         "outcomes": {"f": {"error": {"code": "TOPIC_NOT_FOUND", "message": "", "remediation": "", "details": {}}}},
         "graph_lag": 0,
     }
-    bench.runner.look("f")
+    bench.runner.run_if_due("f")
     assert bench.record("f").state == "failed"
     assert bench.ledger.replay("f").state == "queued"

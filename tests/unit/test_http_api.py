@@ -448,7 +448,7 @@ def test_told_to_leave_it_finishes_what_it_answers() -> None:
     asker = threading.Thread(target=lambda: found.append(running.ask(body={"query": "hold"})))
     asker.start()
     until(lambda: running.told.in_flight == 1, "it is being answered")
-    running.server.leave()
+    running.server.request_exit()
     running.loop.call_soon_threadsafe(running.told.released.set)
     asker.join()
     assert found[0].status == 200

@@ -64,17 +64,17 @@ def test_what_cannot_be_moved_gets_one_answer_and_stops_no_other(
         immovable.setattr(Path, "replace", refusing(Path.replace, "a.json", code))
         for number in range(4):
             door.drop(f"b{number}")
-            door.intake.look()
+            door.intake.scan()
             assert door.has(f"b{number}")
         assert len(list(door.place.rejected.iterdir())) == 1, "the reason, once"
         record = spool.read_record(door.place, "a")
         assert record is not None
         assert (record.state, record.generation) == ("rejected", 1)
-    door.intake.look()
+    door.intake.scan()
     assert door.place.dropped("a").is_dir(), "it has its answer"
     door.place.dropped("a").rmdir()
     door.drop("a")
-    door.intake.look()
+    door.intake.scan()
     assert door.has("a")
 
 
@@ -85,7 +85,7 @@ def test_a_good_file_that_cannot_be_taken_away_is_accepted_once_and_stops_no_oth
     monkeypatch.setattr(Path, "unlink", refusing(Path.unlink, "a.json", errno.EPERM))
     for number in range(4):
         door.drop(f"b{number}")
-        door.intake.look()
+        door.intake.scan()
         assert door.has(f"b{number}")
     assert door.has("a")
     assert list(door.place.rejected.iterdir()) == []
@@ -103,13 +103,13 @@ def test_a_file_that_cannot_be_read_for_a_while_is_read_later(door: Door, monkey
     with monkeypatch.context() as broken:
         broken.setattr(os, "open", failing)
         door.drop("b")
-        door.intake.look()
+        door.intake.scan()
         assert door.has("b")
         assert not door.has("a")
         assert list(door.place.rejected.iterdir()) == [], "no good file is condemned for the disk's sake"
     monkeypatch.setattr(intake_module, "_AGAIN_SECONDS", 0.0)
     os.utime(door.place.dropped("a"))  # it has changed: no need to wait
-    door.intake.look()
+    door.intake.scan()
     assert door.has("a")
 
 
@@ -118,10 +118,10 @@ def test_a_file_put_in_place_by_link_and_unlink_is_waited_for(tmp_path: Path) ->
     path = door.drop("a")
     path.rename(path.with_name(".a.part"))
     path.hardlink_to(path.with_name(".a.part"))
-    door.intake.look()
+    door.intake.scan()
     assert door.intake.waits_for_growing_files
     path.with_name(".a.part").unlink()
-    door.intake.look()
+    door.intake.scan()
     assert door.has("a")
 
 
@@ -131,7 +131,7 @@ def test_a_folder_among_the_requests_stops_no_request(door: Door) -> None:
     control = Control(door.place, door.ledger, lambda job_id: "ended", {"pause": lambda request: heard.append("pause")})
     for _ in range(2):
         files.replace(door.place.request("pause"), b"{}")
-        control.look()
+        control.scan()
     assert heard == ["pause", "pause"]
 
 
@@ -139,3 +139,48 @@ def test_a_folder_that_looks_like_an_unfinished_write_does_not_keep_the_worker_f
     for folder in (door.place.results, door.place.active, door.place.worker):
         (folder / ".x.tmp").mkdir()
     assert recovery.recover(door.place, clock.now()) == []
+
+
+@pytest.mark.parametrize("step", ["reason.json", "json"])
+def test_a_rejection_that_the_disk_refuses_waits_and_stops_no_other_file(
+    door: Door, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """The valid files before it are accepted, later scans go on, and one reason is left in the end."""
+    monkeypatch.setattr(intake_module, "_AGAIN_SECONDS", 3600.0)
+    bad = door.place.dropped("m")
+    bad.write_bytes(b"no json")
+    replace = Path.replace
+
+    def full(self: Path, target: Path) -> Path:
+        if target.parent == door.place.rejected and target.name == f"m.1.{step}":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return replace(self, target)
+
+    with monkeypatch.context() as disk:
+        disk.setattr(Path, "replace", full)
+        for number in range(3):
+            door.drop(f"a{number}")
+            door.drop(f"z{number}")
+            door.intake.scan()
+            assert door.has(f"a{number}"), "before it in the folder"
+            assert door.has(f"z{number}"), "and behind it"
+        assert list(door.place.rejected.iterdir()) == []
+        assert bad.exists()
+    os.utime(bad, (1, 1))  # it has changed: no need to wait
+    door.intake.scan()
+    door.intake.scan()  # a changed file might still be being written at the first
+    assert {path.name for path in door.place.rejected.iterdir()} == {"m.1.json", "m.1.reason.json"}
+    assert not bad.exists()
+
+
+def test_an_error_that_ends_a_scan_loses_no_valid_file(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    door.drop("a")
+    (door.place.inbox / "not a job's name.json").write_bytes(b"{}")
+
+    def fails(*_: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(intake_module.redaction, "reject", fails)
+    with pytest.raises(RuntimeError):
+        door.intake.scan()
+    assert door.has("a")

@@ -44,8 +44,8 @@ class Door:
         return path
 
     def look(self) -> None:
-        self.intake.look()
-        self.intake.look()  # an unparsable file is looked at twice before its grace is over
+        self.intake.scan()
+        self.intake.scan()  # an unparsable file is looked at twice before its grace is over
 
     def reason(self, stem: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.place.rejected / f"{stem}.1.reason.json").read_bytes())
@@ -83,8 +83,8 @@ def test_requests_have_their_turn_before_an_inbox_that_takes_long(door: Door, mo
         door.drop(f"{name}.json")
     ticks = itertools.count(0, 2.0)
     monkeypatch.setattr("worker.inbox.intake.time", SimpleNamespace(monotonic=lambda: next(ticks)))
-    assert (door.intake.look(), door.intake.has_more) == (2, True)
-    assert (door.intake.look(), door.intake.has_more) == (1, False)
+    assert (door.intake.scan(), door.intake.has_more) == (2, True)
+    assert (door.intake.scan(), door.intake.has_more) == (1, False)
 
 
 def test_the_first_jobs_of_a_full_inbox_are_enqueued_before_the_last_are_read(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_the_first_jobs_of_a_full_inbox_are_enqueued_before_the_last_are_read(tm
         door.drop(f"job-{number:03d}.json")
     told: list[int] = []
     door.intake._accepted = lambda: told.append(len(spool.inbox(door.place)))
-    assert door.intake.look() == 200
+    assert door.intake.scan() == 200
     assert told == [136, 72, 8, 0]
 
 
@@ -199,9 +199,9 @@ def test_the_grace_begins_anew_whenever_the_file_grows(tmp_path: Path) -> None:
     path = door.drop("a.json", b"{")
     for size in range(1, 6):
         path.write_bytes(b"{" + b" " * size)
-        door.intake.look()
+        door.intake.scan()
         assert path.exists(), "it grew since the last look"
-    door.intake.look()
+    door.intake.scan()
     assert not path.exists()
 
 
@@ -209,9 +209,9 @@ def test_a_file_that_vanished_is_waited_for_no_longer(tmp_path: Path) -> None:
     door = Door(tmp_path / "spool", grace=3600.0)
     door.drop("a.json", b"{").unlink()
     door.drop("b.json", b"{")
-    door.intake.look()
+    door.intake.scan()
     (door.place.inbox / "b.json").unlink()
-    door.intake.look()
+    door.intake.scan()
     assert not door.intake.waits_for_growing_files
 
 

@@ -38,8 +38,8 @@ class Door:
 
     def drop(self, name: str, data: bytes) -> None:
         (self.place.inbox / name).write_bytes(data)
-        self.intake.look()
-        self.intake.look()
+        self.intake.scan()
+        self.intake.scan()
 
     def holding(self, secret: str = KEY) -> list[str]:
         """The files that hold the secret, or whose names do."""
@@ -204,7 +204,7 @@ def test_what_is_no_plain_file_is_moved_unread(door: Door, tmp_path: Path) -> No
     outside.write_text(KEY)
     (door.place.inbox / "link.json").symlink_to(outside)
     os.mkfifo(door.place.inbox / "pipe.json")
-    door.intake.look()
+    door.intake.scan()
     assert (door.place.rejected / "link.1.json").is_symlink()
     assert (door.place.rejected / "pipe.1.json").is_fifo()
     assert outside.read_text() == KEY
@@ -225,9 +225,9 @@ def test_a_file_that_came_under_the_name_meanwhile_stays(door: Door, monkeypatch
 
     monkeypatch.setattr(files, "replace", slowly)
     for _ in range(2):
-        door.intake.look()
+        door.intake.scan()
     monkeypatch.undo()
-    door.intake.look()
+    door.intake.scan()
     assert door.holding() == []
     record = door.ledger.get("bad")
     assert record is not None

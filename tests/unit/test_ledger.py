@@ -11,7 +11,7 @@ import pytest
 from jobs import batch, clock, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
-from jobs.lifecycle import Cancelled, Caps, Crashed, Event, Failed, Interrupted, Started, Succeeded, WorkerDied
+from jobs.lifecycle import Cancelled, Crashed, CrashLimits, Event, Failed, Interrupted, Started, Succeeded, WorkerDied
 from jobs.model import Job, Record, encode
 from jobs.parse import parse_job
 from jobs.states import State
@@ -325,7 +325,7 @@ def test_a_job_that_has_ended_or_that_nobody_knows_is_not_cancelled(place: Spool
 @pytest.mark.parametrize("event", [None, Failed(JobError("TEST_RETRY")), Interrupted()])
 def test_once_the_effect_is_committed_it_is_too_late_to_cancel(place: SpoolPaths, event: Event | None) -> None:
     """Whether the job runs, or waits for the attempt that pays the graph what it is owed."""
-    ledger = Ledger(place, [], stands=lambda record: record.job_id == "a")
+    ledger = Ledger(place, [], has_committed=lambda record: record.job_id == "a")
     accepted(ledger, "a", "b")
     ledger.apply({"a": Started(), "b": Started()})
     if event is not None:
@@ -338,7 +338,7 @@ def test_once_the_effect_is_committed_it_is_too_late_to_cancel(place: SpoolPaths
 
 def test_before_the_first_attempt_nobody_has_to_look_whether_the_effect_stands(place: SpoolPaths) -> None:
     asked: list[str] = []
-    ledger = Ledger(place, [], stands=lambda record: bool(asked.append(record.job_id)))
+    ledger = Ledger(place, [], has_committed=lambda record: bool(asked.append(record.job_id)))
     accepted(ledger, "a")
     assert ledger.cancel("a") == "cancelled"
     assert asked == []
@@ -415,7 +415,7 @@ def test_three_crashes_alone_end_a_job_as_poison_and_interruptions_count_for_not
 
 
 def test_the_caps_are_the_settings(place: SpoolPaths) -> None:
-    ledger = Ledger(place, [], caps=Caps(crashes=2, worker_deaths=1))
+    ledger = Ledger(place, [], crash_limits=CrashLimits(crashes=2, worker_deaths=1))
     accepted(ledger, "a", "b")
     ledger.apply({"a": Started(), "b": Started()})
     ledger.apply({"a": WorkerDied(), "b": Crashed()})
@@ -516,3 +516,28 @@ def test_a_start_that_was_half_written_is_the_same_attempt_at_the_next_try(
     started = ledger.apply({"a": Started(), "b": Started()})
     assert [(record.job_id, record.ticket) for record in started] == [("a", (1, 1)), ("b", (1, 1))]
     assert len(on_disk(place, "a").attempts) == 1
+
+
+def test_a_worker_without_its_lock_changes_no_record_and_no_copy(place: SpoolPaths) -> None:
+    """Another worker may have recovered the job and started its second attempt: the record belongs to that worker."""
+    is_held = True
+    ledger = Ledger(place, [], now=lambda: NOW, holds_lock=lambda: is_held)
+    accepted(ledger, "a", "b")
+    (running,) = ledger.apply({"a": Started()})
+    ledger.apply({"b": Cancelled()})
+    is_held = False
+    before = {path: path.read_bytes() for path in place.root.rglob("*.json")}
+    late = {"a": running.ticket}
+    refused = (
+        lambda: ledger.apply({"a": Succeeded({})}, late),
+        lambda: accepted(ledger, "c"),
+        lambda: ledger.rewrite(["a"]),
+        lambda: ledger.replay("b"),
+        lambda: ledger.dismiss(on_disk(place, "b")),
+        lambda: ledger.scrub(["b"], []),
+    )
+    for change in refused:
+        with pytest.raises(OSError, match="lock"):
+            change()
+    assert {path: path.read_bytes() for path in place.root.rglob("*.json")} == before
+    assert ledger.get("a") == running

@@ -12,11 +12,11 @@ from hypothesis import given, strategies as st
 from jobs import clock, lifecycle
 from jobs.errors import ERRORS, JobError, Reaction
 from jobs.lifecycle import (
-    CAPS,
+    CRASH_LIMITS,
     TRANSITIONS,
     Cancelled,
-    Caps,
     Crashed,
+    CrashLimits,
     Event,
     Expired,
     Failed,
@@ -112,8 +112,8 @@ def test_every_arrow_of_the_table_can_be_taken() -> None:
     taken: set[tuple[State, type[Event], State]] = set()
     starts = [in_state(state) for state in STATES]
     starts += [  # the last tries of what is then taken for poison
-        step(walked(*[Started(), Crashed()] * (CAPS.crashes - 1)), Started(), at(99)),
-        step(walked(*[Started(), WorkerDied()] * (CAPS.worker_deaths - 1)), Started(), at(99)),
+        step(walked(*[Started(), Crashed()] * (CRASH_LIMITS.crashes - 1)), Started(), at(99)),
+        step(walked(*[Started(), WorkerDied()] * (CRASH_LIMITS.worker_deaths - 1)), Started(), at(99)),
     ]
     for record in starts:
         for event in EVENTS:
@@ -213,13 +213,14 @@ def test_waits_for_different_reasons_are_entries_of_their_own() -> None:
 
 
 def test_three_crashes_alone_are_poison() -> None:
-    twice: list[Event] = [Started(), Crashed()] * (CAPS.crashes - 1)
+    twice: list[Event] = [Started(), Crashed()] * (CRASH_LIMITS.crashes - 1)
     again = walked(*twice)
     assert again.error is not None
     assert (again.state, again.error["code"]) == ("retrying", "CHILD_DIED")
     ended = walked(*twice, Started(), Crashed())
     assert ended.error is not None
     assert (ended.state, ended.error["code"]) == ("failed", "POISON")
+    assert "ended unexpectedly 3 times" in ended.error["message"]
 
 
 def deaths(count: int, *, together: int = 1) -> list[Event]:
@@ -238,7 +239,8 @@ def test_ten_deaths_of_the_worker_with_the_job_alone_are_poison() -> None:
     ended = walked(*deaths(10))
     assert ended.error is not None
     assert (ended.state, ended.worker_deaths, ended.error["code"]) == ("failed", 10, "POISON")
-    assert (CAPS.crashes, CAPS.worker_deaths) == (3, 10)
+    assert "the worker ended unexpectedly 10 times" in ended.error["message"]
+    assert (CRASH_LIMITS.crashes, CRASH_LIMITS.worker_deaths) == (3, 10)
 
 
 def test_a_death_of_the_worker_during_a_batch_proves_nothing_about_its_members() -> None:
@@ -248,12 +250,14 @@ def test_a_death_of_the_worker_during_a_batch_proves_nothing_about_its_members()
     assert (ended.state, ended.worker_deaths) == ("failed", 10)
 
 
-@pytest.mark.parametrize(("event", "most"), [(Crashed(), Caps(crashes=50)), (WorkerDied(), Caps(worker_deaths=50))])
-def test_the_caps_can_be_raised(event: Event, most: Caps) -> None:
+@pytest.mark.parametrize(
+    ("event", "most"), [(Crashed(), CrashLimits(crashes=50)), (WorkerDied(), CrashLimits(worker_deaths=50))]
+)
+def test_the_caps_can_be_raised(event: Event, most: CrashLimits) -> None:
     record = lifecycle.accept(job(), NOON)
     for number in range(50):
         assert not record.ended, number
-        record = step(step(record, Started(), at(number), caps=most), event, at(number), caps=most)
+        record = step(step(record, Started(), at(number), crash_limits=most), event, at(number), crash_limits=most)
     assert record.error is not None
     assert (record.state, record.error["code"]) == ("failed", "POISON")
 
@@ -472,7 +476,7 @@ events = st.one_of(
     st.sampled_from([Cancelled(), Expired(), Replayed()]),
 )
 walks = st.lists(st.tuples(events, st.floats(-100, 100), st.floats(0, 1)), max_size=60)
-CLOSE = Caps(crashes=2, worker_deaths=3)
+CLOSE = CrashLimits(crashes=2, worker_deaths=3)
 
 
 @given(walks, st.integers(1, 5))

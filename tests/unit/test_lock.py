@@ -248,14 +248,14 @@ def test_the_lock_is_private_whatever_the_umask(path: Path, umask: int) -> None:
 def test_a_file_that_is_removed_while_it_is_taken_is_not_held_by_two(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    take = lock._take
+    take = lock._try_lock
 
     def removed_then_take(descriptor: int, *, shared: bool = False) -> bool:
-        monkeypatch.setattr(lock, "_take", take)
+        monkeypatch.setattr(lock, "_try_lock", take)
         path.unlink()
         return take(descriptor, shared=shared)
 
-    monkeypatch.setattr(lock, "_take", removed_then_take)
+    monkeypatch.setattr(lock, "_try_lock", removed_then_take)
     with Lock(path) as first:
         assert first.acquire()
         assert first.is_in_place()
@@ -268,7 +268,7 @@ def test_a_mount_that_knows_no_locks_says_so_and_leaves_nothing_open(
     def refuse(descriptor: int, *, shared: bool = False) -> bool:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(lock, "_take", refuse)
+    monkeypatch.setattr(lock, "_try_lock", refuse)
     before = len(list(Path("/dev/fd").iterdir()))
     with pytest.raises(OSError, match="No locks"):
         Lock(path).acquire()

@@ -3,17 +3,46 @@
 from __future__ import annotations
 
 import shutil
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from harness import PATIENCE
 
 from bridge import trust
 from bridge.settings import Settings
-from jobs import client, files, spool
+from jobs import client, files, lifecycle, spool
 from jobs.layout import Workspace
 from jobs.lock import Lock
 from worker import daemon
 from worker.app import Worker
+
+
+class Bench:
+    """A worker whose parts a test calls one by one. ``holds_lock`` says whether its lock file is in place."""
+
+    def __init__(self, folder: Path) -> None:
+        self.workspace = Workspace(folder / "workspace")
+        self.workspace.root.mkdir()
+        trust.adopt(self.workspace, folder / "config")
+        self.holds_lock = True
+        settings = Settings(config_dir=folder / "config", test_jobs=True, heartbeat_seconds=0.01)
+        self.worker = Worker(self.workspace, settings, lambda: self.holds_lock)
+
+    def running(self) -> str:
+        """The id of a job whose record says that it runs."""
+        job_id = client.submit(self.workspace.spool, "noop", {}).job_id
+        self.worker._scan_inbox()
+        self.worker._ledger.apply({job_id: lifecycle.Started()})
+        return job_id
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    bench = Bench(tmp_path)
+    yield bench
+    bench.worker._queue.stop()
 
 
 def test_a_worker_starts_beside_a_store_that_cannot_be_read(tmp_path: Path) -> None:
@@ -45,10 +74,10 @@ def test_a_worker_does_not_leave_where_nobody_could_see_that_it_leaves(
                 raise OSError(28, "No space left on device")
 
             full.setattr(files, "replace_without_sync", fails)
-            worker._leave()
+            worker._stop_if_done()
         assert not worker._stop.is_set()
         worker._active_at = -1e9
-        worker._leave()
+        worker._stop_if_done()
         assert worker._stop.is_set()
     finally:
         worker._queue.stop()
@@ -87,12 +116,121 @@ def test_a_folder_that_somebody_removes_is_made_again_with_what_belongs_into_it(
     place = workspace.spool
     try:
         job_id = client.submit(place, "noop", {}).job_id
-        worker._take_in()
+        worker._scan_inbox()
         shutil.rmtree(place.results)
-        worker._next_tend = 0.0
+        worker._next_reconcile = 0.0
         worker._reconcile()
         record = spool.read_record(place, job_id)
         assert record is not None
         assert record.state == "queued"
     finally:
         worker._queue.stop()
+
+
+def test_a_worker_without_its_lock_stops_at_once_and_interrupts_its_running_job(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second worker may have started: whatever this one still did, it would do beside it."""
+    interrupted: list[bool] = []
+    monkeypatch.setattr(bench.worker._child, "end_for_good", lambda: interrupted.append(True))
+    job_id = client.submit(bench.workspace.spool, "noop", {}).job_id
+    bench.holds_lock = False
+    bench.worker._scan()
+    assert bench.worker._stop.is_set()
+    assert interrupted == [True]
+    assert bench.workspace.spool.dropped(job_id).exists(), "the drop belongs to the other worker"
+
+
+def test_a_worker_that_finds_its_lock_gone_while_it_writes_a_record_does_not_wait_for_the_next_scan(
+    bench: Bench,
+) -> None:
+    job_id = bench.running()
+    bench.worker._wake.clear()
+    bench.holds_lock = False
+    with pytest.raises(OSError, match="lock"):
+        bench.worker._ledger.apply({job_id: lifecycle.Succeeded({})})
+    assert bench.worker._wake.is_set()
+
+
+def test_a_worker_without_its_lock_leaves_the_files_of_the_other_worker(bench: Bench) -> None:
+    bench.holds_lock = False
+    bench.worker._heartbeat.start()
+    bench.worker._heartbeat.stop()
+    assert not bench.workspace.spool.heartbeat.exists()
+    assert not bench.workspace.spool.counters.exists()
+
+
+def test_a_drain_waits_for_a_job_that_its_runner_does_not_show_yet(bench: Bench) -> None:
+    """Between a job's record and its request to the child, the runner has no running request."""
+    job_id = bench.running()
+    assert not bench.worker._runner.running
+    bench.worker._drain({})
+    bench.worker._stop_if_done()
+    assert not bench.worker._stop.is_set()
+    bench.worker._ledger.apply({job_id: lifecycle.Succeeded({})})
+    bench.worker._stop_if_done()
+    assert bench.worker._stop.is_set()
+
+
+def test_a_drained_worker_that_was_idle_stops_only_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second stop would interrupt a job that has just started."""
+    interrupted: list[bool] = []
+    monkeypatch.setattr(bench.worker._child, "end_for_good", lambda: interrupted.append(True))
+    bench.worker._leaves_when_idle = True
+    bench.worker._active_at = -1e9
+    bench.worker._drain({})
+    bench.worker._stop_if_done()
+    assert bench.worker._stop.is_set()
+    assert interrupted == []
+
+
+def test_a_heartbeat_that_fails_once_is_written_again(bench: Bench) -> None:
+    """A measurement may meet too many open files; without its thread the heartbeat would be stale for ever."""
+    again = threading.Event()
+    calls: list[int] = []
+    heartbeat = bench.worker._heartbeat
+    describe = heartbeat._activity
+
+    def fails_once() -> object:
+        calls.append(1)
+        if len(calls) == 2:  # the first call is that of ``start``
+            raise OSError(24, "Too many open files")
+        if len(calls) > 2:
+            again.set()
+        return describe()
+
+    heartbeat._activity = fails_once  # type: ignore[assignment]
+    heartbeat.start()
+    assert again.wait(PATIENCE)
+    heartbeat.stop()
+
+
+def test_a_worker_lets_the_child_of_one_whose_lock_file_was_removed_finish(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new lock file has no note, so nothing says that the other worker died."""
+    workspace = Workspace(tmp_path / "workspace")
+    workspace.root.mkdir()
+    trust.adopt(workspace, tmp_path / "config")
+    order: list[str] = []
+
+    class Recovering:
+        def __init__(self, *_: object, **__: object) -> None:
+            order.append("recovery")
+
+        stop = run = staticmethod(lambda: None)
+
+    with Lock(workspace.store_lock) as orphan:
+        assert orphan.acquire()
+
+        def sleep(seconds: float) -> None:
+            order.append("pause")
+            orphan.release()
+
+        monkeypatch.setattr(daemon.time, "sleep", sleep)
+        monkeypatch.setattr(daemon.os, "umask", lambda mask: None)
+        monkeypatch.setattr(daemon, "Worker", Recovering)
+        monkeypatch.setattr(daemon, "_on_signals", lambda stop: None)
+        monkeypatch.setattr(daemon.log, "set_up", lambda *_, **__: None)
+        assert daemon.serve(workspace, Settings(config_dir=tmp_path / "config"), foreground=False) == 0
+    assert order == ["pause", "recovery"]

@@ -82,7 +82,7 @@ def test_a_look_at_nothing_new_has_the_number_of_the_last_and_opens_no_file(
     def opened(*_: object) -> bytes:
         raise AssertionError("a file was opened")
 
-    monkeypatch.setattr(record_cache.files, "read_own", opened)
+    monkeypatch.setattr(record_cache.plain_files, "read_own", opened)
     assert [found.refresh(), found.refresh()] == [number, number]
 
 

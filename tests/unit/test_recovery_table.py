@@ -13,16 +13,27 @@ from typing import get_args
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from jobs import files, lifecycle, spool
+from jobs import clock, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
-from jobs.lifecycle import Caps
+from jobs.lifecycle import CrashLimits
 from jobs.model import Record, encode
 from jobs.parse import parse_job
 from jobs.states import ENDS, State
 from worker.inbox.intake import Intake, Limits
+from worker.scheduling.executing import ExecutingJobs
 from worker.scheduling.ledger import Ledger
-from worker.scheduling.recovery import DEBTS, REPAIRS, CopyIs, Debt, RecordIs, Repair, reconcile, recover, survey
+from worker.scheduling.recovery import (
+    OUTBOX_DELIVERIES,
+    REPAIRS,
+    CopyIs,
+    OutboxDelivery,
+    RecordIs,
+    Repair,
+    reconcile,
+    recover,
+    survey,
+)
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
@@ -90,9 +101,9 @@ def test_every_repair_that_has_a_name_is_some_combinations() -> None:
 
 
 def test_every_state_of_a_record_beside_a_debt_to_the_graph_has_somebody_who_pays() -> None:
-    assert set(DEBTS) == set(product(get_args(RecordIs), (True, False)))
-    assert set(DEBTS.values()) == set(get_args(Debt))
-    for (record_is, owed), debt in DEBTS.items():
+    assert set(OUTBOX_DELIVERIES) == set(product(get_args(RecordIs), (True, False)))
+    assert set(OUTBOX_DELIVERIES.values()) == set(get_args(OutboxDelivery))
+    for (record_is, owed), debt in OUTBOX_DELIVERIES.items():
         assert (debt == "nothing") == (not owed)
         if owed:  # a job that goes on pays itself; else nobody would but maintenance
             assert debt == (
@@ -161,8 +172,52 @@ def test_an_attempt_that_died_with_its_worker_counts_for_nothing(tmp_path: Path)
     assert record.attempts[-1].outcome == "interrupted"
 
 
+@pytest.mark.parametrize(("record", "dropped"), [("damaged", False), ("damaged", True), ("absent", False)])
+def test_a_job_whose_record_was_lost_may_have_run_so_the_store_is_asked(
+    tmp_path: Path, record: str, dropped: bool
+) -> None:
+    """Its change may be committed: then it must be neither cancelled nor expired."""
+    place = left_behind(tmp_path / "spool", record, "active", dropped)
+    ledger = Ledger(place, recover(place, NOW), has_committed=lambda record: True)
+    assert ledger.cancel(ID) == "too late"
+
+
+def executing(place: SpoolPaths) -> None:
+    """Note that the job's own operation runs, as the runner does."""
+    record = spool.read_record(place, ID)
+    assert record is not None
+    ExecutingJobs(place).add([record])
+
+
+def test_a_worker_s_death_while_the_child_was_loading_is_not_counted_against_the_job(tmp_path: Path) -> None:
+    """On a slow machine, every kill may come before the child has loaded."""
+    place = left_behind(tmp_path / "spool", "queued", "active", dropped=False)
+    for _ in range(25):
+        (record,) = recover(place, NOW, worker_died=True)
+        assert (record.state, record.worker_deaths) == ("queued", 0)
+        spool.write_records(place, [lifecycle.step(record, lifecycle.Started(), NOW)])
+
+
+@pytest.mark.parametrize("left", [b"", b"[]", b'{"tickets": {"a": 1}}', b'{"tickets": [1]}', b"\xff"])
+def test_a_note_of_the_executing_jobs_that_cannot_be_read_counts_no_death(tmp_path: Path, left: bytes) -> None:
+    place = left_behind(tmp_path / "spool", "running", "active", dropped=False)
+    place.executing.write_bytes(left)
+    (record,) = recover(place, NOW, worker_died=True)
+    assert (record.state, record.worker_deaths) == ("queued", 0)
+
+
+def test_a_note_about_an_earlier_attempt_counts_no_death(tmp_path: Path) -> None:
+    place = left_behind(tmp_path / "spool", "running", "active", dropped=False)
+    executing(place)
+    (record,) = recover(place, NOW)
+    spool.write_records(place, [lifecycle.step(record, lifecycle.Started(), NOW)])
+    (record,) = recover(place, NOW, worker_died=True)
+    assert (record.state, record.worker_deaths) == ("queued", 0)
+
+
 def test_an_attempt_during_which_the_worker_died_is_counted_as_that(tmp_path: Path) -> None:
     place = left_behind(tmp_path / "spool", "running", "active", dropped=False)
+    executing(place)
     (record,) = recover(place, NOW, worker_died=True)
     assert (record.state, record.worker_deaths, record.errors, record.crashes) == ("queued", 1, 0, 0)
     assert record.attempts[-1].error_code == "WORKER_DIED"
@@ -170,14 +225,27 @@ def test_an_attempt_during_which_the_worker_died_is_counted_as_that(tmp_path: Pa
     assert recover(place, LATER, worker_died=True) == [record], "no attempt ran the second time"
 
 
+@pytest.mark.parametrize("worker_died", [True, False])
+def test_a_job_whose_time_passed_while_its_worker_was_dead_waits_as_expired(tmp_path: Path, worker_died: bool) -> None:
+    """Recovery ends the attempt only; the runner ends the job, unless its change is committed."""
+    place = left_behind(tmp_path / "spool", "running", "active", dropped=False)
+    spool.write_records(place, [replace(record_in("running"), expires_at=clock.iso(LATER))])
+    if worker_died:
+        executing(place)
+    (record,) = recover(place, LATER, worker_died=worker_died)
+    assert (record.state, record.expires_at) == ("queued", clock.iso(LATER))
+    assert lifecycle.is_expired(record, LATER)
+
+
 def test_a_job_during_which_the_worker_always_dies_ends_as_poison(tmp_path: Path) -> None:
     place = left_behind(tmp_path / "spool", "queued", "active", dropped=False)
-    caps = Caps(worker_deaths=3)
+    crash_limits = CrashLimits(worker_deaths=3)
     for number in range(1, 4):
-        (record,) = recover(place, NOW, worker_died=True, caps=caps)
+        (record,) = recover(place, NOW, worker_died=True, crash_limits=crash_limits)
         assert record.worker_deaths == number - 1
         spool.write_records(place, [lifecycle.step(record, lifecycle.Started(), NOW)])
-    assert recover(place, NOW, worker_died=True, caps=caps) == []
+        executing(place)
+    assert recover(place, NOW, worker_died=True, crash_limits=crash_limits) == []
     ended = spool.read_record(place, ID)
     assert ended is not None
     assert ended.error is not None
@@ -286,7 +354,7 @@ def test_a_live_record_whose_copy_is_gone_ends_with_what_to_do(tmp_path: Path) -
     assert record is not None
     assert record.error is not None
     assert (record.state, record.error["code"], record.error["remediation"]) == (
-        "failed", "JOB_NOT_FOUND", "Submit the job anew.",
+        "failed", "JOB_NOT_FOUND", "Submit the job again.",
     )  # fmt: skip
 
 
@@ -395,7 +463,7 @@ def take_in(place: SpoolPaths, live: list[Record]) -> Ledger:
         max_job_bytes=10_000, max_active_jobs=10, min_free_bytes=0, max_attempts=4, partial_write_grace=2.0,
         test_jobs=True,
     )  # fmt: skip
-    Intake(place, ledger, limits).look()
+    Intake(place, ledger, limits).scan()
     return ledger
 
 

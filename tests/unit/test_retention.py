@@ -20,21 +20,21 @@ from jobs.states import State
 from worker.scheduling import retention
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.recovery import recover
-from worker.scheduling.retention import Aged, Keep, over, prune
+from worker.scheduling.retention import EndedJob, RetentionLimits, expired_jobs, prune
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SECONDS = NOW.timestamp()
 DAY = 86_400.0
-KEEP = Keep(succeeded_days=7, failed_days=30, ended_jobs=100, rejected_files=100)
+KEEP = RetentionLimits(succeeded_days=7, failed_days=30, ended_jobs=100, rejected_files=100)
 
 
-def aged(*days: float) -> list[Aged]:
+def aged(*days: float) -> list[EndedJob]:
     """Jobs called ``0``, ``1``, … that ended so many days ago."""
-    return [Aged(str(number), SECONDS - each * DAY) for number, each in enumerate(days)]
+    return [EndedJob(str(number), SECONDS - each * DAY) for number, each in enumerate(days)]
 
 
-def goes(found: list[Aged], keep: Keep = KEEP, state: State | None = "succeeded") -> list[str]:
-    return list(over(found, keep, SECONDS, lambda name: state))
+def goes(found: list[EndedJob], keep: RetentionLimits = KEEP, state: State | None = "succeeded") -> list[str]:
+    return list(expired_jobs(found, keep, SECONDS, lambda name: state))
 
 
 # --- the decision ---
@@ -55,7 +55,7 @@ def test_of_too_many_the_oldest_go_first_whatever_their_age() -> None:
 
 
 def test_what_ended_at_the_same_time_goes_in_the_order_of_its_names() -> None:
-    found = [Aged(name, SECONDS) for name in "bca"]
+    found = [EndedJob(name, SECONDS) for name in "bca"]
     assert goes(found, replace(KEEP, ended_jobs=1)) == ["a", "b"]
 
 
@@ -71,7 +71,7 @@ def test_only_what_the_age_does_not_decide_is_looked_into() -> None:
         asked.append(name)
         return "failed"
 
-    assert list(over(aged(1, 8, 40, 2), KEEP, SECONDS, state)) == ["2"]
+    assert list(expired_jobs(aged(1, 8, 40, 2), KEEP, SECONDS, state)) == ["2"]
     assert asked == ["2", "1"]
 
 
@@ -82,7 +82,7 @@ def test_no_more_is_looked_into_than_is_asked_for() -> None:
         asked.append(name)
         return "succeeded"
 
-    found: Iterator[str] = over(aged(*range(100, 0, -1)), KEEP, SECONDS, state)
+    found: Iterator[str] = expired_jobs(aged(*range(100, 0, -1)), KEEP, SECONDS, state)
     assert [next(found), next(found)] == ["0", "1"]
     assert asked == ["0", "1"]
 
@@ -102,10 +102,10 @@ STATES = st.sampled_from(["succeeded", "failed", "cancelled", None])
 def test_what_goes_is_exactly_what_is_over(
     jobs: list[tuple[float, State | None]], succeeded_days: float, failed_days: float, most: int
 ) -> None:
-    keep = Keep(succeeded_days, failed_days, most, 0)
+    keep = RetentionLimits(succeeded_days, failed_days, most, 0)
     found = aged(*(days for days, _ in jobs))
     states = {str(number): state for number, (_, state) in enumerate(jobs)}
-    gone = list(over(found, keep, SECONDS, lambda name: states[name]))
+    gone = list(expired_jobs(found, keep, SECONDS, lambda name: states[name]))
     assert len(gone) == len(set(gone))
     oldest = sorted(found, key=lambda each: (each.ended_at, each.name))
     too_many = {each.name for each in oldest[: max(0, len(oldest) - most)]}
@@ -157,7 +157,7 @@ def rejected(place: SpoolPaths, name: str, days: float) -> Path:
     return kept
 
 
-def pruned(workspace: Workspace, keep: Keep = KEEP, live: tuple[str, ...] = (), at_most: int = 200) -> int:
+def pruned(workspace: Workspace, keep: RetentionLimits = KEEP, live: tuple[str, ...] = (), at_most: int = 200) -> int:
     return prune(workspace, keep, lambda job_id: job_id in live, SECONDS, at_most)
 
 
@@ -257,7 +257,7 @@ def test_damaged_records_and_files_of_others_are_left_alone(workspace: Workspace
         grown_old(path, 400)
     (place.results / "folder.json").mkdir()
     grown_old(place.results / "folder.json", 400)
-    assert pruned(workspace, Keep(0, 0, 0, 0)) == 0
+    assert pruned(workspace, RetentionLimits(0, 0, 0, 0)) == 0
     assert all(path.exists() for path in left)
 
 

@@ -12,11 +12,14 @@ from typing import Any
 import pytest
 from harness import until
 
-from jobs import clock, lifecycle, spool
+from jobs import clock, files, lifecycle, spool
 from jobs.layout import SpoolPaths
 from jobs.model import Record, encode
 from jobs.parse import parse_job
+from worker.child import process
 from worker.child.supervisor import ChildEnded
+from worker.scheduling import recovery
+from worker.scheduling.executing import read_executing
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.runner import Runner
 
@@ -52,11 +55,11 @@ class Bench:
         spool.prepare(self.place)
         self.now = clock.now()
         self.stands: Callable[[Record], bool] = lambda record: False
-        self.ledger = Ledger(self.place, [], now=self.clock, stands=lambda record: self.stands(record))
+        self.ledger = Ledger(self.place, [], now=self.clock, has_committed=lambda record: self.stands(record))
         self.child = ChildInName()
         self.woken = 0
         self.runner = Runner(
-            self.place, self.ledger, self.child, batch_size=4, now=self.clock, waits=self.wake  # type: ignore[arg-type]
+            self.place, self.ledger, self.child, batch_size=4, now=self.clock, on_requeued=self.wake  # type: ignore[arg-type]
         )  # fmt: skip
 
     def clock(self) -> datetime:
@@ -94,7 +97,7 @@ def test_a_cancelled_job_of_which_nobody_can_say_whether_its_effect_stands_goes_
         raise PermissionError(errno.EACCES, "no")
 
     bench.child.answer = cancelled
-    bench.runner.look("a")
+    bench.runner.run_if_due("a")
     assert (bench.record("a").state, bench.child.ended) == ("queued", ["cancelled"])
     assert [record.job_id for record in bench.ledger.take_announced()] == ["a"]
 
@@ -113,13 +116,13 @@ def test_a_copy_that_cannot_be_read_for_now_is_waited_for(
 
         broken.setattr(spool, "read_copy", fails)
         for _ in range(6):  # more than an error may be tried
-            bench.runner.look("a")
+            bench.runner.run_if_due("a")
             bench.now += timedelta(hours=1)
     record = bench.record("a")
     assert record.error is not None
     assert (record.state, record.error["code"], record.errors) == ("retrying", "SYSTEM_BUSY", 0)
     assert bench.woken == 6, "somebody puts it into the queue when it is due"
-    bench.runner.look("a")
+    bench.runner.run_if_due("a")
     assert bench.record("a").state == "succeeded"
 
 
@@ -131,7 +134,7 @@ def test_a_child_that_the_system_does_not_start_costs_no_job_its_life(bench: Ben
 
     bench.child.answer = fails
     for _ in range(6):
-        bench.runner.look("a")
+        bench.runner.run_if_due("a")
         bench.now += timedelta(hours=1)
     record = bench.record("a")
     assert record.error is not None
@@ -160,15 +163,15 @@ def test_long_work_that_is_not_trusted_with_others_stops_with_the_worker_all_the
     bench.now += timedelta(hours=1)
 
     def gives_way(request: Request, options: dict[str, Any]) -> dict[str, Any]:
-        options["between"]()
+        options["on_pause"]()
         assert bench.child.ended == []
         assert bench.record("short").state == "queued"
         bench.runner.stopping.set()
-        options["between"]()
+        options["on_pause"]()
         raise ChildEnded("stopped")
 
     bench.child.answer = gives_way
-    bench.runner.look("long")
+    bench.runner.run_if_due("long")
     assert (bench.child.ended, bench.record("long").state, bench.record("long").crashes) == (["stopped"], "queued", 1)
 
 
@@ -179,14 +182,14 @@ def test_a_long_comparison_lets_short_jobs_in_between_and_is_not_let_in_twice(be
 
     def gives_way(request: Request, options: dict[str, Any]) -> dict[str, Any]:
         if request["jobs"][0]["job_id"] == "long":
-            options["between"]()
+            options["on_pause"]()
             assert {bench.record(job_id).state for job_id in ("other", "short")} == {"succeeded"}
         else:
-            assert options["between"] is None
+            assert options["on_pause"] is None
         return succeeded(request)
 
     bench.child.answer = gives_way
-    bench.runner.look("long")
+    bench.runner.run_if_due("long")
     assert bench.record("long").state == "succeeded"
 
 
@@ -194,7 +197,7 @@ def test_a_cancellation_at_any_instant_is_heeded_or_answered_with_ask_again(benc
     """Before the start, after it, while the child works, and when it has answered."""
     bench.accept("before")
     assert bench.runner.cancel("before") == "cancelled"
-    bench.runner.look("before")
+    bench.runner.run_if_due("before")
     assert bench.record("before").state == "cancelled"
 
     bench.accept("started")
@@ -204,13 +207,13 @@ def test_a_cancellation_at_any_instant_is_heeded_or_answered_with_ask_again(benc
     bench.accept("working")
 
     def working(request: Request, options: dict[str, Any]) -> dict[str, Any]:
-        assert not options["unwanted"]()
+        assert not options["is_cancelled"]()
         assert [bench.runner.cancel("working") for _ in range(2)] == ["running", "running"]
-        assert options["unwanted"]()
+        assert options["is_cancelled"]()
         raise ChildEnded("cancelled")
 
     bench.child.answer = working
-    bench.runner.look("working")
+    bench.runner.run_if_due("working")
     assert (bench.record("working").state, bench.runner.cancel("working")) == ("cancelled", "ended")
 
     bench.accept("answered")
@@ -220,11 +223,11 @@ def test_a_cancellation_at_any_instant_is_heeded_or_answered_with_ask_again(benc
         return succeeded(request)
 
     bench.child.answer = answered
-    bench.runner.look("answered")
+    bench.runner.run_if_due("answered")
     assert (bench.record("answered").state, bench.runner.cancel("answered")) == ("succeeded", "ended")
     bench.accept("next")
     bench.child.answer = lambda request, options: succeeded(request)
-    bench.runner.look("next")
+    bench.runner.run_if_due("next")
     assert bench.record("next").state == "succeeded", "nothing is left of the former cancellation"
 
 
@@ -238,7 +241,7 @@ def test_what_stands_is_asked_again_after_the_child_has_ended(bench: Bench) -> N
         raise ChildEnded("cancelled")
 
     bench.child.answer = commits
-    bench.runner.look("a")
+    bench.runner.run_if_due("a")
     assert bench.record("a").state == "queued"
     assert bench.runner.cancel("a") == "too late"
 
@@ -250,14 +253,14 @@ def test_cancelling_one_of_two_nested_jobs_costs_the_other_nothing(bench: Bench,
 
     def nested(request: Request, options: dict[str, Any]) -> dict[str, Any]:
         if request["kind"] == "rebuild":
-            options["between"]()
-            raise ChildEnded("cancelled", between=True)  # the process that it had is gone
+            options["on_pause"]()
+            raise ChildEnded("cancelled", in_pause=True)  # the process that it had is gone
         assert bench.runner.cancel(which) == "running"
         bench.child.pid = None
         raise ChildEnded("cancelled")
 
     bench.child.answer = nested
-    bench.runner.look("outer")
+    bench.runner.run_if_due("outer")
     other = "inner" if which == "outer" else "outer"
     record = bench.record(other)
     assert bench.record(which).state == "cancelled"
@@ -274,7 +277,7 @@ def test_a_cancellation_and_a_timeout_at_once_are_a_cancellation(bench: Bench) -
         raise ChildEnded("timeout")
 
     bench.child.answer = both
-    bench.runner.look("a")
+    bench.runner.run_if_due("a")
     assert bench.record("a").state == "cancelled"
 
 
@@ -288,7 +291,7 @@ def test_a_cancellation_from_another_thread_waits_for_no_child(bench: Bench) -> 
         return succeeded(request)
 
     bench.child.answer = slow
-    thread = threading.Thread(target=bench.runner.look, args=("a",))
+    thread = threading.Thread(target=bench.runner.run_if_due, args=("a",))
     thread.start()
     try:
         assert inside.wait(30)
@@ -305,7 +308,7 @@ def test_a_job_that_its_operation_left_without_an_outcome_does_not_go_round_for_
     bench.accept("a")
     bench.child.answer = lambda request, options: {"outcomes": {}, "graph_lag": 0}
     for _ in range(4):
-        bench.runner.look("a")
+        bench.runner.run_if_due("a")
         bench.now += timedelta(hours=1)
     record = bench.record("a")
     assert record.error is not None
@@ -322,7 +325,104 @@ def test_a_job_that_ran_out_of_time_says_whether_its_effect_stands(bench: Bench,
         raise ChildEnded("timeout")
 
     bench.child.answer = timed_out
-    bench.runner.look("a")
+    bench.runner.run_if_due("a")
     error = bench.record("a").error
     assert error is not None
     assert (error["code"], "its effect is committed" in error["message"]) == ("JOB_TIMEOUT", stands)
+
+
+@pytest.mark.parametrize("why", ["died", "memory", "timeout"])
+def test_a_child_that_cannot_load_costs_no_job_its_life_and_the_record_says_what_waits(
+    bench: Bench, why: process.Why
+) -> None:
+    """As after an upgrade under a running worker, whose child does not find its modules."""
+    bench.accept("a")
+
+    def fails(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        raise ChildEnded(why, executing=False)
+
+    bench.child.answer = fails
+    for number in range(6):
+        bench.runner.run_if_due("a")
+        record = bench.record("a")
+        assert record.next_attempt_at is not None, "it waits longer each time"
+        assert (record.attempt, record.attempts[-1].repeats) == (number + 1, number + 1)
+        bench.now += timedelta(hours=1)
+    assert record.error is not None
+    assert (record.state, record.error["code"], record.errors, record.crashes) == (
+        "retrying", "CHILD_START_FAILED", 0, 0,
+    )  # fmt: skip
+    assert "loading" in record.error["message"]
+
+
+def test_which_jobs_are_executed_is_on_the_disk_while_they_are(bench: Bench) -> None:
+    """Recovery reads it after a death of the worker, which it counts against these jobs alone."""
+    bench.accept("a")
+    noted = []
+
+    def runs(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        for is_executing in (True, False, True):
+            options["on_executing"](is_executing)
+            noted.append(read_executing(bench.place))
+        return succeeded(request)
+
+    bench.child.answer = runs
+    bench.runner.run_if_due("a")
+    assert noted == [{"a": (1, 1)}, {}, {"a": (1, 1)}]
+    bench.accept("b")
+    bench.runner.run_if_due("b")
+    assert noted[3] == {"b": (1, 1)}
+
+
+def test_a_note_that_cannot_be_written_stops_no_job(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.accept("a")
+
+    def full(path: Path, data: bytes) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    def runs(request: Request, options: dict[str, Any]) -> dict[str, Any]:
+        options["on_executing"](True)
+        return succeeded(request)
+
+    monkeypatch.setattr(files, "replace_without_sync", full)
+    bench.child.answer = runs
+    bench.runner.run_if_due("a")
+    assert bench.record("a").state == "succeeded"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {},
+        {"outcomes": {"a": {"result": {}}}},
+        {"outcomes": {"a": {"neither": 1}}, "graph_lag": 0},
+        {"outcomes": {"a": {"error": {"message": "m"}}}, "graph_lag": 0},
+    ],
+    ids=["empty", "no graph_lag", "no outcome", "no code"],
+)
+def test_an_answer_that_cannot_be_read_leaves_no_job_running(bench: Bench, answer: dict[str, Any]) -> None:
+    bench.accept("a")
+    bench.child.answer = lambda request, options: answer
+    bench.runner.run_if_due("a")
+    record = bench.record("a")
+    assert record.error is not None
+    assert (record.state, record.error["code"]) == ("retrying", "INTERNAL")
+
+
+def test_a_forget_job_without_the_names_of_its_files_leaves_no_job_running(bench: Bench) -> None:
+    bench.accept("a", "forget", {"memory_ids": ["m" * 8]})
+    bench.runner.run_if_due("a")
+    record = bench.record("a")
+    assert record.error is not None
+    assert (record.state, record.error["code"]) == ("retrying", "INTERNAL")
+
+
+def test_a_job_whose_time_passed_while_its_worker_was_dead_expires_and_is_not_started(bench: Bench) -> None:
+    bench.accept("a", expires_at=clock.iso(bench.now + timedelta(minutes=1)))
+    bench.ledger.apply({"a": lifecycle.Started()})
+    bench.now += timedelta(hours=1)
+    live = recovery.recover(bench.place, bench.now, worker_died=True)
+    after = Ledger(bench.place, live, now=bench.clock, has_committed=lambda record: False)
+    Runner(bench.place, after, bench.child, batch_size=4, now=bench.clock).run_if_due("a")  # type: ignore[arg-type]
+    record = bench.record("a")
+    assert (record.state, len(record.attempts)) == ("expired", 1)

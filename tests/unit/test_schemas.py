@@ -341,7 +341,7 @@ def test_the_reason_and_the_requests_hold_the_known_fields(tmp_path: Path) -> No
     assert set(request) == known(shapes.ControlRequest)
     assert problems("control", request) == []
     assert problems("control", request | {"generation": 0}) != []
-    for verb in get_args(client.Verb):
+    for verb in get_args(client.ControlVerb):
         client.request(place, verb)
         asked = json.loads(place.request(verb).read_bytes())
         assert set(asked) <= known(shapes.ControlRequest)
@@ -354,7 +354,7 @@ def test_the_heartbeat_of_a_real_worker_is_as_the_schema_says(tmp_path: Path) ->
     told = client.submit(place, "check", {})
     worker = Worker(Workspace(tmp_path), Settings(config_dir=tmp_path / "config"))
     try:
-        worker._intake.look()
+        worker._intake.scan()
         worker._heartbeat.state("ready")
         beat = json.loads(place.heartbeat.read_bytes())
     finally:

@@ -74,7 +74,7 @@ def test_there_is_no_doubled_name_and_there_are_enough_points_to_stop_at() -> No
 
 def test_every_step_says_what_it_does_what_is_left_and_who_mends_it() -> None:
     for step in STEPS:
-        for text in (step.does, step.left_before, step.left_after, step.mended_by):
+        for text in (step.does, step.left_before, step.left_after, step.repaired_by):
             assert text.strip()
             assert not text.endswith("."), "they are cells of a table"
 

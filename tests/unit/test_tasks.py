@@ -94,7 +94,7 @@ def test_a_copy_that_cannot_be_read_fails_its_job_alone(place: SpoolPaths, how: 
     assert ids(tasks) == ["a", "b"]
     (error,) = tasks.lost.values()
     assert list(tasks.lost) == ["bad"]
-    assert (error.code, error.remediation, error.retryable) == ("JOB_NOT_FOUND", "Submit the job anew.", False)
+    assert (error.code, error.remediation, error.retryable) == ("JOB_NOT_FOUND", "Submit the job again.", False)
 
 
 def test_where_every_copy_is_lost_there_is_nothing_to_run(place: SpoolPaths) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobs import client, files, heartbeat, launch, spool
+from jobs import client, heartbeat, launch, plain_files, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record
@@ -194,7 +194,7 @@ def kept_copy(spool_paths: SpoolPaths, job_id: str) -> dict[str, Any] | None:
     """The content of the worker's copy of a job file; None if it was removed or cannot be read."""
     for path in (spool_paths.copy(job_id), spool_paths.ended_copy(job_id)):
         try:
-            job = json.loads(files.read_own(path, spool.RECORD_LIMIT))
+            job = json.loads(plain_files.read_own(path, spool.RECORD_LIMIT))
         except (OSError, ValueError, RecursionError, JobError):
             continue
         if isinstance(job, dict):
@@ -225,7 +225,7 @@ def _await(spool_paths: SpoolPaths, paths: Iterable[Path], seconds: float) -> se
     return {path for path in left if path.exists()}
 
 
-def ask_worker(workspace: Workspace, verb: client.Verb, seconds: float = REQUEST_SECONDS) -> AskedWorker:
+def ask_worker(workspace: Workspace, verb: client.ControlVerb, seconds: float = REQUEST_SECONDS) -> AskedWorker:
     """Make a request about no single job, such as pause, and wait at most ``seconds`` for it.
 
     ``obeyed`` is False if no worker has handled it yet; the next one will.

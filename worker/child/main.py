@@ -30,7 +30,7 @@ from jobs.layout import Workspace
 from jobs.lifecycle import Failed
 
 from .parent_death import ParentDeathGuard, lower_priority
-from .protocol import CRITICAL_SECONDS, DELIVER, MAINTAIN, Answer, encode
+from .protocol import CRITICAL_SECONDS, DELIVER, MAINTAIN, Answer, encode, write_line
 
 log = logging.getLogger("child")
 
@@ -52,10 +52,9 @@ class Pipes:
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Write a message as one line. Thread-safe. Raises OSError when the parent has ended."""
-        rest = memoryview(json.dumps(message, ensure_ascii=False).encode() + b"\n")
+        line = json.dumps(message, ensure_ascii=False).encode() + b"\n"
         with self._sending:
-            while rest:
-                rest = rest[self._answers.write(rest) or 0 :]
+            write_line(self._answers, line)
 
     def answer(self, message: Answer, *, last: bool) -> None:
         """Send the answer of a request. After the ``last`` one nothing runs, so the end of stdin interrupts nothing."""
@@ -108,6 +107,8 @@ class Server:
         self._depth += 1
         with steps.fault_point("child.take"):
             tasks = [Task(**task) for task in request["jobs"]]
+            if tasks:
+                self._pipes.send({"begun": True})
         outcomes = self._outcomes(request["kind"], tasks, self._progress(request["slice_seconds"]))
         self._depth -= 1
         answer: Answer = {

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
-_EASY_PREY = "500"  # of -1000 to 1000: without memory, the kernel kills the child rather than the editor
+_OOM_SCORE = "500"  # of -1000 to 1000: without memory, the kernel kills the child rather than the editor
 
 # A query must not wait for background ingestion. On an idle machine this costs ingestion nothing; beside a program that
 # uses all it can get, ingestion still has a quarter of a processor.
@@ -45,7 +45,7 @@ class ParentDeathGuard:
             with contextlib.suppress(OSError, AttributeError):
                 self._prctl = ctypes.CDLL(None, use_errno=True).prctl
             with contextlib.suppress(OSError):
-                Path("/proc/self/oom_score_adj").write_text(_EASY_PREY, "ascii")
+                Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE, "ascii")
         self.arm()
 
     def arm(self) -> None:

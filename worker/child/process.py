@@ -16,14 +16,14 @@ import time
 from collections.abc import Callable
 from typing import IO, Any, Literal
 
-import psutil
-
 from bridge.graph.cognee_env import cognee_environment
 from bridge.settings import Settings, inherited_environment
+from jobs.launch import NO_CONSOLE
 from jobs.layout import Workspace
 
 from ..log import pump
-from .protocol import CRITICAL_SECONDS
+from ..processes import resident_bytes
+from .protocol import CRITICAL_SECONDS, write_line
 
 log = logging.getLogger(__name__)
 child_log = logging.getLogger("child")
@@ -35,7 +35,6 @@ _SOFT_SECONDS = 1.5  # before the kill; so a cancelled job stops within 2 s
 _LOADING_SECONDS = 120.0  # of loading at most, which do not count towards a job's timeout
 _WATCH_SECONDS = 0.5
 _ANSWER_BYTES = 64 * 1024 * 1024  # as large as a record may be
-_NO_CONSOLE: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
 
 class ChildProcess:
@@ -51,7 +50,7 @@ class ChildProcess:
             env=cognee_environment(settings, workspace, inherited_environment()),
             cwd=workspace.root.anchor,
             start_new_session=sys.platform != "win32",  # a Ctrl-C reaches only the worker
-            creationflags=_NO_CONSOLE,
+            creationflags=NO_CONSOLE,
         )
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None
@@ -67,8 +66,9 @@ class ChildProcess:
         self._asked = 0
         self._deadline: float | None = None
         self._loading_since: float | None = time.monotonic()  # until it reports that it has loaded
+        self._begun = False  # whether the operation of the running request has begun
         self._in_critical = threading.Event()
-        self._look = threading.Event()
+        self._wake_watcher = threading.Event()
         threading.Thread(target=pump, args=(self._popen.stderr, child_log), daemon=True, name="child-stderr").start()
         threading.Thread(target=self._watch, daemon=True, name="child-watch").start()
 
@@ -85,21 +85,25 @@ class ChildProcess:
         """Whether the process runs and is not being ended."""
         return self.is_alive() and self.why is None
 
+    @property
+    def executing(self) -> bool:
+        """Whether the jobs' own operation runs: it has begun, and the child is not loading."""
+        return self._begun and self._loading_since is None
+
     def memory_bytes(self) -> int | None:
         """The resident memory of the process; None if it cannot be read."""
-        try:
-            return int(psutil.Process(self.pid).memory_info().rss)
-        except psutil.Error:
-            return None
+        return resident_bytes(self.pid)
 
     # --- requests ---
 
     def begin(self, timeout_seconds: float | None) -> None:
         """Note that a request begins, with its timeout."""
         with self._state:
+            if not self._asked:
+                self._begun = False
             self._asked += 1
             self._deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
-        self._look.set()
+        self._wake_watcher.set()
 
     def finish(self, jobs: int) -> None:
         """Note that a request of so many jobs has ended."""
@@ -119,26 +123,30 @@ class ChildProcess:
         """Start the timeout again with the seconds left."""
         with self._state:
             self._deadline = None if left is None else time.monotonic() + left
-        self._look.set()
+        self._wake_watcher.set()
 
     def send(self, message: dict[str, Any]) -> None:
         """Write a message as one line. Raises OSError when the pipe is closed."""
-        rest = memoryview(json.dumps(message).encode() + b"\n")
+        line = json.dumps(message).encode() + b"\n"
         with self._writing:  # also keeps ``_close_input`` from closing the pipe
-            while rest:
-                rest = rest[self._input.write(rest) or 0 :]
+            write_line(self._input, line)
 
-    def receive(self) -> dict[str, Any] | None:
+    def receive(self, on_executing: Callable[[bool], None] = lambda _: None) -> dict[str, Any] | None:
         """The next message for the caller; None when the child has closed its end. Raises ValueError if it is no JSON
-        or too long."""
+        or too long. ``on_executing`` is called when ``executing`` changes."""
         while line := self._lines.next():
             message: dict[str, Any] = json.loads(line)
+            before = self.executing
             if "loading" in message:
                 self._set_loading(bool(message["loading"]))
+            elif "begun" in message:
+                self._begun = True
             elif "critical" in message:
                 self._in_critical.set()
             else:
                 return message
+            if self.executing != before:
+                on_executing(not before)
         return None
 
     def _set_loading(self, loading: bool) -> None:
@@ -151,7 +159,7 @@ class ChildProcess:
                 if self._deadline is not None:
                     self._deadline += min(now - self._loading_since, _LOADING_SECONDS)
                 self._loading_since = None
-        self._look.set()
+        self._wake_watcher.set()
 
     # --- watching ---
 
@@ -166,8 +174,8 @@ class ChildProcess:
             if self.busy and (self.memory_bytes() or 0) > self._most_bytes:
                 self.end("memory")  # without effect if the request has just ended
             pause = _WATCH_SECONDS if self.busy else None
-            self._look.wait(pause if left is None else min(_WATCH_SECONDS, left))
-            self._look.clear()
+            self._wake_watcher.wait(pause if left is None else min(_WATCH_SECONDS, left))
+            self._wake_watcher.clear()
 
     # --- ending ---
 
@@ -180,10 +188,10 @@ class ChildProcess:
     def _begin_end(self, why: Why) -> None:
         if self.why is None:
             self.why = why
-            self._look.set()
+            self._wake_watcher.set()
             try:
                 threading.Thread(target=self._end, name="child-end").start()
-            except RuntimeError:  # the system gives no thread, but ``clear_away`` must not wait forever
+            except RuntimeError:  # the system gives no thread, but ``wait_and_close`` must not wait forever
                 self._popen.kill()
 
     def _end(self) -> None:
@@ -219,15 +227,15 @@ class ChildProcess:
         if not self._ended_within(wait_seconds):
             log.error("the child did not end within %g s: killed", wait_seconds)
             self._popen.kill()
-        self.clear_away()
+        self.wait_and_close()
         log.info("child ended pid=%d", self.pid)
 
-    def clear_away(self) -> tuple[Why, int]:
+    def wait_and_close(self) -> tuple[Why, int]:
         """Wait for the end of the process. Returns the reason and the exit status."""
         if self.why is None:
             self._popen.kill()  # its pipe is broken, so it cannot answer any more
         status = self._popen.wait()
-        self._look.set()
+        self._wake_watcher.set()
         self._close_input()
         self._output.close()
         return self.why or "died", status

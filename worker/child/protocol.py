@@ -4,6 +4,8 @@ The worker sends a ``Request``. The child replies with one ``Answer``, and may s
 
 - ``loading``: true before and false after a step that takes seconds once per process; this time does not count towards
   a timeout;
+- ``begun``: it has received the jobs, and their own operation begins. A death of the child or of the worker counts
+  against a job only after this message, and not while the child is loading;
 - ``progress``: the job's progress, as its record shows it;
 - ``give_way``: it has paused at a safe point and serves other requests until it receives ``go_on``;
 - ``critical``: its stdin has ended inside a critical section, which it finishes first.
@@ -11,7 +13,7 @@ The worker sends a ``Request``. The child replies with one ``Answer``, and may s
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import IO, Any, TypedDict
 
 from bridge.privacy.masking import masked_value
 from jobs.errors import JobError
@@ -39,6 +41,14 @@ class Answer(TypedDict):
 
     outcomes: dict[str, dict[str, Any]]
     graph_lag: int | None
+
+
+def write_line(stream: IO[bytes], line: bytes) -> None:
+    """Write a whole line to an unbuffered pipe, which may accept only a part at a time. Raises OSError when the other
+    side has closed it."""
+    rest = memoryview(line)
+    while rest:
+        rest = rest[stream.write(rest) or 0 :]
 
 
 def encode(outcome: Succeeded | Failed) -> dict[str, Any]:

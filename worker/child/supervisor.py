@@ -26,22 +26,24 @@ log = logging.getLogger(__name__)
 class ChildEnded(Exception):
     """The child ended without an answer. ``why``: "died", or the reason for which the worker ended it.
 
-    ``between``: it ended while long work was paused for another job, which is then the more likely cause.
+    ``in_pause``: it ended while long work was paused for another job, which is then the more likely cause.
+    ``executing``: whether the jobs' own operation ran; if not, the child was loading, and no job is the cause.
     """
 
-    def __init__(self, why: Why, *, between: bool = False) -> None:
+    def __init__(self, why: Why, *, in_pause: bool = False, executing: bool = True) -> None:
         super().__init__(why)
         self.why: Why = why
-        self.between = between
+        self.in_pause = in_pause
+        self.executing = executing
 
 
 class Child:
     """At most one child process. ``ask`` starts it if necessary. Only one thread may use ``ask``, but any ``end``."""
 
-    def __init__(self, workspace: Workspace, settings: Settings, figures: Counters | None = None) -> None:
+    def __init__(self, workspace: Workspace, settings: Settings, counters: Counters | None = None) -> None:
         self._workspace = workspace
         self._settings = settings
-        self._figures = figures or Counters()
+        self._counters = counters or Counters()
         self._process: ChildProcess | None = None
         self._ended_for_good = False
         self._last_used = time.monotonic()
@@ -67,14 +69,17 @@ class Child:
         progress: Callable[[Progress], None] = lambda _: None,
         *,
         timeout_seconds: float | None = None,
-        between: Callable[[], object] | None = None,
-        unwanted: Callable[[], bool] = lambda: False,
+        on_pause: Callable[[], object] | None = None,
+        is_cancelled: Callable[[], bool] = lambda: False,
+        on_executing: Callable[[bool], None] = lambda _: None,
     ) -> Answer:
         """Send a request and wait for its answer; pass each progress message to ``progress``.
 
-        The timeout begins when the child has loaded. With ``between``, the child pauses at safe points during that
+        The timeout begins when the child has loaded. With ``on_pause``, the child pauses at safe points during that
         call, which may send other requests. ``unwanted`` is checked after the point from which ``end`` works, so that
-        no cancellation is missed. Raises ChildEnded when the child ends without an answer.
+        no cancellation is missed. ``on_executing`` is called with True when the jobs' own operation begins, with False
+        when it pauses because the child loads something, and with True after that. Raises ChildEnded when the child
+        ends without an answer, OSError when it cannot be started.
         """
         with self._lock:
             process = self._running()
@@ -82,16 +87,16 @@ class Child:
             try:
                 if self._ended_for_good:
                     process.end("stopped")
-                elif unwanted():
+                elif is_cancelled():
                     process.end("cancelled")
-                slices = None if between is None else self._settings.slice_seconds
+                slices = None if on_pause is None else self._settings.slice_seconds
                 with steps.fault_point("child.send"):
                     process.send({**request, "slice_seconds": slices})
-                while (message := process.receive()) is not None:
+                while (message := process.receive(on_executing)) is not None:
                     if "progress" in message:
                         progress(message["progress"])
                     elif "give_way" in message:
-                        self._yield_control(process, between)
+                        self._yield_control(process, on_pause)
                     else:
                         return cast(Answer, message)
             except (OSError, ValueError) as error:
@@ -108,32 +113,32 @@ class Child:
             why, status = self._forget(process)
             level = logging.ERROR if why in ("died", "memory") else logging.INFO
             log.log(level, "the child ended: pid=%d status=%s why=%s", process.pid, status, why)
-            raise ChildEnded(why)
+            raise ChildEnded(why, executing=process.executing)
 
     def _forget(self, process: ChildProcess) -> tuple[Why, int]:
-        ended = process.clear_away()
-        self._figures.count("child_ends", ended[0])
+        ended = process.wait_and_close()
+        self._counters.count("child_ends", ended[0])
         if self._process is process:  # otherwise another one was started in a pause
             self._process = None
         return ended
 
-    def _yield_control(self, process: ChildProcess, between: Callable[[], object] | None) -> None:
+    def _yield_control(self, process: ChildProcess, on_pause: Callable[[], object] | None) -> None:
         suspended = process.suspend()
-        if between is not None:
-            between()
+        if on_pause is not None:
+            on_pause()
         if self._process is not process:  # it ended while it ran the other job
-            raise ChildEnded(process.why or "died", between=True)
+            raise ChildEnded(process.why or "died", in_pause=True)
         process.resume(suspended)
         process.send({"go_on": True})
 
     def _running(self) -> ChildProcess:
         if self._process is not None and not self._process.is_usable():
             self._process.stop(CRITICAL_SECONDS)
-            self._figures.count("child_ends", self._process.why or "died")
+            self._counters.count("child_ends", self._process.why or "died")
             self._process = None
         if self._process is None:
             self._process = self._keeper.submit(ChildProcess, self._workspace, self._settings).result()
-            self._figures.count("child_starts")
+            self._counters.count("child_starts")
             log.info("child started pid=%d", self._process.pid)
         return self._process
 
@@ -169,7 +174,7 @@ class Child:
             if self._process is not None:
                 self._process.stop(wait_seconds)
                 self._process = None
-                self._figures.count("child_ends", why)
+                self._counters.count("child_ends", why)
 
     def close(self) -> None:
         """Stop the process and the thread that starts processes."""

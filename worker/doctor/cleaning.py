@@ -89,9 +89,9 @@ class Names:
         paths = workspace.spool
         known = (
             *workspace.own_folders, *paths.folders, paths.heartbeat, paths.lock, paths.token, paths.counters,
-            paths.paused, paths.successor_lock, paths.queue_db, paths.log, workspace.memory_db, workspace.store_lock,
-            workspace.vectors, workspace.previews, workspace.receipts, workspace.imports, workspace.quarantine,
-            workspace.earlier_stores, workspace.picture,
+            paths.paused, paths.executing, paths.successor_lock, paths.queue_db, paths.log, workspace.memory_db,
+            workspace.store_lock, workspace.vectors, workspace.previews, workspace.receipts, workspace.imports,
+            workspace.quarantine, workspace.earlier_stores, workspace.picture,
         )  # fmt: skip
         self._known = {path.name for path in known}
 

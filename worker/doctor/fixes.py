@@ -18,7 +18,7 @@ import psutil
 
 from bridge import trust
 from bridge.settings import Settings, user_file
-from jobs import clock, files, launch
+from jobs import clock, files, launch, plain_files
 from jobs.diagnostics import Fix
 from jobs.errors import JobError
 from jobs.finding import Finding
@@ -95,7 +95,7 @@ def _make_private(path: Path) -> bool:
         try:
             status = os.fstat(descriptor)
             is_plain = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
-            if is_plain and files.belongs_to_user(status) and status.st_mode & 0o077:
+            if is_plain and plain_files.belongs_to_user(status) and status.st_mode & 0o077:
                 os.fchmod(descriptor, stat.S_IMODE(status.st_mode) & 0o700)
                 return True
         finally:

@@ -191,7 +191,10 @@ def troubled(it: Queue) -> Iterator[Finding]:
     retrying = [(b["error"], _age_of(b, it.now)) for b in it.briefs if b["state"] == "retrying" and b["error"]]
     for code in sorted({error["code"] for error, _ in retrying}):
         old = [(error, age) for error, age in retrying if error["code"] == code and age > _LONG_RETRYING]
-        if old:
+        if code == "CHILD_START_FAILED":
+            errors = [error for error, _ in retrying if error["code"] == code]
+            yield finding("CHILD_NOT_STARTING", "child", errors[0]["message"], count=len(errors))
+        elif old:
             error = old[0][0]
             message = f"{len(old)} with {code}, one for {_shown(max(age for _, age in old))}: {error['message']}"
             yield finding("JOBS_RETRYING", code, message, remedy=error["remediation"], count=len(old))

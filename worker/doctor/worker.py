@@ -16,7 +16,7 @@ import psutil
 
 from bridge.graph import llm
 from bridge.settings import Settings
-from jobs import clock, files, heartbeat as beats
+from jobs import clock, heartbeat as beats, plain_files
 from jobs.errors import JobError
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
@@ -96,7 +96,7 @@ def gather(workspace: Workspace, settings: Settings, now: datetime, *, probe_htt
     state = Worker(now, boot_id=boot.boot_id(), embedder=settings.embedding.identity)
     state.beat, state.beat_is_damaged = heartbeat(workspace)
     state.lock_is_there = os.path.lexists(paths.lock)
-    state.lock_is_safe = not state.lock_is_there or files.is_own_file(paths.lock)
+    state.lock_is_safe = not state.lock_is_there or plain_files.is_own_file(paths.lock)
     state.is_alive = is_held(paths.lock)
     state.note = _note(paths.lock) if state.lock_is_safe else ""
     state.successor = is_held(paths.successor_lock)
@@ -155,7 +155,7 @@ def _note(path: Path) -> str:
     """The text that the last holder wrote into the lock file, empty when it cannot be read: Windows denies reads of
     a locked file."""
     try:
-        return files.read_own(path, NOTE_LIMIT).decode("ascii", "replace").strip()
+        return plain_files.read_own(path, NOTE_LIMIT).decode("ascii", "replace").strip()
     except (OSError, JobError):
         return ""
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from bridge.trust import TrustState
-from jobs import files
+from jobs import plain_files
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
@@ -93,7 +93,7 @@ def _sort(kept: Kept, path: Path, status: os.stat_result, parts_before: float, *
     if stat.S_ISLNK(status.st_mode):
         kept.links.append(path)
         return
-    if not files.belongs_to_user(status):
+    if not plain_files.belongs_to_user(status):
         kept.others.append(path)
     elif sys.platform != "win32":
         if matters and _is_open(status):

@@ -64,9 +64,9 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
     async def control(request: Request) -> Response:
         Query(request)
         asked = only(await object_of(request), "request").get("request")
-        verb = next((each for each in get_args(client.Verb) if each == asked), None)
+        verb = next((each for each in get_args(client.ControlVerb) if each == asked), None)
         if verb is None:
-            raise JobError("ARGUMENT_INVALID", f"request is one of {', '.join(get_args(client.Verb))}.")
+            raise JobError("ARGUMENT_INVALID", f"request is one of {', '.join(get_args(client.ControlVerb))}.")
 
         def ask(_: object) -> Controlled:
             return {**SUCCESS, **requests.ask_worker(workspace, verb)}

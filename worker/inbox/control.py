@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from jobs import files, spool, steps
+from jobs import plain_files, spool, steps
 from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.layout import SpoolPaths
@@ -45,7 +45,7 @@ class Control:
         self._verbs = verbs
         self.waits = False
 
-    def look(self) -> None:
+    def scan(self) -> None:
         """Handle all present requests, and set ``waits``."""
         self.waits = False
         requests = _in_order(self._paths.control)
@@ -64,18 +64,18 @@ class Control:
         status = None
         try:
             self._provenance.require_own(path)
-            data, status = files.read_plain(path, _LIMIT)
+            data, status = plain_files.read_plain(path, _LIMIT)
             request = read_json(data)
             if not isinstance(request, dict):
                 raise JobError("ARGUMENT_INVALID", f"{path.name} is no request that is known.")
-            if not self._obey(path.stem, request):
+            if not self._handle(path.stem, request):
                 return
         except JobError as error:
             log.warning("request %s refused: %s", path.name[:100], error)
         with steps.fault_point("control.remove"):
-            spool.remove_drop(path, status)
+            spool.remove_if_unchanged(path, status)
 
-    def _obey(self, name: str, request: dict[str, Any]) -> bool:
+    def _handle(self, name: str, request: dict[str, Any]) -> bool:
         """Handle a request. Returns False if it must be tried again later.
 
         Raises JobError: ARGUMENT_INVALID for an unknown request, JOB_NOT_FOUND for a damaged record, and as

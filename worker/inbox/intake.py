@@ -5,7 +5,6 @@ The decision is a pure function of the job, the record with its id, and the free
 
 from __future__ import annotations
 
-import errno
 import logging
 import math
 import os
@@ -17,7 +16,7 @@ from datetime import datetime
 
 from bridge.privacy.log_lines import fields
 from bridge.text.template import parse
-from jobs import clock, files, lifecycle, spool
+from jobs import clock, lifecycle, plain_files, spool
 from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.layout import SpoolPaths
@@ -34,7 +33,6 @@ log = logging.getLogger(__name__)
 _TOGETHER = 64  # jobs that are accepted together and share the syncs
 _LOOK_SECONDS = 5.0  # of a scan at most; then requests are handled before the rest of the inbox
 _AGAIN_SECONDS = 5.0  # before a file that could not be read or removed is tried again
-_IMMOVABLE = (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV)  # an immutable file, or a mount point
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,7 @@ class Intake:
         self._rejected = rejected
         self._now = now
         self._growing: dict[str, tuple[tuple[int, int], float]] = {}
-        self._left: dict[str, tuple[tuple[int, ...] | None, float]] = {}
+        self._postponed: dict[str, tuple[tuple[int, ...] | None, float]] = {}
         self._until = 0.0
         self._waits_for_git = False
         self.has_more = False
@@ -126,7 +124,7 @@ class Intake:
         """Whether the inbox has a file that may still be being written, by its client or by git."""
         return bool(self._growing) or self._waits_for_git
 
-    def look(self) -> int:
+    def scan(self) -> int:
         """Scan the inbox, for at most about 5 s. Returns the number of accepted jobs."""
         accepted = 0
         self.has_more = False
@@ -136,8 +134,8 @@ class Intake:
             return 0
         present = {entry.path.name for entry in entries}
         self._growing = {name: seen for name, seen in self._growing.items() if name in present}
-        self._left = {name: seen for name, seen in self._left.items() if name in present}
-        entries = [entry for entry in entries if not self._is_left(entry)]
+        self._postponed = {name: seen for name, seen in self._postponed.items() if name in present}
+        entries = [entry for entry in entries if not self._is_postponed(entry)]
         self._until = time.monotonic() + _LOOK_SECONDS
         for start in range(0, len(entries), _TOGETHER):
             accepted += self._take(entries[start : start + _TOGETHER])
@@ -150,6 +148,22 @@ class Intake:
         read: dict[str, os.stat_result] = {}
         room = self._limits.max_active_jobs - self._ledger.count()
         free = shutil.disk_usage(self._paths.root).free
+        try:
+            self._judge(entries, verdicts, read, room, free)
+        finally:  # an error with one file must not stop the valid ones before it
+            if verdicts:
+                self._accept(verdicts, read)
+        return len(verdicts)
+
+    def _judge(
+        self,
+        entries: list[spool.Entry],
+        verdicts: list[tuple[Job, Record]],
+        read: dict[str, os.stat_result],
+        room: int,
+        free: int,
+    ) -> None:
+        """Read the entries; add valid jobs to ``verdicts`` and their files' statuses to ``read``; reject the others."""
         for entry in entries:
             if time.monotonic() > self._until:  # searching a large file for secrets takes seconds
                 self.has_more = True
@@ -166,7 +180,7 @@ class Intake:
                     self._reject(entry, error)
                 continue
             except OSError as error:  # such as a device error; the other files are still read
-                self._leave(entry, error, _AGAIN_SECONDS)
+                self._postpone(entry, error, _AGAIN_SECONDS)
                 continue
             read[job.job_id] = status
             match verdict:
@@ -174,14 +188,11 @@ class Intake:
                     verdicts.append((job, lifecycle.accept(job, self._now(), generation)))
                 case Duplicate():
                     try:
-                        spool.remove_drop(entry.path, status)
-                    except PermissionError as error:
-                        self._leave(entry, error, _AGAIN_SECONDS)
+                        spool.remove_if_unchanged(entry.path, status)
+                    except OSError as error:
+                        self._postpone(entry, error, _AGAIN_SECONDS)
                 case Reject(reason):
                     self._reject(entry, reason)
-        if verdicts:
-            self._accept(verdicts, read)
-        return len(verdicts)
 
     def _accept(self, accepted: list[tuple[Job, Record]], read: dict[str, os.stat_result]) -> None:
         try:
@@ -196,7 +207,7 @@ class Intake:
         self._provenance.require_own(entry.path)
         if entry.name is None or not is_job_id(entry.name):
             raise JobError("NAME_INVALID", f"{entry.path.name[:100]!r} does not name a job.")
-        data, status = files.read_plain(entry.path, self._limits.max_job_bytes)
+        data, status = plain_files.read_plain(entry.path, self._limits.max_job_bytes)
         job = parse_job(entry.name, data, max_attempts=self._limits.max_attempts, test_jobs=self._limits.test_jobs)
         if self._limits.redact_secrets:
             job = redaction.without_secrets(job)
@@ -250,26 +261,26 @@ class Intake:
             else:
                 kept = spool.reject(self._paths, entry, error, record, clock.iso(self._now()))
         except OSError as failure:
-            if failure.errno not in _IMMOVABLE:
-                raise
-            self._leave(entry, failure, math.inf)  # its rejection is recorded; each try would record another one
+            # For an immovable file, the rejection is recorded, and each try would record another one. After any other
+            # error, such as a full disk, nothing of the rejection is left.
+            self._postpone(entry, failure, math.inf if failure.errno in spool.IMMOVABLE else _AGAIN_SECONDS)
             return
         self._rejected(error.code)
         about = fields(code=error.code) if record is None else of_job(record, code=error.code)
         log.warning("rejected file=%r kept=%s", self._shown(entry), kept.name, extra=about)
 
-    def _leave(self, entry: spool.Entry, error: OSError, seconds: float) -> None:
+    def _postpone(self, entry: spool.Entry, error: OSError, seconds: float) -> None:
         """Log an entry's error and skip the entry until it changes or the time is over."""
         log.error("left in the inbox file=%r: %s", self._shown(entry), error.strerror)
-        self._left[entry.path.name] = (_stamp(entry), time.monotonic() + seconds)
+        self._postponed[entry.path.name] = (_stamp(entry), time.monotonic() + seconds)
 
     def _shown(self, entry: spool.Entry) -> str:
         """The file's name for the log, without secrets, at most 100 characters."""
         name = spool.printable_name(entry.path)
         return (redaction.clean_name(name) if self._limits.redact_secrets else name)[:100]
 
-    def _is_left(self, entry: spool.Entry) -> bool:
-        stamp, until = self._left.get(entry.path.name, (None, 0.0))
+    def _is_postponed(self, entry: spool.Entry) -> bool:
+        stamp, until = self._postponed.get(entry.path.name, (None, 0.0))
         return time.monotonic() < until and _stamp(entry) == stamp
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from bridge.privacy import redaction
-from jobs import clock, files, parse, spool
+from jobs import clock, parse, plain_files, spool
 from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.layout import SpoolPaths
@@ -49,12 +49,12 @@ def _rewritten(path: Path) -> spool.Replacement | None:
     None also for anything but a plain file of this user with one name.
     """
     try:
-        descriptor = files.open_plain(path)
+        descriptor = plain_files.open_plain(path)
     except (JobError, OSError):
         return None
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
-        if status.st_nlink > 1 or not files.belongs_to_user(status):
+        if status.st_nlink > 1 or not plain_files.belongs_to_user(status):
             return None
         try:
             data = file.read(MOST_BYTES + 1)

@@ -92,7 +92,7 @@ class Watcher(FileSystemEventHandler):  # type: ignore[misc]
             if identities == self._watched and self._clock() - self._failed_at < _RETRY_SECONDS:
                 return
         elif identities != self._watched:
-            log.warning("a watched folder was made anew or is gone: watching again")
+            log.warning("a watched folder was replaced or removed: watching again")
         elif not self._lives():
             log.warning("the watcher of the inbox has died: watching again")
         else:

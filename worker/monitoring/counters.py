@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypedDict, cast
 
-from jobs import clock, files
+from jobs import clock, files, plain_files
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
 from jobs.model import Record, encode
@@ -132,18 +132,18 @@ class CountersFile:
         self, spool_paths: SpoolPaths, figures: Counters, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
         self._path = spool_paths.counters
-        self._figures = figures
+        self._counters = figures
         self._monotonic = monotonic
         self._written = -1
         self._next = 0.0
 
     def write(self, *, at_once: bool = False) -> None:
         """Write the file if it is due, or ``at_once``. A failure, as on a full disk, is ignored."""
-        version = self._figures.version
+        version = self._counters.version
         if version == self._written or (not at_once and self._monotonic() < self._next):
             return
         try:
-            files.replace_without_sync(self._path, encode({"schema_version": 1, **self._figures.as_dict()}))
+            files.replace_without_sync(self._path, encode({"schema_version": 1, **self._counters.as_dict()}))
         except OSError:
             return
         self._written, self._next = version, self._monotonic() + _WRITE_SECONDS
@@ -152,7 +152,7 @@ class CountersFile:
 def read(paths: SpoolPaths) -> Counted | None:
     """The worker's counters from its file; empty without a file, None if it cannot be read."""
     try:
-        counted: Any = json.loads(files.read_own(paths.counters, 4 * 1024 * 1024))
+        counted: Any = json.loads(plain_files.read_own(paths.counters, 4 * 1024 * 1024))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, JobError):

@@ -12,24 +12,23 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-import psutil
-
 from bridge.settings import Settings
 from bridge.store.opening import reader_of
-from jobs import clock, heartbeat, spool
+from jobs import clock, heartbeat as heartbeat_file, spool
 from jobs.errors import JobError
 from jobs.kinds import KINDS
 from jobs.layout import Workspace
 from jobs.states import ENDS, LIVE
 
+from ..processes import memory_and_cpu
 from ..version import VERSION
-from . import counters as figures, readiness
+from . import counters as counters_file, readiness
 from .metrics import BY_NAME, Samples
 
 if TYPE_CHECKING:
     from jobs.schema import Heartbeat
 
-Found = dict[str, Samples]
+SampleTable = dict[str, Samples]
 
 _EXPECTED: list[tuple[str, tuple[str, ...]]] = [
     *((name, ()) for name in ("child_starts", "server_starts", "server_deaths")),
@@ -43,21 +42,21 @@ _EXPECTED: list[tuple[str, tuple[str, ...]]] = [
 ]
 
 
-def measure(workspace: Workspace, settings: Settings, own: figures.Counters, now: datetime) -> Found:
+def measure(workspace: Workspace, settings: Settings, own: counters_file.Counters, now: datetime) -> SampleTable:
     """The samples of all metrics, by the names of ``metrics``. ``own``: the counters of this process."""
-    beat = heartbeat.read(workspace.spool)
+    heartbeat = heartbeat_file.read(workspace.spool)
     return {
         **_counted(own.as_dict()),
-        **_counted(_with_zeros(figures.read(workspace.spool))),
-        **_worker(workspace, beat, now),
-        **_processes(beat or {}),
+        **_counted(_with_zeros(counters_file.read(workspace.spool))),
+        **_worker(workspace, heartbeat, now),
+        **_processes(heartbeat or {}),
         **_memory(workspace, settings, now),
         **_room(workspace, settings),
         "build_info": [((VERSION, platform.python_version()), 1)],
     }
 
 
-def _with_zeros(counted: figures.Counted | None) -> figures.Counted:
+def _with_zeros(counted: counters_file.Counted | None) -> counters_file.Counted:
     """The counters, with zeros for expected events that have not happened: alerts miss the first step of a counter that
     begins at 1.
 
@@ -78,57 +77,54 @@ def _one(value: float) -> Samples:
     return [((), value)]
 
 
-def _counted(counted: figures.Counted) -> Found:
+def _counted(counted: counters_file.Counted) -> SampleTable:
     """Counters and histograms as samples, without names that this version does not know."""
     both = {**counted.get("counters", {}), **counted.get("histograms", {})}
     return {name: [(tuple(labels), value) for *labels, value in rows] for name, rows in both.items() if name in BY_NAME}
 
 
-def _worker(workspace: Workspace, said: Heartbeat | None, now: datetime) -> Found:
-    found: Found = {
-        "worker_up": _one(readiness.is_at_work(workspace, said, now)),
+def _worker(workspace: Workspace, heartbeat: Heartbeat | None, now: datetime) -> SampleTable:
+    found: SampleTable = {
+        "worker_up": _one(readiness.is_at_work(workspace, heartbeat, now)),
         "worker_paused": _one(workspace.spool.paused.exists()),
     }
     try:
         found["inbox_files"] = _one(len(spool.inbox(workspace.spool)))
     except OSError:
         pass
-    if said is None:
+    if heartbeat is None:
         return found
-    age = heartbeat.age_seconds(said, now)
+    age = heartbeat_file.age_seconds(heartbeat, now)
     try:
         return found | {
             "worker_heartbeat_age_seconds": [] if age is None else _one(age),
-            "worker_start_time_seconds": _one(clock.parse(said["started_at"]).timestamp()),
-            "jobs": [((state,), said["counts"].get(state, 0)) for state in LIVE],
-            "jobs_oldest_waiting_seconds": _one(said["oldest_waiting_seconds"] or 0),
+            "worker_start_time_seconds": _one(clock.parse(heartbeat["started_at"]).timestamp()),
+            "jobs": [((state,), heartbeat["counts"].get(state, 0)) for state in LIVE],
+            "jobs_oldest_waiting_seconds": _one(heartbeat["oldest_waiting_seconds"] or 0),
         }
     except (KeyError, TypeError, ValueError, AttributeError):  # a heartbeat of another version
         return found
 
 
-def _processes(said: Mapping[str, Any]) -> Found:
+def _processes(heartbeat: Mapping[str, Any]) -> SampleTable:
     pids = {
-        "worker": said.get("pid"),
-        "child": (said.get("child") or {}).get("pid"),
+        "worker": heartbeat.get("pid"),
+        "child": (heartbeat.get("child") or {}).get("pid"),
         "server": os.getpid(),
     }
     memory, cpu = [], []
     for name, pid in pids.items():
         if not isinstance(pid, int):
             continue
-        try:
-            with (process := psutil.Process(pid)).oneshot():
-                times = process.cpu_times()
-                memory.append(((name,), process.memory_info().rss))
-                cpu.append(((name,), times.user + times.system))
-        except psutil.Error:
-            continue
+        measured = memory_and_cpu(pid)
+        if measured is not None:
+            memory.append(((name,), measured[0]))
+            cpu.append(((name,), measured[1]))
     return {"process_resident_memory_bytes": memory, "process_cpu_seconds": cpu}
 
 
-def _memory(workspace: Workspace, settings: Settings, now: datetime) -> Found:
-    limits: Found = {
+def _memory(workspace: Workspace, settings: Settings, now: datetime) -> SampleTable:
+    limits: SampleTable = {
         "llm_day_calls_limit": _one(settings.llm_calls_per_day),
         "llm_day_tokens_limit": _one(settings.llm_tokens_per_day),
     }
@@ -151,8 +147,8 @@ def _memory(workspace: Workspace, settings: Settings, now: datetime) -> Found:
     }
 
 
-def _room(workspace: Workspace, settings: Settings) -> Found:
-    found: Found = {"disk_kept_free_bytes": _one(settings.min_free_bytes)}
+def _room(workspace: Workspace, settings: Settings) -> SampleTable:
+    found: SampleTable = {"disk_kept_free_bytes": _one(settings.min_free_bytes)}
     try:
         return found | {"disk_free_bytes": _one(shutil.disk_usage(workspace.root).free)}
     except OSError:

@@ -40,9 +40,11 @@ def scrubbed(event: Event, paths: SpoolPaths, ledger: Ledger, apply: Apply) -> E
     return lifecycle.Succeeded(result)
 
 
-def _end(doomed: Collection[str], ledger: Ledger, apply: Apply) -> None:
+def _end(job_ids_to_fail: Collection[str], ledger: Ledger, apply: Apply) -> None:
     """Fail the waiting jobs that would store a forgotten text again."""
-    waiting = [job_id for job_id in doomed if (record := ledger.get(job_id)) is not None and record.state != "running"]
+    waiting = [
+        job_id for job_id in job_ids_to_fail if (record := ledger.get(job_id)) is not None and record.state != "running"
+    ]
     started = apply({job_id: lifecycle.Started() for job_id in waiting})
     failure = lifecycle.Failed(JobError("MEMORY_FORGOTTEN"))
     apply({record.job_id: failure for record in started}, {record.job_id: record.ticket for record in started})

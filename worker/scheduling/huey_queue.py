@@ -59,15 +59,15 @@ class JsonSerializer(Serializer):  # type: ignore[misc]
 class WakingStorage(SqliteStorage):  # type: ignore[misc]
     """SQLite storage whose dequeue blocks until an enqueue in this process wakes it, instead of polling.
 
-    ``broken`` is called with the error of a damaged file; ``stale`` says whether a message would have no effect.
+    ``on_broken`` is called with the error of a damaged file; ``is_stale`` says whether a message would have no effect.
     """
 
     blocking = True
-    broken: Callable[[Exception], None] = staticmethod(lambda error: None)
-    stale: Callable[[bytes], bool] = staticmethod(lambda data: False)
+    on_broken: Callable[[Exception], None] = staticmethod(lambda error: None)
+    is_stale: Callable[[bytes], bool] = staticmethod(lambda data: False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self.filled = threading.Condition()  # its lock is reentrant, since ``broken`` recreates the file inside it
+        self.filled = threading.Condition()  # its lock is reentrant, since ``on_broken`` recreates the file inside it
         super().__init__(*args, **kwargs)
 
     def enqueue(self, data: bytes, priority: float | None = None) -> None:
@@ -84,7 +84,7 @@ class WakingStorage(SqliteStorage):  # type: ignore[misc]
                 cursor.executemany("insert into task (queue, data, priority) values (?, ?, ?)", rows)
             self.filled.notify()
 
-    def _take(self) -> bytes | None:
+    def _pop_next(self) -> bytes | None:
         """Remove and return the first message that is not stale, with the stale ones before it, in one transaction."""
         while self.sql("select 1 from task where queue = ? limit 1", (self.name,), results=True):
             with self.db(commit=True) as cursor:
@@ -96,7 +96,7 @@ class WakingStorage(SqliteStorage):  # type: ignore[misc]
                 message: bytes | None = None
                 for number, data in cursor.fetchall():
                     removed.append((number,))
-                    if not self.stale(data):
+                    if not self.is_stale(data):
                         message = data
                         break
                 cursor.executemany("delete from task where id = ?", removed)
@@ -108,12 +108,12 @@ class WakingStorage(SqliteStorage):  # type: ignore[misc]
         """The next message that is not stale; None after a second without one, or if the file is broken."""
         with self.filled:
             try:
-                message = self._take()
+                message = self._pop_next()
                 if message is None and self.filled.wait(_LOOK_AGAIN_SECONDS):
-                    message = self._take()
+                    message = self._pop_next()
                 return message
             except sqlite3.Error as error:
-                self.broken(error)
+                self.on_broken(error)
                 return None
 
     def wake(self) -> None:
@@ -140,14 +140,14 @@ def _is_stale(data: bytes, is_stale: Callable[[str], bool]) -> bool:
 class Queue:
     """The queue. Its file is created from scratch at each start, and again when it is broken.
 
-    ``look`` runs for each message, with its job id. ``waiting`` returns the content of a new queue, as (job id,
+    ``handle`` runs for each message, with its job id. ``waiting`` returns the content of a new queue, as (job id,
     priority). ``is_stale``: whether a message about the job would have no effect.
     """
 
     def __init__(
         self,
         path: Path,
-        look: Callable[[str], None],
+        handle: Callable[[str], None],
         waiting: Callable[[], Iterable[tuple[str, int]]] = tuple,
         is_stale: Callable[[str], bool] = lambda job_id: False,
     ) -> None:
@@ -162,9 +162,9 @@ class Queue:
             filename=str(path),
             fsync=False,  # derived data: only the records are synced
         )
-        self._huey.storage.broken = self._renew
-        self._huey.storage.stale = lambda data: _is_stale(data, is_stale)
-        self._look: Any = self._huey.task(name="look")(look)
+        self._huey.storage.on_broken = self._renew
+        self._huey.storage.is_stale = lambda data: _is_stale(data, is_stale)
+        self._task: Any = self._huey.task(name="look")(handle)
         self._consumer: Any = None
 
     def _make_file(self) -> None:
@@ -174,14 +174,14 @@ class Queue:
 
     def _renew(self, error: Exception) -> None:
         """Replace a broken file with a new one that contains all due jobs."""
-        log.error("queue.db is broken (%s): made anew from the records", type(error).__name__)
+        log.error("queue.db is broken (%s): rebuilt from the records", type(error).__name__)
         self._huey.storage.close()
         self._make_file()
         self._huey.storage.initialize_schema()
         self._huey.storage.enqueue_many(self._messages(self._waiting()))
 
     def _messages(self, jobs: Iterable[tuple[str, int]]) -> list[tuple[bytes, int]]:
-        return [(self._huey.serialize_task(self._look.s(job_id)), priority) for job_id, priority in jobs]
+        return [(self._huey.serialize_task(self._task.s(job_id)), priority) for job_id, priority in jobs]
 
     def put_many(self, jobs: Iterable[tuple[str, int]]) -> None:
         """Enqueue messages about jobs, as (job id, priority), in one transaction."""

@@ -6,6 +6,7 @@ together share one sync.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import random
@@ -20,7 +21,7 @@ from bridge.privacy.log_lines import fields
 from jobs import clock, files, lifecycle, spool, steps
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths
-from jobs.lifecycle import CAPS, Caps, Event
+from jobs.lifecycle import CRASH_LIMITS, CrashLimits, Event
 from jobs.model import Job, Record
 from jobs.rejected_files import files_of
 from jobs.scrub import keeps_copy
@@ -49,12 +50,14 @@ class Ledger:
         jitter: Callable[[], float] = random.random,
         changed: Callable[[], None] = lambda: None,
         stepped: Callable[[Record | None, Record], None] = lambda before, after: None,
-        stands: Callable[[Record], bool] = lambda record: False,
-        caps: Caps = CAPS,
+        has_committed: Callable[[Record], bool] = lambda record: False,
+        crash_limits: CrashLimits = CRASH_LIMITS,
+        holds_lock: Callable[[], bool] = lambda: True,
     ) -> None:
-        """``live``: the records from recovery. ``stands``: whether a job's change is committed; then the job can
+        """``live``: the records from recovery. ``has_committed``: whether a job's change is committed; then the job can
         neither be cancelled nor expire. ``stepped`` is called with the former record, which is None for a job that was
-        not live here, and with each written one."""
+        not live here, and with each written one. ``holds_lock``: whether this worker still has the workspace's lock;
+        without it, every method that changes files raises OSError, since another worker may write them."""
         self._paths = paths
         self._live: dict[str, Record] = {}
         self._waiting = Waiting()
@@ -62,8 +65,9 @@ class Ledger:
         self._jitter = jitter
         self._changed = changed
         self._stepped = stepped
-        self._stands = stands
-        self._caps = caps
+        self._has_committed = has_committed
+        self._caps = crash_limits
+        self._holds_lock = holds_lock
         self._lock = threading.Lock()  # guards the state in memory; never held while the disk is written
         self._stepping = threading.RLock()  # allows one step at a time, from reading a record to writing the next
         self._counts: Counter[str] = Counter()
@@ -79,7 +83,8 @@ class Ledger:
             return self._live.get(job_id)
 
     def find(self, job_id: str) -> Record | None:
-        """The record of any job, ended ones from the disk; None without one. Raises ValueError for a damaged one."""
+        """The record of any job, ended ones from the disk; None without one. Raises as
+        ``spool.read_record``."""
         return self.get(job_id) or spool.read_record(self._paths, job_id)
 
     def live(self) -> list[Record]:
@@ -143,8 +148,9 @@ class Ledger:
     def accept(self, accepted: Sequence[tuple[Job, Record]], read: Mapping[str, os.stat_result] | None = None) -> None:
         """Accept jobs: write their copies and records, and remove the dropped files.
 
-        If that fails half-way with an exception, the jobs whose records were written are live.
+        If that fails half-way with an exception, the jobs whose records were written are live. Raises OSError.
         """
+        self._require_lock()
         try:
             spool.accept(self._paths, accepted, read)
         except BaseException:
@@ -154,6 +160,12 @@ class Ledger:
             for _, record in accepted:
                 self._keep(record)
         self._changed()
+
+    def _require_lock(self) -> None:
+        """Raises OSError when the worker's lock file was removed: another worker may have started and recovered the
+        jobs, so a write from here would replace its records."""
+        if not self._holds_lock():
+            raise OSError(errno.ENOLCK, "the worker's lock file was removed, so another worker may own the records")
 
     def _is_written(self, record: Record) -> bool:
         try:
@@ -167,8 +179,9 @@ class Ledger:
         self._changed()
 
     def rewrite(self, job_ids: Iterable[str]) -> None:
-        """Write the records of live jobs again, after their files were removed."""
+        """Write the records of live jobs again, after their files were removed. Raises OSError."""
         with self._stepping:
+            self._require_lock()
             live = [record for job_id in job_ids if (record := self.get(job_id)) is not None]
             spool.write_records(self._paths, live)
 
@@ -184,7 +197,7 @@ class Ledger:
         return stepped
 
     def cancel(self, job_id: str) -> Cancellation:
-        """Cancel a waiting job; otherwise return why it cannot be cancelled."""
+        """Cancel a waiting job; otherwise return why it cannot be cancelled. Raises OSError."""
         with self._stepping:
             record = self.get(job_id)
             if record is None:
@@ -200,9 +213,9 @@ class Ledger:
     def is_committed(self, record: Record) -> bool:
         """Whether the job's change is committed; True if the store cannot be read, so that the job runs to its end."""
         if record.attempt == 0 and record.generation == 1:
-            return False  # it has never run
+            return False  # it has never run; a job whose record was lost has a later generation
         try:
-            return self._stands(record)
+            return self._has_committed(record)
         except Exception as error:
             log.error("whether it has taken effect cannot be read: %s", error, extra=of_job(record))
             return True
@@ -214,13 +227,14 @@ class Ledger:
             record = self.get(job_id)
             if record is None or record.ticket != tickets.get(job_id, record.ticket):
                 about = fields(job_id=job_id) if record is None else of_job(record)
-                log.warning("late: %s of a dead attempt refused", type(event).__name__, extra=about)
+                log.warning("ignored %s of an abandoned attempt", type(event).__name__, extra=about)
                 continue
             try:
                 stepped.append(lifecycle.step(record, event, now, self._jitter(), self._caps))
             except lifecycle.IllegalTransition:
                 continue
         if stepped:
+            self._require_lock()
             try:
                 with steps.fault_point("record.start" if stepped[0].state == "running" else "record.end"):
                     spool.write_records(self._paths, stepped)
@@ -252,11 +266,15 @@ class Ledger:
             try:
                 spool.retire_copy(self._paths, record.job_id, keep=keeps_copy(record))
             except OSError as error:  # the record is written; recovery will move the copy
-                log.error("copy not put away: %s", error, extra=of_job(record))
+                log.error("copy not moved to ended/: %s", error, extra=of_job(record))
 
     def scrub(self, job_ids: Iterable[str], others: Sequence[Path]) -> None:
-        """Remove the texts from the files of these jobs, if they have ended, and remove the files ``others``."""
+        """Remove the texts from the files of these jobs, if they have ended, and remove the files ``others``.
+
+        Raises OSError.
+        """
         with self._stepping:
+            self._require_lock()
             ended, damaged = [], []
             for job_id in job_ids:
                 try:
@@ -269,8 +287,12 @@ class Ledger:
             spool.scrub(self._paths, ended, damaged, others)
 
     def dismiss(self, record: Record) -> None:
-        """Remove an ended job before its retention ends: its copy, the files of a rejected job, and last its record."""
+        """Remove an ended job before its retention ends: its copy, the files of a rejected job, and last its record.
+
+        Raises OSError.
+        """
         with self._stepping:
+            self._require_lock()
             # Without a record, recovery would accept a copy in ``active/`` as a job.
             spool.retire_copy(self._paths, record.job_id)
             for path in files_of(self._paths, record.job_id):
@@ -282,9 +304,10 @@ class Ledger:
         """Start a new generation of an ended job. Returns its new record.
 
         Raises JobError: JOB_NOT_FOUND when the record or the copy is missing, ARGUMENT_INVALID when the job's state
-        allows no replay.
+        allows no replay. Raises OSError.
         """
         with self._stepping:
+            self._require_lock()
             record = self.find(job_id)
             if record is None:
                 raise JobError("JOB_NOT_FOUND", f"There is no record of job {job_id!r}.")
@@ -297,7 +320,7 @@ class Ledger:
                     f"Job {job_id} is {record.state}; only failed, cancelled and expired jobs run again.",
                 ) from None
             except FileNotFoundError:
-                raise JobError("JOB_NOT_FOUND", f"The copy of job {job_id} was removed; submit it anew.") from None
+                raise JobError("JOB_NOT_FOUND", f"The copy of job {job_id} was removed; submit it again.") from None
             with steps.fault_point("record.replay"):
                 spool.write_records(self._paths, [again])
             self._keep(again)

@@ -18,12 +18,13 @@ from jobs import clock, files, lifecycle, spool
 from jobs.errors import JobError
 from jobs.ids import is_job_id
 from jobs.layout import SpoolPaths
-from jobs.lifecycle import CAPS, Caps, Interrupted, WorkerDied
+from jobs.lifecycle import CRASH_LIMITS, CrashLimits, Interrupted, WorkerDied
 from jobs.model import Record
 from jobs.parse import parse_copy
 from jobs.scrub import keeps_copy
 
 from ..log import of_job
+from .executing import read_executing
 from .ledger import Ledger
 
 log = logging.getLogger(__name__)
@@ -76,10 +77,10 @@ REPAIRS: dict[tuple[RecordIs, CopyIs, bool], Repair] = {
 }
 
 
-Debt = Literal["its next attempt delivers", "maintenance delivers", "nothing"]
+OutboxDelivery = Literal["its next attempt delivers", "maintenance delivers", "nothing"]
 
-# For a job whose change is committed: by the record's state and whether an outbox entry is pending.
-DEBTS: dict[tuple[RecordIs, bool], Debt] = {
+# Which step delivers a committed change to the graph: by the record's state and whether an outbox entry is pending.
+OUTBOX_DELIVERIES: dict[tuple[RecordIs, bool], OutboxDelivery] = {
     ("waiting", True): "its next attempt delivers",
     ("running", True): "its next attempt delivers",
     ("ended", True): "maintenance delivers",
@@ -94,7 +95,7 @@ DEBTS: dict[tuple[RecordIs, bool], Debt] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class JobFiles:
     """The state of one job's files."""
 
     job_id: str
@@ -109,17 +110,21 @@ class Found:
         return REPAIRS[self.record_is, self.copy_is, self.dropped]
 
 
-def recover(paths: SpoolPaths, now: datetime, *, worker_died: bool = False, caps: Caps = CAPS) -> list[Record]:
+def recover(
+    paths: SpoolPaths, now: datetime, *, worker_died: bool = False, crash_limits: CrashLimits = CRASH_LIMITS
+) -> list[Record]:
     """Repair the job folder at the worker's start. Returns the live records, all of them waiting.
 
     The caller holds the worker's lock. ``worker_died``: the former worker died since the current boot, which is counted
-    for the jobs that were running.
+    for the jobs whose own operation ran.
     """
     _remove_parts(paths)
-    ending = lifecycle.WorkerDied() if worker_died else lifecycle.Interrupted()
+    executing = read_executing(paths) if worker_died else {}
     live = []
     for found in survey(paths):
-        record = _try_repair(paths, found, now, ending, caps)
+        ran = found.record is not None and executing.get(found.job_id) == found.record.ticket
+        ending = lifecycle.WorkerDied() if ran else lifecycle.Interrupted()
+        record = _try_repair(paths, found, now, ending, crash_limits)
         if record is not None:
             live.append(record)
     return live
@@ -140,18 +145,18 @@ def reconcile(spool_paths: SpoolPaths, ledger: Ledger, now: datetime) -> None:
         ledger.rewrite(lost)
     odd = (active | ended) - live - (ended & results - active)
     for found in _examine(spool_paths, odd, active, ended):
-        record = _try_repair(spool_paths, found, now, lifecycle.Interrupted(), CAPS)
+        record = _try_repair(spool_paths, found, now, lifecycle.Interrupted(), CRASH_LIMITS)
         if record is not None and ledger.get(record.job_id) is None:
             ledger.adopt(record)
 
 
-def survey(spool_paths: SpoolPaths) -> list[Found]:
+def survey(spool_paths: SpoolPaths) -> list[JobFiles]:
     """The state of all jobs' files. Read-only."""
     active, ended = set(spool.job_ids(spool_paths.active)), set(spool.job_ids(spool_paths.ended))
     return list(_examine(spool_paths, set(spool.job_ids(spool_paths.results)) | active | ended, active, ended))
 
 
-def _examine(spool_paths: SpoolPaths, job_ids: set[str], active: set[str], ended: set[str]) -> Iterator[Found]:
+def _examine(spool_paths: SpoolPaths, job_ids: set[str], active: set[str], ended: set[str]) -> Iterator[JobFiles]:
     for job_id in sorted(filter(is_job_id, job_ids)):
         record: Record | None = None
         record_is: RecordIs
@@ -170,27 +175,27 @@ def _examine(spool_paths: SpoolPaths, job_ids: set[str], active: set[str], ended
             else:
                 record_is = "running" if record.state == "running" else "waiting"
         copy_is: CopyIs = "active" if job_id in active else "ended" if job_id in ended else "absent"
-        yield Found(job_id, record, record_is, copy_is, spool_paths.dropped(job_id).exists())
+        yield JobFiles(job_id, record, record_is, copy_is, spool_paths.dropped(job_id).exists())
 
 
 def _try_repair(
-    spool_paths: SpoolPaths, found: Found, now: datetime, ending: Interrupted | WorkerDied, caps: Caps
+    spool_paths: SpoolPaths, found: JobFiles, now: datetime, ending: Interrupted | WorkerDied, crash_limits: CrashLimits
 ) -> Record | None:
     """As ``_apply_repair``, but an OSError, as on a full disk, is logged: it does not stop the other repairs, and
     ``reconcile`` tries again."""
     try:
-        return _apply_repair(spool_paths, found, now, ending, caps)
+        return _apply_repair(spool_paths, found, now, ending, crash_limits)
     except OSError as error:
         log.error("recovery: %s failed: %s", found.repair, error, extra=_about(found))
         return None
 
 
-def _about(found: Found) -> dict[str, Any]:
+def _about(found: JobFiles) -> dict[str, Any]:
     return fields(job_id=found.job_id) if found.record is None else of_job(found.record)
 
 
 def _apply_repair(
-    spool_paths: SpoolPaths, found: Found, now: datetime, ending: Interrupted | WorkerDied, caps: Caps
+    spool_paths: SpoolPaths, found: JobFiles, now: datetime, ending: Interrupted | WorkerDied, crash_limits: CrashLimits
 ) -> Record | None:
     """Carry out the repair. Returns the record if the job is live afterwards. Raises OSError."""
     if found.repair not in ("nothing", "take up"):
@@ -207,7 +212,7 @@ def _apply_repair(
             if found.repair == "bring back":
                 spool.reopen(spool_paths, found.job_id)
             if record.state == "running":
-                record = lifecycle.step(record, ending, now, caps=caps)
+                record = lifecycle.step(record, ending, now, crash_limits=crash_limits)
                 spool.write_records(spool_paths, [record])
             if record.ended:
                 spool.retire_copy(spool_paths, found.job_id, keep=keeps_copy(record))
@@ -227,7 +232,7 @@ def _apply_repair(
         case "give up":
             assert found.record is not None
             error = JobError(
-                "JOB_NOT_FOUND", "The worker's copy of the job is gone.", remediation="Submit the job anew."
+                "JOB_NOT_FOUND", "The worker's copy of the job is gone.", remediation="Submit the job again."
             )
             record = found.record
             if record.state != "running":
@@ -245,11 +250,11 @@ def _apply_repair(
 
 
 def _quarantine(spool_paths: SpoolPaths, path: Path, now: datetime) -> None:
-    error = JobError("JSON_INVALID", "The record was damaged and stood for no job.")
+    error = JobError("JSON_INVALID", "The record was damaged and belongs to no job.")
     spool.reject(spool_paths, spool.Entry(path, path.stem), error, None, clock.iso(now))
 
 
-def _accept_copy(spool_paths: SpoolPaths, found: Found, now: datetime) -> Record | None:
+def _accept_copy(spool_paths: SpoolPaths, found: JobFiles, now: datetime) -> Record | None:
     job_id = found.job_id
     try:
         job = parse_copy(job_id, spool.read_copy(spool_paths, job_id, spool.RECORD_LIMIT))
@@ -259,7 +264,8 @@ def _accept_copy(spool_paths: SpoolPaths, found: Found, now: datetime) -> Record
         refused = lifecycle.reject(job_id, error, now)
         spool.reject(spool_paths, spool.Entry(spool_paths.copy(job_id), job_id), error, refused, clock.iso(now))
         return None
-    record = lifecycle.accept(job, now)
+    # Not generation 1: its record is lost, so it may have run. Only the store knows whether its change is committed.
+    record = lifecycle.accept(job, now, generation=2)
     spool.write_records(spool_paths, [record])
     return record
 

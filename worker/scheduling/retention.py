@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from bridge.settings import Settings
 from jobs import files, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
@@ -22,7 +23,7 @@ _DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
+class RetentionLimits:
     """The limits: ages in days, and numbers."""
 
     succeeded_days: float = 7.0
@@ -30,16 +31,28 @@ class Keep:
     ended_jobs: int = 10_000
     rejected_files: int = 1000
 
+    @classmethod
+    def from_settings(cls, settings: Settings) -> RetentionLimits:
+        """The limits that the settings name."""
+        return cls(
+            settings.keep_succeeded_days,
+            settings.keep_failed_days,
+            settings.keep_ended_jobs,
+            settings.keep_rejected_files,
+        )
+
 
 @dataclass(frozen=True, slots=True)
-class Aged:
+class EndedJob:
     """An ended job: its id, and its end in seconds since 1970."""
 
     name: str
     ended_at: float
 
 
-def over(found: Iterable[Aged], keep: Keep, now: float, state: Callable[[str], State | None]) -> Iterator[str]:
+def expired_jobs(
+    found: Iterable[EndedJob], keep: RetentionLimits, now: float, state: Callable[[str], State | None]
+) -> Iterator[str]:
     """The ids of the ended jobs to remove, oldest first.
 
     ``state`` returns the final state of a job; None keeps it. It is called only for jobs that the limits may concern.
@@ -56,7 +69,9 @@ def over(found: Iterable[Aged], keep: Keep, now: float, state: Callable[[str], S
             yield aged.name
 
 
-def prune(workspace: Workspace, keep: Keep, is_live: Callable[[str], bool], now: float, at_most: int = 200) -> int:
+def prune(
+    workspace: Workspace, keep: RetentionLimits, is_live: Callable[[str], bool], now: float, at_most: int = 200
+) -> int:
     """Remove what exceeds the limits. Returns the number of removed things.
 
     ``at_most`` limits jobs and rejected files per call; if as many were removed, call it again. ``now``: seconds since
@@ -64,7 +79,9 @@ def prune(workspace: Workspace, keep: Keep, is_live: Callable[[str], bool], now:
     """
     spool_paths = workspace.spool
     jobs = list(
-        islice(over(_ended(spool_paths, is_live), keep, now, lambda job_id: _end_of(spool_paths, job_id)), at_most)
+        islice(
+            expired_jobs(_ended(spool_paths, is_live), keep, now, lambda job_id: _end_of(spool_paths, job_id)), at_most
+        )
     )
     spool.prune(spool_paths, jobs)
     rejected = _remove_all(_rejected(spool_paths, keep, now)[: at_most - len(jobs)])
@@ -75,10 +92,10 @@ def prune(workspace: Workspace, keep: Keep, is_live: Callable[[str], bool], now:
     return len(jobs) + rejected + set_aside + imports
 
 
-def _ended(spool_paths: SpoolPaths, is_live: Callable[[str], bool]) -> list[Aged]:
+def _ended(spool_paths: SpoolPaths, is_live: Callable[[str], bool]) -> list[EndedJob]:
     """The jobs that are not live, with the modification time of their records."""
     return [
-        Aged(path.stem, at)
+        EndedJob(path.stem, at)
         for path, at in _by_time(spool_paths.results)
         if path.suffix == ".json" and not path.name.startswith(".") and not is_live(path.stem)
     ]
@@ -94,7 +111,7 @@ def _end_of(spool_paths: SpoolPaths, job_id: str) -> State | None:
     return record.state if record is not None and record.ended else None
 
 
-def _rejected(spool_paths: SpoolPaths, keep: Keep, now: float) -> list[Path]:
+def _rejected(spool_paths: SpoolPaths, keep: RetentionLimits, now: float) -> list[Path]:
     """The rejected files that exceed the limits, each with its reason file."""
     by_age = sorted(_by_time(spool_paths.rejected), key=lambda pair: pair[1])
     reasons = [pair for pair in by_age if pair[0].name.endswith(".reason.json")]
@@ -107,7 +124,7 @@ def _rejected(spool_paths: SpoolPaths, keep: Keep, now: float) -> list[Path]:
     return expired
 
 
-def _imported(workspace: Workspace, keep: Keep, is_live: Callable[[str], bool], now: float) -> list[Path]:
+def _imported(workspace: Workspace, keep: RetentionLimits, is_live: Callable[[str], bool], now: float) -> list[Path]:
     """The copies of succeeded imports, and those that are too old. A failed import keeps its copy for a retry."""
     return [
         path

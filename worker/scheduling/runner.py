@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -17,10 +17,11 @@ from jobs.layout import SpoolPaths
 from jobs.lifecycle import Event
 from jobs.model import Record
 
-from ..child.protocol import DELIVER, MAINTAIN, decode
+from ..child.protocol import DELIVER, MAINTAIN, Answer, decode
 from ..child.supervisor import Child, ChildEnded
 from ..log import about, of_job
 from . import forget_job_files
+from .executing import ExecutingJobs
 from .ledger import Cancellation, Ledger
 from .tasks import Tasks, read_tasks
 
@@ -33,7 +34,13 @@ MAINTENANCE = "@maintenance"  # a queue message that is not a job id
 _WRITE_AGAIN_SECONDS = 1.0
 _JOBS_BETWEEN_MAINTENANCE = 200
 
+# What ended a child -> the error of the jobs whose operation ran, and the message if it did not run.
 _CODES = {"died": "CHILD_DIED", "memory": "CHILD_TOO_LARGE", "timeout": "JOB_TIMEOUT"}
+_WHILE_LOADING = {
+    "died": "The process that runs jobs died while it was loading.",
+    "memory": "The process that runs jobs exceeded its memory limit while it was loading.",
+    "timeout": "The process that runs jobs did not finish loading in time.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +67,10 @@ class Runner:
         slice_seconds: float = 2.0,
         now: Callable[[], datetime] = clock.now,
         changed: Callable[[], None] = lambda: None,
-        waits: Callable[[], None] = lambda: None,
+        on_requeued: Callable[[], None] = lambda: None,
     ) -> None:
-        """``changed`` is called when ``running`` changes; ``waits`` when a job must wait again, so that the caller
-        enqueues it when it is due."""
+        """``changed`` is called when ``running`` changes; ``on_requeued`` when a job must wait again, so that the
+        caller enqueues it when it is due."""
         self._paths = paths
         self._ledger = ledger
         self._child = child
@@ -72,8 +79,9 @@ class Runner:
         self._slice_seconds = slice_seconds
         self._now = now
         self._changed = changed
-        self._waits = waits
+        self._on_requeued = on_requeued
         self._running: list[Running] = []
+        self._executing = ExecutingJobs(paths)
         self._in_child: set[str] = set()
         self._cancelled: set[str] = set()
         self._lock = threading.Lock()
@@ -88,12 +96,12 @@ class Runner:
         return tuple(self._running)
 
     def is_stale(self, job_id: str) -> bool:
-        """Whether ``look`` would have no effect: the job ran with others, has ended, or is not due."""
+        """Whether ``run_if_due`` would have no effect: the job ran with others, has ended, or is not due."""
         if job_id == MAINTENANCE:
             return False
         return self._ledger.startable(job_id) is None
 
-    def look(self, job_id: str) -> None:
+    def run_if_due(self, job_id: str) -> None:
         """Run the job if it is waiting and due, in a batch with others of its kind if the kind allows it."""
         if self.stopping.is_set() or self.paused.is_set():
             return
@@ -119,7 +127,7 @@ class Runner:
 
     # --- choosing ---
 
-    def _run_with_others(self, first: Record, *, between: bool = False) -> None:
+    def _run_with_others(self, first: Record, *, in_pause: bool = False) -> None:
         batch = self._without_expired(self._batch(first))
         if not batch:
             return
@@ -129,7 +137,7 @@ class Runner:
             events = {record.job_id: lifecycle.Failed(tasks.lost[record.job_id]) for record in started}
             self._settle(str(first.kind), events, {record.job_id: record.ticket for record in started})
         if tasks.jobs:
-            self._run(str(first.kind), tasks, between=between)
+            self._run(str(first.kind), tasks, in_pause=in_pause)
 
     def _batch(self, first: Record) -> list[Record]:
         if first.kind not in BATCHED:
@@ -152,8 +160,8 @@ class Runner:
 
     # --- running ---
 
-    def _run(self, kind: str, tasks: Tasks, *, between: bool) -> None:
-        together = len(tasks.jobs) + int(between)
+    def _run(self, kind: str, tasks: Tasks, *, in_pause: bool) -> None:
+        together = len(tasks.jobs) + int(in_pause)
         started = self._apply({task["job_id"]: lifecycle.Started(together) for task in tasks.jobs})
         records = {record.job_id: record for record in started}  # some may have been cancelled meanwhile
         if not records:
@@ -169,9 +177,11 @@ class Runner:
                     {"kind": kind, "jobs": [task for task in tasks.jobs if task["job_id"] in records]},
                     self._progress,
                     timeout_seconds=tasks.timeout_seconds,
-                    between=self._yield_control(kind, next(iter(records.values())), between),
-                    unwanted=lambda: bool(self._cancelled & records.keys()),
+                    on_pause=self._pause_handler(kind, next(iter(records.values())), in_pause),
+                    is_cancelled=lambda: bool(self._cancelled & records.keys()),
+                    on_executing=lambda runs: self._note_executing(records.values(), runs=runs),
                 )
+            events = self._outcomes(kind, answer, records)
         except ChildEnded as ended:
             events = self._events_after(ended, records)
         except OSError as error:
@@ -179,25 +189,34 @@ class Runner:
             failure = JobError("SYSTEM_BUSY", f"The child process could not be started: {error.strerror}.")
             events = {job_id: lifecycle.Failed(failure) for job_id in records}
         except Exception:
-            log.exception("the child could not be asked")
-            failure = JobError("INTERNAL", "The child process could not be started or asked.")
+            log.exception("the request to the child failed")
+            failure = JobError("INTERNAL", "The child process could not be asked, or its answer cannot be read.")
             events = {job_id: lifecycle.Failed(failure) for job_id in records}
-        else:
-            events = {job_id: decode(outcome) for job_id, outcome in answer["outcomes"].items()}
-            for job_id in records.keys() - events.keys():  # a bug, which must not repeat forever
-                events[job_id] = lifecycle.Failed(
-                    JobError("INTERNAL", "The operation left the job without an outcome.")
-                )
-            self.graph_lag = answer["graph_lag"]
-            if kind == "forget":
-                events = {job_id: self._scrubbed(event) for job_id, event in events.items()}
         finally:
+            self._executing.forget(records.values())
             with self._lock:
                 self._in_child -= records.keys()
                 self._cancelled -= records.keys()
             self._running.pop()
         self._jobs_since_maintenance += len(records)
         self._settle(kind, events, {job_id: record.ticket for job_id, record in records.items()})
+
+    def _outcomes(self, kind: str, answer: Answer, records: Mapping[str, Record]) -> dict[str, Event]:
+        """The event for each job from the child's answer. Raises what a malformed answer causes, such as KeyError."""
+        events: dict[str, Event] = {job_id: decode(outcome) for job_id, outcome in answer["outcomes"].items()}
+        for job_id in records.keys() - events.keys():  # a bug, which must not repeat forever
+            events[job_id] = lifecycle.Failed(JobError("INTERNAL", "The operation left the job without an outcome."))
+        self.graph_lag = answer["graph_lag"]
+        if kind == "forget":
+            events = {job_id: self._scrubbed(event) for job_id, event in events.items()}
+        return events
+
+    def _note_executing(self, records: Collection[Record], *, runs: bool) -> None:
+        """Note for recovery whether the jobs' own operation runs. Without the note, no death of the worker counts."""
+        try:
+            (self._executing.add if runs else self._executing.remove)(records)
+        except OSError as error:
+            log.warning("which jobs execute could not be written: %s", error)
 
     def _scrubbed(self, event: Event) -> Event:
         """The outcome of a forget job after jobs' files are scrubbed too; Failed if that is not possible now."""
@@ -210,15 +229,17 @@ class Runner:
     def _events_after(self, ended: ChildEnded, records: Mapping[str, Record]) -> dict[str, Event]:
         """The event for each job whose child ended without an answer.
 
-        Only a job that was alone in the child is blamed for a crash or timeout. A cancelled job whose change is
-        committed is not cancelled.
+        Only a job that was alone in the child is blamed for a crash or timeout, and only if its own operation ran. A
+        cancelled job whose change is committed is not cancelled.
         """
         why = "stopped" if self.stopping.is_set() else ended.why  # a stopping worker may have ended the child itself
         code = _CODES.get(why)
-        alone = len(records) == 1 and not ended.between and all(r.attempts[-1].together == 1 for r in records.values())
+        alone = len(records) == 1 and not ended.in_pause and all(r.attempts[-1].together == 1 for r in records.values())
         after: Event = lifecycle.Interrupted(code)
-        if ended.between and why in ("timeout", "cancelled"):
+        if ended.in_pause and why in ("timeout", "cancelled"):
             after = lifecycle.Interrupted()
+        elif code is not None and not ended.executing:
+            after = lifecycle.Failed(JobError("CHILD_START_FAILED", f"{_WHILE_LOADING[why]} No job is the cause."))
         elif alone and why == "timeout":
             after = lifecycle.Failed(self._timed_out(next(iter(records.values()))))
         elif alone and code is not None:
@@ -245,7 +266,7 @@ class Runner:
             level = logging.INFO if record.state == "succeeded" else logging.WARNING
             log.log(level, "%s", record.state, extra=of_job(record, code=record.error and record.error["code"]))
             if not record.ended:
-                self._waits()
+                self._on_requeued()
         self._changed()
 
     def _apply(self, events: Mapping[str, Event], tickets: Mapping[str, tuple[int, int]] | None = None) -> list[Record]:
@@ -270,16 +291,16 @@ class Runner:
 
     # --- short jobs in the pauses of long ones ---
 
-    def _yield_control(self, kind: str, record: Record, is_between: bool) -> Callable[[], object] | None:
+    def _pause_handler(self, kind: str, record: Record, is_in_pause: bool) -> Callable[[], object] | None:
         """The call for the pauses of a long job; None for a short one, and for one that itself runs in a pause.
 
         A long job that has ended its child before only checks for a stop: no other job runs in its pauses.
         """
-        if is_between or kind not in YIELDS:
+        if is_in_pause or kind not in YIELDS:
             return None
-        return self._run_short_jobs if lifecycle.max_batch_size(record, 2) > 1 else self._heed_stop
+        return self._run_short_jobs if lifecycle.max_batch_size(record, 2) > 1 else self._end_child_if_stopping
 
-    def _heed_stop(self) -> bool:
+    def _end_child_if_stopping(self) -> bool:
         """If the worker stops, end the child; the next worker resumes the long job. Returns whether it stops."""
         if self.stopping.is_set():
             self._child.end("stopped")
@@ -290,13 +311,13 @@ class Runner:
         """Run short jobs that are due, for about as long as a slice of the long job takes."""
         began = time.monotonic()
         while not self.paused.is_set() and time.monotonic() - began < self._slice_seconds:
-            if self._heed_stop():
+            if self._end_child_if_stopping():
                 return
             heads = [self._ledger.due(kind, 1) for kind in self._ledger.kinds_due() if kind not in PREEMPTIBLE]
             fit = [r for head in heads for r in head if lifecycle.max_batch_size(r, 2) > 1]
             if not fit:
                 return
-            self._run_with_others(fit[0], between=True)
+            self._run_with_others(fit[0], in_pause=True)
             if self._child.pid is None:
                 return
 
@@ -306,19 +327,19 @@ class Runner:
             return
         try:
             if self.graph_lag:
-                self.graph_lag = self._child.ask({"kind": DELIVER, "jobs": []}, between=self._run_short_jobs)[
+                self.graph_lag = self._child.ask({"kind": DELIVER, "jobs": []}, on_pause=self._run_short_jobs)[
                     "graph_lag"
                 ]
             idle = self._child.is_idle(self._idle_seconds)
             if self._child.pid is not None and self._jobs_since_maintenance >= (
                 1 if idle else _JOBS_BETWEEN_MAINTENANCE
             ):
-                self._child.ask({"kind": MAINTAIN, "jobs": []}, between=self._run_short_jobs)
+                self._child.ask({"kind": MAINTAIN, "jobs": []}, on_pause=self._run_short_jobs)
                 self._jobs_since_maintenance = 0
             if idle:
                 self._child.stop(why="idle")
         except ChildEnded as ended:
-            log.error("maintenance was cut off: %s", ended)
+            log.error("maintenance was interrupted: %s", ended)
 
     @property
     def wants_maintenance(self) -> bool:

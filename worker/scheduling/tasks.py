@@ -46,7 +46,7 @@ def read_tasks(paths: SpoolPaths, batch: Sequence[Record]) -> Tasks:
             log.error("copy unreadable: %s", error, extra=of_job(record))
             lost[record.job_id] = _why_lost(error)
             continue
-        if _takes_its_time(job):
+        if _runs_alone(job):
             if tasks:
                 continue
             return Tasks([_task(job, record)], job.timeout_seconds, lost)
@@ -60,10 +60,12 @@ def _why_lost(error: OSError | JobError) -> JobError:
     """SYSTEM_BUSY for passing errors, such as too many open files, so that the job is retried; else JOB_NOT_FOUND."""
     if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
         return JobError("SYSTEM_BUSY", f"The worker's copy of the job cannot be read now: {error.strerror}.")
-    return JobError("JOB_NOT_FOUND", "The worker's copy of the job cannot be read.", remediation="Submit the job anew.")
+    return JobError(
+        "JOB_NOT_FOUND", "The worker's copy of the job cannot be read.", remediation="Submit the job again."
+    )
 
 
-def _takes_its_time(job: Job) -> bool:
+def _runs_alone(job: Job) -> bool:
     return job.kind == "noop" and bool(job.payload.get("sleep_ms"))
 
 

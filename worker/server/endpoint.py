@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from bridge.settings import Settings
 from jobs import files
 from jobs.layout import Workspace
+from jobs.lifecycle import backoff_seconds
 
 from ..monitoring.counters import Counters
 from .process import ServerProcess
@@ -48,7 +49,7 @@ class Endpoint:
         settings: Settings,
         changed: Callable[[], None] = lambda: None,
         *,
-        figures: Counters | None = None,
+        counters: Counters | None = None,
         most_bytes: int = _MOST_BYTES,
         start_server: Callable[..., ServerProcess] = ServerProcess,
     ) -> None:
@@ -58,7 +59,7 @@ class Endpoint:
         self._port = settings.http_port
         self._wanted = settings.http
         self._changed = changed
-        self._figures = figures or Counters()
+        self._counters = counters or Counters()
         self._most_bytes = most_bytes
         self._start_server = start_server
         self._token = secrets.token_urlsafe(32)
@@ -68,7 +69,7 @@ class Endpoint:
         self._server: ServerProcess | None = None
         self._deaths = 0  # in a row
         self._stopping = threading.Event()
-        self._noticed = threading.Event()
+        self._state_changed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="http", daemon=True)
 
     def start(self) -> None:
@@ -83,7 +84,7 @@ class Endpoint:
         if self._thread.ident is None:
             return
         self._stopping.set()
-        self._noticed.set()
+        self._state_changed.set()
         self._waker.send(b"x")
         self._thread.join()
         self._close()
@@ -150,14 +151,14 @@ class Endpoint:
     def _serve(self, listening: socket.socket) -> None:
         """Start a server process and wait until it has ended."""
         began = time.monotonic()
-        self._noticed.clear()
+        self._state_changed.clear()
         try:
-            server = self._start_server(self._workspace, listening, self._token, self._noticed.set)
+            server = self._start_server(self._workspace, listening, self._token, self._state_changed.set)
         except (OSError, RuntimeError) as error:  # the system gives no process or no thread
             self._died(0.0, f"could not be started: {error}")
             return
         self._server = server
-        self._figures.count("server_starts")
+        self._counters.count("server_starts")
         log.info("server started pid=%d", server.pid)
         self._watch(server)
         status = server.end(_STOP_SECONDS)
@@ -176,14 +177,14 @@ class Endpoint:
                 is_announced = True
                 self._changed()
             if (server.private_bytes() or 0) > self._most_bytes:
-                log.error("server takes too much memory: another one goes on pid=%d", server.pid)
+                log.error("server takes too much memory: replaced pid=%d", server.pid)
                 return
-            self._noticed.wait(_WATCH_SECONDS)
-            self._noticed.clear()
+            self._state_changed.wait(_WATCH_SECONDS)
+            self._state_changed.clear()
 
     def _died(self, lived: float, how: str) -> None:
         """Count and log the death of a server process, and pause: longer after each death in a row."""
-        self._figures.count("server_deaths")
+        self._counters.count("server_deaths")
         self._deaths = 1 if lived >= _STEADY_SECONDS else self._deaths + 1
         pause = pause_seconds(self._deaths)
         log.error("the server %s; the next one not before %g s have passed", how, pause)
@@ -192,7 +193,7 @@ class Endpoint:
 
 def pause_seconds(failures: int) -> float:
     """The pause after ``failures`` failures in a row, from 1 on: 0.5 s, doubled each time, at most 60 s."""
-    return float(min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2 ** min(failures - 1, 10)))
+    return backoff_seconds(failures, _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
 
 
 def listen(port: int) -> socket.socket:

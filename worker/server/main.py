@@ -95,22 +95,22 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._answers = answers
         self._idle_seconds = idle_seconds
-        self._told = False
+        self._exit_requested = False
 
-    def leave(self) -> None:
+    def request_exit(self) -> None:
         """End soon: the worker has ended, or asks for it. May be called from any thread."""
-        self._told = True
+        self._exit_requested = True
         self.should_exit = True
 
     async def on_tick(self, counter: int) -> bool:
         """Called by uvicorn ten times a second. Returns whether to exit, also when idle for ``idle_seconds``."""
         answers = self._answers
         if not answers.in_flight and time.monotonic() - answers.asked_at >= self._idle_seconds:
-            log.info("nobody asked for %g s: leaving", self._idle_seconds)
+            log.info("no request for %g s: stopping", self._idle_seconds)
             self.should_exit = True
         return await super().on_tick(counter)
 
-    def _lets_in(self) -> bool:
+    def _has_new_connections(self) -> bool:
         """Whether a connection was accepted that has sent no request yet."""
         return any(cast(Protocol, connection).is_new for connection in self.server_state.connections)
 
@@ -119,8 +119,8 @@ class Server(uvicorn.Server):
         for server in self.servers:
             server.close()
         await asyncio.sleep(0.01)  # so that accepted sockets become connections
-        deadline = time.monotonic() + (0 if self._told else _LEAVING_SECONDS)
-        while self._lets_in() and time.monotonic() < deadline:  # noqa: ASYNC110 - connections have no event
+        deadline = time.monotonic() + (0 if self._exit_requested else _LEAVING_SECONDS)
+        while self._has_new_connections() and time.monotonic() < deadline:  # noqa: ASYNC110 - connections have no event
             await asyncio.sleep(0.01)
         await super().shutdown(sockets)
 
@@ -203,7 +203,7 @@ def _serve(workspace: Workspace, start: dict[str, Any]) -> None:
         def until_the_end_of_stdin() -> None:
             while sys.stdin.buffer.read(1024):
                 pass
-            http_server.leave()
+            http_server.request_exit()
 
         threading.Thread(target=until_the_end_of_stdin, daemon=True, name="stdin").start()
         threading.Thread(target=answers.warm, daemon=True, name="warm").start()

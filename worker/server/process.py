@@ -16,12 +16,12 @@ import threading
 from collections.abc import Callable
 from typing import IO
 
-import psutil
-
 from bridge.settings import inherited_environment
+from jobs.launch import NO_CONSOLE
 from jobs.layout import Workspace
 
 from ..log import pump
+from ..processes import private_bytes, resident_bytes
 
 log = logging.getLogger(__name__)
 server_log = logging.getLogger("server")
@@ -31,7 +31,6 @@ _LINE_BYTES = 1000
 # Queries already run in parallel. numpy's own threads would spin while they wait for each other: on a busy machine that
 # doubles the time of a query, and on an idle one it gains nothing, since memory bandwidth is the limit.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
-_NO_CONSOLE: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 
 
 class ServerProcess:
@@ -55,7 +54,7 @@ class ServerProcess:
             cwd=workspace.root.anchor,
             pass_fds=() if windows else (listening.fileno(),),
             start_new_session=not windows,  # a Ctrl-C reaches only the worker
-            creationflags=_NO_CONSOLE,
+            creationflags=NO_CONSOLE,
         )
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None
@@ -88,18 +87,11 @@ class ServerProcess:
 
     def memory_bytes(self) -> int | None:
         """The resident memory; None if it cannot be read."""
-        try:
-            return int(psutil.Process(self.pid).memory_info().rss)
-        except psutil.Error:
-            return None
+        return resident_bytes(self.pid)
 
     def private_bytes(self) -> int | None:
         """The resident memory without mapped files, which the system can reclaim; None if it cannot be read."""
-        try:
-            memory = psutil.Process(self.pid).memory_info()
-        except psutil.Error:
-            return None
-        return int(memory.rss) - int(getattr(memory, "shared", 0))
+        return private_bytes(self.pid)
 
     def end(self, seconds: float) -> int:
         """Close its stdin, so that it ends, and kill it after ``seconds``. Returns the exit status."""

@@ -19,7 +19,7 @@ from typing import Any
 from bridge.interface import envelope
 from bridge.search.query_client import port_of
 from bridge.settings import inherited_environment
-from jobs import files, launch
+from jobs import files, launch, plain_files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -56,7 +56,7 @@ def open_page(given: argparse.Namespace) -> dict[str, Any]:
     if not given.no_start:
         launch.start(workspace, leave_when_idle=True)
     port = _port(workspace)
-    token = files.read_plain(workspace.spool.token, _TOKEN_BYTES)[0].decode("ascii")
+    token = plain_files.read_plain(workspace.spool.token, _TOKEN_BYTES)[0].decode("ascii")
     _wake(port, token)
     url = f"http://127.0.0.1:{port}/#ticket={tickets.issue(token)}"
     shown = not given.only_print and has_browser(inherited_environment(), sys.platform) and _show(workspace, url)

@@ -262,12 +262,7 @@ def prune(given: argparse.Namespace) -> Envelope:
     with Lock(spool_paths.lock) as lock:
         if not lock.acquire():
             return envelope.success(**requests.ask_worker(workspace, "prune"))
-        keep = retention.Keep(
-            settings.keep_succeeded_days,
-            settings.keep_failed_days,
-            settings.keep_ended_jobs,
-            settings.keep_rejected_files,
-        )
+        keep = retention.RetentionLimits.from_settings(settings)
         live = {record.job_id for record in spool.records(spool_paths) if not record.ended}
         count = 0
         while gone := retention.prune(workspace, keep, lambda job_id: job_id in live, time.time()):

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from cognee_forks import EndedByItself, Forks, summary, task
 
-from jobs.lifecycle import CAPS
+from jobs.lifecycle import CRASH_LIMITS
 
 from .model import Disk, Mark
 from .recording import Recording
 
 # A damaged page of the graph may end who reads it. After this many ends the graph is written anew: before the job
 # that met it, alone in the child, would be taken for poison.
-MAY_END_ITS_READER = CAPS.crashes - 1
+MAY_END_ITS_READER = CRASH_LIMITS.crashes - 1
 
 
 class GraphStory:

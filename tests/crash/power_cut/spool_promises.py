@@ -169,8 +169,8 @@ def _look_at_the_inbox(place: SpoolPaths, live: dict[str, Record]) -> None:
         test_jobs=True,
     )
     intake = Intake(place, Ledger(place, live.values()), limits, lambda *_: None)
-    intake.look()
-    intake.look()  # what does not parse is looked at twice before it is refused
+    intake.scan()
+    intake.scan()  # what does not parse is looked at twice before it is refused
 
 
 def _check_drops(place: SpoolPaths, cut: int, promises: Promises) -> None:
