@@ -62,8 +62,8 @@ class Clone:
         self.control = Control(self.workspace.spool, self.ledger, self.ledger.cancel, verbs)
 
     def scan(self) -> None:
-        self.intake.look()
-        self.control.look()
+        self.intake.scan()
+        self.control.scan()
 
     def code(self, job_id: str) -> str | None:
         record = client.status(self.workspace.spool, job_id)
