@@ -249,7 +249,7 @@ KINDS: Sequence[Kind] = (
 
 def find(text: str) -> Iterator[Span]:
     """The likely secrets of a text, in no order; they may overlap."""
-    words = " ".join([word for word in text.split() if len(word) >= SHORTEST_TOKEN])
+    words = " ".join(dict.fromkeys(word for word in text.split() if len(word) >= SHORTEST_TOKEN))
     if words:
         for anchor, form, rank in _TOKENS:
             # Few words are long: what is not in them is not searched for in the whole text.
