@@ -63,7 +63,7 @@ def _cost() -> None:
     hostile = "secret=a1B2c3D4e5 " * ((1 << 20) // 18)
     rows.append(["1 MiB of nothing but secrets", f"{_seconds(lambda: redact(hostile)) * 1000:.0f} ms"])
     loaded = [float(subprocess.check_output([sys.executable, "-c", _LOADED])) for _ in range(5)]
-    rows.append(["loading detect-secrets, once a process", f"{statistics.median(loaded) * 1000:.0f} ms"])
+    rows.append(["loading the rules, once a process", f"{statistics.median(loaded) * 1000:.0f} ms"])
     show("Looking for secrets", ["what", "median"], rows)
 
 

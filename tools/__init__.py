@@ -1,4 +1,5 @@
-"""The generators of files in this repository. You or ``make`` run them; the program never imports them.
+"""The generators of files in this repository, and a check of its rules. You or ``make`` run them; the program never
+imports them.
 
 In reading order:
 
@@ -8,6 +9,8 @@ In reading order:
 ``openapi``: builds the OpenAPI document of the HTTP interface.
 ``examples``: builds the golden examples.
 ``docs_tables``: writes the tables in the docs that are made from the code.
+``secret_rules``: tells which tokens of another program's rules are not found.
+``drawing``: draws random texts of an expression.
 ``screenshot``: makes the screenshot of the page.
 ``build_onnx``: builds the ONNX graph of the embedding model.
 """

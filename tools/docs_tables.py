@@ -18,6 +18,7 @@ from pathlib import Path
 from bridge.argument_table import BLEND_HALF_LIFE, PRESETS
 from bridge.interface import envelope
 from bridge.memory import Memory, Metadata, Status
+from bridge.privacy import token_forms
 from bridge.search.ranking import Ranking, Relevance, factors
 from bridge.settings import Settings, default_of, may_stand_in_workspace, table
 from jobs import clock
@@ -210,6 +211,16 @@ def _troubles(found: Iterable[Diagnostic]) -> str:
     return _table(("about", "code", "level", "found", "what to do", "`--fix`"), rows)
 
 
+def tokens() -> str:
+    """Each kind of token that is told by its form, with the providers."""
+    kinds: dict[str, set[str]] = {}
+    for forms in (token_forms.FORMS, token_forms.EXACT_FORMS):
+        for kind, providers in forms.items():
+            kinds.setdefault(kind, set()).update(providers)
+    rows = [(f"`{kind}`", ", ".join(sorted(names, key=str.lower))) for kind, names in sorted(kinds.items())]
+    return _table(("kind", "providers"), rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "kinds": kinds,
     "settings": settings,
@@ -222,6 +233,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "metrics": metrics,
     "troubles": troubles,
     "deep_troubles": deep_troubles,
+    "tokens": tokens,
 }
 _PAGES = {
     "kinds": "job-protocol",
@@ -233,6 +245,7 @@ _PAGES = {
     "debts": "delivery",
     "troubles": "doctor",
     "deep_troubles": "doctor",
+    "tokens": "secrets",
 }
 
 

@@ -6,5 +6,7 @@ Pure functions over text. Of our own packages it imports only ``jobs``. In readi
 ``log_lines``: a log line as a JSON object with fields about its job.
 ``redaction``: likely secrets in texts replaced by ``[REDACTED:kind]``.
 ``secret_kinds``: the known kinds of secrets and their patterns.
-``assigned_secrets``: values assigned to names such as ``password``.
+``token_forms``: the forms of providers' tokens.
+``assigned_secrets``: values behind names such as ``password``.
+``evidence``: what tells a secret from what only looks like one.
 """

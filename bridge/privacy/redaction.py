@@ -89,9 +89,14 @@ def redact_value(value: Any, pointing: frozenset[str] = REFERENCE_FIELDS) -> tup
 def redact_bytes(data: bytes) -> tuple[bytes, dict[str, int]]:
     """A file's bytes without secrets, and their number by kind. The file may be JSON, even broken, or other text, also
     in UTF-16; its other bytes are not changed."""
-    encoding, errors = _encoding(data)
-    redacted = _redact_json(data.decode(encoding, errors))
-    return (redacted.text.encode(encoding, errors), redacted.counts) if redacted.counts else (data, {})
+    counts: Counter[str] = Counter()
+    # UTF-8 in any case: the NULs of a file that was half written look like UTF-16.
+    for encoding, errors in dict.fromkeys([_encoding(data), ("utf-8", "surrogateescape")]):
+        redacted = _redact_json(data.decode(encoding, errors))
+        if redacted.counts:
+            data = redacted.text.encode(encoding, errors)
+            counts.update(redacted.counts)
+    return data, dict(counts)
 
 
 def total(*counts: Mapping[str, int] | None) -> Redactions:
@@ -104,10 +109,9 @@ def total(*counts: Mapping[str, int] | None) -> Redactions:
 
 def _spans(text: str) -> Iterator[tuple[int, int, str]]:
     """(start, end, kind) of each secret, in order. Overlapping ones are merged, with the kind listed first."""
-    from .secret_kinds import KINDS  # not at the top: it loads detect-secrets, which most processes do not need
+    from .secret_kinds import KINDS, find  # not at the top: most processes need none of its many expressions
 
-    lowered = text.lower()
-    spans = [(span.start, span.end, rank) for rank, kind in enumerate(KINDS) for span in kind.find(text, lowered)]
+    spans = [(span.start, span.end, span.rank) for span in find(text)]
     index = 0
     spans.sort()
     while index < len(spans):

@@ -279,7 +279,6 @@ def test_every_exception_is_needed() -> None:
         ),
         ("numpy", {"bridge/embedding/", "bridge/store/", "bridge/search/", "bridge/compaction/"}),
         ("httpx", {"bridge/embedding/", "bridge/graph/"}),
-        ("detect_secrets", {"bridge/privacy/secret_kinds.py"}),
         ("tokenizers", {"bridge/embedding/tokens.py"}),
         ("platformdirs", {"bridge/settings.py"}),
         ("dotenv", {"bridge/settings.py", "worker/doctor/setting_sources.py"}),

@@ -70,6 +70,11 @@ def test_however_texts_are_put_together_twice_equals_once(parts: list[str]) -> N
         "private_shared_secret_", "_pass", "Private-Lines: 1\n", "authorization: basic ", f"{GITHUB} ",
         "secret=a1B2c3D4e5 ", 'secret=a1B2c3D4e5","\\n',
         "lsv2_pt_", "connect.sid=", "https://hooks.slack.com/services/T", " ",
+        "token is ", "token | ", "password>", "--token ", "setx token ", "curl -u a:", "mysql -p", "identified by ",
+        "token 'x", "token='a\"", '\\"token\\": \\"', "password=a;b", "password=a&b", "password=a,b c", "pw=a)",
+        "pw=}}}", 'password=a"b', "pass=0;pass<", "password=x**", "token: str ",
+        "MIIaaAIBA", f"MIIEpAIBAAK{'a' * 50}\n",
+        "LS0tLS1CRUdJTi", "AGE-SECRET-KEY-1", "ZXlK", "1Q~", "sk-ant-A-", "${", "<a", "login a password ",
     ],
 )  # fmt: skip
 def test_hostile_text_takes_linear_time(text: str) -> None:
@@ -165,6 +170,13 @@ def test_a_file_is_read_in_its_encoding_and_written_in_it(encoding: str) -> None
     said = f'{{"summary": "Grüße, {GITHUB}, und mehr."}}'
     data, counts = redact_bytes(said.encode(encoding))
     assert data.decode(encoding) == said.replace(GITHUB, "[REDACTED:github-token]")
+    assert counts == {"github-token": 1}
+
+
+@pytest.mark.parametrize("before", [b"\0" * 300, b"\0" * 5000, b"\xff\xfe", b"\0a" * 200])
+def test_bytes_that_look_like_utf_16_do_not_hide_a_secret_in_utf_8(before: bytes) -> None:
+    data, counts = redact_bytes(before + b" " + GITHUB.encode() + b" end")
+    assert data == before + b" [REDACTED:github-token] end"
     assert counts == {"github-token": 1}
 
 

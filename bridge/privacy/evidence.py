@@ -1,0 +1,148 @@
+"""What tells a secret from what only looks like one: placeholders, randomness, and proofs by what a token contains."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+
+# Confirms a match of a pattern, given with the secret that it holds.
+Confirm = Callable[[re.Match[str], str], bool]
+
+_PLACEHOLDER_BEGINS = re.compile(
+    # Variables of shells, templates and SQL; hashes; references of YAML; the armour of a key.
+    r"\$(?:(?-i:[A-Z_][A-Z0-9_]*|[a-z_][a-z0-9_]*|[a-z]+(?:[A-Z][a-z]+)+)(?![A-Za-z0-9])|[{(]|\w{1,8}\$)"
+    r"|%(?:\w+%|[sdr]$|\()|#?\{[{%]?\s?[A-Za-z_$][\w.$ -]*[}|(]|<[A-Za-z][A-Za-z _:.-]*[0-9]{0,2}(?:>|$)"
+    r"|[*@:&!][A-Za-z_]+$"
+    r"|\.{2,}|\*+$|-----BEGIN|&(?:#\w{1,6}|lt);"
+    r"|(?:your|my|the|some|any|this|insert|enter|put|replace)[ _-]"
+    r"|(?:null|none|true|false|undefined|password|passwd|pass|pwd|secret|token|user|test|foo|bar)[0-9]{0,3}$",
+    re.IGNORECASE,
+)
+_PLACEHOLDER_HAS = re.compile(
+    r"\[REDACTED(?::[a-z-]+)?\]|\{\{|example|changeme|change[_-]me|placeholder|redacted|dummy|sample|x{4,}|\.{3}|…|\*{3}"
+    r"|1234567890?$|abcdef123456",
+    re.IGNORECASE,
+)
+# Letters, possibly with a few digits: words, versions, names of algorithms, numbers.
+_WORD = re.compile(r"[A-Za-z]*[0-9]{0,6}[A-Za-z]{0,3}|[0-9]+|[0-9]{1,2}[A-Z]?[a-z]{4,}")
+_PARTS = re.compile(r"[^A-Za-z0-9]+")
+_LETTER, _DIGIT = re.compile("[A-Za-z]"), re.compile("[0-9]")
+_SIGN = re.compile(r"[!#$%^&*@~?+=|<>]")
+_ALONE = re.compile(r"(?<=[A-Z0-9])[a-z](?=[A-Z0-9])")
+_CAMEL_CASE = re.compile(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*")
+_NAME_PART = re.compile(r"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*|[A-Z]*|[0-9]{1,6}|[a-z]+[0-9]{1,3}")
+_BETWEEN = re.compile("[-_.]")
+_ALPHABET = "abcdefghijklmnop"
+_CONSONANTS = re.compile("[b-df-hj-np-tv-xz]{5}", re.IGNORECASE)
+_KEY_LINE = re.compile(r"(?:[A-Za-z0-9+/=]|\\/){20,}+")
+
+# --- of any value ---
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value is a placeholder for a secret: a variable, an example, or our own mark."""
+    return (
+        _PLACEHOLDER_BEGINS.match(value) is not None
+        or _PLACEHOLDER_HAS.search(value) is not None
+        or (len(value) >= 12 and len(set(value[8:])) < 4)
+    )
+
+
+def is_random(value: str) -> bool:
+    """Whether a value looks random: it mixes letters and digits, and does not consist of words and numbers; or single
+    small letters stand between capitals, as in no name."""
+    if len(value) < 8 or not _LETTER.search(value):
+        return False
+    if _DIGIT.search(value) and not all(_WORD.fullmatch(part) for part in _PARTS.split(value)):
+        return True
+    return len(value) >= 16 and len(_ALONE.findall(value)) >= 2
+
+
+def is_dense(value: str) -> bool:
+    """Whether a value has small letters, capitals, and digits and signs, or several signs, all in one word."""
+    if len(value) < 8 or value.islower() or value.isupper() or not _LETTER.search(value) or " " in value:
+        return False
+    signs = len(_SIGN.findall(value))
+    return signs > 0 and (_DIGIT.search(value) is not None or signs > 1)
+
+
+# --- of what matched a pattern ---
+
+
+def drawn_behind(prefix: str) -> Confirm:
+    """Whether what follows a token's prefix was drawn at random: it has a digit, mixes small and capital letters, or
+    has no vowels; and it is neither a name, nor words with signs between them, nor the alphabet."""
+
+    def is_drawn(match: re.Match[str], secret: str) -> bool:
+        body = secret[len(prefix) :]
+        parts = _BETWEEN.split(body)
+        if _ALPHABET in body.lower() or (len(parts) > 2 and all(_NAME_PART.fullmatch(part) for part in parts)):
+            return False
+        if has_digit(match, body):
+            return True
+        if body.islower() or body.isupper():
+            return _CONSONANTS.search(body) is not None
+        return _CAMEL_CASE.fullmatch(body) is None
+
+    return is_drawn
+
+
+def is_mixed(_: re.Match[str], secret: str) -> bool:
+    """Whether it has small letters, capital letters and digits, unlike most names in programs."""
+    return all(re.search(wanted, secret) for wanted in ("[a-z]", "[A-Z]", "[0-9]"))
+
+
+def has_digits(_: re.Match[str], secret: str) -> bool:
+    """Whether several of its characters are digits, or it has digits and letters of both cases."""
+    digits = sum(map(str.isdigit, secret))
+    return digits >= 3 or (digits > 0 and not secret.islower() and not secret.isupper())
+
+
+def has_digit(_: re.Match[str], secret: str) -> bool:
+    """Whether one of its characters is a digit."""
+    return re.search("[0-9]", secret) is not None
+
+
+def is_jwt(_: re.Match[str], secret: str) -> bool:
+    """Whether the token's header is the beginning of a JSON object."""
+    head = secret.partition(".")[0].rstrip("=")
+    try:
+        header = base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)).decode(errors="replace")
+    except ValueError:
+        return False
+    return re.match(r'\{\s*"', header) is not None and '"' in header[2:]
+
+
+def is_encoded_jwt(match: re.Match[str], secret: str) -> bool:
+    """Whether it is base64 of a JSON Web Token."""
+    try:
+        return is_jwt(match, base64.b64decode(secret[: len(secret) // 4 * 4]).decode("latin-1"))
+    except ValueError:
+        return False
+
+
+def is_numbered(_: re.Match[str], secret: str) -> bool:
+    """Whether it is base64 of a number, a colon and random bytes, as Atlassian's data centre products issue."""
+    return re.match(rb"\d{9,13}:", base64.b64decode(secret)) is not None
+
+
+def is_encoded_key(_: re.Match[str], secret: str) -> bool:
+    """Whether base64 begins with the armour of a private key."""
+    return b"PRIVATE KEY-----" in base64.b64decode(secret[:80])
+
+
+def is_key_body(match: re.Match[str], secret: str) -> bool:
+    """Whether most of the body is lines of a key; prose may mention the BEGIN and END marks too."""
+    body = match["body"]
+    return sum(map(len, _KEY_LINE.findall(body))) * 3 > len("".join(body.split())) * 2 and has_digit(match, body)
+
+
+def is_bearer(_: re.Match[str], secret: str) -> bool:
+    """Whether it looks random; prose mentions bearer tokens too."""
+    return is_random(secret)
+
+
+def is_url_password(match: re.Match[str], secret: str) -> bool:
+    """Whether it is neither a port nor the user's name again, which is a placeholder."""
+    return not re.fullmatch(r"\d{1,5}", secret) and match["user"] != secret

@@ -1,0 +1,77 @@
+"""A secret is found behind its name however it is assigned, and goes whole; code and prose stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from bridge.privacy.redaction import Redacted, redact
+
+SECRET = "kT9vQz4LmW2x" + "Yp7RbN3c"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "X_TOKEN ?= «»", 'X_TOKEN ::= "«»"', 'X_TOKEN :::= "«»"', '$xToken .= "«»"', 'var xToken string = "«»"',
+        'val password: String = "«»"', 'System.setProperty("X_TOKEN", "«»")', "define('PASSWORD' , '«»');",
+        "<xToken>«»</xToken>", "<xToken>\n    «»\n</xToken>", '<add key="ApiKey" value="«»" />',
+        "tool --api-token «» --verbose", "tool --password «»", 'tool --db-api-key "«»"', "setx X_API_KEY «»",
+        "export X_API_KEY=«»", "ENV X_API_KEY «»", "set -x X_API_KEY «»", "curl -u user:«» https://x.test",
+        'curl --user "user:«»" https://x.test', "sshpass -p «» ssh host", "mysql -u root -p«» db",
+        "machine h.test login me password «»", "machine h.test\n  login me\n  password «»\n",
+        "| API_KEY | «» |", "| `API_KEY` | `«»` |", "The API key is «».", "the API key is «», as agreed",
+        "the token was `«»`", "API key: «»", "PASSWORD '«»'", "CREATE USER x IDENTIFIED BY '«»';",
+        "ALTER ROLE x WITH PASSWORD '«»';", '#define PASSWORD "«»"', "**token**: «»", 'os.environ["API_KEY"] = "«»"',
+        "?api_key=«»&page=1", "(password=«»)", "password=«», user=x", "Pwd=«»;Encrypt=yes", "ID:master,PW:«»",
+        "Authorization: «»", "x_credential = '«»'",
+    ],
+)  # fmt: skip
+def test_however_it_is_assigned_the_secret_alone_goes(text: str) -> None:
+    before, after = text.split("«»")
+    redacted = redact(before + SECRET + after)
+    assert sum(redacted.counts.values()) == 1
+    (kind,) = redacted.counts
+    assert redacted.text == f"{before}[REDACTED:{kind}]{after}"
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "Tr0ub4dor&3", "aB3dE9x!&ZMv", "x7;Kq2,Lm9)Rt4", "p9(Wz]4{Vn}8", "Q<5w>R8t|Y2", "*Qw7#er9Ty", "@Qw7#er9Ty",
+        ":Qw7#er9Ty", "$Qw7!er9Ty", "%Qw7#er9Ty", "Zx9'Cv8Bn7", "Winter2024!",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("text", ['DB_PASSWORD="«»"', '{"password": "«»", "x": 1}', "DB_PASSWORD=«» on the box"])
+def test_a_password_goes_whole_whatever_its_signs(password: str, text: str) -> None:
+    redacted = redact(text.replace("«»", password))
+    assert redacted.text == text.replace("«»", "[REDACTED:password]")
+
+
+def test_a_brace_in_quotes_begins_a_password_too() -> None:
+    assert redact('DB_PASSWORD="{Qw7#er9Ty"').text == 'DB_PASSWORD="[REDACTED:password]"'
+
+
+@pytest.mark.parametrize(
+    "value", ["aBcQwXyZpLmNrTvKjHgFdSt", "QwErTyxZvBnMkLpOjHgFdSaQ-WzXcVbN_mKlPoIuYtReW", "qP_zXcVbNmKjHgFdSaPoIuY"]
+)
+def test_a_value_without_digits_is_found_if_its_case_is_random(value: str) -> None:
+    assert redact(f"CLIENT_SECRET={value}").text == "CLIENT_SECRET=[REDACTED:secret]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "encryption_key = base64.urlsafe_b64encode(", "token=TokenElement(id=1425, text='100', logprob=-1.01)",
+        "WHERE api_key = ANY($1::text[]) AND x", "for(var pass=0;pass<3;pass++){",
+        'Credential=Bearer\\s+([^/\\s,]+)', "passphrase: &#x3C;string>]}", "the token is OAuth2, as before",
+        "the secret was rotated on 2024-05-01", "| API_KEY | required since v2.1 |", "| TOKEN | sha256 |",
+        "| token | 1Password, 42, a1B2c3D4 |",
+        "tool --token-file /run/secrets/db1", "tool --password --user root", "tool --token $TOKEN",
+        "if token > limit2 and x:", "<token>OAuth2</token>", 'keys = ("token", "password", "api_key")',
+        "the token 'OAuth2' is", 'password: "@Value"', "password = ':password'", "password: *default_password",
+        "docker run -u 1000:1000 curlimages/curl", "mysql -p3306 -u root", "mongodb://mongodb:mongodb@host/",
+        'secret = "ContentPolicyViolation: <entire graph context and api_base>"', "the API key is set in step2-config",
+    ],
+)  # fmt: skip
+def test_code_and_prose_about_secrets_stay(text: str) -> None:
+    assert redact(text) == Redacted(text)
