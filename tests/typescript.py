@@ -8,8 +8,11 @@ from __future__ import annotations
 import fcntl
 import json
 import re
+import shlex
 import shutil
 import subprocess
+import sys
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -38,6 +41,7 @@ _STRICT = {
 ModuleKind = Literal["module", "commonjs"]
 
 
+@cache
 def node() -> str:
     """The path of node. Skips the test without it."""
     found = shutil.which("node")
@@ -87,3 +91,12 @@ def compiled(folder: Path, kind: ModuleKind) -> Path:
     assert done.returncode == 0, done.stdout
     shutil.copy(folder / "package.json", folder / "out")
     return folder / "out"
+
+
+def program(folder: Path) -> Path:
+    """An executable ``cognee-memory`` in the folder, of this project."""
+    made = folder / "cognee-memory"
+    command = f"PYTHONPATH={shlex.quote(str(PROJECT))} exec {shlex.quote(sys.executable)} -m worker.cli"
+    made.write_text(f'#!/bin/sh\n{command} "$@"\n', "utf-8")
+    made.chmod(0o700)
+    return made
