@@ -5,6 +5,7 @@ In reading order:
 
 ``schemas``: writes docs/schemas and the OpenAPI document, or checks them.
 ``json_schema``: builds JSON Schemas of answer types and pydantic models.
+``published_types``: the TypeScript declarations of the files, the answers and the HTTP interface.
 ``typescript``: writes TypeScript declarations from JSON Schemas.
 ``openapi``: builds the OpenAPI document of the HTTP interface.
 ``examples``: builds the golden examples.

@@ -46,7 +46,7 @@ def _number(least: float, most: float, *, whole: bool) -> Schema:
     """A number, or the same as text, as the command line sends it. A value out of range is clamped, with a warning."""
     kind = "integer" if whole else "number"
     form = r"^-?[0-9]{1,9}$" if whole else r"^-?[0-9]{1,9}(\.[0-9]{1,9})?$"
-    what = f"{least:g} to {most:g}; what is outside is taken for the nearest of these, with a warning."
+    what = f"{least:.10g} to {most:.10g}; what is outside is taken for the nearest of these, with a warning."
     return {"anyOf": [{"type": kind}, _text(pattern=form), _NULL], "description": what}
 
 

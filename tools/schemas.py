@@ -15,36 +15,20 @@ from typing import Any, get_args
 
 from bridge.interface import answer_shapes as answers, result_shapes
 from bridge.interface.json_schema import Shape
-from bridge.memory import MemoryKind, Status
 from bridge.transfer import export_lines
 from jobs import schema as shapes
 from jobs.kinds import KIND_NAMES
 from jobs.payloads import PAYLOADS, JobFile
-from jobs.states import ENDS, AttemptOutcome, State
+from jobs.states import ENDS, State
 
-from . import examples, openapi
+from . import examples, openapi, published_types
 from .json_schema import definition, payload_name
-from .typescript import TypeScript, comment
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "schemas"
 TYPES = "cognee-memory.d.ts"
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _BY_HAND = {"README.md"}
-
-_CAMEL = """\
-/** `some_name` as `someName`. */
-export type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
-  ? `${Head}${Capitalize<CamelCase<Tail>>}`
-  : S;
-
-/** A job file may have camelCase names throughout: `Camel<JobFile<"ingest">>`. */
-export type Camel<T> = T extends readonly (infer Item)[]
-  ? Camel<Item>[]
-  : T extends object
-    ? { [Name in keyof T as Name extends string ? CamelCase<Name> : Name]: Camel<T[Name]> }
-    : T;
-"""
 
 
 def job_schema() -> dict[str, Any]:
@@ -66,11 +50,14 @@ def record_schema() -> dict[str, Any]:
     null, error = {"type": "null"}, _ref("JobError")
     live, ends = sorted(set(get_args(State)) - ENDS), sorted(ENDS)
     unhappy = sorted(ENDS - {"succeeded"})
+    jobs = sorted(set(get_args(State)) - {"rejected"})
     record["allOf"] = [
         _where({"state": live}, success=null, finished_at=null, result=null, elapsed_ms=null),
         _where({"state": ends}, success={"type": "boolean"}, finished_at={"type": "string"}, next_attempt_at=null),
         _where({"state": ["succeeded"]}, success={"const": True}, error=null, result={"type": "object"}),
         _where({"state": unhappy}, success={"const": False}, result=null),
+        _where({"state": ["rejected"]}, kind=null, job_sha256=null),
+        _where({"state": jobs}, kind={"enum": list(KIND_NAMES)}, job_sha256={"type": "string"}),
         _where({"state": ["retrying", "failed", "expired", "rejected"]}, error=error),
         _where({"state": ["retrying"]}, next_attempt_at={"type": "string"}),
         *(
@@ -147,48 +134,12 @@ def schemas() -> dict[str, dict[str, Any]]:
     }
 
 
-def types() -> str:
-    """The TypeScript declarations for all schemas."""
-    known: dict[str, Any] = {}
-    for schema in schemas().values():
-        known |= schema.get("$defs", {})
-        known[schema["title"]] = schema
-    script = TypeScript(
-        {
-            "Kind": KIND_NAMES,
-            "State": get_args(State),
-            "AttemptOutcome": get_args(AttemptOutcome),
-            "Status": get_args(Status),
-            "MemoryType": get_args(MemoryKind),
-        }
-    )
-    job, record = known.pop("JobFile"), known.pop("JobRecord")
-    result = {"result": {**record["properties"]["result"], "anyOf": [_ref("Result"), {"type": "null"}]}}
-    record = {**record, "properties": record["properties"] | result}
-    own = {name: field for name, field in job["properties"].items() if name not in ("kind", "payload")}
-    payloads = "".join(f"  {kind}: {payload_name(kind)};\n" for kind in PAYLOADS)
-    results = "".join(f"  {kind}: {model.__name__};\n" for kind, model in result_shapes.RESULTS.items())
-    parts = [
-        "// Made from the code by `python -m tools.schemas`: do not edit.\n",
-        script.names(),
-        f"{comment('The payload of each kind.')}export interface Payloads {{\n{payloads}}}\n",
-        f"{comment('The result of each kind, as far as it has one yet.')}export interface Results {{\n{results}}}\n",
-        f"{comment('The fields that a job file of any kind has.')}export interface JobFields {{\n"
-        f"{script.fields({**job, 'properties': own})}}}\n",
-        f"{comment(job['description'])}export type JobFile<K extends Kind = Kind> = K extends Kind\n"
-        "  ? JobFields & { kind: K; payload: Payloads[K] }\n  : never;\n",
-        script.declaration("JobRecord<Result = { [name: string]: unknown }>", record),
-        *(script.declaration(name, known[name]) for name in sorted(known)),
-        _CAMEL,
-    ]
-    return "\n".join(parts)
-
-
 def documents() -> dict[str, str]:
     """The text of every generated file, by its path below docs/schemas."""
+    named = schemas()
     return {
-        **{name: json.dumps(schema, indent=2, ensure_ascii=False) + "\n" for name, schema in schemas().items()},
-        TYPES: types(),
+        **{name: json.dumps(schema, indent=2, ensure_ascii=False) + "\n" for name, schema in named.items()},
+        TYPES: published_types.text(named, openapi.document()),
         **{f"examples/{name}": text for name, text in examples.files().items()},
     }
 

@@ -13,14 +13,17 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobs import files, plain_files, steps
 from jobs.layout import Workspace
 from jobs.model import canonical_json
 
 from ..memory import Content, Memory, Metadata, References, TimeScope
-from .record_draft import Conflict, Draft, date_of
+from .record_draft import Conflict, Draft, Statement, date_of
+
+if TYPE_CHECKING:
+    from ..interface.result_shapes import CompactionConflict, ConflictSide, PreviewedRecord
 
 FORMAT = 1
 MAX_KEPT = 100
@@ -44,8 +47,8 @@ class Preview:
 
     topic_id: str
     sources: tuple[tuple[str, str], ...]
-    record: Mapping[str, Any]
-    conflicts: Sequence[Mapping[str, Any]] = ()
+    record: PreviewedRecord
+    conflicts: Sequence[CompactionConflict] = ()
     warnings: Sequence[str] = ()
 
     @property
@@ -77,21 +80,30 @@ def preview_of(draft: Draft, topic_id: str) -> Preview:
     )
 
 
-def _record(draft: Draft) -> dict[str, Any]:
+def _record(draft: Draft) -> PreviewedRecord:
     """The record: field name -> value."""
     content, metadata = draft.content, draft.metadata
+    references, scope = content.references, content.time_scope
+    assert metadata.topic_id is not None
+    assert metadata.source_created_at is not None
     return {
         "topic": content.topic,
         "topic_id": metadata.topic_id,
         "session_id": metadata.session_id,
         "plan_id": metadata.plan_id,
-        "status": metadata.status,
+        "status": "DecisionRecord",
         "source_created_at": metadata.source_created_at,
         "importance": metadata.importance,
         "summary_text": content.context,
-        **{field: list(getattr(content, name)) for name, field in _LISTS.items()},
-        **{f"key_references_{kind}": list(values) for kind, values in asdict(content.references).items()},
-        "time_scope": asdict(content.time_scope),
+        "consolidated_decisions": list(content.decisions),
+        "consolidated_rationale": list(content.rationale),
+        "key_open_questions": list(content.open_questions),
+        "next_steps": list(content.next_steps),
+        "key_references_files": list(references.files),
+        "key_references_plans": list(references.plans),
+        "key_references_branches": list(references.branches),
+        "key_references_issues": list(references.issues),
+        "time_scope": {"text": scope.text, "start": scope.start, "end": scope.end, "turn_count": scope.turn_count},
         "compaction_source": [memory.id for memory in draft.sources],
         "narrative_source": draft.narrative_source,
     }
@@ -99,7 +111,7 @@ def _record(draft: Draft) -> dict[str, Any]:
 
 def record_of(preview: Preview) -> tuple[Content, Metadata]:
     """The record of a preview, without id and dates. Raises KeyError or TypeError for a malformed one."""
-    record = preview.record
+    record: Mapping[str, Any] = preview.record  # it may come from a file
     lists = {name: tuple(record[field]) for name, field in _LISTS.items()}
     kinds = ("files", "plans", "branches", "issues")
     content = Content(
@@ -113,22 +125,25 @@ def record_of(preview: Preview) -> tuple[Content, Metadata]:
     return content, Metadata(status="DecisionRecord", **{name: record[name] for name in labels})
 
 
-def _conflict(conflict: Conflict) -> dict[str, Any]:
+def _conflict(conflict: Conflict) -> CompactionConflict:
     """A conflict as JSON, with memory, text and date of both sides."""
-    sides = {"earlier": conflict.earlier, "later": conflict.later}
     return {
         "kind": conflict.kind,
         "confidence": conflict.confidence,
         "judged_by": conflict.judged_by,
-        **{
-            name: {
-                "memory_id": side.memory.id,
-                "memory_number": side.memory.number,
-                "text": side.text,
-                "date": date_of(side.memory),
-            }
-            for name, side in sides.items()
-        },
+        "earlier": _side(conflict.earlier),
+        "later": _side(conflict.later),
+    }
+
+
+def _side(statement: Statement) -> ConflictSide:
+    """One of the two decisions of a conflict."""
+    memory = statement.memory
+    return {
+        "memory_id": memory.id,
+        "memory_number": memory.number,
+        "text": statement.text,
+        "date": date_of(memory),
     }
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobs import clock
 from jobs.errors import JobError
@@ -32,6 +32,9 @@ from ..store.protocol import Store
 from ..store.values import Addition, AppliedJob, Compaction, Source
 from ..text.identity import memory_id
 from . import Outcomes, Progress, Task
+
+if TYPE_CHECKING:
+    from ..interface.result_shapes import AppliedCompaction, CompactedMemory, CompactionPreview
 
 _MOST_BYTES = RECORD_LIMIT - 1024 * 1024  # of a result: the job's record has other fields besides
 _MOST_NAMED = 5  # memories in a message
@@ -73,7 +76,7 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
 # --- showing ---
 
 
-def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> tuple[Preview, dict[str, Any]]:
+def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> tuple[Preview, CompactionPreview]:
     """A new preview of the topic, stored under its digest, and the result that shows it.
 
     Raises JobError: TOPIC_NOT_FOUND, NOTHING_TO_COMPACT, TOPIC_TOO_LARGE.
@@ -90,9 +93,9 @@ def _preview(task: Task, stores: Stores, now: datetime, progress: Progress) -> t
     if drafts := sum(memory.metadata.status == "Draft" for memory in memories):
         made = replace(made, warnings=(*made.warnings, f"Left out: {drafts} in draft."))
     preview = previews.preview_of(made, topic_id)
-    result = {
+    result: CompactionPreview = {
         "summaries": [_line(memory, content) for memory, (_, content) in zip(sources, preview.sources, strict=True)],
-        "decision_record": dict(preview.record),
+        "decision_record": preview.record,
         "conflicts": list(preview.conflicts),
         "warnings": list(preview.warnings),
         "preview_digest": preview.digest,
@@ -125,10 +128,11 @@ def _embed(texts: Sequence[str], stores: Stores, slices: Slices) -> Vectors:
     return stores.store.embed(texts)  # all are in the cache now
 
 
-def _line(memory: Memory, content_sha256: str) -> dict[str, Any]:
+def _line(memory: Memory, content_sha256: str) -> CompactedMemory:
     """A source as the preview lists it, for the person who decides."""
     m, content = memory.metadata, memory.content
     assert content is not None
+    assert memory.kind != "legacy"
     return {
         "memory_id": memory.id,
         "memory_number": memory.number,
@@ -136,7 +140,7 @@ def _line(memory: Memory, content_sha256: str) -> dict[str, Any]:
         "topic": content.topic,
         "session_id": m.session_id,
         "plan_id": m.plan_id,
-        "status": m.status,
+        "status": "DecisionRecord" if m.status == "DecisionRecord" else "Active",
         "created_at": m.created_at,
         "source_created_at": m.source_created_at,
         "decisions": list(content.decisions),
@@ -293,7 +297,7 @@ def _deliver(done: Compaction, stores: Stores, progress: Progress) -> None:
         raise error
 
 
-def _result(done: Compaction, stores: Stores) -> dict[str, Any]:
+def _result(done: Compaction, stores: Stores) -> AppliedCompaction:
     """The result of a compaction. For one of an earlier attempt it is the same, as long as its preview exists.
 
     Raises JobError: MEMORY_FORGOTTEN when the record was forgotten since.
@@ -309,7 +313,7 @@ def _result(done: Compaction, stores: Stores) -> dict[str, Any]:
         "topic_id": done.topic_id,
         "superseded": [source.memory_id for source in done.sources],
         "conflicts": list(preview.conflicts) if preview else [],
-        "narrative_source": done.narrative_source,
+        "narrative_source": "llm" if done.narrative_source == "llm" else "template",
         "warnings": list(preview.warnings) if preview else preview_gone,
         "preview_digest": done.preview_digest,
         "applied_at": done.applied_at,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobs import clock, steps
 from jobs.errors import JobError
@@ -33,6 +33,9 @@ from ..text.identity import content_id, memory_id
 from ..text.passages import passages, whole_text
 from . import Outcomes, Progress, Task
 from .ingest import prepare
+
+if TYPE_CHECKING:
+    from ..interface.result_shapes import ForgetResult
 
 _OUT_OF_REACH = "Out of reach: what was exported, and any backup or version history of the workspace."
 
@@ -216,7 +219,7 @@ def _scrub(plan: Plan, stores: Stores, now: str, progress: Progress) -> None:
 
 def _result(plan: Plan) -> dict[str, Any]:
     """The job's result, with the job files that the worker has to scrub."""
-    return {
+    result: ForgetResult = {
         "forgotten": list(plan.forgotten),
         "records_rebuilt": [{"old": old, "new": new} for old, new in plan.records_rebuilt],
         "records_removed": list(plan.records_removed),
@@ -225,10 +228,11 @@ def _result(plan: Plan) -> dict[str, Any]:
         "jobs_ended": len(plan.jobs_to_cancel),
         "files_removed": plan.files_removed,
         "warnings": list(plan.warnings),
-        JOB_FILES: {
-            "jobs": list(plan.jobs),
-            "doomed": list(plan.jobs_to_cancel),
-            "rejected": list(plan.rejected),
-            "parts": list(plan.parts),
-        },
     }
+    job_files = {
+        "jobs": list(plan.jobs),
+        "doomed": list(plan.jobs_to_cancel),
+        "rejected": list(plan.rejected),
+        "parts": list(plan.parts),
+    }
+    return {**result, JOB_FILES: job_files}

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import PurePath
-from typing import Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from jobs import clock, paths
 from jobs.errors import JobError
@@ -33,6 +33,9 @@ from ..transfer import export_file
 from ..transfer.export_lines import ExportedCompaction, ExportedFinding, ExportedMemory, ExportedRecord
 from . import Outcomes, Progress, Task, redactions
 from .rejected_texts import store_together
+
+if TYPE_CHECKING:
+    from ..interface.result_shapes import ImportDetail, ImportResult
 
 _FIRST, _TOGETHER = 10, 100  # memories of one transaction
 _SHOWN = 100  # details in a result
@@ -88,7 +91,7 @@ class ImportRun:
         self._now = now
         self._progress = progress
         self._counts: Counter[str] = Counter()
-        self._details: list[dict[str, Any]] = []
+        self._details: list[ImportDetail] = []
         self._here: dict[str, str] = {}  # ids in the file -> ids in this store, where they differ
         self._above = 0  # renumbered memories get numbers above this
         self._given: dict[str, Memory] = {}  # memories as in the file, where secrets were replaced
@@ -97,7 +100,7 @@ class ImportRun:
         # Converted memories that were here already, by their ids in the file: (id, original, whether it has its words).
         self._converted: list[tuple[str, str, bool]] = []
 
-    def import_all(self, file: BinaryIO) -> dict[str, Any]:
+    def import_all(self, file: BinaryIO) -> ImportResult:
         """Import everything. Returns the job's result.
 
         Raises JobError: IMPORT_INVALID, and errors of the stores.
@@ -124,8 +127,16 @@ class ImportRun:
         self._stores.deliver_all(self._progress)
         return {
             "memories": checked.memories,
-            **{name: self._counts[name] for name in ("added", "unchanged", "duplicates", "conflicts", "forgotten")},
-            **{name: self._counts[name] for name in ("failed", "renumbered", "kept", "compactions", "findings")},
+            "added": self._counts["added"],
+            "unchanged": self._counts["unchanged"],
+            "duplicates": self._counts["duplicates"],
+            "conflicts": self._counts["conflicts"],
+            "forgotten": self._counts["forgotten"],
+            "failed": self._counts["failed"],
+            "renumbered": self._counts["renumbered"],
+            "kept": self._counts["kept"],
+            "compactions": self._counts["compactions"],
+            "findings": self._counts["findings"],
             "details": self._details,
             "redactions": redactions(self._stores, self._redactions),
             "warnings": list(self._warnings(checked)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jobs import clock
 from jobs.errors import JobError
@@ -17,6 +17,9 @@ from jobs.lifecycle import Failed, Succeeded
 
 from ..graph.open_stores import Stores
 from . import Outcomes, Progress, Task
+
+if TYPE_CHECKING:
+    from ..interface.result_shapes import RebuildResult
 
 
 def run(tasks: Sequence[Task], stores: Stores, now: datetime, progress: Progress) -> Outcomes:
@@ -36,7 +39,7 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
     try:
         if what != "graph" and stores.open_store(new_model=True).model_changed:
             what = "both"
-        result: dict[str, Any] = {"what": what}
+        result: RebuildResult = {"what": what, "seconds": 0.0}
         if what in ("index", "both"):
             result["passages"] = stores.open_store(new_model=True).rebuild_vectors(progress)
             result["memories"] = stores.store.rebuild_words(progress)
@@ -44,4 +47,5 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
             result["graph_memories"] = stores.rebuild_graph(clock.iso(now), progress)
     except JobError as error:
         return Failed(error)
-    return Succeeded({**result, "seconds": round(time.monotonic() - began, 3)})
+    result["seconds"] = round(time.monotonic() - began, 3)
+    return Succeeded(result)

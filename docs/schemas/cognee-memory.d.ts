@@ -55,7 +55,7 @@ export interface Payloads {
   noop: NoopPayload;
 }
 
-/** The result of each kind, as far as it has one yet. */
+/** The result of each kind. */
 export interface Results {
   ingest: IngestResult;
   cognify: CognifyResult;
@@ -94,24 +94,27 @@ export interface JobFields {
   correlation_id?: string | null;
 }
 
-/** The file that a client drops. */
-export type JobFile<K extends Kind = Kind> = K extends Kind
-  ? JobFields & { kind: K; payload: Payloads[K] }
-  : never;
+/** The job file of one kind. */
+export interface JobOf<K extends Kind> extends JobFields {
+  kind: K;
+  payload: Payloads[K];
+}
 
-/** The source of truth about a job's state: `results/<job_id>.json`, always replaced as a whole. */
-export interface JobRecord<Result = { [name: string]: unknown }> {
+/** The file that a client drops. */
+export type JobFile<K extends Kind = Kind> = { [Each in K]: JobOf<Each> }[K];
+
+/** A job that is sent over HTTP: its id and version may be left out. */
+export type NewJob<K extends Kind = Kind> = {
+  [Each in K]: Omit<JobOf<Each>, "job_id" | "schema_version"> &
+    Partial<Pick<JobFields, "job_id" | "schema_version">>;
+}[K];
+
+/** The fields that a record has in every state. */
+export interface RecordFields {
   schema_version: 1;
   job_id: string;
-  /** Null for a file that could not become a job. */
-  kind: Kind | null;
-  /** The digest of kind and payload as they were sent; null when `kind` is. */
-  job_sha256: string | null;
   /** Rises by one when an ended job is run again. Within one generation, `attempt` never decreases. */
   generation: number;
-  state: State;
-  /** Null until the job has ended. */
-  success: boolean | null;
   /** The number of the latest attempt; 0 before the first. */
   attempt: number;
   max_attempts: number;
@@ -120,19 +123,369 @@ export interface JobRecord<Result = { [name: string]: unknown }> {
   accepted_at: string | null;
   /** The start of the first attempt. */
   started_at: string | null;
-  finished_at: string | null;
-  /** A waiting job does not start before this time. */
-  next_attempt_at: string | null;
   expires_at: string | null;
-  /** From the first start to the end. */
-  elapsed_ms: number | null;
   /** The job's own, or its id; null in records of earlier versions. */
   correlation_id: string | null;
-  /** The result, in the shape of the job's kind; null unless the job succeeded. */
-  result: Result | null;
+  attempts: Attempt[];
+}
+
+/** A job that waits or runs. */
+export interface ActiveRecord<K extends Kind = Kind> extends RecordFields {
+  kind: K;
+  job_sha256: string;
+  state: "queued" | "running";
+  success: null;
+  finished_at: null;
+  /** A waiting job does not start before this time. */
+  next_attempt_at: string | null;
+  elapsed_ms: null;
+  result: null;
   /** The latest error; null after a success. */
   error: JobError | null;
-  attempts: Attempt[];
+}
+
+/** A job that waits for another attempt; `error` says why. */
+export interface RetryingRecord<K extends Kind = Kind> extends RecordFields {
+  kind: K;
+  job_sha256: string;
+  state: "retrying";
+  success: null;
+  finished_at: null;
+  next_attempt_at: string;
+  elapsed_ms: null;
+  result: null;
+  error: JobError;
+}
+
+/** A job that has ended well, with its result. */
+export interface SucceededRecord<K extends Kind = Kind> extends RecordFields {
+  kind: K;
+  job_sha256: string;
+  state: "succeeded";
+  success: true;
+  finished_at: string;
+  next_attempt_at: null;
+  /** From the first start to the end. */
+  elapsed_ms: number | null;
+  result: Results[K];
+  error: null;
+}
+
+/** A job that has ended without success; `error` says why. */
+export interface FailedRecord<K extends Kind = Kind> extends RecordFields {
+  kind: K;
+  job_sha256: string;
+  state: "failed" | "expired";
+  success: false;
+  finished_at: string;
+  next_attempt_at: null;
+  /** From the first start to the end. */
+  elapsed_ms: number | null;
+  result: null;
+  error: JobError;
+}
+
+/** A job that was cancelled. */
+export interface CancelledRecord<K extends Kind = Kind> extends RecordFields {
+  kind: K;
+  job_sha256: string;
+  state: "cancelled";
+  success: false;
+  finished_at: string;
+  next_attempt_at: null;
+  /** From the first start to the end. */
+  elapsed_ms: number | null;
+  result: null;
+  /** The latest error; null after a success. */
+  error: JobError | null;
+}
+
+/** A file that could not become a job. */
+export interface RejectedRecord extends RecordFields {
+  kind: null;
+  job_sha256: null;
+  state: "rejected";
+  success: false;
+  finished_at: string;
+  next_attempt_at: null;
+  /** From the first start to the end. */
+  elapsed_ms: number | null;
+  result: null;
+  error: JobError;
+}
+
+/** How a job has ended: `success` or `state` tells which. */
+export type EndedRecord<K extends Kind = Kind> =
+  | { [Each in K]: SucceededRecord<Each> }[K]
+  | FailedRecord<K>
+  | CancelledRecord<K>
+  | RejectedRecord;
+
+/** The source of truth about a job's state: `results/<job_id>.json`, always replaced as a whole. */
+export type JobRecord<K extends Kind = Kind> = ActiveRecord<K> | RetryingRecord<K> | EndedRecord<K>;
+
+/** The body of `POST /v1/retrieve`. */
+export interface RetrieveRequest {
+  query: string;
+  /** 1 to 1000; what is outside is taken for the nearest of these, with a warning. */
+  max_results?: number;
+  /** 1 to 1000000; what is outside is taken for the nearest of these, with a warning. */
+  max_tokens?: number;
+  /** 0.5 to 90; what is outside is taken for the nearest of these, with a warning. */
+  half_life_days?: number;
+  include_superseded?: boolean;
+  status?: "Draft" | "Active" | "Final" | "Superseded" | "DecisionRecord";
+  topic_id?: string;
+  plan_id?: string;
+  /** ISO 8601; without an offset it is UTC. */
+  since?: string;
+  /** ISO 8601; after `since`. */
+  until?: string;
+  /** 0 to 1; what is outside is taken for the nearest of these, with a warning. */
+  recency_floor?: number;
+  /** 0.6 to 0.95; what is outside is taken for the nearest of these, with a warning. */
+  alpha?: number;
+  /** When ages are measured; now, where it is not given. */
+  as_of?: string;
+  preset?: "contract" | "long-lived";
+  ranking_mode?: "product" | "blend";
+  legacy?: "mixed" | "append";
+  /** 0 to 1; what is outside is taken for the nearest of these, with a warning. */
+  relevance_floor?: number;
+}
+
+/** The body of `POST /v1/explain`. */
+export interface ExplainRequest {
+  /** The question whose hits are explained. What is none is reported, and left out. */
+  query?: string;
+  /** 1 to 1000; what is outside is taken for the nearest of these, with a warning. */
+  max_results?: number;
+  /** 1 to 1000000; what is outside is taken for the nearest of these, with a warning. */
+  max_tokens?: number;
+  /** 0.5 to 90; what is outside is taken for the nearest of these, with a warning. */
+  half_life_days?: number;
+  include_superseded?: boolean;
+  status?: "Draft" | "Active" | "Final" | "Superseded" | "DecisionRecord";
+  topic_id?: string;
+  plan_id?: string;
+  /** ISO 8601; without an offset it is UTC. */
+  since?: string;
+  /** ISO 8601; after `since`. */
+  until?: string;
+  /** 0 to 1; what is outside is taken for the nearest of these, with a warning. */
+  recency_floor?: number;
+  /** 0.6 to 0.95; what is outside is taken for the nearest of these, with a warning. */
+  alpha?: number;
+  /** When ages are measured; now, where it is not given. */
+  as_of?: string;
+  preset?: "contract" | "long-lived";
+  ranking_mode?: "product" | "blend";
+  legacy?: "mixed" | "append";
+  /** 0 to 1; what is outside is taken for the nearest of these, with a warning. */
+  relevance_floor?: number;
+  /** Numbers of memories, 200 at most. What is none is reported, and left out. */
+  ids?: number[];
+  project?: string;
+  include_pack_context?: boolean | null;
+  limit?: number | null;
+}
+
+/** The body of `POST /v1/context`. */
+export interface ContextRequest {
+  query: string;
+  /** 1 to 1000; what is outside is taken for the nearest of these, with a warning. */
+  max_results?: number;
+  /** 1 to 1000000; what is outside is taken for the nearest of these, with a warning. */
+  max_tokens?: number;
+  /** 0.5 to 90; what is outside is taken for the nearest of these, with a warning. */
+  half_life_days?: number;
+  include_superseded?: boolean;
+  status?: "Draft" | "Active" | "Final" | "Superseded" | "DecisionRecord";
+  topic_id?: string;
+  plan_id?: string;
+  /** ISO 8601; without an offset it is UTC. */
+  since?: string;
+  /** ISO 8601; after `since`. */
+  until?: string;
+  /** 0 to 1; what is outside is taken for the nearest of these, with a warning. */
+  recency_floor?: number;
+  /** 0.6 to 0.95; what is outside is taken for the nearest of these, with a warning. */
+  alpha?: number;
+  /** When ages are measured; now, where it is not given. */
+  as_of?: string;
+  preset?: "contract" | "long-lived";
+  ranking_mode?: "product" | "blend";
+  legacy?: "mixed" | "append";
+  /** 0 to 1; what is outside is taken for the nearest of these, with a warning. */
+  relevance_floor?: number;
+}
+
+/** What each route of a worker's HTTP interface takes and answers. Text and pages are left out. */
+export interface Routes {
+  /** The memories that fit a question, best first. */
+  "POST /v1/retrieve": {
+    query?: { settings?: "none" };
+    body: RetrieveRequest;
+    answer: RetrievalSuccess;
+    failure: RetrievalFailure | Refusal;
+  };
+  /** Why memories fit, or do not. */
+  "POST /v1/explain": {
+    query?: { settings?: "none" };
+    body: ExplainRequest;
+    answer: ExplainSuccess;
+    failure: ExplainFailure | Refusal;
+  };
+  /** A block for a prompt. */
+  "POST /v1/context": {
+    query?: { settings?: "none" };
+    body: ContextRequest;
+    answer: ContextSuccess;
+    failure: ContextFailure | Refusal;
+  };
+  /** How the workspace stands. */
+  "GET /v1/status": {
+    answer: QueueStatus;
+    failure: Refusal;
+  };
+  /** What ended when, and how long it took. */
+  "GET /v1/activity": {
+    query?: { hours?: number; buckets?: number };
+    answer: Activity;
+    failure: Refusal;
+  };
+  /** Files that could not become jobs. */
+  "GET /v1/rejected": {
+    query?: { limit?: number };
+    answer: RejectedFiles;
+    failure: Refusal;
+  };
+  /** What the worker is to do. */
+  "POST /v1/control": {
+    body: { request: "pause" | "resume" | "drain" | "prune" };
+    answer: Controlled;
+    failure: Refusal;
+  };
+  /** Jobs, the newest first. */
+  "GET /v1/jobs": {
+    query?: { state?: State[]; kind?: Kind; error?: ErrorCode; contains?: string; limit?: number; after?: string };
+    answer: JobsPage;
+    failure: Refusal;
+  };
+  /** Submit a job. */
+  "POST /v1/jobs": {
+    body: NewJob;
+    answer: Submitted;
+    failure: Refusal;
+  };
+  /** End jobs. */
+  "POST /v1/jobs/cancel": {
+    body: { job_ids: string[] } | { state?: "queued" | "running" | "retrying"; kind?: Kind; error?: ErrorCode };
+    answer: ManyAsked;
+    failure: Refusal;
+  };
+  /** Run jobs again. */
+  "POST /v1/jobs/retry": {
+    body: { job_ids: string[] } | { state?: "failed" | "expired" | "cancelled" | "rejected"; kind?: Kind; error?: ErrorCode };
+    answer: ManyAsked;
+    failure: Refusal;
+  };
+  /** Take ended jobs off the list. */
+  "POST /v1/jobs/dismiss": {
+    body: { job_ids: string[] } | { state?: "succeeded" | "failed" | "expired" | "cancelled" | "rejected"; kind?: Kind; error?: ErrorCode };
+    answer: ManyAsked;
+    failure: Refusal;
+  };
+  /** A job whole. */
+  "GET /v1/jobs/{job_id}": {
+    path: { job_id: string };
+    answer: WholeJob;
+    failure: Refusal;
+  };
+  /** End a job. */
+  "POST /v1/jobs/{job_id}/cancel": {
+    path: { job_id: string };
+    body: { [name: string]: never };
+    answer: Asked;
+    failure: Refusal;
+  };
+  /** Run a job again. */
+  "POST /v1/jobs/{job_id}/retry": {
+    path: { job_id: string };
+    body: { [name: string]: never };
+    answer: Asked;
+    failure: Refusal;
+  };
+  /** Take an ended job off the list. */
+  "POST /v1/jobs/{job_id}/dismiss": {
+    path: { job_id: string };
+    body: { [name: string]: never };
+    answer: Asked;
+    failure: Refusal;
+  };
+  /** Memories, the newest first. */
+  "GET /v1/memories": {
+    query?: { topic_id?: string; status?: Status; type?: MemoryType; limit?: number; after?: number };
+    answer: MemoriesPage;
+    failure: Refusal;
+  };
+  /** A memory whole. */
+  "GET /v1/memories/{memory}": {
+    path: { memory: string };
+    answer: WholeMemory;
+    failure: Refusal;
+  };
+  /** Topics, the fullest first. */
+  "GET /v1/topics": {
+    answer: Topics;
+    failure: Refusal;
+  };
+  /** The last compactions. */
+  "GET /v1/history": {
+    query?: { topic_id?: string; limit?: number };
+    answer: History;
+    failure: Refusal;
+  };
+  /** Every setting, and where it came from. */
+  "GET /v1/settings": {
+    answer: SettingsTable;
+    failure: Refusal;
+  };
+  /** What is wrong here, and what to do. */
+  "GET /v1/doctor": {
+    answer: Findings;
+    failure: Refusal;
+  };
+  /** Whether it lives. */
+  "GET /healthz": {
+    answer: Health;
+    failure: Refusal;
+  };
+  /** Whether it can answer. */
+  "GET /readyz": {
+    answer: Health;
+    failure: Refusal;
+  };
+  /** This document. */
+  "GET /openapi.json": {
+    answer: { [name: string]: unknown };
+    failure: Refusal;
+  };
+  /** The token, for a ticket of cognee-memory open. */
+  "POST /v1/session": {
+    body: { ticket: string };
+    answer: Session;
+    failure: Refusal;
+  };
+}
+
+export interface Activity {
+  success: true;
+  from: string;
+  to: string;
+  bucket_seconds: number;
+  /** The oldest first. */
+  buckets: Bucket[];
 }
 
 /** The decision record that a topic's memories were merged into. */
@@ -171,6 +524,18 @@ export interface AskResult {
   warnings: string[];
 }
 
+/** What became of a request about a job. */
+export interface Asked {
+  success: true;
+  job_id: string;
+  /** False where there was no need: it had ended. */
+  requested: boolean;
+  /** Whether the worker has read the request. If not, it stays and is obeyed later. */
+  obeyed: boolean;
+  /** The job's now; `dismissed` for one that was taken off the list. */
+  state: string;
+}
+
 /** One try at a job. Consecutive equal attempts that do not count are one entry, and so are deaths of the worker. */
 export interface Attempt {
   number: number;
@@ -187,6 +552,32 @@ export interface Attempt {
   repeats: number;
   /** How many jobs shared the child. Only the death of a child that ran a single job is blamed on it. */
   together: number;
+}
+
+/** What ended in a span of time. */
+export interface Bucket {
+  /** Its start. */
+  at: string;
+  /** By state. */
+  ended: { [name: string]: number };
+  /** From being accepted to the first start, without jobs that were run again; null where there is none. */
+  waited_ms: Spread | null;
+  took_ms: Spread | null;
+}
+
+/** Why jobs failed, were rejected, expired, or wait for another attempt. */
+export interface Cause {
+  state: State;
+  code: ErrorCode;
+  count: number;
+  kinds: { [name: string]: number };
+  /** Of the newest of these jobs, like what follows. */
+  message: string;
+  /** What was said of how many of them, the most frequent first; a few at most. */
+  messages: { [name: string]: number };
+  remediation: string;
+  newest: string | null;
+  newest_job_id: string;
 }
 
 /** The empty payload of kinds that take no arguments. */
@@ -352,6 +743,13 @@ export interface ControlRequest {
   job_id?: string | null;
   /** The generation that the request is about. The worker ignores a request for another one; null means any. */
   generation?: number | null;
+}
+
+export interface Controlled {
+  success: true;
+  request: "pause" | "resume" | "drain" | "prune";
+  obeyed: boolean;
+  worker: WorkerState;
 }
 
 /** One exchange, kept as a legacy memory. */
@@ -694,6 +1092,27 @@ export interface ExportedSummary {
   metadata: SummaryMetadata;
 }
 
+/** Something that was looked at. */
+export interface Finding {
+  code: string;
+  level: "ok" | "note" | "warning" | "error";
+  subject: string;
+  message: string;
+  remedy: string | null;
+  /** What `cognee-memory doctor --fix` would do; null where that is a person's. */
+  fix: string | null;
+}
+
+export interface Findings {
+  success: true;
+  /** Whether nothing is wrong. */
+  ok: boolean;
+  /** By level. */
+  counts: { [name: string]: number };
+  findings: Finding[];
+  took_ms: number;
+}
+
 /** Exactly one of `memory_ids` and `topic_id`: the memories to delete. */
 export interface ForgetPayload {
   memory_ids?: string[] | null;
@@ -773,6 +1192,11 @@ export interface GraphResult {
   memories_left_out: number;
 }
 
+export interface Health {
+  success: true;
+  status: "alive" | "ready";
+}
+
 /** The worker's state: `worker/heartbeat.json`. Whether the worker runs is decided by its lock, not this file. */
 export interface Heartbeat {
   schema_version: 1;
@@ -801,6 +1225,12 @@ export interface Heartbeat {
   child: ChildProcess | null;
   /** How the worker notices drops. `failed`: events are not available, so the worker polls. */
   watcher: "events" | "polling" | "failed";
+}
+
+/** The last compactions, the newest first. */
+export interface History {
+  success: true;
+  compactions: PastCompaction[];
 }
 
 /** The worker's HTTP interface. */
@@ -918,6 +1348,26 @@ export interface IngestTimings {
   jobs_together: number;
 }
 
+/** A job in a list: some of the fields of its record. */
+export interface JobBrief {
+  job_id: string;
+  kind: Kind | null;
+  state: State;
+  success: boolean | null;
+  generation: number;
+  attempt: number;
+  max_attempts: number;
+  priority: number;
+  submitted_at: string | null;
+  accepted_at: string | null;
+  started_at: string | null;
+  finished_at: string | null;
+  next_attempt_at: string | null;
+  elapsed_ms: number | null;
+  correlation_id: string | null;
+  error: JobError | null;
+}
+
 /** What went wrong, and what to do next. */
 export interface JobError {
   code: ErrorCode;
@@ -929,6 +1379,26 @@ export interface JobError {
   retryable: boolean;
   /** Values for programs, such as `fields` or `line`. Absent where there are none. */
   details?: { [name: string]: unknown };
+}
+
+/** The newest jobs first. */
+export interface JobsPage {
+  success: true;
+  jobs: JobBrief[];
+  /** How many jobs match, on all pages. */
+  total: number;
+  /** What `after` has to be for the next page; null on the last. */
+  next: string | null;
+  version: number;
+}
+
+export interface JobsState {
+  /** Jobs by state. States without any are absent. */
+  counts: { [name: string]: number };
+  /** The most frequent first. */
+  causes: Cause[];
+  /** Another one once any job has changed. */
+  version: number;
 }
 
 /** A memory that was left when a migration was taken back. */
@@ -975,6 +1445,74 @@ export interface LookedInto {
   edges: number;
   /** Whether another job had looked into it. */
   before: boolean;
+}
+
+/** What became of a request about several jobs. */
+export interface ManyAsked {
+  success: true;
+  /** Those for which the worker was asked. */
+  job_ids: string[];
+  requested: number;
+  obeyed: number;
+  skipped: Skipped[];
+}
+
+/** The newest memories first. */
+export interface MemoriesPage {
+  success: true;
+  memories: MemoryLine[];
+  total: number;
+  /** What `after` has to be for the next page; null on the last. */
+  next: string | null;
+}
+
+export interface MemoryCounts {
+  memories: number;
+  summary?: number;
+  decision_record?: number;
+  legacy?: number;
+  /** How many changes the knowledge graph has not been told yet. */
+  graph_lag: number;
+}
+
+/** A memory in a list. */
+export interface MemoryLine {
+  memory_id: string;
+  memory_number: number;
+  memory_type: MemoryType;
+  title: string;
+  topic_id: string | null;
+  session_id: string | null;
+  plan_id: string | null;
+  status: Status | null;
+  created_at: string | null;
+  updated_at: string | null;
+  source_created_at: string | null;
+  importance: number | null;
+  stored_at: string;
+}
+
+export interface MemoryText {
+  memory_id: string;
+  memory_number: number;
+  memory_type: MemoryType;
+  title: string;
+  topic_id: string | null;
+  session_id: string | null;
+  plan_id: string | null;
+  status: Status | null;
+  created_at: string | null;
+  updated_at: string | null;
+  source_created_at: string | null;
+  importance: number | null;
+  stored_at: string;
+  summary_text: string;
+  /** The ids of the memories that a decision record merged. */
+  sources: string[];
+  /** Whether it is kept as the original of a converted one, and not found. */
+  hidden: boolean;
+  migrated_from: string | null;
+  migrated_to: string[];
 }
 
 /** A memory as it was before it was merged. */
@@ -1101,6 +1639,21 @@ export interface PackedMemory {
   position: number;
 }
 
+export interface PastCompaction {
+  decision_record_id: string;
+  memory_number: number | null;
+  topic_id: string;
+  applied_at: string;
+  job_id: string;
+  preview_digest: string;
+  superseded: string[];
+  conflicts: { [name: string]: unknown }[];
+  narrative_source: string;
+  restored_at: string | null;
+  restored: string[];
+  skipped: { [name: string]: unknown }[];
+}
+
 /** The decision record that a compaction would make. When it is made, and its id, are known then. */
 export interface PreviewedRecord {
   /** The newest memory's. */
@@ -1138,6 +1691,23 @@ export interface Progress {
   done: number;
   total: number;
   message: string;
+}
+
+/** How the workspace stands. */
+export interface QueueStatus {
+  success: true;
+  workspace: string;
+  /** Of the program. */
+  version: string;
+  now: string;
+  worker: WorkerState;
+  jobs: JobsState;
+  waiting_in_inbox: number;
+  /** All kinds of jobs. */
+  kinds: Kind[];
+  /** Null where the store cannot be read: `memory_error` says why. */
+  memory: MemoryCounts | null;
+  memory_error: JobError | null;
 }
 
 /** How the hits were ranked, after clamping. */
@@ -1225,7 +1795,35 @@ export interface RecordTimeScope {
 export interface Redactions {
   total: number;
   /** How many of each kind. */
-  kinds: { [name: string]: unknown };
+  kinds: { [name: string]: number };
+}
+
+/** Why nothing was done. */
+export interface Refusal {
+  success: false;
+  error: string;
+  error_code: ErrorCode;
+  remediation: string;
+  /** Values for programs. Absent where there are none. */
+  error_details?: { [name: string]: unknown };
+}
+
+/** A file that could not become a job. */
+export interface RejectedFile {
+  /** Its name in the inbox. */
+  file: string;
+  /** Its name in `rejected/`. */
+  kept_as: string;
+  rejected_at: string;
+  error: JobError;
+  size: number;
+}
+
+/** The newest first. */
+export interface RejectedFiles {
+  success: true;
+  files: RejectedFile[];
+  total: number;
 }
 
 /** Why a file was moved to `rejected/`: `<name>.<n>.reason.json` beside it. */
@@ -1381,6 +1979,13 @@ export interface ScoreWeights {
   semantic_boost: number;
 }
 
+/** The token, for who has shown a ticket. */
+export interface Session {
+  success: true;
+  token: string;
+  workspace: string;
+}
+
 /** Changes a memory's status by hand. */
 export interface SetStatusPayload {
   memory_id: string;
@@ -1401,6 +2006,27 @@ export interface SetStatusResult {
   importance: number | null;
 }
 
+/** A setting as it stands. A secret's value is never in it. */
+export interface SettingRow {
+  name: string;
+  variable: string;
+  value: string;
+  source: string;
+  help: string;
+}
+
+export interface SettingsTable {
+  success: true;
+  settings: SettingRow[];
+}
+
+export interface Skipped {
+  job_id: string;
+  error_code: ErrorCode;
+  error: string;
+  remediation: string;
+}
+
 /** A memory that was left as it is. */
 export interface SkippedSource {
   memory_id: string;
@@ -1409,6 +2035,20 @@ export interface SkippedSource {
    * force has merged it as well.
    */
   reason: "forgotten" | "status_changed" | "merged";
+}
+
+/** Half of the jobs took no longer than `p50`, 95 of 100 no longer than `p95`; in milliseconds. */
+export interface Spread {
+  p50: number;
+  p95: number;
+}
+
+/** A job that is dropped, and would survive a power cut. */
+export interface Submitted {
+  success: true;
+  job_id: string;
+  job_sha256: string;
+  kind: Kind;
 }
 
 /** A structured summary of a conversation. */
@@ -1492,6 +2132,25 @@ export interface TimeScope {
   turn_count?: number | null;
 }
 
+export interface Topic {
+  topic_id: string;
+  memories: number;
+  active: number;
+  decision_records: number;
+  drafts: number;
+  superseded: number;
+  /** Of what a compaction would merge, like the two times. */
+  characters: number;
+  oldest: string | null;
+  newest: string | null;
+  worth_compacting: boolean;
+}
+
+export interface Topics {
+  success: true;
+  topics: Topic[];
+}
+
 /** What was taken back of a migration. Again gives the same. */
 export interface UndoneMigration {
   receipt: string;
@@ -1499,6 +2158,33 @@ export interface UndoneMigration {
   undone: number;
   /** What has become more since than the migration made of it. */
   kept: KeptMemory[];
+}
+
+/** A job that no worker has seen yet. */
+export interface WaitingJob {
+  job_id: string;
+  state: "in the inbox";
+}
+
+export interface WholeJob {
+  success: true;
+  job: JobRecord | WaitingJob;
+  /** The job file as the worker keeps it; null where it is gone. */
+  asked: { [name: string]: unknown } | null;
+  /** How far it is, where it runs and leads what runs. */
+  in_flight: InFlight | null;
+}
+
+export interface WholeMemory {
+  success: true;
+  memory: MemoryText;
+}
+
+export interface WorkerState {
+  /** Whether a worker holds the lock of the workspace. */
+  alive: boolean;
+  /** What it, or the last one, said of itself. */
+  heartbeat: Heartbeat | null;
 }
 
 /** `some_name` as `someName`. */

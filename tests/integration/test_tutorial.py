@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import shutil
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typescript
 from harness import PATIENCE, PROJECT, Place
 from sessions import Session, steps
 
@@ -20,7 +20,6 @@ from jobs.layout import Workspace
 pytestmark = pytest.mark.cognee
 
 PAGE = (PROJECT / "docs" / "tutorial.md").read_text("utf-8")
-TYPES = PROJECT / "docs" / "schemas" / "cognee-memory.d.ts"
 QUESTION = ("retrieve", "how long may I keep a novel", "--as-of", "2026-11-20T12:00:00Z")
 
 
@@ -58,38 +57,52 @@ def test_every_command_prints_what_the_tutorial_shows(place: Place) -> None:
     assert commands > 20
 
 
-def test_the_program_of_the_tutorial_stores_a_summary(place: Place, tmp_path: Path) -> None:
-    """Type-checked against the published types, and run."""
-    compiler, node = shutil.which("tsc"), shutil.which("node")
-    if compiler is None or node is None:
-        pytest.skip("TypeScript's compiler is not on this machine")
-    compile_all(compiler, tmp_path)
-    with place.worker():
-        call = "remember(process.argv[1], 'Fines', 'Readers asked.', ['There are none.'])"
-        script = f"import('./tutorial-0.js').then((program) => program.{call}).then(console.log)"
-        done = subprocess.run(
-            [node, "-e", script, str(place.workspace.root)],
-            cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False,
-        )  # fmt: skip
-    assert re.fullmatch(r"stored as #\d+\n", done.stdout), done.stderr
+def test_the_program_of_the_tutorial_stores_a_summary_and_finds_it(place: Place, tmp_path: Path) -> None:
+    """It starts its own worker. docs/build-on-it.md finds what it stored: over HTTP, and without a worker."""
+    (tmp_path / "bin").mkdir()
+    program = typescript.program(tmp_path / "bin")
+    made = typescript.compiled(tmp_path, "module")
+    assert place.heartbeat().get("state") != "ready"
+    script = """
+        import { remember } from "./jobs.js";
+        import { address, ask, query } from "./ask.js";
+        const [program, folder] = process.argv.slice(2);
+        const signal = AbortSignal.timeout(240_000);
+        const summary = { topic: "Fines", context: "Readers asked.", decisions: ["There are no fines."] };
+        const stored = await remember(program, folder, summary, signal);
+        const question = { query: "are there fines", max_results: 1 };
+        const worker = await address(program, folder, signal);
+        const direct = await query(worker, "POST /v1/retrieve", question, signal);
+        const asked = await ask(program, folder, question, signal);
+        const numbers = [direct, asked].map((answer) => answer.results[0]?.memory_number);
+        const wrong = query(worker, "POST /v1/retrieve", { ...question, max: 1 }, signal);
+        const refused = await wrong.catch((error) => error.message);
+        console.log(JSON.stringify({ stored, numbers, refused }));
+    """
+    later = """
+        import { ask, livingWorker } from "./ask.js";
+        const [program, folder] = process.argv.slice(2);
+        const answer = await ask(program, folder, { query: "are there fines" }, AbortSignal.timeout(240_000));
+        console.log(JSON.stringify([livingWorker(folder, Date.now()), answer.results[0]?.memory_number]));
+    """
+    try:
+        found = story(place, made / "story.js", script, program)
+        assert found["numbers"] == [found["stored"]] * 2
+        assert found["refused"].startswith("ARGUMENT_INVALID: ")
+    finally:
+        place.cli("worker", "stop")
+    assert story(place, made / "later.js", later, program) == [None, found["stored"]]
 
 
-def compile_all(compiler: str, folder: Path) -> None:
-    """Every TypeScript block of the docs, as <page>-<n>.ts beside the published types, to JavaScript."""
-    shutil.copy(TYPES, folder)
-    (folder / "package.json").write_text('{"type": "module"}', "utf-8")
-    names = []
-    for page in sorted((PROJECT / "docs").glob("*.md")):
-        for number, block in enumerate(re.findall(r"^```ts\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)):
-            names.append(f"{page.stem}-{number}.ts")
-            (folder / names[-1]).write_text(block, "utf-8")
-    node_types = Path(compiler).resolve().parents[2] / "@types"
+def story(place: Place, path: Path, script: str, program: Path) -> Any:
+    """What a script prints that is given the program and the workspace."""
+    path.write_text(script, "utf-8")
     done = subprocess.run(
-        [compiler, "--strict", "--target", "es2022", "--module", "es2022", "--moduleResolution", "bundler",
-         "--types", "node", "--typeRoots", str(node_types), *names],
-        cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False,
+        [typescript.node(), str(path), str(program), str(place.workspace.root)],
+        env=place.environment, capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 # --- to another machine, as docs/operations.md says ---

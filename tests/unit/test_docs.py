@@ -20,6 +20,7 @@ from harness import PATIENCE
 
 from bridge.settings import load
 from jobs.errors import JobError
+from jobs.layout import Workspace
 from jobs.parse import parse_job
 from tools import docs_tables
 from worker.cli import parser
@@ -171,6 +172,14 @@ def test_the_options_that_the_pages_give_a_script_are_those_that_it_takes(script
         [sys.executable, str(ROOT / "bridge" / f"{script}.py"), "--help"], capture_output=True, text=True, check=True
     ).stdout
     assert asked <= set(re.findall(r"--[a-z-]+", help_text))
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/tutorial.md", "docs/build-on-it.md", "docs/operations.md"], ids=str
+)
+def test_a_page_that_says_how_to_remove_everything_names_every_folder(page: str) -> None:
+    for folder in Workspace(ROOT).own_folders:
+        assert re.search(rf"`{re.escape(folder.name)}/?`", text(ROOT / page)), folder.name
 
 
 def test_every_page_can_be_reached_from_the_readme() -> None:

@@ -36,8 +36,10 @@ from jobs.lifecycle import Started, Succeeded
 from jobs.model import Record, canonical_json, encode, job_digest
 from jobs.parse import parse_job
 from jobs.payloads import PAYLOADS
-from tools import examples, schemas as tool
+from jobs.states import State
+from tools import examples, openapi, schemas as tool
 from worker.app import Worker
+from worker.http import schema as http_shapes
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SCHEMAS = tool.schemas()
@@ -553,8 +555,9 @@ def test_the_types_declare_everything_that_the_schemas_define() -> None:
 
 def test_every_name_that_the_types_use_is_declared_in_them() -> None:
     code = re.sub(r'/\*.*?\*/|//[^\n]*|"[^"]*"|`[^`]*`', "", TYPES, flags=re.DOTALL)
-    parameters = {"K", "S", "T", "Head", "Tail", "Item", "Name", "Result"}
-    assert set(re.findall(r"\b[A-Z]\w*", code)) <= DECLARED | parameters | {"Capitalize", "CamelCase"}
+    parameters = {"K", "S", "T", "Head", "Tail", "Item", "Name", "Each"}
+    own = {"Capitalize", "Omit", "Partial", "Pick"}  # TypeScript's
+    assert set(re.findall(r"\b[A-Z]\w*", code)) <= DECLARED | parameters | own
 
 
 def test_the_types_are_balanced_and_each_is_declared_once() -> None:
@@ -565,14 +568,51 @@ def test_the_types_are_balanced_and_each_is_declared_once() -> None:
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("name", ["JobRecord", "Heartbeat", "RetrievalHit", "RetrievalSuccess", "IngestResult"])
+@pytest.mark.parametrize("name", ["Heartbeat", "QueueStatus", "RetrievalHit", "RetrievalSuccess", "IngestResult"])
 def test_an_interface_has_the_fields_of_its_schema(name: str) -> None:
     found = re.search(rf"export interface {name}\b.*? \{{\n(.*?)\n\}}", TYPES, re.DOTALL)
     assert found is not None
     fields = re.findall(r"^  (\w+)(\??):", found[1], re.MULTILINE)
-    shape = next(getattr(module, name) for module in (shapes, answer_shapes, result_shapes) if hasattr(module, name))
+    shape = next(
+        getattr(module, name) for module in (shapes, answer_shapes, result_shapes, http_shapes) if hasattr(module, name)
+    )
     assert {field for field, _ in fields} == known(shape)
     assert {field for field, optional in fields if not optional} == required(shape)
+
+
+STATES = {
+    "ActiveRecord": {"queued", "running"},
+    "RetryingRecord": {"retrying"},
+    "SucceededRecord": {"succeeded"},
+    "FailedRecord": {"failed", "expired"},
+    "CancelledRecord": {"cancelled"},
+    "RejectedRecord": {"rejected"},
+}
+
+
+def test_the_record_of_each_state_has_all_fields_of_a_record() -> None:
+    declared = {name: declared_fields(name) for name in ("RecordFields", *STATES)}
+    for name in STATES:
+        assert set(declared["RecordFields"]) | set(declared[name]) == known(shapes.JobRecord)
+        assert set(re.findall(r'"(\w+)"', declared[name]["state"])) == STATES[name]
+    assert set().union(*STATES.values()) == set(get_args(State))
+    assert declared["SucceededRecord"]["result"] == "Results[K]"
+    assert declared["RejectedRecord"]["kind"] == "null"
+
+
+def declared_fields(name: str) -> dict[str, str]:
+    """The fields of an interface, with their types."""
+    found = re.search(rf"export interface {name}\b.*? \{{\n(.*?)\n\}}", TYPES, re.DOTALL)
+    assert found is not None
+    return dict(re.findall(r"^  (\w+)\??: (.*);$", found[1], re.MULTILINE))
+
+
+def test_each_route_has_its_types() -> None:
+    """Those with a JSON answer; the others are text and pages."""
+    described = json.loads(openapi.FILE.read_text("utf-8"))["paths"]
+    wanted = {f"{method.upper()} {path}" for path in described for method in described[path]}
+    wanted -= {"GET /metrics", "GET /", "GET /assets/{name}"}
+    assert set(re.findall(r'^  "((?:GET|POST) \S+)": \{$', TYPES, re.MULTILINE)) == wanted
 
 
 # --- the page ---

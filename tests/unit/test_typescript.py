@@ -1,0 +1,176 @@
+"""The published types and the TypeScript of the docs, checked by TypeScript's own compiler in its strictest form; and
+what their functions do without a worker."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typescript
+from harness import PATIENCE, PROJECT
+
+from jobs import clock
+from jobs.heartbeat import STALE_SECONDS
+from jobs.layout import Workspace
+from worker.version import VERSION
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The JavaScript of the docs, as ES modules."""
+    return typescript.compiled(tmp_path_factory.mktemp("module"), "module")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """One with the folders that a worker makes."""
+    workspace = Workspace(tmp_path)
+    workspace.spool.results.mkdir(parents=True)
+    workspace.spool.heartbeat.parent.mkdir()
+    return workspace
+
+
+def result(made: Path, module: str, call: str, *values: object) -> Any:
+    """What a call gives, with ``given`` as the values: its result, or ``{"thrown": "Name: message"}``."""
+    done = subprocess.run(
+        [
+            typescript.node(), "--input-type=module", "--eval",
+            f"import * as program from '{made.as_uri()}/{module}.js';"
+            f"const given = {json.dumps(values)};"
+            f"const answer = await (async () => program.{call})().catch((error) => ({{ thrown: String(error) }}));"
+            "console.log(JSON.stringify(answer ?? null));",
+        ],
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_types_and_every_sample_of_the_docs_compile_in_an_es_module(made: Path) -> None:
+    """tests/data/typescript/promises.ts says what the types give."""
+    names = {name for page in (PROJECT / "docs").glob("*.md") for name in typescript.samples(page)}
+    assert {path.stem for path in made.glob("*.js")} >= {Path(name).stem for name in names} > {"jobs", "find", "ask"}
+
+
+def test_the_types_and_every_sample_of_the_docs_compile_in_commonjs(tmp_path: Path) -> None:
+    assert (typescript.compiled(tmp_path, "commonjs") / "jobs.js").is_file()
+
+
+# --- jobs.ts ---
+
+RECORD = {"job_id": "a", "kind": "ingest", "state": "succeeded", "success": True, "result": {"memory_number": 7}}
+
+
+def ended(made: Path, workspace: Workspace, signal: str) -> Any:
+    return result(made, "jobs", f"ended(given[0], {{ job_id: 'a' }}, {signal})", str(workspace.root))
+
+
+def test_the_sample_gives_the_record_of_a_job_that_has_ended(made: Path, workspace: Workspace) -> None:
+    workspace.spool.record("a").write_text(json.dumps(RECORD), "utf-8")
+    assert ended(made, workspace, "AbortSignal.timeout(60_000)") == RECORD
+
+
+def test_the_sample_waits_until_the_job_has_ended(made: Path, workspace: Workspace) -> None:
+    """The record comes while it waits, in the place of one that had not ended."""
+    workspace.spool.record("a").write_text(json.dumps(RECORD | {"success": None}), "utf-8")
+    part, whole = workspace.spool.results / ".a.part", workspace.spool.record("a")
+    part.write_text(json.dumps(RECORD), "utf-8")
+    found = result(
+        made, "jobs",
+        "ended(given[0], { job_id: 'a' }, (setTimeout(() => process.getBuiltinModule('node:fs')"
+        ".renameSync(given[1], given[2]), 0), AbortSignal.timeout(60_000)))",
+        str(workspace.root), str(part), str(whole),
+    )  # fmt: skip
+    assert found == RECORD
+
+
+@pytest.mark.parametrize(("signal", "reason"), [("timeout(20)", "TimeoutError"), ("abort()", "AbortError")])
+def test_the_sample_stops_waiting_when_its_signal_comes(
+    made: Path, workspace: Workspace, signal: str, reason: str
+) -> None:
+    """As it does without a worker."""
+    assert ended(made, workspace, f"AbortSignal.{signal}")["thrown"].startswith(reason)
+
+
+def test_the_sample_reports_a_record_that_it_cannot_read(made: Path, workspace: Workspace) -> None:
+    workspace.spool.record("a").write_text("no JSON", "utf-8")
+    assert ended(made, workspace, "AbortSignal.timeout(60_000)")["thrown"].startswith("SyntaxError")
+
+
+def test_the_sample_reports_the_error_of_a_command(made: Path, workspace: Workspace, program: Path) -> None:
+    missing = str(workspace.root / "gone")
+    found = result(made, "jobs", "startWorker(given[0], given[1], AbortSignal.timeout(60_000))", str(program), missing)
+    assert re.match(r"Error: WORKSPACE_MISSING: There is no folder at .+ Check the path", found["thrown"])
+
+
+def test_the_sample_reports_that_the_program_is_not_there(made: Path, workspace: Workspace) -> None:
+    call = "startWorker('/nowhere/cognee-memory', given[0], AbortSignal.timeout(60_000))"
+    assert "ENOENT" in result(made, "jobs", call, str(workspace.root))["thrown"]
+
+
+# --- find.ts ---
+
+
+@pytest.fixture
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return typescript.program(tmp_path_factory.mktemp("bin"))
+
+
+def test_the_sample_finds_the_program_on_path_and_by_its_setting(
+    made: Path, program: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert result(made, "find", "findProgram(given[0])", str(program)) == str(program)
+    assert result(made, "find", "findProgram(given[0])", str(tmp_path / "none")) is None
+    assert result(made, "find", "findProgram()") in (None, *(f"{each}/cognee-memory" for each in os.get_exec_path()))
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    assert result(made, "find", "findProgram()") == str(program)
+
+
+def test_the_sample_finds_the_program_where_the_readme_installs_it(
+    made: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / ".cognee-memory" / "bin"
+    folder.mkdir(parents=True)
+    made_there = typescript.program(folder)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert result(made, "find", "findProgram()") == str(made_there)
+
+
+def test_the_version_that_the_page_needs_is_this_one_or_an_earlier(made: Path, program: Path) -> None:
+    page = (PROJECT / "docs" / "build-on-it.md").read_text("utf-8")
+    [needed] = re.findall(r"need version (\d+\.\d+) or later", page)
+    major, minor = map(int, needed.split("."))
+    call = "isAtLeast(given[0], [given[1], given[2]], AbortSignal.timeout(60_000))"
+    assert result(made, "find", call, str(program), major, minor) is True
+    now_major, now_minor, _ = map(int, VERSION.split("."))
+    assert result(made, "find", call, str(program), now_major, now_minor + 1) is False
+    assert result(made, "find", call, str(program), now_major + 1, 0) is False
+
+
+# --- ask.ts ---
+
+
+@pytest.mark.parametrize(("age", "state", "lives"), [(5, "ready", True), (5, "stopped", False), (-1, "ready", False)])
+def test_the_sample_takes_a_worker_for_gone_as_the_program_does(
+    made: Path, workspace: Workspace, age: float, state: str, lives: bool
+) -> None:
+    """``age``: how much younger than the oldest heartbeat that counts."""
+    now = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    at = clock.iso(now - timedelta(seconds=STALE_SECONDS - age))
+    workspace.spool.heartbeat.write_text(json.dumps({"state": state, "heartbeat_at": at}), "utf-8")
+    found = result(made, "ask", "livingWorker(given[0], given[1])", str(workspace.root), now.timestamp() * 1000)
+    assert (found is not None) == lives
+
+
+def test_every_page_names_the_same_age_of_a_heartbeat() -> None:
+    for page in ("build-on-it.md", "job-protocol.md"):
+        said = re.findall(r"(?:older than|more than) (\d+) seconds", (PROJECT / "docs" / page).read_text("utf-8"))
+        assert said == [f"{STALE_SECONDS:g}"], page
