@@ -8,6 +8,7 @@ modules and packages:
 ``daemon``: the worker's process: its lock, its log and its signals.
 ``app``: the composition root: all parts, and the loop that scans.
 ``heartbeat``: the heartbeat file.
+``processes``: the processes of this program for a workspace, and the running worker.
 ``boot``: the current boot of the machine.
 ``log``: the log file, its line formats, and the output of the other processes.
 ``version``: the version of the installed distribution.

@@ -35,7 +35,7 @@ LAYERS = {
     ),
     "worker": (
         "version boot wording log mcp",
-        "monitoring admin",
+        "monitoring admin processes",
         "child",
         "scheduling doctor",
         "inbox",
@@ -251,6 +251,7 @@ def test_every_exception_is_needed() -> None:
                 "worker/child/process.py",
                 "worker/doctor/",
                 "worker/monitoring/measurements.py",
+                "worker/processes.py",
                 "worker/server/process.py",
             },
         ),

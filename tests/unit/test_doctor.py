@@ -45,6 +45,7 @@ from worker.doctor import (
 )
 from worker.doctor.examination import Report, examine
 from worker.doctor.setting_sources import survey
+from worker.processes import Process
 from worker.terminal import doctor_view
 from worker.version import VERSION
 
@@ -156,7 +157,7 @@ def worker(**change: Any) -> doctor_worker.Worker:
 
 OLD = clock.iso(NOW - timedelta(minutes=5))
 GONE: dict[str, Any] = {"is_alive": False, "beat_process": False, "token_mode": None}
-PROCESS = doctor_worker.Process
+PROCESS = Process
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,9 @@ from jobs.layout import Workspace
 from jobs.lock import Lock
 
 from ..child.protocol import CRITICAL_SECONDS
+from ..processes import is_orphan, processes
 from ..wording import counted
-from . import worker as doctor_worker, workspace as doctor_workspace
+from . import workspace as doctor_workspace
 
 _PATIENCE_SECONDS = CRITICAL_SECONDS + 1.0  # an orphaned child exits, but only after its commit
 
@@ -132,13 +133,13 @@ def _remove_left(workspace: Workspace, settings: Settings, standing: trust.Trust
 
 def _end_orphans(workspace: Workspace, settings: Settings, standing: trust.TrustState | None) -> str:
     """Wait for the orphans to exit, which takes seconds since their input is closed; then kill those that hang."""
-    orphans = [each for each in doctor_worker.processes(workspace) if doctor_worker.is_orphan(each)]
+    orphans = [each for each in processes(workspace) if is_orphan(each)]
     known = []
     for orphan in orphans:
         with contextlib.suppress(psutil.NoSuchProcess):
             known.append(psutil.Process(orphan.pid))
     _, left = psutil.wait_procs(known, timeout=_PATIENCE_SECONDS)
-    still = {each.pid for each in doctor_worker.processes(workspace) if doctor_worker.is_orphan(each)}
+    still = {each.pid for each in processes(workspace) if is_orphan(each)}
     killed = [process for process in left if process.pid in still]
     for process in killed:
         with contextlib.suppress(psutil.NoSuchProcess):

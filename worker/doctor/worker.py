@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import psutil
 
@@ -23,9 +23,9 @@ from jobs.layout import Workspace
 from jobs.lock import NOTE_LIMIT, is_held
 
 from .. import boot
+from ..processes import Process, is_orphan, processes
 from ..version import VERSION
 
-Role = Literal["worker", "child", "server"]
 Beat = dict[str, Any]
 
 _SILENT = timedelta(seconds=beats.STALE_SECONDS)
@@ -34,24 +34,6 @@ _HTTP_SECONDS = 1.0
 _LOG_TAIL_BYTES = 256 * 1024
 _PLAIN_ERROR = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),\d+ (?:ERROR|CRITICAL) ")
 _JSON_ERROR = re.compile(r'\{"at": "([^"]+)", "level": "(?:ERROR|CRITICAL)"')
-_MODULES: dict[str, Role] = {
-    "worker.child.main": "child",
-    "worker.server.main": "server",
-    "worker.child_main": "child",  # the name in version 0.4.0
-    "worker.server": "server",
-    "worker": "worker",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Process:
-    """A process of this program for this workspace. ``parent`` is the worker's process id on its command line."""
-
-    pid: int
-    role: Role
-    parent: int | None
-    has_parent: bool
-    is_successor: bool = False
 
 
 @dataclass(slots=True)
@@ -112,32 +94,6 @@ def gather(workspace: Workspace, settings: Settings, now: datetime, *, probe_htt
         if state.is_alive and probe_http:
             state.http = _http_problem(state.beat)
     return state
-
-
-def processes(workspace: Workspace) -> Iterator[Process]:
-    """This user's processes of this program for the workspace, recognised by their command lines."""
-    for process in psutil.process_iter(["pid", "ppid", "cmdline", "uids"]):
-        known = process.info
-        words = known["cmdline"] or []
-        if len(words) < 4 or words[1] != "-m" or words[2] not in _MODULES or _is_anothers(known["uids"]):
-            continue
-        role = _MODULES[words[2]]
-        if role == "worker":
-            if workspace_of(words) == str(workspace.root):
-                yield Process(known["pid"], role, None, True, "--successor" in words)
-        elif words[3] == str(workspace.root) and len(words) > 4 and words[4].isdecimal():
-            parent = int(words[4])
-            yield Process(known["pid"], role, parent, known["ppid"] == parent)
-
-
-def workspace_of(words: list[str]) -> str | None:
-    """The workspace in the command line of a worker, None when it has none."""
-    index = words.index("--workspace") + 1 if "--workspace" in words else len(words)
-    return words[index] if index < len(words) else None
-
-
-def _is_anothers(uids: Any) -> bool:
-    return sys.platform != "win32" and (uids is None or uids.real != os.getuid())
 
 
 def _is_python(pid: int) -> bool | None:
@@ -264,11 +220,6 @@ def several(it: Worker) -> Iterator[Finding]:
     if orphans:
         ids = ", ".join(f"{process.pid} ({process.role})" for process in orphans)
         yield finding("ORPHANS", "processes", f"Their process ids are {ids}.", count=len(orphans))
-
-
-def is_orphan(process: Process) -> bool:
-    """Whether a child process has lost its worker."""
-    return process.role != "worker" and not process.has_parent
 
 
 def what_it_runs(it: Worker) -> Iterator[Finding]:

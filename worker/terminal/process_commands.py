@@ -23,6 +23,8 @@ from ..admin.requests import worker_of
 from .output import Envelope
 from .progress import saying_what_is_waited_for
 
+_UNKNOWN_HOLDER_SECONDS = 20.0  # a starting worker has written its heartbeat by then
+
 
 def workspace_of(given: argparse.Namespace) -> Workspace:
     """The workspace of a command. Raises as ``find_workspace``."""
@@ -75,26 +77,45 @@ def stop(given: argparse.Namespace) -> Envelope:
     Raises JobError: WORKER_NOT_RUNNING.
     """
     workspace, _ = opened(given)
-    signalled: int | None = None
-    with saying_what_is_waited_for(workspace, "the worker to finish what runs"):
-        while launch.is_alive(workspace):
-            heartbeat = worker_of(workspace)["heartbeat"]  # absent while a worker starts
-            if heartbeat is not None and signalled is None:
-                signalled = int(heartbeat["pid"])
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(signalled, signal.SIGTERM)
-            elif heartbeat is not None and heartbeat["pid"] != signalled:
-                break  # another worker was started meanwhile
-            time.sleep(0.05)
-    if signalled is None:
+    if not _stop(workspace):
         raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
     return envelope.success(stopped=True)
 
 
+def _stop(workspace: Workspace) -> bool:
+    """Stop the worker and wait until it has exited. Returns False when none was running.
+
+    Other commands hold the lock for a moment too, and a heartbeat outlives its worker; so only the process of a
+    heartbeat that ``running_heartbeat`` confirms gets the signal. Raises JobError: WORKER_NOT_RUNNING when the lock
+    stays held and no heartbeat is confirmed.
+    """
+    from ..processes import running_heartbeat  # psutil takes time to import
+
+    signalled: int | None = None
+    deadline = time.monotonic() + _UNKNOWN_HOLDER_SECONDS
+    with saying_what_is_waited_for(workspace, "the worker to finish what runs"):
+        while launch.is_alive(workspace):
+            heartbeat = running_heartbeat(workspace)
+            if heartbeat is not None and signalled is None:
+                signalled = heartbeat["pid"]
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(signalled, signal.SIGTERM)
+            elif heartbeat is not None and heartbeat["pid"] != signalled:
+                break  # another worker was started meanwhile
+            elif signalled is None and time.monotonic() > deadline:
+                raise JobError(
+                    "WORKER_NOT_RUNNING",
+                    f"A process holds the lock of {workspace.root}, but its heartbeat names no worker that runs here."
+                    " No process was signalled.",
+                    remediation="See cognee-memory doctor.",
+                )
+            time.sleep(0.05)
+    return signalled is not None
+
+
 def restart(given: argparse.Namespace) -> Envelope:
     """Stop the worker, if one is running, and start a new one."""
-    if launch.is_alive(workspace_of(given)):
-        stop(given)
+    _stop(workspace_of(given))
     return start(given)
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bridge.interface import envelope
 from bridge.interface.submission import require_success
 from jobs import client, clock, files, launch, record_cache, spool
 from jobs.errors import JobError
-from jobs.layout import SpoolPaths
+from jobs.layout import SpoolPaths, Workspace
 from jobs.lock import Lock
 from jobs.record_cache import RecordCache
 from jobs.rejected_files import rejections
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 _MOST_REJECTED = 5  # shown when the command did not ask for rejected files
 _LOG_FILES = 9  # more than the rotation keeps
+_LOOK_SECONDS = 0.05
+
+T = TypeVar("T")
 
 
 # --- listing and showing jobs ---
@@ -235,19 +238,47 @@ def resume(given: argparse.Namespace) -> Envelope:
 def drain(given: argparse.Namespace) -> Envelope:
     """Let the worker finish all due jobs, accept no more drops and exit. Returns when it has exited.
 
-    Raises JobError: WORKER_NOT_RUNNING, WAIT_TIMEOUT.
+    Raises JobError: WORKER_NOT_RUNNING, also when the worker stops before it reads the request; WAIT_TIMEOUT.
     """
     workspace, _ = opened(given)
-    if not launch.is_alive(workspace):
-        raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
     deadline = None if given.timeout is None else time.monotonic() + given.timeout
-    requests.ask_worker(workspace, "drain")
     with saying_what_is_waited_for(workspace, "what is due to be worked off"):
-        while launch.is_alive(workspace) and launch.is_shutting_down(workspace):
-            if deadline is not None and time.monotonic() > deadline:
-                raise JobError("WAIT_TIMEOUT", f"The worker still drains after {given.timeout:g} s; it goes on.")
-            time.sleep(0.05)
+        # A starting worker removes the request: it was for its predecessor. So its heartbeat has to be there first.
+        pid = _wait_for(lambda: _worker_pid(workspace), workspace, given.timeout, deadline)
+        client.request(workspace.spool, "drain")
+        request = workspace.spool.request("drain")
+        _wait_for(lambda: not request.exists(), workspace, given.timeout, deadline)
+        _wait_for(lambda: _has_left(workspace, pid), workspace, given.timeout, deadline)
     return envelope.success(drained=True, worker=worker_of(workspace))
+
+
+def _worker_pid(workspace: Workspace) -> int | None:
+    from ..processes import running_heartbeat  # psutil takes time to import
+
+    heartbeat = running_heartbeat(workspace)
+    return None if heartbeat is None else heartbeat["pid"]
+
+
+def _has_left(workspace: Workspace, pid: int) -> bool:
+    """Whether the worker has exited, or another one has taken its place."""
+    return not launch.is_alive(workspace) or _worker_pid(workspace) not in (pid, None)
+
+
+def _wait_for(look: Callable[[], T | None], workspace: Workspace, seconds: float | None, deadline: float | None) -> T:
+    """The first true result of ``look``. Raises JobError: WAIT_TIMEOUT, WORKER_NOT_RUNNING when the worker ends."""
+    while True:
+        is_alive = launch.is_alive(workspace)
+        if found := look():
+            return found
+        if not is_alive:
+            raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}, so nothing was drained.")
+        if deadline is not None and time.monotonic() > deadline:
+            raise JobError(
+                "WAIT_TIMEOUT",
+                f"The worker has not drained after {seconds:g} s; it goes on.",
+                remediation="See what it does: cognee-memory worker status.",
+            )
+        time.sleep(_LOOK_SECONDS)
 
 
 def prune(given: argparse.Namespace) -> Envelope:
