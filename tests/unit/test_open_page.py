@@ -18,7 +18,7 @@ from jobs import clock, files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.model import encode
-from worker.http.answers import Answers
+from worker.http.executor import RequestExecutor
 from worker.terminal import open_page
 
 
@@ -29,7 +29,7 @@ class Opening:
         self.workspace = Workspace(base / "workspace")
         self.workspace.root.mkdir()
         trust.adopt(self.workspace, load().config_folder)
-        self.running = Running(Answers(self.workspace, lambda: None))
+        self.running = Running(RequestExecutor(self.workspace, lambda: None))
         files.replace_without_sync(self.workspace.spool.token, TOKEN.encode())
         self.says(url=f"http://127.0.0.1:{self.running.port}", problem=None)
         self.alive, self.shown, self.browser = True, [], True  # type: tuple[bool, list[str], bool]

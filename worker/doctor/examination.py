@@ -24,6 +24,7 @@ from jobs.errors import JobError
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
+from ..admin.selection import job_rows
 from . import (
     installation as doctor_installation,
     machine as doctor_machine,
@@ -167,7 +168,7 @@ def _what_can_be_read() -> Settings:
 
 def _records(workspace: Workspace) -> list[JobRow]:
     try:
-        return doctor_queue.known(workspace)
+        return job_rows(workspace.spool)
     except OSError:
         return []  # an unreadable folder has its own finding
 

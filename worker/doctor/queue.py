@@ -18,7 +18,6 @@ from jobs.errors import JobError
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 from jobs.lock import is_held
-from jobs.record_cache import RecordCache
 from jobs.states import LIVE
 
 from ..wording import counted, of_all
@@ -59,13 +58,6 @@ def latest(known: list[JobRow]) -> str | None:
     """The latest time in the records, None without records."""
     times = (at for brief in known for at in (brief["accepted_at"], brief["finished_at"]))
     return max((at for at in times if at), default=None)
-
-
-def known(workspace: Workspace) -> list[JobRow]:
-    """The job rows of all records. Raises OSError."""
-    looker = RecordCache(workspace.spool)
-    looker.refresh()
-    return looker.rows()
 
 
 def gather(

@@ -16,7 +16,7 @@ from jobs import clock, files
 from jobs.errors import JobError
 
 from .output import Envelope
-from .process_commands import opened, target, workspace_of
+from .process_commands import opened, require_positive, target, workspace_of
 
 # --- start and see ---
 
@@ -80,8 +80,7 @@ def memories_list(given: argparse.Namespace) -> Envelope:
     Raises JobError: ARGUMENT_INVALID when the limit or the status is wrong.
     """
     workspace, _ = opened(given)
-    if given.limit < 1:
-        raise JobError("ARGUMENT_INVALID", "--limit must be at least 1.")
+    require_positive(given.limit)
     words = {word.lower(): status for word, status in STATUS_WORDS.items()}
     status = None if given.status is None else words.get(given.status.lower())
     if given.status is not None and status is None:
@@ -107,8 +106,9 @@ def topics(given: argparse.Namespace) -> Envelope:
 
 
 def history(given: argparse.Namespace) -> Envelope:
-    """The compactions, newest first."""
+    """The compactions, newest first. Raises JobError: ARGUMENT_INVALID when the limit is wrong."""
     workspace, _ = opened(given)
+    require_positive(given.limit)
     return envelope.success(compactions=compaction_history.history(workspace, given.limit, given.topic_id))
 
 

@@ -87,11 +87,15 @@ def _start_worker(workspace: Workspace) -> subprocess.Popen[bytes]:
         cwd=workspace.root.anchor,
         stdin=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while not launch.is_alive(workspace):
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise JobError("WORKER_START_FAILED", f"See {workspace.spool.log}.")
-        time.sleep(_LOOK_SECONDS)
+    try:
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while not launch.is_alive(workspace):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise JobError("WORKER_START_FAILED", f"See {workspace.spool.log}.")
+            time.sleep(_LOOK_SECONDS)
+    except BaseException:  # also Ctrl-C: no worker stays behind
+        _stop_worker(process)
+        raise
     return process
 
 

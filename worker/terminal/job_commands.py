@@ -9,8 +9,8 @@ from bridge.interface.submission import read_json_argument, submit
 from bridge.settings import Settings
 from jobs.ids import new_job_id
 from jobs.layout import Workspace
-from jobs.model import SCHEMA_VERSION
 
+from ..admin.new_job import add_defaults
 from .output import Envelope
 from .process_commands import opened
 from .progress import Progress
@@ -24,10 +24,7 @@ def submit_file(given: argparse.Namespace) -> Envelope:
 
     workspace, settings = opened(given)
     job = read_json_argument(given.file)
-    if job.keys().isdisjoint(("job_id", "jobId")):
-        job["job_id"] = new_job_id()
-    if job.keys().isdisjoint(("schema_version", "schemaVersion")):
-        job["schema_version"] = SCHEMA_VERSION
+    add_defaults(job)
     fields = check(JobFile, job).model_dump(exclude_none=True, exclude={"schema_version"})
     return submit_job(given, workspace, settings, fields.pop("kind"), fields.pop("payload"), **fields)
 

@@ -1,6 +1,6 @@
 """The commands of the worker's process: run, start, stop, restart, status, logs.
 
-It also finds the workspace for all commands and checks their output files.
+It also finds the workspace for all commands and checks their limits and output files.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from jobs.layout import Workspace, expand_home, find_workspace
 
 from ..admin.requests import worker_of
 from .output import Envelope
-from .progress import saying_what_is_waited_for
+from .progress import waiting_status
 
 _UNKNOWN_HOLDER_SECONDS = 20.0  # a starting worker has written its heartbeat by then
 
@@ -35,6 +35,12 @@ def opened(given: argparse.Namespace) -> tuple[Workspace, Settings]:
     """The workspace of a command and its settings. Raises JobError: WORKSPACE_NOT_TRUSTED, SETTING_INVALID."""
     workspace = workspace_of(given)
     return workspace, trust.settings_of(workspace)
+
+
+def require_positive(limit: int) -> None:
+    """Raises JobError: ARGUMENT_INVALID for a ``--limit`` below 1."""
+    if limit < 1:
+        raise JobError("ARGUMENT_INVALID", "--limit must be at least 1.")
 
 
 def target(workspace: Workspace, given: str) -> Path:
@@ -93,7 +99,7 @@ def _stop(workspace: Workspace) -> bool:
 
     signalled: int | None = None
     deadline = time.monotonic() + _UNKNOWN_HOLDER_SECONDS
-    with saying_what_is_waited_for(workspace, "the worker to finish what runs"):
+    with waiting_status(workspace, "the worker to finish what runs"):
         while launch.is_alive(workspace):
             heartbeat = running_heartbeat(workspace)
             if heartbeat is not None and signalled is None:

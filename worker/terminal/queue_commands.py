@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bridge.interface import envelope
@@ -14,24 +13,24 @@ from jobs import client, clock, files, launch, record_cache, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.lock import Lock
-from jobs.record_cache import RecordCache
 from jobs.rejected_files import rejections
 from jobs.states import ENDS, LIVE
 
 from ..admin import requests, selection
+from ..admin.job_details import damaged, job_details, kept_copy
 from ..admin.requests import worker_of
-from ..admin.selection import GONE_WRONG, REPLAYABLE
+from ..admin.selection import RETRIABLE, RETRIED_BY_DEFAULT
+from ..log import rotated_files
 from ..wording import counted
 from . import output as terminal
 from .output import Envelope
-from .process_commands import opened
-from .progress import Progress, saying_what_is_waited_for
+from .process_commands import opened, require_positive
+from .progress import Progress, waiting_status
 
 if TYPE_CHECKING:
     from jobs.schema import JobBrief as JobRow, RejectedFile
 
 _MOST_REJECTED = 5  # shown when the command did not ask for rejected files
-_LOG_FILES = 9  # more than the rotation keeps
 _LOOK_SECONDS = 0.05
 
 T = TypeVar("T")
@@ -46,7 +45,7 @@ def list_jobs(given: argparse.Namespace) -> Envelope:
     Raises JobError: ARGUMENT_INVALID when the limit or a filter is wrong.
     """
     workspace, _ = opened(given)
-    _at_least_one(given.limit)
+    require_positive(given.limit)
     spool_paths, filters = workspace.spool, filters_of(given)
     rows = matching(spool_paths, filters)
     page = record_cache.page(rows, given.limit, given.after)
@@ -74,7 +73,7 @@ def causes(given: argparse.Namespace) -> Envelope:
 
 
 def filters_of(given: argparse.Namespace) -> dict[str, Any]:
-    """The filters in the form of ``selection.fitting``. Raises JobError: ARGUMENT_INVALID when a value is wrong."""
+    """The filters in the form of ``selection.filtered``. Raises JobError: ARGUMENT_INVALID when a value is wrong."""
     return {
         "states": selection.states_of(given.state),
         "kind": selection.kind_of(given.kind),
@@ -86,39 +85,23 @@ def filters_of(given: argparse.Namespace) -> dict[str, Any]:
 
 def matching(spool_paths: SpoolPaths, filters: dict[str, Any]) -> list[JobRow]:
     """The job rows that match the filters."""
-    known = RecordCache(spool_paths)
-    known.refresh()
-    return selection.fitting(known.rows(), **filters)
-
-
-def _at_least_one(limit: int) -> None:
-    if limit < 1:
-        raise JobError("ARGUMENT_INVALID", "--limit must be at least 1.")
+    return selection.filtered(selection.job_rows(spool_paths), **filters)
 
 
 def show(given: argparse.Namespace) -> Envelope:
-    """One job: its record, its copy if it is kept, its progress and, with ``--log``, its log lines."""
+    """One job: its record, its copy if it is kept, its progress and, with ``--log``, its log lines.
+
+    Raises as ``job_details``.
+    """
     workspace, _ = opened(given)
-    paths = workspace.spool
-    job_id = selection.resolved(paths, given.job_id)
-    record = client.status(paths, job_id)
-    if record is None:
-        return envelope.success(job={"job_id": job_id, "state": "in the inbox"}, asked=None, in_flight=None)
-    worker = worker_of(workspace)
-    heartbeat = worker["heartbeat"] if worker["alive"] else None
-    running = heartbeat.get("in_flight", []) if heartbeat else []
-    return envelope.success(
-        job=record.as_dict(),
-        asked=requests.kept_copy(paths, job_id),
-        in_flight=next((each for each in running if each["job_id"] == job_id), None),
-        **({"log": list(log_lines(paths, job_id))} if given.log else {}),
-    )
+    job_id = selection.resolved(workspace.spool, given.job_id)
+    log = {"log": list(log_lines(workspace.spool, job_id))} if given.log else {}
+    return envelope.success(**job_details(workspace, job_id), **log)
 
 
 def log_lines(spool_paths: SpoolPaths, job_id: str) -> Iterator[str]:
     """The lines of the log about a job, the oldest first, including rotated files."""
-    rotated = [Path(f"{spool_paths.log}.{number}") for number in range(_LOG_FILES, 0, -1)]
-    for path in (*rotated, spool_paths.log):
+    for path in (*reversed(rotated_files(spool_paths.log)), spool_paths.log):
         try:
             with path.open(encoding="utf-8", errors="replace") as lines:
                 yield from (line.rstrip("\n") for line in lines if job_id in line)
@@ -131,10 +114,13 @@ def wait(given: argparse.Namespace) -> Envelope:
     workspace, _ = opened(given)
     spool_paths = workspace.spool
     job_id = selection.resolved(spool_paths, given.job_id)
-    with Progress(spool_paths, job_id) as seen:
-        record = client.wait(spool_paths, job_id, given.timeout, seen)
+    try:
+        with Progress(spool_paths, job_id) as seen:
+            record = client.wait(spool_paths, job_id, given.timeout, seen)
+    except ValueError as error:
+        raise damaged(job_id) from error
     require_success(record)
-    return envelope.success(job=record.as_dict(), asked=requests.kept_copy(spool_paths, job_id), in_flight=None)
+    return envelope.success(job=record.as_dict(), asked=kept_copy(spool_paths, job_id), in_flight=None)
 
 
 def watch(given: argparse.Namespace) -> Envelope:
@@ -151,28 +137,28 @@ def watch(given: argparse.Namespace) -> Envelope:
 def cancel(given: argparse.Namespace) -> Envelope:
     """Cancel jobs. Returns when the worker has answered the request: each job is cancelled, or it was too late."""
     workspace, _ = opened(given)
-    job_ids = _meant(given, workspace.spool, LIVE, LIVE, "Cancel")
-    with saying_what_is_waited_for(workspace, "the worker to end what runs"):
+    job_ids = _selected_ids(given, workspace.spool, LIVE, LIVE, "Cancel")
+    with waiting_status(workspace, "the worker to end what runs"):
         outcome = requests.cancel_many(workspace, job_ids)
-    return _told(given, outcome)
+    return _outcome_envelope(given, outcome)
 
 
 def retry(given: argparse.Namespace) -> Envelope:
     """Run failed or rejected jobs again."""
     workspace, _ = opened(given)
-    job_ids = _meant(given, workspace.spool, GONE_WRONG, (*REPLAYABLE, "rejected"), "Run again")
+    job_ids = _selected_ids(given, workspace.spool, RETRIED_BY_DEFAULT, RETRIABLE, "Run again")
     outcome = requests.retry_many(workspace, job_ids, start=not given.no_start)
-    return _told(given, outcome, worker_started=outcome.worker_started)
+    return _outcome_envelope(given, outcome, worker_started=outcome.worker_started)
 
 
 def dismiss(given: argparse.Namespace) -> Envelope:
     """Remove ended jobs from the list."""
     workspace, _ = opened(given)
-    job_ids = _meant(given, workspace.spool, GONE_WRONG, tuple(ENDS), "Take off the list")
-    return _told(given, requests.dismiss_many(workspace, job_ids))
+    job_ids = _selected_ids(given, workspace.spool, RETRIED_BY_DEFAULT, tuple(ENDS), "Remove from the list")
+    return _outcome_envelope(given, requests.dismiss_many(workspace, job_ids))
 
 
-def _meant(
+def _selected_ids(
     given: argparse.Namespace, spool_paths: SpoolPaths, default: Sequence[str], allowed: Sequence[str], what: str
 ) -> list[str]:
     """The job ids of a request: those given, or those that match the filters after the user has confirmed them.
@@ -191,12 +177,11 @@ def _meant(
     if wrong := [state for state in filters["states"] if state not in allowed]:
         possible = f"only {', '.join(allowed)} ones"
         raise JobError("ARGUMENT_INVALID", f"{what}: jobs that are {wrong[0]} are not for that, {possible} are.")
-    cache = RecordCache(spool_paths)
-    cache.refresh()
-    job_ids = selection.selected(cache.rows(), default, **filters)
+    rows = selection.job_rows(spool_paths)
+    job_ids = selection.selected(rows, default, **filters)
     if job_ids and not given.yes:
-        known = {brief["job_id"]: brief for brief in cache.rows()}
-        unconfirmed = f"{counted(len(job_ids), 'job')} would be meant, and nobody has said yes."
+        known = {row["job_id"]: row for row in rows}
+        unconfirmed = f"{counted(len(job_ids), 'job')} would be affected; not confirmed."
         terminal.confirm(given.json, [_line(known[job_id]) for job_id in job_ids], "job", f"{what}?", unconfirmed)
     return job_ids
 
@@ -206,21 +191,21 @@ def _line(brief: JobRow) -> str:
     return f"{brief['job_id']}  {brief['kind'] or '-'}  {brief['state']}{error}"
 
 
-def _told(given: argparse.Namespace, outcome: requests.Outcome, **more: bool) -> Envelope:
+def _outcome_envelope(given: argparse.Namespace, outcome: requests.Outcome, **more: bool) -> Envelope:
     """The envelope for one named job, or for several: then each outcome, and a failure if one was refused."""
     if len(given.job_ids) == 1:
         if outcome.skipped:
             raise outcome.skipped[0].error
-        return envelope.success(**outcome.asked[0].as_dict(), **more)
+        return envelope.success(**outcome.jobs[0].as_dict(), **more)
     answer: dict[str, Any] = {
-        "jobs": [asked.as_dict() for asked in outcome.asked],
-        "requested": sum(asked.requested for asked in outcome.asked),
-        "skipped": [refused.as_dict() for refused in outcome.skipped],
+        "jobs": [job.as_dict() for job in outcome.jobs],
+        "requested": sum(job.requested for job in outcome.jobs),
+        "skipped": [skipped.as_dict() for skipped in outcome.skipped],
         **more,
     }
     if outcome.skipped:
         many = counted(len(outcome.skipped), "job")
-        of = len(outcome.asked) + len(outcome.skipped)
+        of = len(outcome.jobs) + len(outcome.skipped)
         return {**envelope.failure(JobError("PARTLY_REFUSED", f"{many} of {of} refused.")), **answer}
     return envelope.success(**answer)
 
@@ -242,7 +227,7 @@ def drain(given: argparse.Namespace) -> Envelope:
     """
     workspace, _ = opened(given)
     deadline = None if given.timeout is None else time.monotonic() + given.timeout
-    with saying_what_is_waited_for(workspace, "what is due to be worked off"):
+    with waiting_status(workspace, "the due jobs to be finished"):
         # A starting worker removes the request: it was for its predecessor. So its heartbeat has to be there first.
         pid = _wait_for(lambda: _worker_pid(workspace), workspace, given.timeout, deadline)
         client.request(workspace.spool, "drain")

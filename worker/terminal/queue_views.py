@@ -31,9 +31,8 @@ def job_list(found: Envelope) -> None:
         jobs(found["jobs"], now)
     elif not found["in_inbox"]:
         say("No jobs." if not found["filtered"] else "No job fits.")
-    left = found["total"] - len(found["jobs"])
     if found["next"] is not None:
-        say(f"{counted(left, 'more job')}: --limit {found['total']}")
+        say(f"{counted(found['total'], 'job')} in all; older ones: --after {found['next']}")
     _inbox(found["in_inbox"])
     _rejected(found["rejected"], now)
     if found["causes"]:
@@ -157,7 +156,8 @@ def _skipped(found: Envelope, done: str) -> None:
 def requested(found: Envelope) -> None:
     """Print whether the worker has carried out a control request."""
     if found["obeyed"]:
-        say(f"{found['request']}: done; the worker is ", state(found["worker"]["heartbeat"]["state"]))
+        heartbeat = found["worker"]["heartbeat"] or {}
+        say(f"{found['request']}: done; the worker is ", state(heartbeat.get("state", "starting")))
     else:
         say(f"{found['request']}: asked for; it takes effect as soon as a worker reads the request")
 
@@ -255,7 +255,7 @@ def _worker_facts(worker: Mapping[str, Any]) -> list[tuple[str, Value]]:
         )
     ]
     if beat.get("watcher") in ("polling", "failed"):
-        rows.append(("watching", "looks at the inbox twice a second: file events do not work here"))
+        rows.append(("watching", "scans the inbox again and again: file events do not work here"))
     return rows
 
 
