@@ -50,6 +50,9 @@ export function Json({ label, value, open = false }) {
   </details>`;
 }
 
+/** The highest multiplier of a status: the full length of its meter. */
+export const HIGHEST_STATUS = 1.1;
+
 /** A share of 1 as a small bar with its number. */
 export function Meter({ label, value, text, tone = "accent" }) {
   const ref = useRef(null);
