@@ -55,7 +55,7 @@ def test_the_meter_of_a_status_is_full_at_the_highest_multiplier() -> None:
     assert float(scale) == max(STATUS_MULTIPLIERS.values())
     shown = [line for path in OURS for line in path.read_text("utf-8").splitlines() if 'tone="status"' in line]
     assert shown
-    assert all("/ HIGHEST_STATUS" in line for line in shown)
+    assert all("most=${HIGHEST_STATUS}" in line for line in shown)
 
 
 def test_a_module_imports_what_is_there() -> None:

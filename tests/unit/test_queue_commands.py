@@ -174,7 +174,7 @@ def test_a_job_as_an_object_has_its_record_and_its_kept_copy(night: Place, cli: 
     assert found["log"] == []
     night.spool.ended_copy("model-1").unlink()
     assert cli.json("jobs", "show", "model-1")["asked"] is None
-    assert "Its copy is gone: submit it anew." in cli.run("jobs", "show", "model-1")[1]
+    assert "Its copy was removed: submit it again." in cli.run("jobs", "show", "model-1")[1]
     assert cli.json("jobs", "show", "dropped")["job"] == {"job_id": "dropped-1", "state": "in the inbox"}
 
 
@@ -274,7 +274,7 @@ def test_cancelling_by_filter_means_what_waits_or_runs(night: Place, cli: Answer
     found = cli.json("jobs", "cancel", "--kind", "compact", "--yes")
     assert [job["job_id"] for job in found["jobs"]] == ["waits-1"]
     assert cli.json("jobs", "cancel", "--kind", "ask", "--yes")["jobs"] == []
-    assert "No job fits." in cli.run("jobs", "cancel", "--kind", "ask")[1]
+    assert "No job matches." in cli.run("jobs", "cancel", "--kind", "ask")[1]
 
 
 # --- at a glance ---

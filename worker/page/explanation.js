@@ -35,7 +35,7 @@ function Parts({ hit, item, ranking }) {
       <${Meter} label=${`+ meaning (at most ${ranking.weights.semantic_boost})`} value=${semantic_boost} text=${score(semantic_boost)} tone="part" />
       <${Meter} label="= relevance" value=${relevance} text=${score(relevance)} />
       <${Meter} label=${blend ? "and recency" : "× recency"} value=${recency} text=${score(recency)} tone="recency" />
-      <${Meter} label="× status" value=${status / HIGHEST_STATUS} text=${score(status)} tone="status" />
+      <${Meter} label="× status" value=${status} most=${HIGHEST_STATUS} text=${score(status)} tone="status" />
       <${Meter} label="= score" value=${total} text=${score(total)} tone="total" />
     </div>
     <p class="formula"><code>${blend

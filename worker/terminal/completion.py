@@ -58,9 +58,9 @@ def _every(parser: argparse.ArgumentParser) -> Iterable[argparse.ArgumentParser]
                 yield from _every(nested)
 
 
-def _workspace(given: argparse.Namespace) -> Workspace:
+def _workspace(args: argparse.Namespace) -> Workspace:
     """Raises JobError: WORKSPACE_NOT_TRUSTED, WORKSPACE_MISSING."""
-    workspace = find_workspace(getattr(given, "workspace", None), Path.cwd())
+    workspace = find_workspace(getattr(args, "workspace", None), Path.cwd())
     trust.settings_of(workspace)
     return workspace
 
@@ -76,9 +76,9 @@ def _reading(look: Callable[[Workspace, argparse.Namespace, str], Found]) -> Com
 
 
 @_reading
-def job_ids(workspace: Workspace, given: argparse.Namespace, prefix: str) -> Found:
+def job_ids(workspace: Workspace, args: argparse.Namespace, prefix: str) -> Found:
     """The newest jobs with this prefix, with their states, limited to jobs that the subcommand can act on."""
-    verb = getattr(given, "verb", None)
+    verb = getattr(args, "verb", None)
     states = _OF_VERB.get(str(verb), get_args(State))
     now = clock.now()
     fitting = (b for b in job_rows(workspace.spool) if b["state"] in states and b["job_id"].startswith(prefix))

@@ -24,7 +24,7 @@ from ..log import rotated_files
 from ..wording import counted
 from . import output as terminal
 from .output import Envelope
-from .process_commands import opened, require_positive
+from .process_commands import require_positive, workspace_and_settings
 from .progress import Progress, waiting_status
 
 if TYPE_CHECKING:
@@ -39,21 +39,21 @@ T = TypeVar("T")
 # --- listing and showing jobs ---
 
 
-def list_jobs(given: argparse.Namespace) -> Envelope:
+def list_jobs(args: argparse.Namespace) -> Envelope:
     """A page of jobs, newest first, with the files in the inbox, the rejected files and the causes of failures.
 
     Raises JobError: ARGUMENT_INVALID when the limit or a filter is wrong.
     """
-    workspace, _ = opened(given)
-    require_positive(given.limit)
-    spool_paths, filters = workspace.spool, filters_of(given)
+    workspace, _ = workspace_and_settings(args)
+    require_positive(args.limit)
+    spool_paths, filters = workspace.spool, filters_of(args)
     rows = matching(spool_paths, filters)
-    page = record_cache.page(rows, given.limit, given.after)
+    page = record_cache.page(rows, args.limit, args.after)
     wants_rejected = "rejected" in filters["states"]
     rejected: list[RejectedFile] = []
     total = 0
     if wants_rejected or not any(filters.values()):
-        rejected, total = rejections(spool_paths, given.limit if wants_rejected else _MOST_REJECTED)
+        rejected, total = rejections(spool_paths, args.limit if wants_rejected else _MOST_REJECTED)
     return envelope.success(
         jobs=page.jobs,
         total=page.total,
@@ -66,20 +66,20 @@ def list_jobs(given: argparse.Namespace) -> Envelope:
     )
 
 
-def causes(given: argparse.Namespace) -> Envelope:
+def causes(args: argparse.Namespace) -> Envelope:
     """The causes of failures among the jobs that match the filters."""
-    workspace, _ = opened(given)
-    return envelope.success(causes=record_cache.causes(matching(workspace.spool, filters_of(given))))
+    workspace, _ = workspace_and_settings(args)
+    return envelope.success(causes=record_cache.causes(matching(workspace.spool, filters_of(args))))
 
 
-def filters_of(given: argparse.Namespace) -> dict[str, Any]:
+def filters_of(args: argparse.Namespace) -> dict[str, Any]:
     """The filters in the form of ``selection.filtered``. Raises JobError: ARGUMENT_INVALID when a value is wrong."""
     return {
-        "states": selection.states_of(given.state),
-        "kind": selection.kind_of(given.kind),
-        "error": selection.error_of(given.error),
-        "contains": given.contains,
-        "since": selection.moment(given.since, clock.now()),
+        "states": selection.states_of(args.state),
+        "kind": selection.kind_of(args.kind),
+        "error": selection.error_of(args.error),
+        "contains": args.contains,
+        "since": selection.moment(args.since, clock.now()),
     }
 
 
@@ -88,14 +88,14 @@ def matching(spool_paths: SpoolPaths, filters: dict[str, Any]) -> list[JobRow]:
     return selection.filtered(selection.job_rows(spool_paths), **filters)
 
 
-def show(given: argparse.Namespace) -> Envelope:
+def show(args: argparse.Namespace) -> Envelope:
     """One job: its record, its copy if it is kept, its progress and, with ``--log``, its log lines.
 
     Raises as ``job_details``.
     """
-    workspace, _ = opened(given)
-    job_id = selection.resolved(workspace.spool, given.job_id)
-    log = {"log": list(log_lines(workspace.spool, job_id))} if given.log else {}
+    workspace, _ = workspace_and_settings(args)
+    job_id = selection.resolved(workspace.spool, args.job_id)
+    log = {"log": list(log_lines(workspace.spool, job_id))} if args.log else {}
     return envelope.success(**job_details(workspace, job_id), **log)
 
 
@@ -109,80 +109,80 @@ def log_lines(spool_paths: SpoolPaths, job_id: str) -> Iterator[str]:
             continue
 
 
-def wait(given: argparse.Namespace) -> Envelope:
+def wait(args: argparse.Namespace) -> Envelope:
     """Wait for a job's end; returns its result. Raises the job's JobError unless it succeeded."""
-    workspace, _ = opened(given)
+    workspace, _ = workspace_and_settings(args)
     spool_paths = workspace.spool
-    job_id = selection.resolved(spool_paths, given.job_id)
+    job_id = selection.resolved(spool_paths, args.job_id)
     try:
         with Progress(spool_paths, job_id) as seen:
-            record = client.wait(spool_paths, job_id, given.timeout, seen)
+            record = client.wait(spool_paths, job_id, args.timeout, seen)
     except ValueError as error:
         raise damaged(job_id) from error
     require_success(record)
     return envelope.success(job=record.as_dict(), asked=kept_copy(spool_paths, job_id), in_flight=None)
 
 
-def watch(given: argparse.Namespace) -> Envelope:
+def watch(args: argparse.Namespace) -> Envelope:
     """Show the queue live until Ctrl-C, or until it is idle."""
     from .watch import watch as look_on
 
-    workspace, _ = opened(given)
-    return look_on(workspace, filters_of(given), given.interval, until_idle=given.until_idle, as_json=given.json)
+    workspace, _ = workspace_and_settings(args)
+    return look_on(workspace, filters_of(args), args.interval, until_idle=args.until_idle, as_json=args.json)
 
 
 # --- requests to the worker ---
 
 
-def cancel(given: argparse.Namespace) -> Envelope:
+def cancel(args: argparse.Namespace) -> Envelope:
     """Cancel jobs. Returns when the worker has answered the request: each job is cancelled, or it was too late."""
-    workspace, _ = opened(given)
-    job_ids = _selected_ids(given, workspace.spool, LIVE, LIVE, "Cancel")
-    with waiting_status(workspace, "the worker to end what runs"):
+    workspace, _ = workspace_and_settings(args)
+    job_ids = _selected_ids(args, workspace.spool, LIVE, LIVE, "Cancel")
+    with waiting_status(workspace, "the worker to end the running jobs"):
         outcome = requests.cancel_many(workspace, job_ids)
-    return _outcome_envelope(given, outcome)
+    return _outcome_envelope(args, outcome)
 
 
-def retry(given: argparse.Namespace) -> Envelope:
+def retry(args: argparse.Namespace) -> Envelope:
     """Run failed or rejected jobs again."""
-    workspace, _ = opened(given)
-    job_ids = _selected_ids(given, workspace.spool, RETRIED_BY_DEFAULT, RETRIABLE, "Run again")
-    outcome = requests.retry_many(workspace, job_ids, start=not given.no_start)
-    return _outcome_envelope(given, outcome, worker_started=outcome.worker_started)
+    workspace, _ = workspace_and_settings(args)
+    job_ids = _selected_ids(args, workspace.spool, RETRIED_BY_DEFAULT, RETRIABLE, "Run again")
+    outcome = requests.retry_many(workspace, job_ids, start=not args.no_start)
+    return _outcome_envelope(args, outcome, worker_started=outcome.worker_started)
 
 
-def dismiss(given: argparse.Namespace) -> Envelope:
+def dismiss(args: argparse.Namespace) -> Envelope:
     """Remove ended jobs from the list."""
-    workspace, _ = opened(given)
-    job_ids = _selected_ids(given, workspace.spool, RETRIED_BY_DEFAULT, tuple(ENDS), "Remove from the list")
-    return _outcome_envelope(given, requests.dismiss_many(workspace, job_ids))
+    workspace, _ = workspace_and_settings(args)
+    job_ids = _selected_ids(args, workspace.spool, RETRIED_BY_DEFAULT, tuple(ENDS), "Remove from the list")
+    return _outcome_envelope(args, requests.dismiss_many(workspace, job_ids))
 
 
 def _selected_ids(
-    given: argparse.Namespace, spool_paths: SpoolPaths, default: Sequence[str], allowed: Sequence[str], what: str
+    args: argparse.Namespace, spool_paths: SpoolPaths, default: Sequence[str], allowed: Sequence[str], what: str
 ) -> list[str]:
     """The job ids of a request: those given, or those that match the filters after the user has confirmed them.
 
     Raises JobError: ARGUMENT_INVALID, JOB_NOT_FOUND, NOT_CONFIRMED.
     """
-    filters = filters_of(given)
-    if bool(given.job_ids) == any(filters.values()):
+    filters = filters_of(args)
+    if bool(args.job_ids) == any(filters.values()):
         raise JobError(
             "ARGUMENT_INVALID",
             "Name jobs, or say which with --state, --kind, --error, --contains or --since; not both.",
             remediation="See cognee-memory jobs list.",
         )
-    if given.job_ids:
-        return [each if each.endswith(".json") else selection.resolved(spool_paths, each) for each in given.job_ids]
+    if args.job_ids:
+        return [each if each.endswith(".json") else selection.resolved(spool_paths, each) for each in args.job_ids]
     if wrong := [state for state in filters["states"] if state not in allowed]:
         possible = f"only {', '.join(allowed)} ones"
-        raise JobError("ARGUMENT_INVALID", f"{what}: jobs that are {wrong[0]} are not for that, {possible} are.")
+        raise JobError("ARGUMENT_INVALID", f"{what}: {wrong[0]} jobs cannot be selected, {possible}.")
     rows = selection.job_rows(spool_paths)
     job_ids = selection.selected(rows, default, **filters)
-    if job_ids and not given.yes:
+    if job_ids and not args.yes:
         known = {row["job_id"]: row for row in rows}
         unconfirmed = f"{counted(len(job_ids), 'job')} would be affected; not confirmed."
-        terminal.confirm(given.json, [_line(known[job_id]) for job_id in job_ids], "job", f"{what}?", unconfirmed)
+        terminal.confirm(args.json, [_line(known[job_id]) for job_id in job_ids], "job", f"{what}?", unconfirmed)
     return job_ids
 
 
@@ -191,9 +191,9 @@ def _line(brief: JobRow) -> str:
     return f"{brief['job_id']}  {brief['kind'] or '-'}  {brief['state']}{error}"
 
 
-def _outcome_envelope(given: argparse.Namespace, outcome: requests.Outcome, **more: bool) -> Envelope:
+def _outcome_envelope(args: argparse.Namespace, outcome: requests.Outcome, **more: bool) -> Envelope:
     """The envelope for one named job, or for several: then each outcome, and a failure if one was refused."""
-    if len(given.job_ids) == 1:
+    if len(args.job_ids) == 1:
         if outcome.skipped:
             raise outcome.skipped[0].error
         return envelope.success(**outcome.jobs[0].as_dict(), **more)
@@ -210,30 +210,30 @@ def _outcome_envelope(given: argparse.Namespace, outcome: requests.Outcome, **mo
     return envelope.success(**answer)
 
 
-def pause(given: argparse.Namespace) -> Envelope:
+def pause(args: argparse.Namespace) -> Envelope:
     """Pause the queue until ``resume``, also across restarts of the worker. Running jobs finish."""
-    return envelope.success(**requests.ask_worker(opened(given)[0], "pause"))
+    return envelope.success(**requests.ask_worker(workspace_and_settings(args)[0], "pause"))
 
 
-def resume(given: argparse.Namespace) -> Envelope:
+def resume(args: argparse.Namespace) -> Envelope:
     """Resume a paused queue."""
-    return envelope.success(**requests.ask_worker(opened(given)[0], "resume"))
+    return envelope.success(**requests.ask_worker(workspace_and_settings(args)[0], "resume"))
 
 
-def drain(given: argparse.Namespace) -> Envelope:
+def drain(args: argparse.Namespace) -> Envelope:
     """Let the worker finish all due jobs, accept no more drops and exit. Returns when it has exited.
 
     Raises JobError: WORKER_NOT_RUNNING, also when the worker stops before it reads the request; WAIT_TIMEOUT.
     """
-    workspace, _ = opened(given)
-    deadline = None if given.timeout is None else time.monotonic() + given.timeout
+    workspace, _ = workspace_and_settings(args)
+    deadline = None if args.timeout is None else time.monotonic() + args.timeout
     with waiting_status(workspace, "the due jobs to be finished"):
         # A starting worker removes the request: it was for its predecessor. So its heartbeat has to be there first.
-        pid = _wait_for(lambda: _worker_pid(workspace), workspace, given.timeout, deadline)
+        pid = _wait_for(lambda: _worker_pid(workspace), workspace, args.timeout, deadline)
         client.request(workspace.spool, "drain")
         request = workspace.spool.request("drain")
-        _wait_for(lambda: not request.exists(), workspace, given.timeout, deadline)
-        _wait_for(lambda: _has_left(workspace, pid), workspace, given.timeout, deadline)
+        _wait_for(lambda: not request.exists(), workspace, args.timeout, deadline)
+        _wait_for(lambda: _has_left(workspace, pid), workspace, args.timeout, deadline)
     return envelope.success(drained=True, worker=worker_of(workspace))
 
 
@@ -266,11 +266,11 @@ def _wait_for(look: Callable[[], T | None], workspace: Workspace, seconds: float
         time.sleep(_LOOK_SECONDS)
 
 
-def prune(given: argparse.Namespace) -> Envelope:
+def prune(args: argparse.Namespace) -> Envelope:
     """Remove records and files past their retention. A running worker does it; otherwise this process does."""
     from ..scheduling import retention
 
-    workspace, settings = opened(given)
+    workspace, settings = workspace_and_settings(args)
     spool_paths = workspace.spool
     if not spool_paths.root.is_dir():
         return envelope.success(pruned=0)

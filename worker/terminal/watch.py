@@ -231,7 +231,9 @@ def picture(snapshot: QueueSnapshot, screen: Console) -> Group:
     if page:
         ids = shown_ids([brief["job_id"] for brief in page], screen.width)
         rows = rows_of(ids, page, now)
-        made = terminal.fitted(screen, JOB_COLUMNS, rows, right=("tries", "age"), spare=("tries", "age", "kind"))
+        made = terminal.fitted(
+            screen, JOB_COLUMNS, rows, right=("tries", "age"), optional_columns=("tries", "age", "kind")
+        )
         parts += ["", made]
     return Group(*parts)
 
