@@ -5,7 +5,11 @@ In reading order:
 ``schemas``: writes docs/schemas and the OpenAPI document, or checks them.
 ``json_schema``: builds JSON Schemas of answer types and pydantic models.
 ``typescript``: writes TypeScript declarations from JSON Schemas.
+``openapi_requests``: the schemas of what clients send over HTTP.
+``openapi_operations``: the paths of the OpenAPI document.
 ``openapi``: builds the OpenAPI document of the HTTP interface.
+``examples_answers``: the golden examples of memories and answers.
+``examples_jobs``: the golden examples of the job folder.
 ``examples``: builds the golden examples.
 ``docs_tables``: writes the tables in the docs that are made from the code.
 ``screenshot``: makes the screenshot of the page.

@@ -90,7 +90,7 @@ def test_where_no_browser_opens_the_address_is_told(opening: Opening, capsys: py
     opening.browser = False
     found = opening.run()
     assert found["opened"] is False
-    open_page.tell(found)
+    open_page.show_page(found)
     assert found["url"] in capsys.readouterr().out
 
 
@@ -100,7 +100,7 @@ def test_over_ssh_it_is_told_how_to_come_by_the_port(
     monkeypatch.setenv("SSH_CONNECTION", "10.0.0.1 1 10.0.0.2 22")
     found = opening.run()
     assert (found["opened"], opening.shown) == (False, [])
-    open_page.tell(found)
+    open_page.show_page(found)
     port = opening.running.port
     assert f"ssh -N -L {port}:127.0.0.1:{port}" in capsys.readouterr().out
 
