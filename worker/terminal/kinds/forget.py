@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> Envelope:
     ids = [listing.id_of(workspace, wanted) for wanted in args.memory_ids]
     if not args.yes:
         titles = listing.titles(workspace, ids, args.topic_id)
-        unconfirmed = "What is forgotten cannot be brought back, and nobody has said yes."
+        unconfirmed = "Forgetting cannot be undone; not confirmed."
         terminal.confirm(args.json, titles, "memory", "Forget for good, wherever they lie?", unconfirmed)
     payload = {"memory_ids": ids or None, "topic_id": args.topic_id}
     return submit_job(args, workspace, settings, "forget", without_none(payload))
