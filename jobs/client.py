@@ -66,10 +66,13 @@ def submit(
 
 def dropped_digest(spool_paths: SpoolPaths, job_id: str) -> str | None:
     """The digest of the job that waits in the inbox under that id; None without one, or if its file is not a job."""
-    if not is_job_id(job_id):
-        return None
+    return file_digest(spool_paths.dropped(job_id)) if is_job_id(job_id) else None
+
+
+def file_digest(path: Path) -> str | None:
+    """The digest of the job in a job file; None without a file, or if it is not a job."""
     try:
-        job = json.loads(plain_files.read_plain(spool_paths.dropped(job_id), spool.RECORD_LIMIT)[0])
+        job = json.loads(plain_files.read_plain(path, spool.RECORD_LIMIT)[0])
         return job_digest(job["kind"], job["payload"])
     except (OSError, JobError, ValueError, LookupError, TypeError, RecursionError):
         return None

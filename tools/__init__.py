@@ -7,7 +7,11 @@ In reading order:
 ``json_schema``: builds JSON Schemas of answer types and pydantic models.
 ``published_types``: the TypeScript declarations of the files, the answers and the HTTP interface.
 ``typescript``: writes TypeScript declarations from JSON Schemas.
+``openapi_requests``: the schemas of what clients send over HTTP.
+``openapi_operations``: the paths of the OpenAPI document.
 ``openapi``: builds the OpenAPI document of the HTTP interface.
+``examples_answers``: the golden examples of memories and answers.
+``examples_jobs``: the golden examples of the job folder.
 ``examples``: builds the golden examples.
 ``docs_tables``: writes the tables in the docs that are made from the code.
 ``secret_rules``: tells which tokens of another program's rules are not found.

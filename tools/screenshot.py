@@ -23,7 +23,7 @@ from playwright.sync_api import sync_playwright
 
 from bridge import trust
 from bridge.settings import load
-from jobs import client, clock
+from jobs import client, clock, heartbeat
 from jobs.layout import Workspace
 from worker.http import tickets
 
@@ -84,20 +84,14 @@ def _shoot(workspace: Workspace, path: Path) -> None:
         browser.close()
 
 
-def _heartbeat(workspace: Workspace) -> dict[str, Any]:
-    try:
-        beat: dict[str, Any] = json.loads(workspace.spool.heartbeat.read_bytes())
-    except FileNotFoundError:
-        return {}
-    return beat
-
-
 def _http(workspace: Workspace) -> dict[str, Any]:
-    return _heartbeat(workspace).get("http") or {}
+    latest = heartbeat.read(workspace.spool)
+    return {**((latest and latest["http"]) or {})}
 
 
 def _ended(workspace: Workspace) -> int:
-    counts = _heartbeat(workspace).get("counts", {})
+    latest = heartbeat.read(workspace.spool)
+    counts = latest["counts"] if latest else {}
     return sum(counts.get(state, 0) for state in ("succeeded", "failed"))
 
 

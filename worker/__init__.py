@@ -8,8 +8,9 @@ modules and packages:
 ``daemon``: the worker's process: its lock, its log and its signals.
 ``app``: the composition root: all parts, and the loop that scans.
 ``heartbeat``: the heartbeat file.
+``processes``: the processes of this program for a workspace, and the running worker.
 ``boot``: the current boot of the machine.
-``processes``: memory and processor time of the worker's processes.
+``process_usage``: memory and processor time of the worker's processes.
 ``log``: the log file, its line formats, and the output of the other processes.
 ``version``: the version of the installed distribution.
 ``wording``: numbers, times and sizes in sentences.

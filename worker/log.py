@@ -56,6 +56,11 @@ def set_up(path: Path, level: str, form: Literal["human", "json"], *, foreground
     logging.raiseExceptions = False  # logging must not print its own errors to stderr
 
 
+def rotated_files(path: Path) -> list[Path]:
+    """The paths that the log's rotated files have, newest first. Not all of them need exist."""
+    return [Path(f"{path}.{number}") for number in range(1, _FILES + 1)]
+
+
 class _PrivateFile(logging.handlers.RotatingFileHandler):
     """A log file that is rotated by size; only its owner may read the files."""
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from jobs import clock
 
+MIB = 1024 * 1024  # bytes
+
 
 def counted(count: int, noun: str) -> str:
     """``1 memory``, ``2 memories``, ``12,000 jobs``."""

@@ -322,14 +322,14 @@ export interface ContextRequest {
 
 /** What each route of a worker's HTTP interface takes and answers. Text and pages are left out. */
 export interface Routes {
-  /** The memories that fit a question, best first. */
+  /** The memories that match a query, best first. */
   "POST /v1/retrieve": {
     query?: { settings?: "none" };
     body: RetrieveRequest;
     answer: RetrievalSuccess;
     failure: RetrievalFailure | Refusal;
   };
-  /** Why memories fit, or do not. */
+  /** Why memories match, or do not. */
   "POST /v1/explain": {
     query?: { settings?: "none" };
     body: ExplainRequest;
@@ -343,12 +343,12 @@ export interface Routes {
     answer: ContextSuccess;
     failure: ContextFailure | Refusal;
   };
-  /** How the workspace stands. */
+  /** The workspace's status. */
   "GET /v1/status": {
     answer: QueueStatus;
     failure: Refusal;
   };
-  /** What ended when, and how long it took. */
+  /** The jobs that ended, over time. */
   "GET /v1/activity": {
     query?: { hours?: number; buckets?: number };
     answer: Activity;
@@ -360,13 +360,13 @@ export interface Routes {
     answer: RejectedFiles;
     failure: Refusal;
   };
-  /** What the worker is to do. */
+  /** A request to the worker. */
   "POST /v1/control": {
     body: { request: "pause" | "resume" | "drain" | "prune" };
     answer: Controlled;
     failure: Refusal;
   };
-  /** Jobs, the newest first. */
+  /** Jobs, newest first. */
   "GET /v1/jobs": {
     query?: { state?: State[]; kind?: Kind; error?: ErrorCode; contains?: string; limit?: number; after?: string };
     answer: JobsPage;
@@ -378,7 +378,7 @@ export interface Routes {
     answer: Submitted;
     failure: Refusal;
   };
-  /** End jobs. */
+  /** Cancel jobs. */
   "POST /v1/jobs/cancel": {
     body: { job_ids: string[] } | { state?: "queued" | "running" | "retrying"; kind?: Kind; error?: ErrorCode };
     answer: ManyAsked;
@@ -390,19 +390,19 @@ export interface Routes {
     answer: ManyAsked;
     failure: Refusal;
   };
-  /** Take ended jobs off the list. */
+  /** Remove ended jobs from the list. */
   "POST /v1/jobs/dismiss": {
     body: { job_ids: string[] } | { state?: "succeeded" | "failed" | "expired" | "cancelled" | "rejected"; kind?: Kind; error?: ErrorCode };
     answer: ManyAsked;
     failure: Refusal;
   };
-  /** A job whole. */
+  /** One job in detail. */
   "GET /v1/jobs/{job_id}": {
     path: { job_id: string };
     answer: WholeJob;
     failure: Refusal;
   };
-  /** End a job. */
+  /** Cancel a job. */
   "POST /v1/jobs/{job_id}/cancel": {
     path: { job_id: string };
     body: { [name: string]: never };
@@ -416,26 +416,26 @@ export interface Routes {
     answer: Asked;
     failure: Refusal;
   };
-  /** Take an ended job off the list. */
+  /** Remove an ended job from the list. */
   "POST /v1/jobs/{job_id}/dismiss": {
     path: { job_id: string };
     body: { [name: string]: never };
     answer: Asked;
     failure: Refusal;
   };
-  /** Memories, the newest first. */
+  /** Memories, newest first. */
   "GET /v1/memories": {
     query?: { topic_id?: string; status?: Status; type?: MemoryType; limit?: number; after?: number };
     answer: MemoriesPage;
     failure: Refusal;
   };
-  /** A memory whole. */
+  /** One memory with its text. */
   "GET /v1/memories/{memory}": {
     path: { memory: string };
     answer: WholeMemory;
     failure: Refusal;
   };
-  /** Topics, the fullest first. */
+  /** Topics, largest first. */
   "GET /v1/topics": {
     answer: Topics;
     failure: Refusal;
@@ -446,22 +446,22 @@ export interface Routes {
     answer: History;
     failure: Refusal;
   };
-  /** Every setting, and where it came from. */
+  /** Every setting with its source. */
   "GET /v1/settings": {
     answer: SettingsTable;
     failure: Refusal;
   };
-  /** What is wrong here, and what to do. */
+  /** The findings of doctor, with remedies. */
   "GET /v1/doctor": {
     answer: Findings;
     failure: Refusal;
   };
-  /** Whether it lives. */
+  /** Whether the server runs. */
   "GET /healthz": {
     answer: Health;
     failure: Refusal;
   };
-  /** Whether it can answer. */
+  /** Whether it can answer queries. */
   "GET /readyz": {
     answer: Health;
     failure: Refusal;
@@ -471,7 +471,7 @@ export interface Routes {
     answer: { [name: string]: unknown };
     failure: Refusal;
   };
-  /** The token, for a ticket of cognee-memory open. */
+  /** The token, in exchange for a ticket of cognee-memory open. */
   "POST /v1/session": {
     body: { ticket: string };
     answer: Session;
@@ -524,15 +524,15 @@ export interface AskResult {
   warnings: string[];
 }
 
-/** What became of a request about a job. */
+/** The outcome of a request about a job. */
 export interface Asked {
   success: true;
   job_id: string;
-  /** False where there was no need: it had ended. */
+  /** False when no request was needed, because the job had ended. */
   requested: boolean;
-  /** Whether the worker has read the request. If not, it stays and is obeyed later. */
+  /** Whether the worker has handled the request. If not, the request stays, and is handled later. */
   obeyed: boolean;
-  /** The job's now; `dismissed` for one that was taken off the list. */
+  /** The job's state now; `dismissed` for a job that was removed from the list. */
   state: string;
 }
 
@@ -749,7 +749,7 @@ export interface Controlled {
   success: true;
   request: "pause" | "resume" | "drain" | "prune";
   obeyed: boolean;
-  worker: WorkerState;
+  worker: WorkerStatus;
 }
 
 /** One exchange, kept as a legacy memory. */
@@ -1092,24 +1092,14 @@ export interface ExportedSummary {
   metadata: SummaryMetadata;
 }
 
-/** Something that was looked at. */
-export interface Finding {
-  code: string;
-  level: "ok" | "note" | "warning" | "error";
-  subject: string;
-  message: string;
-  remedy: string | null;
-  /** What `cognee-memory doctor --fix` would do; null where that is a person's. */
-  fix: string | null;
-}
-
 export interface Findings {
   success: true;
-  /** Whether nothing is wrong. */
+  /** Whether no finding is an error. */
   ok: boolean;
-  /** By level. */
+  /** The number of findings of each level. */
   counts: { [name: string]: number };
-  findings: Finding[];
+  /** The worst first. */
+  findings: FoundTrouble[];
   took_ms: number;
 }
 
@@ -1227,7 +1217,7 @@ export interface Heartbeat {
   watcher: "events" | "polling" | "failed";
 }
 
-/** The last compactions, the newest first. */
+/** The last compactions, newest first. */
 export interface History {
   success: true;
   compactions: PastCompaction[];
@@ -1387,17 +1377,17 @@ export interface JobsPage {
   jobs: JobBrief[];
   /** How many jobs match, on all pages. */
   total: number;
-  /** What `after` has to be for the next page; null on the last. */
+  /** The value of `after` for the next page; null on the last page. */
   next: string | null;
   version: number;
 }
 
 export interface JobsState {
-  /** Jobs by state. States without any are absent. */
+  /** The number of jobs by state. States without jobs are absent. */
   counts: { [name: string]: number };
   /** The most frequent first. */
   causes: Cause[];
-  /** Another one once any job has changed. */
+  /** It changes when any job changes. */
   version: number;
 }
 
@@ -1447,10 +1437,10 @@ export interface LookedInto {
   before: boolean;
 }
 
-/** What became of a request about several jobs. */
+/** The outcome of a request about several jobs. */
 export interface ManyAsked {
   success: true;
-  /** Those for which the worker was asked. */
+  /** The jobs for which a request was made. */
   job_ids: string[];
   requested: number;
   obeyed: number;
@@ -1462,7 +1452,7 @@ export interface MemoriesPage {
   success: true;
   memories: MemoryLine[];
   total: number;
-  /** What `after` has to be for the next page; null on the last. */
+  /** The value of `after` for the next page; null on the last page. */
   next: string | null;
 }
 
@@ -1693,19 +1683,19 @@ export interface Progress {
   message: string;
 }
 
-/** How the workspace stands. */
+/** The workspace's status. */
 export interface QueueStatus {
   success: true;
   workspace: string;
-  /** Of the program. */
+  /** The version of the program. */
   version: string;
   now: string;
-  worker: WorkerState;
+  worker: WorkerStatus;
   jobs: JobsState;
   waiting_in_inbox: number;
   /** All kinds of jobs. */
   kinds: Kind[];
-  /** Null where the store cannot be read: `memory_error` says why. */
+  /** Null when the store cannot be read; `memory_error` has the reason. */
   memory: MemoryCounts | null;
   memory_error: JobError | null;
 }
@@ -1979,7 +1969,7 @@ export interface ScoreWeights {
   semantic_boost: number;
 }
 
-/** The token, for who has shown a ticket. */
+/** The token, for a browser that has sent a ticket. */
 export interface Session {
   success: true;
   token: string;
@@ -2006,7 +1996,7 @@ export interface SetStatusResult {
   importance: number | null;
 }
 
-/** A setting as it stands. A secret's value is never in it. */
+/** A setting with its value and its source. The value of a secret is never in it. */
 export interface SettingRow {
   name: string;
   variable: string;
@@ -2043,7 +2033,7 @@ export interface Spread {
   p95: number;
 }
 
-/** A job that is dropped, and would survive a power cut. */
+/** A job that was dropped. It survives a power cut. */
 export interface Submitted {
   success: true;
   job_id: string;
@@ -2160,18 +2150,19 @@ export interface UndoneMigration {
   kept: KeptMemory[];
 }
 
-/** A job that no worker has seen yet. */
+/** A job that no worker has accepted yet. */
 export interface WaitingJob {
   job_id: string;
   state: "in the inbox";
 }
 
+/** One job in detail. */
 export interface WholeJob {
   success: true;
   job: JobRecord | WaitingJob;
-  /** The job file as the worker keeps it; null where it is gone. */
+  /** The job file as the worker keeps it; null when it was removed. */
   asked: { [name: string]: unknown } | null;
-  /** How far it is, where it runs and leads what runs. */
+  /** The progress of a running job; null for a job that runs in another job's batch. */
   in_flight: InFlight | null;
 }
 
@@ -2180,10 +2171,10 @@ export interface WholeMemory {
   memory: MemoryText;
 }
 
-export interface WorkerState {
+export interface WorkerStatus {
   /** Whether a worker holds the lock of the workspace. */
   alive: boolean;
-  /** What it, or the last one, said of itself. */
+  /** The heartbeat of this worker, or of the last one. */
   heartbeat: Heartbeat | null;
 }
 

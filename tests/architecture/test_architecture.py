@@ -36,8 +36,8 @@ LAYERS = {
         "retrieve ingest compact migrate_summaries",
     ),
     "worker": (
-        "version boot wording log processes",
-        "monitoring admin mcp",
+        "version boot wording log process_usage",
+        "monitoring admin mcp processes",
         "child",
         "scheduling doctor",
         "inbox",
@@ -274,6 +274,7 @@ def test_every_exception_is_needed() -> None:
                 "bridge/store/mounts.py",
                 "worker/boot.py",
                 "worker/doctor/",
+                "worker/process_usage.py",
                 "worker/processes.py",
             },
         ),

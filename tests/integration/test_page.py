@@ -315,7 +315,7 @@ def test_a_worker_that_has_fallen_silent_is_not_said_to_run(tab: Tab) -> None:
             route.fulfill(response=response)
 
     page.route("**/v1/status", later)
-    expect(page.get_by_role("region", name="Worker")).to_contain_text("has fallen silent")
+    expect(page.get_by_role("region", name="Worker")).to_contain_text("does not respond")
     page.unroute_all(behavior="wait")
 
 
@@ -564,7 +564,7 @@ def test_a_memory_full_of_markup_and_script_stays_text_everywhere(site: Site, ta
         "#/topics/hostile": "Its memories",
         "#/jobs/" + "%3Cimg%20src=x%20onerror=window.hacked=1%3E": "is no job id",
         "#/memories/" + "%3Cimg%20src=x%20onerror=window.hacked=1%3E": "There is no memory",
-        "#/queue?contains=%3Cscript%3Ealert(1)%3C%2Fscript%3E": "No job is like that.",
+        "#/queue?contains=%3Cscript%3Ealert(1)%3C%2Fscript%3E": "No job matches.",
     }.items():
         tab.expected = ["404"]
         tab.go(address)
@@ -603,7 +603,7 @@ def test_a_compaction_is_shown_first_done_as_it_was_shown_and_taken_back(
     history.get_by_role("button", name="Restore…").click()
     page.get_by_role("dialog").get_by_role("button", name="Restore").click()
     expect(history.get_by_text("3 memories are back.")).to_be_visible()
-    expect(history.get_by_text("taken back")).to_be_visible()
+    expect(history.get_by_text("undone")).to_be_visible()
 
 
 # --- health ---
@@ -619,6 +619,35 @@ def test_health_shows_findings_and_where_each_setting_came_from(site: Site, tab:
     row = page.locator(".settings tbody tr")
     expect(row).to_have_count(1)
     expect(row).to_contain_text("environment")
+
+
+def test_health_says_nothing_of_what_is_not_known(site: Site, tab: Tab) -> None:
+    """A store that cannot be read is not an empty one, and a worker without a heartbeat has no version."""
+    page = tab.page
+    tab.open("#/health")
+    problem = {"code": "STORE_NEWER", "message": "The store is newer.", "remediation": "Update.", "details": {}}
+
+    def unknown(route: Route) -> None:
+        response = route.fetch(headers={**route.request.headers, "if-none-match": ""})
+        worker = {"alive": True, "heartbeat": None}
+        route.fulfill(response=response, json={**response.json(), "worker": worker, "memory": None,
+                                               "memory_error": problem})  # fmt: skip
+
+    page.route("**/v1/status", unknown)
+    memory, worker = (page.get_by_role("region", name=name) for name in ("Memory", "Worker"))
+    expect(worker).to_contain_text("starting")
+    expect(memory).not_to_contain_text("up to date")
+    expect(memory).not_to_contain_text("Memories")
+    expect(page.locator("main")).not_to_contain_text("undefined")
+    expect(worker).not_to_contain_text("restart it")
+    page.unroute_all(behavior="wait")
+
+
+def test_more_jobs_than_one_request_takes_are_asked_for_in_several(site: Site, tab: Tab) -> None:
+    page = tab.open()
+    ids = [f"none-{number}" for number in range(2001)]
+    answer = page.evaluate("ids => import('/assets/api.js').then(api => api.postForJobs('dismiss', ids))", ids)
+    assert (answer["requested"], [each["job_id"] for each in answer["skipped"]]) == (0, ids)
 
 
 # --- any screen, any device ---
@@ -688,7 +717,7 @@ def test_draining_ends_the_worker_and_the_page_keeps_what_it_shows(site: Site, t
     expect(rows.first).to_be_visible()
     shown = rows.count()
     page.get_by_role("button", name="Drain…").click()
-    page.get_by_role("button", name="Drain and let it leave").click()
+    page.get_by_role("button", name="Drain and stop").click()
     assert worker.process.wait(60) == 0
     expect(page.get_by_text("The worker does not answer.").first).to_be_visible()
     expect(page.get_by_role("banner").get_by_text("Not connected")).to_be_visible()

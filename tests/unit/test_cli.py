@@ -69,8 +69,8 @@ def test_every_command_that_is_understood_can_be_carried_out_and_shown() -> None
     for name in understood:
         command, _, verb = name.partition(" ")
         run, view = command_table.functions_of(argparse.Namespace(command=command, verb=verb or None))
-        assert list(signature(command_table.imported(run)).parameters) == ["given"], run
-        assert list(signature(command_table.imported(view)).parameters) == ["found"], view
+        assert list(signature(command_table.imported(run)).parameters) == ["args"], run
+        assert list(signature(command_table.imported(view)).parameters) == ["answer"], view
 
 
 def test_every_kind_that_has_a_module_on_the_command_line_has_its_command_and_its_view() -> None:

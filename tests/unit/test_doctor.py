@@ -45,6 +45,7 @@ from worker.doctor import (
 )
 from worker.doctor.examination import Report, examine
 from worker.doctor.setting_sources import survey
+from worker.processes import Process
 from worker.terminal import doctor_view
 from worker.version import VERSION
 
@@ -68,8 +69,8 @@ def judged(checks: Any, facts: Any) -> set[str]:
 
 MACHINE = doctor_machine.Machine(
     free=10**12, min_free=100 * MIB, free_inodes=10**6, read_only=False, mount=LOCAL, unsafe_is_allowed=False,
-    watches=65536, instances=128, open_files=1024, free_ram=4096 * MIB, now=NOW, latest=NOW, beat_at=NOW,
-    beat_file_at=NOW,
+    watches=65536, instances=128, open_files=1024, free_ram=4096 * MIB, now=NOW, latest=NOW, heartbeat_at=NOW,
+    heartbeat_file_at=NOW,
 )  # fmt: skip
 
 
@@ -90,7 +91,7 @@ MACHINE = doctor_machine.Machine(
         ({"free_ram": 9 * MIB}, {"RAM_LOW"}),
         ({"now": NOW.replace(year=1970)}, {"CLOCK_WRONG"}),
         ({"latest": NOW + timedelta(hours=2)}, {"CLOCK_WAS_AHEAD"}),
-        ({"beat_file_at": NOW - timedelta(minutes=2)}, {"CLOCK_OF_DISK"}),
+        ({"heartbeat_file_at": NOW - timedelta(minutes=2)}, {"CLOCK_OF_DISK"}),
     ],
 )
 def test_the_machine(change: dict[str, Any], wanted: set[str]) -> None:
@@ -146,7 +147,7 @@ def beat(**change: Any) -> dict[str, Any]:
 
 def worker(**change: Any) -> doctor_worker.Worker:
     it = doctor_worker.Worker(
-        NOW, beat=beat(), lock_is_there=True, is_alive=True, boot_id="b", beat_process=True, embedder="e",
+        NOW, heartbeat=beat(), lock_is_there=True, is_alive=True, boot_id="b", heartbeat_process=True, embedder="e",
         child_limit=100, token_mode=0o600,
     )  # fmt: skip
     for name, value in change.items():
@@ -155,39 +156,39 @@ def worker(**change: Any) -> doctor_worker.Worker:
 
 
 OLD = clock.iso(NOW - timedelta(minutes=5))
-GONE: dict[str, Any] = {"is_alive": False, "beat_process": False, "token_mode": None}
-PROCESS = doctor_worker.Process
+GONE: dict[str, Any] = {"is_alive": False, "heartbeat_process": False, "token_mode": None}
+PROCESS = Process
 
 
 @pytest.mark.parametrize(
     ("change", "wanted"),
     [
         ({}, set()),
-        ({"beat": None, **GONE}, set()),
-        ({"beat": None, **GONE, "token_mode": 0o600}, {"HEARTBEAT_LEFT"}),
-        ({"beat": beat(state="stopped"), **GONE}, set()),
-        ({"beat": beat(heartbeat_at=OLD), **GONE, "note": "b"}, {"HEARTBEAT_LEFT", "WORKER_DIED"}),
-        ({"beat": beat(heartbeat_at=OLD)}, {"WORKER_SILENT"}),
-        ({"beat": beat(boot_id="another")}, {"HEARTBEAT_FOREIGN"}),
-        ({"beat_process": False}, {"HEARTBEAT_FOREIGN"}),
+        ({"heartbeat": None, **GONE}, set()),
+        ({"heartbeat": None, **GONE, "token_mode": 0o600}, {"HEARTBEAT_LEFT"}),
+        ({"heartbeat": beat(state="stopped"), **GONE}, set()),
+        ({"heartbeat": beat(heartbeat_at=OLD), **GONE, "note": "b"}, {"HEARTBEAT_LEFT", "WORKER_DIED"}),
+        ({"heartbeat": beat(heartbeat_at=OLD)}, {"WORKER_SILENT"}),
+        ({"heartbeat": beat(boot_id="another")}, {"HEARTBEAT_FOREIGN"}),
+        ({"heartbeat_process": False}, {"HEARTBEAT_FOREIGN"}),
         ({"is_alive": False}, {"LOCK_GONE"}),
-        ({"beat": None, "beat_is_damaged": True}, {"HEARTBEAT_DAMAGED"}),
+        ({"heartbeat": None, "heartbeat_is_damaged": True}, {"HEARTBEAT_DAMAGED"}),
         ({"lock_is_safe": False}, {"LOCK_UNSAFE"}),
         ({"successor": True}, {"SUCCESSOR_WAITS"}),
         ({"processes": [PROCESS(1, "worker", None, True), PROCESS(2, "worker", None, True)]}, {"WORKERS_MANY"}),
         ({"processes": [PROCESS(1, "worker", None, True), PROCESS(2, "worker", None, True, True)]}, set()),
         ({"processes": [PROCESS(1, "child", 7, False)]}, {"ORPHANS"}),
         ({"processes": [PROCESS(1, "child", 7, True)]}, set()),
-        ({"beat": beat(version="0.1.0")}, {"WORKER_OF_OTHER_VERSION"}),
+        ({"heartbeat": beat(version="0.1.0")}, {"WORKER_OF_OTHER_VERSION"}),
         ({"embedder": "another"}, {"WORKER_OF_OTHER_SETTINGS"}),
         ({"llm_configured": True}, {"WORKER_OF_OTHER_SETTINGS"}),
-        ({"beat": beat(child={"pid": 5, "memory_bytes": 90})}, {"CHILD_LARGE"}),
-        ({"beat": beat(child={"pid": 5, "memory_bytes": None})}, set()),
+        ({"heartbeat": beat(child={"pid": 5, "memory_bytes": 90})}, {"CHILD_LARGE"}),
+        ({"heartbeat": beat(child={"pid": 5, "memory_bytes": None})}, set()),
         ({"paused_since": NOW - timedelta(hours=1)}, {"PAUSED"}),
         ({"paused_since": NOW - timedelta(days=3)}, {"PAUSED_FOR_LONG"}),
-        ({"beat": beat(state="draining")}, {"LEAVING"}),
-        ({"beat": beat(watcher="failed")}, {"EVENTS_FAILED"}),
-        ({"beat": beat(http={"url": None, "problem": "in use"})}, {"HTTP_PROBLEM"}),
+        ({"heartbeat": beat(state="draining")}, {"LEAVING"}),
+        ({"heartbeat": beat(watcher="failed")}, {"EVENTS_FAILED"}),
+        ({"heartbeat": beat(http={"url": None, "problem": "in use"})}, {"HTTP_PROBLEM"}),
         ({"http": "nobody answers"}, {"HTTP_SILENT"}),
         ({"token_mode": 0o644}, {"TOKEN_OPEN"}),
         ({"log_errors": 3}, {"LOG_HAS_ERRORS"}),
@@ -248,12 +249,12 @@ def test_the_queue(facts: doctor_queue.Queue, wanted: set[str]) -> None:
 
 def test_failures_are_one_finding_a_cause_with_the_cause_s_own_remedy() -> None:
     facts = queue(*[brief("failed", 5, "POISON")] * 3, brief("failed", 5, "LLM_CONFIG"))
-    found = list(doctor_queue.troubled(facts))
+    found = list(doctor_queue.failed_jobs(facts))
     assert [(each.subject, each.count, each.remedy) for each in found] == [
         ("POISON", 3, "Mend it."), ("LLM_CONFIG", 1, "Mend it."),
     ]  # fmt: skip
     error = {"code": "POISON", "message": "It died.", "remediation": "cognee-memory jobs retry <job_id>."}
-    (found_one,) = doctor_queue.troubled(queue(brief("failed", 5, error=error)))
+    (found_one,) = doctor_queue.failed_jobs(queue(brief("failed", 5, error=error)))
     assert found_one.remedy == "cognee-memory jobs retry --error POISON."
 
 
@@ -653,7 +654,7 @@ def test_what_a_dead_worker_left_goes_and_that_of_a_living_one_stays(used: Works
         assert lock.acquire()
         left = [each for each in report.findings if each.code == "HEARTBEAT_LEFT"]
         (done,) = doctor_fixes.apply_fixes(used, left, load())
-        assert "left alone" in done.message
+        assert "nothing was changed" in done.message
         assert place.heartbeat.exists()
     fixed(used)
     assert not place.heartbeat.exists()

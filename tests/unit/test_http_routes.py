@@ -19,8 +19,9 @@ from jobs.errors import JobError
 from jobs.kinds import KIND_NAMES
 from jobs.layout import Workspace
 from jobs.model import Attempt, Record, encode
+from jobs.record_cache import RecordCache
 from worker.http import page as http_page, queue as http_queue, tickets
-from worker.http.answers import Answers
+from worker.http.executor import RequestExecutor
 
 NOW = datetime.now(UTC)
 
@@ -44,7 +45,7 @@ class Operated:
         self.workspace = Workspace(base / "workspace")
         self.workspace.root.mkdir()
         trust.adopt(self.workspace, load().config_folder)
-        self.running = Running(Answers(self.workspace, lambda: None))
+        self.running = Running(RequestExecutor(self.workspace, lambda: None))
 
     def get(self, path: str, **headers: str | None) -> Reply:
         return self._checked("GET", path, self.running.ask(path, method="GET", **headers))
@@ -190,6 +191,21 @@ def test_who_has_the_list_already_is_told_that_nothing_has_changed(own: Operated
         assert own.get(path, If_None_Match=tag).status == 200
 
 
+def test_the_version_of_a_list_is_never_newer_than_its_rows(own: Operated, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a client would believe that it has a change that it has not."""
+    own.write(ended(1, "succeeded"))
+    rows = RecordCache.rows
+
+    def changed_after_the_rows(cache: RecordCache) -> Any:
+        found = rows(cache)
+        own.write(ended(2 + len(found), "succeeded"))
+        return found
+
+    before = own.found("/v1/jobs")["version"]
+    monkeypatch.setattr(RecordCache, "rows", changed_after_the_rows)
+    assert own.found("/v1/jobs")["version"] == before
+
+
 def test_that_a_worker_falls_silent_is_a_change_though_no_file_has_changed(
     own: Operated, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,7 +240,8 @@ def test_a_job_that_waits_in_the_inbox_is_shown_as_that(own: Operated) -> None:
 
 def test_a_record_that_cannot_be_read_is_said(own: Operated) -> None:
     own.workspace.spool.record("torn").write_bytes(b'{"job_id": "torn"')
-    assert own.code("/v1/jobs/torn") == (404, "JOB_NOT_FOUND")
+    reply = own.get("/v1/jobs/torn")
+    assert (reply.status, reply.code, b"damaged" in reply.data) == (404, "JOB_NOT_FOUND", True)
     assert own.found("/v1/jobs")["total"] == 0
 
 

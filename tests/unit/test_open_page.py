@@ -18,7 +18,7 @@ from jobs import clock, files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.model import encode
-from worker.http.answers import Answers
+from worker.http.executor import RequestExecutor
 from worker.terminal import open_page
 
 
@@ -29,7 +29,7 @@ class Opening:
         self.workspace = Workspace(base / "workspace")
         self.workspace.root.mkdir()
         trust.adopt(self.workspace, load().config_folder)
-        self.running = Running(Answers(self.workspace, lambda: None))
+        self.running = Running(RequestExecutor(self.workspace, lambda: None))
         files.replace_without_sync(self.workspace.spool.token, TOKEN.encode())
         self.says(url=f"http://127.0.0.1:{self.running.port}", problem=None)
         self.alive, self.shown, self.browser = True, [], True  # type: tuple[bool, list[str], bool]
@@ -90,7 +90,7 @@ def test_where_no_browser_opens_the_address_is_told(opening: Opening, capsys: py
     opening.browser = False
     found = opening.run()
     assert found["opened"] is False
-    open_page.tell(found)
+    open_page.show_page(found)
     assert found["url"] in capsys.readouterr().out
 
 
@@ -100,7 +100,7 @@ def test_over_ssh_it_is_told_how_to_come_by_the_port(
     monkeypatch.setenv("SSH_CONNECTION", "10.0.0.1 1 10.0.0.2 22")
     found = opening.run()
     assert (found["opened"], opening.shown) == (False, [])
-    open_page.tell(found)
+    open_page.show_page(found)
     port = opening.running.port
     assert f"ssh -N -L {port}:127.0.0.1:{port}" in capsys.readouterr().out
 

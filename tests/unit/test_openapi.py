@@ -18,7 +18,7 @@ from jobs.layout import Workspace
 from jobs.payloads import PAYLOADS
 from tools import openapi
 from worker.http import api as http_api
-from worker.http.answers import Answers
+from worker.http.executor import RequestExecutor
 
 PAGE = (openapi.FILE.parents[2] / "docs" / "http.md").read_text("utf-8")
 
@@ -30,7 +30,7 @@ def problems(schema: dict[str, Any], value: Any) -> list[str]:
 
 def routes() -> dict[str, set[str]]:
     """Every path that is answered, with its methods."""
-    found: Any = http_api.app(Answers(Workspace(Path("/nowhere")), lambda: None), "token", 1)
+    found: Any = http_api.app(RequestExecutor(Workspace(Path("/nowhere")), lambda: None), "token", 1)
     while not hasattr(found, "routes"):
         found = found._inner
     assert all(isinstance(route, Route) for route in found.routes)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from bridge.search.ranking import STATUS_MULTIPLIERS
+
 PAGE = Path(__file__).resolve().parents[2] / "worker" / "page"
 SCRIPTS = sorted(PAGE.glob("*.js"))
 VENDORED = {
@@ -46,6 +48,14 @@ def test_no_file_names_another_host(path: Path) -> None:
         r"(?:https?:)?//[\w.-]+\.\w+", re.sub(r"http://www\.w3\.org/2000/svg", "", path.read_text("utf-8"))
     )
     assert named == []
+
+
+def test_the_meter_of_a_status_is_full_at_the_highest_multiplier() -> None:
+    [scale] = re.findall(r"HIGHEST_STATUS = ([0-9.]+);", (PAGE / "parts.js").read_text("utf-8"))
+    assert float(scale) == max(STATUS_MULTIPLIERS.values())
+    shown = [line for path in OURS for line in path.read_text("utf-8").splitlines() if 'tone="status"' in line]
+    assert shown
+    assert all("most=${HIGHEST_STATUS}" in line for line in shown)
 
 
 def test_a_module_imports_what_is_there() -> None:

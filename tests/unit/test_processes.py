@@ -8,7 +8,7 @@ import os
 import psutil
 import pytest
 
-from worker import processes
+from worker import process_usage as processes
 
 MEASUREMENTS = [processes.resident_bytes, processes.private_bytes, processes.memory_and_cpu]
 

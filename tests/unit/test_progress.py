@@ -73,7 +73,7 @@ def test_in_a_pipe_there_are_only_the_reasons_each_once(
     place: SpoolPaths, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.0)
-    with Progress(place, "a") as seen, progress.saying_what_is_waited_for(Workspace(place.root.parent), "it"):
+    with Progress(place, "a") as seen, progress.waiting_status(Workspace(place.root.parent), "it"):
         for _ in range(3):
             seen(WAITS)
             seen(record("running"))

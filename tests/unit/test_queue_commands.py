@@ -17,6 +17,7 @@ from jobs.model import encode
 from jobs.parse import parse_job
 from worker.admin import overview
 from worker.cli import main
+from worker.terminal import queue_views
 
 NOW = clock.now()
 STARTED = lifecycle.Started()
@@ -133,7 +134,8 @@ def test_a_list_goes_on_where_the_former_one_ended(night: Place, cli: Answers) -
     second = cli.json("jobs", "list", "--limit", "4", "--after", first["next"])
     assert [brief["job_id"] for brief in second["jobs"]] == ["done-1", "gone-1"]
     assert (first["total"], second["next"]) == (6, None)
-    assert "2 more jobs: --limit 6" in cli.run("jobs", "list", "--limit", "4")[1]
+    shown = cli.run("jobs", "list", "--limit", "2", "--after", cli.json("jobs", "list", "--limit", "2")["next"])[1]
+    assert f"6 jobs in all; older ones: --after {first['next']}" in shown
 
 
 def test_the_counts_and_causes_are_of_all_that_fit_not_of_the_page_alone(night: Place, cli: Answers) -> None:
@@ -172,7 +174,7 @@ def test_a_job_as_an_object_has_its_record_and_its_kept_copy(night: Place, cli: 
     assert found["log"] == []
     night.spool.ended_copy("model-1").unlink()
     assert cli.json("jobs", "show", "model-1")["asked"] is None
-    assert "Its copy is gone: submit it anew." in cli.run("jobs", "show", "model-1")[1]
+    assert "Its copy was removed: submit it again." in cli.run("jobs", "show", "model-1")[1]
     assert cli.json("jobs", "show", "dropped")["job"] == {"job_id": "dropped-1", "state": "in the inbox"}
 
 
@@ -180,6 +182,32 @@ def test_lines_of_rotated_logs_are_found_the_oldest_first(night: Place, cli: Ans
     for name, text in (("worker.log.2", "a model-1\n"), ("worker.log.1", "b model-1\n"), ("worker.log", "c model-1\n")):
         (night.spool.worker / name).write_text(text)
     assert cli.json("jobs", "show", "model-1", "--log")["log"] == ["a model-1", "b model-1", "c model-1"]
+
+
+def test_a_damaged_record_is_called_damaged(night: Place, cli: Answers) -> None:
+    night.spool.record("torn").write_text("{")
+    for verb in ("show", "wait"):
+        found = cli.json("jobs", verb, "torn")
+        assert (found["error_code"], "damaged" in found["error"]) == ("JOB_NOT_FOUND", True), verb
+        assert "cognee-memory doctor" in found["remediation"]
+
+
+@pytest.mark.parametrize("content", ["{}", '{"payload": []}', "[]", "half"])
+def test_a_damaged_copy_is_shown_as_none(night: Place, cli: Answers, content: str) -> None:
+    night.spool.ended_copy("model-1").write_text(content)
+    assert cli.json("jobs", "show", "model-1")["asked"] is None
+    assert cli.run("jobs", "show", "model-1")[0] == 0
+
+
+def test_a_request_is_reported_where_the_worker_has_no_heartbeat(capsys: pytest.CaptureFixture[str]) -> None:
+    queue_views.requested({"obeyed": True, "request": "pause", "worker": {"alive": True, "heartbeat": None}})
+    assert capsys.readouterr().out == "pause: done; the worker is starting\n"
+
+
+@pytest.mark.parametrize("command", [("history",), ("jobs", "list"), ("memories", "list")])
+def test_a_limit_below_one_is_wrong_usage(place: Place, cli: Answers, command: tuple[str, ...]) -> None:
+    for limit in ("0", "-3"):
+        assert cli.run(*command, "--limit", limit)[0] == 2
 
 
 # --- asking ---
@@ -190,7 +218,7 @@ def test_filters_ask_back_and_without_a_person_nothing_is_done(night: Place, cli
         status, out, err = cli.run("jobs", "retry", "--state", "failed", *options)
         assert status == 1
         assert "NOT_CONFIRMED" in out + err
-        assert "3 jobs would be meant" in out + err
+        assert "3 jobs would be affected" in out + err
     assert not night.spool.control.is_dir() or list(night.spool.control.iterdir()) == []
 
 
@@ -246,7 +274,7 @@ def test_cancelling_by_filter_means_what_waits_or_runs(night: Place, cli: Answer
     found = cli.json("jobs", "cancel", "--kind", "compact", "--yes")
     assert [job["job_id"] for job in found["jobs"]] == ["waits-1"]
     assert cli.json("jobs", "cancel", "--kind", "ask", "--yes")["jobs"] == []
-    assert "No job fits." in cli.run("jobs", "cancel", "--kind", "ask")[1]
+    assert "No job matches." in cli.run("jobs", "cancel", "--kind", "ask")[1]
 
 
 # --- at a glance ---

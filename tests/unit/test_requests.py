@@ -174,7 +174,7 @@ def test_cancelling_several_without_a_worker_leaves_requests_for_the_next(worksp
     job(place, "a")
     job(place, "b", STARTED, lifecycle.Succeeded({}))
     outcome = requests.cancel_many(workspace, ["a", "b", "a", "nobody"])
-    assert [asked.as_dict() for asked in outcome.asked] == [
+    assert [asked.as_dict() for asked in outcome.jobs] == [
         {"job_id": "b", "requested": False, "obeyed": True, "state": "succeeded"},
         {"job_id": "a", "requested": True, "obeyed": False, "state": "queued"},
     ]
@@ -197,7 +197,7 @@ def test_cancelling_waits_for_the_worker_and_says_for_which_it_was_too_late(work
 
     with worker(place, obey):
         outcome = requests.cancel_many(workspace, ["waits", "late"])
-    assert [(asked.job_id, asked.state, asked.obeyed) for asked in outcome.asked] == [("waits", "cancelled", True)]
+    assert [(asked.job_id, asked.state, asked.obeyed) for asked in outcome.jobs] == [("waits", "cancelled", True)]
     assert [(refused.job_id, refused.error.code) for refused in outcome.skipped] == [("late", "CANCEL_TOO_LATE")]
 
 
@@ -214,7 +214,7 @@ def test_running_again_asks_for_what_can_and_says_why_not_for_the_rest(workspace
     place.record("damaged").write_text("{")
     names = ["failed", "done", "waits", "scrubbed", "damaged", "nobody"]
     outcome = requests.retry_many(workspace, names, start=False)
-    assert [(asked.job_id, asked.requested, asked.obeyed) for asked in outcome.asked] == [("failed", True, False)]
+    assert [(asked.job_id, asked.requested, asked.obeyed) for asked in outcome.jobs] == [("failed", True, False)]
     assert read(place.retry("failed"))["generation"] == 1
     assert {refused.job_id: refused.error.code for refused in outcome.skipped} == {
         "done": "ARGUMENT_INVALID",
@@ -235,7 +235,7 @@ def test_the_state_that_is_told_is_the_one_after_the_worker_has_obeyed(workspace
 
     with worker(place, obey):
         outcome = requests.retry_many(workspace, ["failed"], start=False)
-    assert [asked.as_dict() for asked in outcome.asked] == [
+    assert [asked.as_dict() for asked in outcome.jobs] == [
         {"job_id": "failed", "requested": True, "obeyed": True, "state": "queued"}
     ]
 
@@ -245,7 +245,7 @@ def test_a_rejected_job_is_dropped_anew_and_its_reason_goes(workspace: Workspace
     former, kept = rejected(place, "late.json"), rejected(place, "late.json")
     content = kept.read_bytes()
     outcome = requests.retry_many(workspace, ["late"], start=False)
-    assert [asked.as_dict() for asked in outcome.asked] == [
+    assert [asked.as_dict() for asked in outcome.jobs] == [
         {"job_id": "late", "requested": True, "obeyed": False, "state": "in the inbox"}
     ]
     assert place.dropped("late").read_bytes() == content
@@ -263,7 +263,7 @@ def test_what_is_rejected_once_more_is_refused_with_the_reason(workspace: Worksp
 
     with worker(place, obey):
         outcome = requests.retry_many(workspace, ["bad"], start=False)
-    assert outcome.asked == []
+    assert outcome.jobs == []
     assert [(refused.job_id, str(refused.error)) for refused in outcome.skipped] == [("bad", "JSON_INVALID: Still.")]
 
 
@@ -271,7 +271,7 @@ def test_a_rejected_file_is_named_as_it_is_kept(workspace: Workspace) -> None:
     place = workspace.spool
     kept = rejected(place, "mine.json", "JOB_ID_CONFLICT", record=False)
     outcome = requests.retry_many(workspace, [kept.name, "other.1.json", "../late.1.json"], start=False)
-    assert [asked.job_id for asked in outcome.asked] == ["mine"]
+    assert [asked.job_id for asked in outcome.jobs] == ["mine"]
     assert {refused.error.code for refused in outcome.skipped} == {"JOB_NOT_FOUND"}
 
 
@@ -295,6 +295,55 @@ def test_what_cannot_become_a_job_by_its_name_or_is_no_plain_file_is_not_dropped
     with pytest.raises(JobError, match="FILE_UNSAFE"):
         rejected_files.drop_again(place, link.name)
     assert unnamed.exists()
+
+
+def test_a_file_whose_id_belongs_to_another_job_is_no_success(workspace: Workspace) -> None:
+    """The worker rejects it again, and leaves the record of the first job as it is."""
+    place = workspace.spool
+    job(place, "mine", STARTED, lifecycle.Succeeded({}))
+    path = place.inbox / "mine.json"
+    other = {"schema_version": 1, "job_id": "mine", "kind": "compact", "payload": {"topic_id": "t"}}
+    path.write_bytes(encode(other))
+    kept = spool.reject(place, spool.Entry(path, "mine"), JobError("JOB_ID_CONFLICT"), None, clock.iso(NOW))
+    with worker(place, lambda _: None):
+        outcome = requests.retry_many(workspace, [kept.name], start=False)
+    assert outcome.jobs == []
+    assert [(each.job_id, each.error.code) for each in outcome.skipped] == [("mine", "JOB_ID_CONFLICT")]
+
+
+def test_the_same_job_dropped_again_is_a_success(workspace: Workspace) -> None:
+    place = workspace.spool
+    job(place, "mine", STARTED, lifecycle.Succeeded({}))
+    kept = rejected(place, "mine.json", record=False)
+    with worker(place, lambda _: None):
+        outcome = requests.retry_many(workspace, [kept.name], start=False)
+    assert [(each.job_id, each.state) for each in outcome.jobs] == [("mine", "succeeded")]
+
+
+@pytest.mark.parametrize("ask", [requests.cancel_many, requests.retry_many, requests.dismiss_many])
+@pytest.mark.parametrize("how", ["removed", "damaged"])
+def test_one_job_that_vanishes_does_not_spoil_the_answer_about_the_others(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, ask: Any, how: str
+) -> None:
+    place = workspace.spool
+    monkeypatch.setattr("jobs.launch.start", lambda workspace, **more: False)
+    for job_id in ("a", "b"):
+        job(place, job_id, *(() if ask is requests.cancel_many else (STARTED, FAILED)))
+
+    def obey(path: Path) -> None:
+        if read(path)["job_id"] == "a":
+            if how == "removed":
+                place.record("a").unlink()
+            else:
+                place.record("a").write_text("{")
+
+    with worker(place, obey):
+        outcome = ask(workspace, ["a", "b"])
+    told = {each.job_id for each in outcome.jobs} | {each.job_id for each in outcome.skipped}
+    assert told == {"a", "b"}
+    if how == "damaged":
+        [message] = [each.error.message for each in outcome.skipped if each.job_id == "a"]
+        assert "damaged" in message
 
 
 # --- what was rejected, what waits ---
@@ -334,7 +383,7 @@ def test_ended_jobs_are_taken_off_the_list_once_a_worker_has_read_it(workspace: 
     job(place, "failed", STARTED, FAILED)
     job(place, "waits")
     outcome = requests.dismiss_many(workspace, ["failed", "waits", "nobody"], 0.0)
-    assert [asked.as_dict() for asked in outcome.asked] == [
+    assert [asked.as_dict() for asked in outcome.jobs] == [
         {"job_id": "failed", "requested": True, "obeyed": False, "state": "failed"}
     ]
     assert [(refused.job_id, refused.error.code) for refused in outcome.skipped] == [

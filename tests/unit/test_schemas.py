@@ -37,7 +37,7 @@ from jobs.model import Record, canonical_json, encode, job_digest
 from jobs.parse import parse_job
 from jobs.payloads import PAYLOADS
 from jobs.states import State
-from tools import examples, openapi, schemas as tool
+from tools import examples_answers, examples_jobs, openapi, schemas as tool
 from worker.app import Worker
 from worker.http import schema as http_shapes
 
@@ -270,7 +270,7 @@ def every_record() -> Iterator[Record]:
         lifecycle.Expired(),
         lifecycle.Replayed(),
     ]
-    walk = [lifecycle.accept(parse_job(examples.job_id(1), EXAMPLES["job-ingest-summary.json"].encode()), NOON)]
+    walk = [lifecycle.accept(parse_job(examples_answers.job_id(1), EXAMPLES["job-ingest-summary.json"].encode()), NOON)]
     for steps in range(5):
         yield from walk
         now = NOON + timedelta(seconds=steps)
@@ -442,9 +442,9 @@ def ignore(progress: dict[str, Any]) -> None:
 
 def test_results_are_as_the_schemas_say(stores: Stores) -> None:
     payloads = {
-        "summary": {"summary": examples.SUMMARY},
-        "again": {"summary": examples.SUMMARY},
-        "talk": {"conversation": examples.CONVERSATION},
+        "summary": {"summary": examples_jobs.SUMMARY},
+        "again": {"summary": examples_jobs.SUMMARY},
+        "talk": {"conversation": examples_jobs.CONVERSATION},
         "text": {"summary_text": EXAMPLES["template-v1.0.md"]},
     }
     outcomes = ingest.run([task(name, "ingest", value) for name, value in payloads.items()], stores, NOON, ignore)
@@ -486,7 +486,7 @@ def test_every_kind_that_runs_has_its_result_described() -> None:
 
 
 def test_a_real_answer_is_as_the_schema_says(workspace: Workspace, stores: Stores) -> None:
-    stores.store.add([(memory, None) for memory in examples.memories()], clock.iso(NOON))
+    stores.store.add([(memory, None) for memory in examples_answers.memories()], clock.iso(NOON))
     settings = Settings(relevance_floor=0.0)
     found = answer_to(workspace, Words(), NOON, settings, query="uploader retry", max_results=9)
     assert problems("retrieval-response", found) == []
@@ -504,7 +504,7 @@ def test_an_answer_without_hits_is_as_the_schema_says(workspace: Workspace) -> N
 STRUCTURED = {"decisions", "rationale", "open_questions", "next_steps", "references"}
 
 
-@pytest.mark.parametrize("memory", examples.memories(), ids=lambda memory: memory.kind)
+@pytest.mark.parametrize("memory", examples_answers.memories(), ids=lambda memory: memory.kind)
 def test_a_hit_of_each_kind_has_its_fields(memory: Memory) -> None:
     asked = parse_question({"query": "x"}, NOON)
     found = hits.hit(memory, ranking.factors(memory, ranking.relevance(1, 1, 1), asked.ranking), "text", 1)

@@ -45,7 +45,7 @@ def rows() -> None:
         ("job", "kind", "state", "age", "why"),
         [("job-1", "compact", "failed", "2 min", "There is no topic of that name in this workspace."),
          ("job-2", "ingest", "succeeded", "1 h", "")],
-        right=("age",), wraps=("why",), spare=("age", "kind"),
+        right=("age",), wraps=("why",), optional_columns=("age", "kind"),
     )  # fmt: skip
 
 

@@ -15,8 +15,9 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock
 from jobs.model import Record, encode
+from jobs.record_cache import RecordCache
 from worker.terminal import output as terminal, watch
-from worker.terminal.watch import Look, Tail
+from worker.terminal.watch import QueueSnapshot, Tail
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 NO_FILTERS: dict[str, Any] = {"states": (), "kind": None, "error": None, "contains": None, "since": None}
@@ -36,47 +37,71 @@ def record(workspace: Workspace, job_id: str, state: Any, **fields: Any) -> None
     spool.write_records(workspace.spool, [Record(job_id=job_id, state=state, **values)])
 
 
-def changes(look: Look) -> list[tuple[str, str]]:
-    return [(brief["job_id"], brief["state"]) for brief in look.again()]
+def changes(snapshot: QueueSnapshot) -> list[tuple[str, str]]:
+    return [(brief["job_id"], brief["state"]) for brief in snapshot.refresh()]
 
 
 def test_a_change_is_another_state_attempt_or_generation_and_the_first_look_has_none(workspace: Workspace) -> None:
-    look = Look(workspace, NO_FILTERS)
+    snapshot = QueueSnapshot(workspace, NO_FILTERS)
     record(workspace, "a", "queued")
-    assert changes(look) == []
+    assert changes(snapshot) == []
     record(workspace, "a", "running", attempt=1)
     record(workspace, "b", "queued")
-    assert changes(look) == [("a", "running"), ("b", "queued")]
-    assert changes(look) == []
+    assert changes(snapshot) == [("a", "running"), ("b", "queued")]
+    assert changes(snapshot) == []
     record(workspace, "a", "running", attempt=2)
-    assert changes(look) == [("a", "running")]
+    assert changes(snapshot) == [("a", "running")]
     record(workspace, "a", "running", attempt=2, generation=2)
-    assert changes(look) == [("a", "running")]
+    assert changes(snapshot) == [("a", "running")]
 
 
 def test_filters_say_which_changes_are_shown_and_states_do_not_hide_that_work_goes_on(workspace: Workspace) -> None:
-    look = Look(workspace, {**NO_FILTERS, "states": ("failed",), "kind": "noop"})
-    look.again()
+    snapshot = QueueSnapshot(workspace, {**NO_FILTERS, "states": ("failed",), "kind": "noop"})
+    snapshot.refresh()
     record(workspace, "a", "running")
     record(workspace, "b", "failed")
     record(workspace, "c", "failed", kind="ask")
-    assert changes(look) == [("b", "failed")]
-    assert not look.is_idle
+    assert changes(snapshot) == [("b", "failed")]
+    assert not snapshot.is_idle
     record(workspace, "a", "succeeded")
-    look.again()
-    assert look.is_idle
+    snapshot.refresh()
+    assert snapshot.is_idle
 
 
 def test_what_is_on_its_way_in_or_asked_for_is_not_idle(workspace: Workspace) -> None:
-    look = Look(workspace, NO_FILTERS)
-    look.again()
-    assert look.is_idle
+    snapshot = QueueSnapshot(workspace, NO_FILTERS)
+
+    def is_idle() -> bool:
+        snapshot.refresh()
+        return snapshot.is_idle
+
+    assert is_idle()
     for path in (workspace.spool.dropped("x"), workspace.spool.retry("x")):
         path.write_text("{}")
-        assert not look.is_idle
+        assert not is_idle()
         path.unlink()
     (workspace.spool.control / ".part.json").write_text("{}")
-    assert look.is_idle
+    assert is_idle()
+
+
+@pytest.mark.parametrize("way", ["dropped", "retry"])
+def test_what_the_worker_takes_in_during_a_scan_is_not_missed(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """The worker writes the record first and removes the file then; so a scan sees one of them at least."""
+    path = getattr(workspace.spool, way)("x")
+    path.write_text("{}")
+    snapshot = QueueSnapshot(workspace, NO_FILTERS)
+    refresh = RecordCache.refresh
+
+    def taken_in_after_the_records_were_read(cache: RecordCache) -> int:
+        version = refresh(cache)
+        path.unlink(missing_ok=True)
+        return version
+
+    monkeypatch.setattr(RecordCache, "refresh", taken_in_after_the_records_were_read)
+    snapshot.refresh()
+    assert not snapshot.is_idle
 
 
 @pytest.fixture
@@ -150,10 +175,10 @@ def test_the_screen_shows_worker_counts_running_causes_and_ends(
     workspace.spool.heartbeat.write_bytes(encode(beat))
     with Lock(workspace.spool.lock) as lock:
         assert lock.acquire()
-        look = Look(workspace, NO_FILTERS)
-        look.again()
+        snapshot = QueueSnapshot(workspace, NO_FILTERS)
+        snapshot.refresh()
         screen = terminal.console()
-        screen.print(watch.picture(look, screen))
+        screen.print(watch.picture(snapshot, screen))
     shown = capsys.readouterr().out
     assert "worker  ready" in shown
     assert "queue   1 running, 1 succeeded, 1 failed, 1 file in the inbox" in shown
@@ -191,3 +216,27 @@ def test_a_log_that_is_rotated_or_cut_is_followed_from_its_beginning(tmp_path: P
     path.write_text("")
     path.write_text("a\n")
     assert list(tail.new_lines()) == ["a"]
+
+
+def test_lines_written_before_a_rotation_are_not_lost(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("old\n")
+    tail = Tail(path)
+    with path.open("a") as log:
+        log.write("last of the first\n")
+    path.rename(tmp_path / "log.1")
+    path.write_text("a whole file between\n")
+    (tmp_path / "log.1").rename(tmp_path / "log.2")
+    path.rename(tmp_path / "log.1")
+    path.write_text("new\n")
+    assert list(tail.new_lines()) == ["last of the first", "a whole file between", "new"]
+    assert list(tail.new_lines()) == []
+
+
+def test_a_log_that_was_not_there_is_followed_from_its_first_line(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    (tmp_path / "log.1").write_text("of an earlier time\n")
+    tail = Tail(path)
+    assert list(tail.new_lines()) == []
+    path.write_text("new\n")
+    assert list(tail.new_lines()) == ["new"]

@@ -4,6 +4,8 @@ It does not know how answers are printed or sent. In reading order:
 
 ``shapes``: the types of the answers.
 ``selection``: which jobs a request selects.
+``new_job``: the defaults of a new job.
+``job_details``: one job with its copy and its progress.
 ``requests``: cancel, retry, dismiss, and requests to the worker, with their outcome.
 ``overview``: the overview of a workspace, with advice.
 """

@@ -10,29 +10,26 @@ from bridge.search import listing
 from bridge.settings import Settings
 from jobs import clock, heartbeat, record_cache
 from jobs.layout import Workspace
-from jobs.record_cache import RecordCache
 from jobs.rejected_files import rejections
 from jobs.states import LIVE
 
 from ..version import VERSION
 from ..wording import counted, size, span
 from .requests import worker_of
-from .selection import waiting
+from .selection import job_rows, waiting
 
 if TYPE_CHECKING:
     from jobs.schema import JobBrief as JobRow
 
-    from .shapes import Overview, Standing, WorkerState
+    from .shapes import Overview, StatusFields, WorkerStatus
 
 
 def overview(workspace: Workspace, settings: Settings) -> Overview:
     """The answer of ``cognee-memory status``, read from files, with or without a worker."""
     now = clock.now()
     paths = workspace.spool
-    jobs = RecordCache(paths)
-    jobs.refresh()
-    rows = jobs.rows()
-    standing: Standing = {
+    rows = job_rows(paths)
+    status: StatusFields = {
         "workspace": str(workspace.root),
         "version": VERSION,
         "now": clock.iso(now),
@@ -48,7 +45,7 @@ def overview(workspace: Workspace, settings: Settings) -> Overview:
         **listing.counts_or_error(workspace),
         "disk": {"free_bytes": shutil.disk_usage(workspace.root).free, "min_free_bytes": settings.min_free_bytes},
     }
-    return {**standing, "advice": advice(standing, now)}
+    return {**status, "advice": advice(status, now)}
 
 
 def oldest_waiting(rows: list[JobRow], now: datetime) -> float | None:
@@ -58,29 +55,29 @@ def oldest_waiting(rows: list[JobRow], now: datetime) -> float | None:
     return round((now - min(times)).total_seconds(), 1) if times else None
 
 
-def advice(standing: Standing, now: datetime) -> list[str]:
+def advice(status: StatusFields, now: datetime) -> list[str]:
     """The next things to do, most urgent first; empty if there is nothing."""
-    worker, jobs, disk = standing["worker"], standing["jobs"], standing["disk"]
+    worker, jobs, disk = status["worker"], status["jobs"], status["disk"]
     live = sum(jobs["counts"].get(state, 0) for state in LIVE)
-    waits = live + standing["waiting_in_inbox"]
+    waits = live + status["waiting_in_inbox"]
     lines = []
     if disk["free_bytes"] < disk["min_free_bytes"]:
         lines.append(f"free some disk space: below {size(disk['min_free_bytes'])} new jobs are rejected")
     if not worker["alive"] and waits:
         wait = "waits" if waits == 1 else "wait"
         lines.append(f"cognee-memory worker start: {counted(waits, 'job')} {wait}, and no worker runs")
-    if standing["paused"]:
-        lines.append("cognee-memory jobs resume: the worker is paused, nothing begins")
+    if status["paused"]:
+        lines.append("cognee-memory jobs resume: the worker is paused, no job starts")
     if silent := _silent_seconds(worker, now):
-        lines.append(f"cognee-memory doctor: the worker lives, and has said nothing for {span(silent)}")
+        lines.append(f"cognee-memory doctor: the worker runs, but has written no heartbeat for {span(silent)}")
     wrong = {name: jobs["counts"].get(name, 0) for name in ("failed", "expired")}
     if sum(wrong.values()):
         numbers = ", ".join(f"{count:,} {name}" for name, count in wrong.items() if count)
         lines.append(f"cognee-memory jobs causes: {numbers}; each cause with its remedy")
-    if standing["rejected_files"]:
-        files = counted(standing["rejected_files"], "file")
+    if status["rejected_files"]:
+        files = counted(status["rejected_files"], "file")
         lines.append(f"cognee-memory jobs list --state rejected: {files} could not become jobs")
-    memory, error = standing["memory"], standing["memory_error"]
+    memory, error = status["memory"], status["memory_error"]
     if error is not None:
         lines.append(f"cognee-memory doctor: {error['message']}")
     elif not any(jobs["counts"].values()) and not waits and memory is not None and not memory["memories"]:
@@ -88,7 +85,7 @@ def advice(standing: Standing, now: datetime) -> list[str]:
     return lines
 
 
-def _silent_seconds(worker: WorkerState, now: datetime) -> float:
+def _silent_seconds(worker: WorkerStatus, now: datetime) -> float:
     """The age in seconds of a running worker's heartbeat if it is stale; else 0."""
     seconds = heartbeat.age_seconds(worker["heartbeat"], now) if worker["alive"] else None
     return seconds if seconds is not None and seconds > heartbeat.STALE_SECONDS else 0.0

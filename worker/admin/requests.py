@@ -5,24 +5,24 @@ A request is a file, so it can be made while no worker runs; the next worker han
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from jobs import client, heartbeat, launch, plain_files, spool
+from jobs import client, heartbeat, launch
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record
 from jobs.rejected_files import drop_again, kept_file
 from jobs.states import LIVE
 
-from .selection import REPLAYABLE
+from .job_details import damaged, record_of
+from .selection import IN_INBOX, REPLAYABLE
 
 if TYPE_CHECKING:
-    from .shapes import AskedJob, AskedWorker, Skipped, WorkerState
+    from .shapes import AskedJob, AskedWorker, Skipped, WorkerStatus
 
 CANCEL_SECONDS = 15.0  # a running job stops within 2 s, or 10 in a critical section
 REQUEST_SECONDS = 5.0
@@ -31,9 +31,11 @@ DISMISSED = "dismissed"  # not a record's state: the record was removed
 
 _LOOK_SECONDS = 0.01
 
+_Request = tuple[Path, int | None]  # the request file, and the generation that it applies to
+
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class SkippedJob:
     """A job for which the request was not possible, or had no effect."""
 
     job_id: str
@@ -50,7 +52,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestedJob:
     """A job with a request to the worker (``requested``), or one that needed none.
 
     ``obeyed`` is False until a worker has handled the request. ``state`` is the job's present state.
@@ -70,8 +72,8 @@ class Asked:
 class Outcome:
     """The outcome of a request about several jobs."""
 
-    asked: list[Asked] = field(default_factory=list)
-    skipped: list[Refusal] = field(default_factory=list)
+    jobs: list[RequestedJob] = field(default_factory=list)
+    skipped: list[SkippedJob] = field(default_factory=list)
     worker_started: bool = False
 
 
@@ -81,27 +83,32 @@ def cancel_many(workspace: Workspace, job_ids: Sequence[str], seconds: float = C
     A job that had already ended counts as done. One whose change is committed is skipped with CANCEL_TOO_LATE.
     """
     spool_paths = workspace.spool
-    outcome, told = Outcome(), {}
+    outcome = Outcome()
+    requests: dict[str, _Request] = {}
     for job_id in dict.fromkeys(job_ids):
         try:
-            record = client.status(spool_paths, job_id)
-        except (JobError, ValueError) as error:
-            outcome.skipped.append(_refused(job_id, error))
+            record = record_of(spool_paths, job_id)
+        except JobError as error:
+            outcome.skipped.append(SkippedJob(job_id, error))
             continue
         if record is not None and record.ended:
-            outcome.asked.append(Asked(job_id, record.state, obeyed=True, requested=False))
+            outcome.jobs.append(RequestedJob(job_id, record.state, obeyed=True, requested=False))
         else:
-            told[job_id] = spool_paths.cancel(job_id), record.generation if record else None
-    client.request_jobs(spool_paths, told)
-    waiting = _await(spool_paths, (path for path, _ in told.values()), seconds)
-    for job_id, (path, _) in told.items():
-        record = client.status(spool_paths, job_id)
+            requests[job_id] = spool_paths.cancel(job_id), record.generation if record else None
+    client.request_jobs(spool_paths, requests)
+    waiting = _await(spool_paths, (path for path, _ in requests.values()), seconds)
+    for job_id, (path, _) in requests.items():
+        try:
+            record = record_of(spool_paths, job_id)
+        except JobError as error:  # somebody removed it meanwhile
+            outcome.skipped.append(SkippedJob(job_id, error))
+            continue
         state, obeyed = _state(record), path not in waiting
         if obeyed and record is not None and (record.state == "succeeded" or not record.ended):
             late = JobError("CANCEL_TOO_LATE", f"Job {job_id} is {state}: its effect is committed.")
-            outcome.skipped.append(Refusal(job_id, late))
+            outcome.skipped.append(SkippedJob(job_id, late))
         else:
-            outcome.asked.append(Asked(job_id, state, obeyed))
+            outcome.jobs.append(RequestedJob(job_id, state, obeyed))
     return outcome
 
 
@@ -111,34 +118,46 @@ def retry_many(
     """Request another run of ended jobs, start a worker if none runs, and wait at most ``seconds`` for it.
 
     An id may also be the name of a file in ``rejected/``. A rejected job's file is dropped again; if it is rejected
-    again, it is skipped. Raises JobError: WORKER_START_FAILED.
+    again, it is skipped, with JOB_ID_CONFLICT when its id belongs to another job. Raises JobError: WORKER_START_FAILED.
     """
     spool_paths = workspace.spool
-    outcome, told, dropped = Outcome(), {}, []
+    outcome = Outcome()
+    requests: dict[str, _Request] = {}
+    dropped: dict[str, str | None] = {}  # job id -> the digest of its file
     for wanted in dict.fromkeys(job_ids):
         try:
+            record = None if wanted.endswith(".json") else record_of(spool_paths, wanted)
             if wanted.endswith(".json"):
-                dropped.append(drop_again(spool_paths, wanted))
-                continue
-            record = client.status(spool_paths, wanted)
-            if record is not None and record.state == "rejected":
-                dropped.append(drop_again(spool_paths, kept_file(spool_paths, wanted)))
+                _drop_again(spool_paths, wanted, dropped)
+            elif record is not None and record.state == "rejected":
+                _drop_again(spool_paths, kept_file(spool_paths, wanted), dropped)
             else:
-                told[wanted] = spool_paths.retry(wanted), _replayable(spool_paths, wanted, record).generation
-        except (JobError, OSError, ValueError) as error:
-            outcome.skipped.append(_refused(wanted, error))
-    client.request_jobs(spool_paths, told)
-    if start and (told or dropped):
+                requests[wanted] = spool_paths.retry(wanted), _replayable(spool_paths, wanted, record).generation
+        except (JobError, OSError) as error:
+            outcome.skipped.append(_skipped(wanted, error))
+    client.request_jobs(spool_paths, requests)
+    if start and (requests or dropped):
         outcome.worker_started = launch.start(workspace, leave_when_idle=True)
-    paths = [*(path for path, _ in told.values()), *map(spool_paths.dropped, dropped)]
+    paths = [*(path for path, _ in requests.values()), *map(spool_paths.dropped, dropped)]
     waiting = _await(spool_paths, paths, seconds)
-    for job_id, path in zip((*told, *dropped), paths, strict=True):
-        record = client.status(spool_paths, job_id)
-        if record is not None and record.state == "rejected" and record.error is not None:
-            outcome.skipped.append(Refusal(job_id, JobError(record.error["code"], record.error["message"])))
+    for job_id, path in zip((*requests, *dropped), paths, strict=True):
+        try:
+            record = record_of(spool_paths, job_id)
+            if record is not None and record.state == "rejected" and record.error is not None:
+                raise JobError(record.error["code"], record.error["message"])
+            if job_id in dropped and record is not None and record.job_sha256 not in (None, dropped[job_id]):
+                raise JobError("JOB_ID_CONFLICT", f"The id {job_id} belongs to another job, which is {record.state}.")
+        except JobError as error:
+            outcome.skipped.append(SkippedJob(job_id, error))
         else:
-            outcome.asked.append(Asked(job_id, _state(record), path not in waiting))
+            outcome.jobs.append(RequestedJob(job_id, _state(record), path not in waiting))
     return outcome
+
+
+def _drop_again(spool_paths: SpoolPaths, kept_as: str, dropped: dict[str, str | None]) -> None:
+    """Drop a rejected file again, and note the digest of its job. Raises as ``drop_again``."""
+    digest = client.file_digest(spool_paths.rejected / Path(kept_as).name)  # a running worker takes the file at once
+    dropped[drop_again(spool_paths, kept_as)] = digest
 
 
 def dismiss_many(workspace: Workspace, job_ids: Sequence[str], seconds: float = REQUEST_SECONDS) -> Outcome:
@@ -147,35 +166,39 @@ def dismiss_many(workspace: Workspace, job_ids: Sequence[str], seconds: float = 
     A job that has not ended is skipped with ARGUMENT_INVALID. The ``state`` of a removed job is ``dismissed``.
     """
     spool_paths = workspace.spool
-    outcome, told = Outcome(), {}
+    outcome = Outcome()
+    requests: dict[str, _Request] = {}
     for job_id in dict.fromkeys(job_ids):
         try:
-            record = client.status(spool_paths, job_id)
+            record = record_of(spool_paths, job_id)
             if record is None or not record.ended:
                 raise JobError(
                     "ARGUMENT_INVALID",
-                    f"Job {job_id} is {_state(record)}; only jobs that have ended are taken off the list.",
+                    f"Job {job_id} is {_state(record)}; only jobs that have ended are removed from the list.",
                     remediation=f"End it first: cognee-memory jobs cancel {job_id}.",
                 )
-        except (JobError, ValueError) as error:
-            outcome.skipped.append(_refused(job_id, error))
+        except JobError as error:
+            outcome.skipped.append(SkippedJob(job_id, error))
         else:
-            told[job_id] = spool_paths.dismiss(job_id), record.generation
-    client.request_jobs(spool_paths, told)
-    waiting = _await(spool_paths, (path for path, _ in told.values()), seconds)
-    for job_id, (path, _) in told.items():
+            requests[job_id] = spool_paths.dismiss(job_id), record.generation
+    client.request_jobs(spool_paths, requests)
+    waiting = _await(spool_paths, (path for path, _ in requests.values()), seconds)
+    for job_id, (path, _) in requests.items():
         try:
             state = _state(client.status(spool_paths, job_id))
         except JobError:
             state = DISMISSED
-        outcome.asked.append(Asked(job_id, state, path not in waiting))
+        except ValueError:
+            outcome.skipped.append(SkippedJob(job_id, damaged(job_id)))
+            continue
+        outcome.jobs.append(RequestedJob(job_id, state, path not in waiting))
     return outcome
 
 
 def _replayable(spool_paths: SpoolPaths, job_id: str, record: Record | None) -> Record:
     if record is None or record.state not in REPLAYABLE:
         waits = record is None or record.state in LIVE
-        why = "it runs without being asked" if waits else "only what failed, was cancelled or expired runs again"
+        why = "it runs without a request" if waits else "only jobs that failed, expired or were cancelled can run again"
         raise JobError(
             "ARGUMENT_INVALID",
             f"Job {job_id} is {_state(record)}; {why}.",
@@ -184,35 +207,20 @@ def _replayable(spool_paths: SpoolPaths, job_id: str, record: Record | None) -> 
     if not spool_paths.ended_copy(job_id).exists() and not spool_paths.copy(job_id).exists():
         raise JobError(
             "JOB_NOT_FOUND",
-            f"The copy of job {job_id} was removed: its time was over, or what it told of was forgotten.",
-            remediation="Submit it anew.",
+            f"The copy of job {job_id} was removed: its time was over, or its memory was forgotten.",
+            remediation="Submit it again.",
         )
     return record
 
 
-def kept_copy(spool_paths: SpoolPaths, job_id: str) -> dict[str, Any] | None:
-    """The content of the worker's copy of a job file; None if it was removed or cannot be read."""
-    for path in (spool_paths.copy(job_id), spool_paths.ended_copy(job_id)):
-        try:
-            job = json.loads(plain_files.read_own(path, spool.RECORD_LIMIT))
-        except (OSError, ValueError, RecursionError, JobError):
-            continue
-        if isinstance(job, dict):
-            return job
-    return None
-
-
 def _state(record: Record | None) -> str:
-    return record.state if record is not None else "in the inbox"
+    return record.state if record is not None else IN_INBOX
 
 
-def _refused(job_id: str, error: Exception) -> Refusal:
+def _skipped(job_id: str, error: JobError | OSError) -> SkippedJob:
     if isinstance(error, JobError):
-        return Refusal(job_id, error)
-    if isinstance(error, ValueError):
-        return Refusal(job_id, JobError("JOB_NOT_FOUND", f"The record of job {job_id} cannot be read."))
-    why = error.strerror if isinstance(error, OSError) else type(error).__name__
-    return Refusal(job_id, JobError("JOB_NOT_FOUND", f"The file of job {job_id} cannot be read: {why}."))
+        return SkippedJob(job_id, error)
+    return SkippedJob(job_id, JobError("JOB_NOT_FOUND", f"The file of job {job_id} cannot be read: {error.strerror}."))
 
 
 def _await(spool_paths: SpoolPaths, paths: Iterable[Path], seconds: float) -> set[Path]:
@@ -236,6 +244,6 @@ def ask_worker(workspace: Workspace, verb: client.ControlVerb, seconds: float = 
     return {"request": verb, "obeyed": obeyed, "worker": worker_of(workspace)}
 
 
-def worker_of(workspace: Workspace) -> WorkerState:
+def worker_of(workspace: Workspace) -> WorkerStatus:
     """Whether a worker runs, and its heartbeat or that of the last one."""
     return {"alive": launch.is_alive(workspace), "heartbeat": heartbeat.read(workspace.spool)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from jobs import clock, record_cache, spool
 from jobs.errors import ERRORS, JobError
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
     from .shapes import InboxFile
 
+IN_INBOX: Final = "in the inbox"  # the state of a job that has no record yet
 REPLAYABLE: tuple[State, ...] = ("failed", "expired", "cancelled")
+RETRIABLE: tuple[State, ...] = (*REPLAYABLE, "rejected")
 # The states that a retry selects by default. Cancelled jobs are not among them, since a person stopped those.
-GONE_WRONG: tuple[State, ...] = ("failed", "expired", "rejected")
+RETRIED_BY_DEFAULT: tuple[State, ...] = ("failed", "expired", "rejected")
 
 
 def states_of(text: str | None) -> tuple[str, ...]:
@@ -104,8 +106,15 @@ def known_ids(spool_paths: SpoolPaths) -> set[str]:
     }
 
 
+def job_rows(spool_paths: SpoolPaths) -> list[JobRow]:
+    """The rows of all jobs, read from their records now. Raises OSError."""
+    cache = record_cache.RecordCache(spool_paths)
+    cache.refresh()
+    return cache.rows()
+
+
 def selected(
-    found: Iterable[JobRow],
+    rows: Iterable[JobRow],
     default: Sequence[str],
     *,
     states: Sequence[str] = (),
@@ -118,13 +127,13 @@ def selected(
 
     ``since`` leaves out jobs that were accepted or ended before that time.
     """
-    matching = fitting(found, states=states or default, kind=kind, error=error, contains=contains, since=since)
+    matching = filtered(rows, states=states or default, kind=kind, error=error, contains=contains, since=since)
     return [row["job_id"] for row in sorted(matching, key=record_cache.sort_key)]
 
 
-def fitting(found: Iterable[JobRow], *, since: str | None = None, **filters: Any) -> list[JobRow]:
+def filtered(rows: Iterable[JobRow], *, since: str | None = None, **filters: Any) -> list[JobRow]:
     """As ``record_cache.matching``, without jobs whose ``last_change`` is before ``since``."""
-    matching = record_cache.matching(found, **filters)
+    matching = record_cache.matching(rows, **filters)
     return matching if since is None else [row for row in matching if last_change(row) >= since]
 
 

@@ -1,4 +1,4 @@
-"""The types of what is answered about the queue as a whole: mypy checks what builds them.
+"""The types of the answers about the queue and its jobs; mypy checks what builds them.
 
 Import it under TYPE_CHECKING, as ``bridge.interface.answer_shapes``.
 """
@@ -10,14 +10,14 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from bridge.memory_shapes import MemoryCounts
-from jobs.schema import Cause, Count, ErrorCode, Heartbeat, JobError, JobId
+from jobs.schema import Cause, Count, ErrorCode, Heartbeat, InFlight, JobError, JobId, JobRecord
 
 
-class WorkerState(TypedDict):
+class WorkerStatus(TypedDict):
     alive: bool
     """Whether a worker holds the lock of the workspace."""
     heartbeat: Heartbeat | None
-    """What it, or the last one, said of itself."""
+    """The heartbeat of this worker, or of the last one."""
 
 
 class Skipped(TypedDict):
@@ -28,23 +28,40 @@ class Skipped(TypedDict):
 
 
 class AskedJob(TypedDict):
-    """What became of a request about a job."""
+    """The outcome of a request about a job."""
 
     job_id: JobId
     requested: bool
-    """False where there was no need: it had ended."""
+    """False when no request was needed, because the job had ended."""
     obeyed: bool
-    """Whether the worker has read the request. If not, it stays and is obeyed later."""
+    """Whether the worker has handled the request. If not, the request stays, and is handled later."""
     state: str
-    """The job's now; ``dismissed`` for one that was taken off the list."""
+    """The job's state now; ``dismissed`` for a job that was removed from the list."""
+
+
+class WaitingJob(TypedDict):
+    """A job that no worker has accepted yet."""
+
+    job_id: JobId
+    state: Literal["in the inbox"]
+
+
+class JobDetails(TypedDict):
+    """One job in detail."""
+
+    job: JobRecord | WaitingJob
+    asked: dict[str, object] | None
+    """The job file as the worker keeps it; null when it was removed."""
+    in_flight: InFlight | None
+    """The progress of a running job; null for a job that runs in another job's batch."""
 
 
 class AskedWorker(TypedDict):
-    """What became of a request about no single job."""
+    """The outcome of a request about no single job."""
 
     request: Literal["pause", "resume", "drain", "prune"]
     obeyed: bool
-    worker: WorkerState
+    worker: WorkerStatus
 
 
 class InboxFile(TypedDict):
@@ -52,17 +69,17 @@ class InboxFile(TypedDict):
 
     file: str
     at: float
-    """Its time of change, in seconds since the epoch."""
+    """Its modification time, in seconds since 1970."""
 
 
 class JobsOverview(TypedDict):
     """The jobs as a whole."""
 
     counts: dict[str, Count]
-    """Jobs by state. States without any are absent."""
+    """The number of jobs by state. States without jobs are absent."""
     causes: list[Cause]
     oldest_waiting_seconds: float | None
-    """For how long the job has waited that came first of those that wait."""
+    """How long the oldest waiting job has waited."""
 
 
 class Disk(TypedDict):
@@ -70,28 +87,28 @@ class Disk(TypedDict):
 
     free_bytes: Count
     min_free_bytes: Count
-    """With less than that, new jobs are rejected."""
+    """With less free space, new jobs are rejected."""
 
 
-class Standing(TypedDict):
-    """What ``cognee-memory status`` tells, without the advice."""
+class StatusFields(TypedDict):
+    """The answer of ``cognee-memory status`` without the advice."""
 
     workspace: str
     version: str
     now: str
-    worker: WorkerState
+    worker: WorkerStatus
     paused: bool
     jobs: JobsOverview
     waiting_in_inbox: Count
     rejected_files: Count
     memory: MemoryCounts | None
-    """Null where the store cannot be read: ``memory_error`` says why."""
+    """Null when the store cannot be read; ``memory_error`` has the reason."""
     memory_error: JobError | None
     disk: Disk
 
 
-class Overview(Standing):
-    """What ``cognee-memory status`` tells."""
+class Overview(StatusFields):
+    """The answer of ``cognee-memory status``."""
 
     advice: list[str]
-    """What to do next, the most urgent first."""
+    """What to do next, most urgent first."""

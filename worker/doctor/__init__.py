@@ -13,6 +13,7 @@ stores of cognee and starts no job; the job ``check`` reads the stores completel
 ``worker``: checks the worker's lock, heartbeat, processes and address.
 ``queue``: checks waiting and failed jobs, and the consistency of the job folder.
 ``stores``: checks memory.db, its index, the graph and the embedding model.
+``entries``: reads files and folders for the checks.
 ``fixes``: applies the safe fixes that findings name.
 ``bundle``: writes the support archive.
 ``cleaning``: removes personal data from texts for the archive.

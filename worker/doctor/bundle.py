@@ -35,6 +35,7 @@ from . import (
     machine as doctor_machine,
     worker as doctor_worker,
 )
+from .entries import walk
 from .examination import Report, surroundings
 
 if TYPE_CHECKING:
@@ -72,9 +73,9 @@ def write(workspace: Workspace, path: Path, report: Report, now: datetime) -> di
     Returns its path, its size in bytes, the names of its files, and what to inspect before sending. Raises JobError:
     ARGUMENT_INVALID when the file cannot be written.
     """
-    settings, standing, _ = surroundings(workspace)
+    settings, trust_state, _ = surroundings(workspace)
     known = doctor_cleaning.places(workspace)
-    parts = list(_Bundle(workspace, settings).parts(report, now, is_ours=standing.foreign is None))
+    parts = list(_Bundle(workspace, settings).parts(report, now, is_ours=trust_state.foreign is None))
     made = {part.name: doctor_cleaning.cleaned(_made(part), known).encode("utf-8", "replace") for part in parts}
     made["MANIFEST.txt"] = _manifest(parts, made, now).encode()
     packed = io.BytesIO()
@@ -175,13 +176,12 @@ class _Bundle:
         )
 
     def _heartbeat(self) -> str:
-        beat, damaged = doctor_worker.heartbeat(self._workspace)
-        if beat is None:
+        heartbeat, damaged = doctor_worker.read_heartbeat(self._workspace)
+        if heartbeat is None:
             return _json({"there": False, "damaged": damaged})
         kept = ("version", "embedder", "state", "watcher")
-        return _json(
-            {**without_strings(beat), **{name: beat[name] for name in kept if isinstance(beat.get(name), str)}}
-        )
+        words = {name: heartbeat[name] for name in kept if isinstance(heartbeat.get(name), str)}
+        return _json({**without_strings(heartbeat), **words})
 
     def _figures(self) -> str:
         try:
@@ -228,7 +228,7 @@ class _Bundle:
     def _folders(self, now: datetime) -> str:
         lines: list[str] = []
         for folder in self._workspace.own_folders:
-            for path, status in _walk(folder):
+            for path, status in walk(folder):
                 if len(lines) == _MOST_ENTRIES:
                     return "\n".join([*lines, "and more", ""])
                 shown = self._names.shown(path.relative_to(self._workspace.root).as_posix())
@@ -244,14 +244,3 @@ def _json(value: Any) -> str:
 def _versions() -> str:
     named = {each.metadata["Name"]: each.version for each in metadata.distributions() if each.metadata["Name"]}
     return _json({"cognee-memory": VERSION, "python": sys.version, "packages": dict(sorted(named.items()))})
-
-
-def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """A folder and everything below it; links are not followed."""
-    for directory, folders, names in os.walk(folder):
-        folders.sort()
-        for path in (Path(directory), *(Path(directory, name) for name in sorted(names))):
-            try:
-                yield path, path.lstat()
-            except OSError:
-                continue

@@ -24,6 +24,7 @@ from jobs.errors import JobError
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
+from ..admin.selection import job_rows
 from . import (
     installation as doctor_installation,
     machine as doctor_machine,
@@ -99,27 +100,27 @@ def examine(workspace: Workspace, now: datetime, *, probe_http: bool = True) -> 
     raises.
     """
     began = time.monotonic()
-    settings, standing, problems = surroundings(workspace)
-    is_ours = standing.foreign is None and workspace.exists
-    findings = [*problems, *_examine(workspace, now, settings, standing, probe_http if is_ours else None)]
+    settings, trust_state, problems = surroundings(workspace)
+    is_ours = trust_state.foreign is None and workspace.exists
+    findings = [*problems, *_examine(workspace, now, settings, trust_state, probe_http if is_ours else None)]
     ordered = _ordered(findings, GROUPS if is_ours else _ANYWHERE)
     return Report(tuple(ordered), round((time.monotonic() - began) * 1000))
 
 
 def _examine(
-    workspace: Workspace, now: datetime, settings: Settings, standing: TrustState, probe_http: bool | None
+    workspace: Workspace, now: datetime, settings: Settings, trust_state: TrustState, probe_http: bool | None
 ) -> Iterator[Finding]:
     """The findings of all groups. ``probe_http`` is None when the workspace must not be read: it is missing or
     belongs to another user."""
     yield from _checked("installation", doctor_installation.CHECKS, doctor_installation.gather, workspace, settings)
     yield from _checked(
-        "settings", doctor_settings.CHECKS, doctor_settings.gather, workspace, settings, standing.trusted
+        "settings", doctor_settings.CHECKS, doctor_settings.gather, workspace, settings, trust_state.trusted
     )
-    yield from _checked("workspace", doctor_workspace.CHECKS, doctor_workspace.gather, workspace, standing, now)
-    beat = None if probe_http is None else doctor_worker.heartbeat(workspace)[0]
+    yield from _checked("workspace", doctor_workspace.CHECKS, doctor_workspace.gather, workspace, trust_state, now)
+    heartbeat = None if probe_http is None else doctor_worker.read_heartbeat(workspace)[0]
     known = [] if probe_http is None else _records(workspace)
     yield from _checked(
-        "machine", doctor_machine.CHECKS, doctor_machine.gather, workspace, settings, now, beat,
+        "machine", doctor_machine.CHECKS, doctor_machine.gather, workspace, settings, now, heartbeat,
         doctor_queue.latest(known),
     )  # fmt: skip
     if probe_http is None:
@@ -129,7 +130,7 @@ def _examine(
         doctor_worker.CHECKS,
         lambda: doctor_worker.gather(workspace, settings, now, probe_http=probe_http),
     )
-    yield from _checked("queue", doctor_queue.CHECKS, doctor_queue.gather, workspace, settings, now, beat, known)
+    yield from _checked("queue", doctor_queue.CHECKS, doctor_queue.gather, workspace, settings, now, heartbeat, known)
     yield from _checked(
         "memory", doctor_stores.CHECKS, doctor_stores.gather, workspace, settings, now, _READING_SECONDS
     )
@@ -144,16 +145,16 @@ def surroundings(workspace: Workspace) -> tuple[Settings, TrustState, list[Findi
         problems.append(finding("SETTING_WRONG", "settings", error.message))
         settings = _what_can_be_read()
     try:
-        standing = trust.inspect_trust(workspace, settings.config_folder)
+        trust_state = trust.inspect_trust(workspace, settings.config_folder)
     except OSError as error:
         problems.append(finding("WORKSPACE_CLOSED", "workspace", f"{error.strerror}."))
         return settings, doctor_workspace.UNSEEN, problems
-    if standing.foreign is None and not problems:
+    if trust_state.foreign is None and not problems:
         try:
-            settings = load(workspace_env=workspace.env_file, trusted=standing.trusted)
+            settings = load(workspace_env=workspace.env_file, trusted=trust_state.trusted)
         except JobError as error:
             problems.append(finding("SETTING_WRONG", ".env", error.message))
-    return settings, standing, problems
+    return settings, trust_state, problems
 
 
 def _what_can_be_read() -> Settings:
@@ -167,7 +168,7 @@ def _what_can_be_read() -> Settings:
 
 def _records(workspace: Workspace) -> list[JobRow]:
     try:
-        return doctor_queue.known(workspace)
+        return job_rows(workspace.spool)
     except OSError:
         return []  # an unreadable folder has its own finding
 

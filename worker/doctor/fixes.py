@@ -26,14 +26,15 @@ from jobs.layout import Workspace
 from jobs.lock import Lock
 
 from ..child.protocol import CRITICAL_SECONDS
+from ..processes import is_orphan, processes
 from ..wording import counted
-from . import worker as doctor_worker, workspace as doctor_workspace
+from . import workspace as doctor_workspace
 
 _PATIENCE_SECONDS = CRITICAL_SECONDS + 1.0  # an orphaned child exits, but only after its commit
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class FixResult:
     """The result of a fix: whether it was applied, and a message."""
 
     fix: Fix
@@ -47,36 +48,36 @@ class Done:
 
 def apply_fixes(
     workspace: Workspace, findings: Sequence[Finding], settings: Settings, *, start: bool = True
-) -> list[Done]:
+) -> list[FixResult]:
     """Apply the fixes that the findings name, in a fixed order.
 
     A workspace of another user is not changed; with ``start`` false no worker is started. A fix that fails is reported
-    in its ``Done``.
+    in its ``FixResult``.
     """
     wanted = {finding.fix for finding in findings if finding.fix is not None}
     if not start:
         wanted.discard("start a worker")
     try:
-        standing = trust.inspect_trust(workspace, settings.config_folder) if workspace.exists else None
+        trust_state = trust.inspect_trust(workspace, settings.config_folder) if workspace.exists else None
     except OSError:
-        standing = None
-    if standing is None or standing.foreign is not None:
+        trust_state = None
+    if trust_state is None or trust_state.foreign is not None:
         wanted &= {"close to others"}
     done = []
     for fix, work in _FIXES.items():
         if fix in wanted:
             try:
-                done.append(Done(fix, True, work(workspace, settings, standing)))
+                done.append(FixResult(fix, True, work(workspace, settings, trust_state)))
             except (OSError, JobError, psutil.Error) as error:
                 why = error.message if isinstance(error, JobError) else str(error)
-                done.append(Done(fix, False, f"That did not work: {why}"))
+                done.append(FixResult(fix, False, f"That did not work: {why}"))
     return done
 
 
-def _close(workspace: Workspace, settings: Settings, standing: trust.TrustState | None) -> str:
+def _close(workspace: Workspace, settings: Settings, trust_state: trust.TrustState | None) -> str:
     count = 0
-    if standing is not None and standing.foreign is None:
-        kept = doctor_workspace.gather(workspace, standing, clock.now())
+    if trust_state is not None and trust_state.foreign is None:
+        kept = doctor_workspace.gather(workspace, trust_state, clock.now())
         token = workspace.spool.token
         for path in dict.fromkeys([*kept.open, *([token] if os.path.lexists(token) else [])]):
             count += _make_private(path)
@@ -103,42 +104,42 @@ def _make_private(path: Path) -> bool:
     return False
 
 
-def _ignore(workspace: Workspace, settings: Settings, standing: trust.TrustState | None) -> str:
+def _ignore(workspace: Workspace, settings: Settings, trust_state: trust.TrustState | None) -> str:
     folders = [folder for folder in workspace.own_folders if folder.is_dir() and not (folder / ".gitignore").exists()]
     for folder in folders:
         files.ignore_in_git(folder)
     return f"{counted(len(folders), 'folder')} got a .gitignore."
 
 
-def _remove_parts(workspace: Workspace, settings: Settings, standing: trust.TrustState | None) -> str:
-    assert standing is not None
-    parts = doctor_workspace.gather(workspace, standing, clock.now()).parts
+def _remove_parts(workspace: Workspace, settings: Settings, trust_state: trust.TrustState | None) -> str:
+    assert trust_state is not None
+    parts = doctor_workspace.gather(workspace, trust_state, clock.now()).parts
     for path in parts:
         files.remove(path)
     return f"{counted(len(parts), 'part')} of files removed."
 
 
-def _remove_left(workspace: Workspace, settings: Settings, standing: trust.TrustState | None) -> str:
+def _remove_left(workspace: Workspace, settings: Settings, trust_state: trust.TrustState | None) -> str:
     """Holds the lock, so that no worker starts meanwhile and its heartbeat is not removed."""
     lock = Lock(workspace.spool.lock)
     if not lock.acquire():
-        return "A worker lives: it was left alone."
+        return "A worker is running; nothing was changed."
     with lock:
         left = [path for path in (workspace.spool.heartbeat, workspace.spool.token) if os.path.lexists(path)]
         for path in left:
             files.remove(path)
-    return f"{counted(len(left), 'file')} of a worker that is gone removed."
+    return f"{counted(len(left), 'file')} of a worker that has stopped removed."
 
 
-def _end_orphans(workspace: Workspace, settings: Settings, standing: trust.TrustState | None) -> str:
+def _end_orphans(workspace: Workspace, settings: Settings, trust_state: trust.TrustState | None) -> str:
     """Wait for the orphans to exit, which takes seconds since their input is closed; then kill those that hang."""
-    orphans = [each for each in doctor_worker.processes(workspace) if doctor_worker.is_orphan(each)]
+    orphans = [each for each in processes(workspace) if is_orphan(each)]
     known = []
     for orphan in orphans:
         with contextlib.suppress(psutil.NoSuchProcess):
             known.append(psutil.Process(orphan.pid))
     _, left = psutil.wait_procs(known, timeout=_PATIENCE_SECONDS)
-    still = {each.pid for each in doctor_worker.processes(workspace) if doctor_worker.is_orphan(each)}
+    still = {each.pid for each in processes(workspace) if is_orphan(each)}
     killed = [process for process in left if process.pid in still]
     for process in killed:
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -147,10 +148,10 @@ def _end_orphans(workspace: Workspace, settings: Settings, standing: trust.Trust
     return f"Ended: {len(known)}, {len(killed)} of them killed."
 
 
-def _start(workspace: Workspace, settings: Settings, standing: trust.TrustState | None) -> str:
+def _start(workspace: Workspace, settings: Settings, trust_state: trust.TrustState | None) -> str:
     """The last fix, so that the worker starts after all repairs."""
     started = launch.start(workspace, leave_when_idle=True)
-    return "A worker was started." if started else "A worker is there already."
+    return "A worker was started." if started else "A worker is running already."
 
 
 _FIXES: dict[Fix, Callable[[Workspace, Settings, trust.TrustState | None], str]] = {

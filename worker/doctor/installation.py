@@ -130,46 +130,46 @@ def _is_writable(folder: Path) -> bool:
 # --- the checks ---
 
 
-def python(it: Installation) -> Iterator[Finding]:
+def python(state: Installation) -> Iterator[Finding]:
     """Findings about the Python version and about a missing installation of this program."""
-    bounds = [(sign, (int(major), int(minor))) for sign, major, minor in _PYTHON.findall(it.wanted_python)]
-    if any(it.python < bound if sign == ">=" else it.python >= bound for sign, bound in bounds):
-        message = f"It is {it.python[0]}.{it.python[1]}; wanted is {it.wanted_python}."
+    bounds = [(sign, (int(major), int(minor))) for sign, major, minor in _PYTHON.findall(state.wanted_python)]
+    if any(state.python < bound if sign == ">=" else state.python >= bound for sign, bound in bounds):
+        message = f"It is {state.python[0]}.{state.python[1]}; wanted is {state.wanted_python}."
         yield finding("PYTHON_UNSUPPORTED", "Python", message)
-    if not it.installed:
+    if not state.installed:
         yield finding("NOT_INSTALLED", NAME)
 
 
-def packages(it: Installation) -> Iterator[Finding]:
+def packages(state: Installation) -> Iterator[Finding]:
     """Findings about missing packages and wrong versions."""
-    for name, (version, wanted) in it.packages.items():
+    for name, (version, wanted) in state.packages.items():
         if version is None:
             yield finding("PACKAGE_MISSING", name)
         elif wanted not in (None, version):
             yield finding("PACKAGE_OTHER_VERSION", name, f"It is {version}; {wanted} is wanted.")
 
 
-def our_names(it: Installation) -> Iterator[Finding]:
+def our_names(state: Installation) -> Iterator[Finding]:
     """A finding for each module of others with this program's names."""
-    for path in it.taken:
+    for path in state.taken:
         yield finding("NAME_TAKEN", "jobs, bridge, worker", f"There is {path}.")
 
 
-def sqlite(it: Installation) -> Iterator[Finding]:
+def sqlite(state: Installation) -> Iterator[Finding]:
     """Findings about the SQLite version and missing features."""
-    version = ".".join(map(str, it.sqlite))
-    if it.sqlite < _LEAST_SQLITE:
+    version = ".".join(map(str, state.sqlite))
+    if state.sqlite < _LEAST_SQLITE:
         yield finding("SQLITE_LACKING", "SQLite", f"It is {version}.")
-    for what in it.sqlite_lacks:
+    for what in state.sqlite_lacks:
         yield finding("SQLITE_LACKING", "SQLite", f"{version} comes without {what}.")
 
 
-def config(it: Installation) -> Iterator[Finding]:
+def config(state: Installation) -> Iterator[Finding]:
     """Findings about the permissions of the configuration folder and file."""
-    if not it.config_is_writable:
-        yield finding("CONFIG_CLOSED", str(it.config_folder))
-    if it.config_has_key and it.config_mode is not None and it.config_mode & 0o077:
-        yield finding("CONFIG_OPEN", str(it.config_folder / "config.toml"), f"Its mode is {it.config_mode:04o}.")
+    if not state.config_is_writable:
+        yield finding("CONFIG_CLOSED", str(state.config_folder))
+    if state.config_has_key and state.config_mode is not None and state.config_mode & 0o077:
+        yield finding("CONFIG_OPEN", str(state.config_folder / "config.toml"), f"Its mode is {state.config_mode:04o}.")
 
 
 CHECKS = (python, packages, our_names, sqlite, config)

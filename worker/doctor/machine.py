@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import psutil
@@ -18,7 +18,9 @@ from jobs import clock
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
-MIB = 1024 * 1024
+from ..wording import MIB
+from .entries import modified_at
+
 _FEW_INODES = 2_000
 _FEW_WATCHES = 1_024  # watched folders of one user; an editor needs thousands, a worker two
 _FEW_INSTANCES = 32
@@ -46,18 +48,18 @@ class Machine:
     free_ram: int
     now: datetime
     latest: datetime | None
-    beat_at: datetime | None
-    beat_file_at: datetime | None
+    heartbeat_at: datetime | None
+    heartbeat_file_at: datetime | None
 
 
 def gather(
-    workspace: Workspace, settings: Settings, now: datetime, beat: dict[str, object] | None, latest: str | None
+    workspace: Workspace, settings: Settings, now: datetime, heartbeat: dict[str, object] | None, latest: str | None
 ) -> Machine:
     """Read the state of the machine. ``latest`` is the latest time in the records. Raises OSError."""
     folder = next(path for path in (workspace.root, *workspace.root.parents) if path.exists())
     inodes, read_only = _file_system(folder)
-    beat_at = _time(beat and beat.get("heartbeat_at"))
-    times = [at for at in (beat_at, _time(latest)) if at is not None]
+    heartbeat_at = _time(heartbeat and heartbeat.get("heartbeat_at"))
+    times = [at for at in (heartbeat_at, _time(latest)) if at is not None]
     return Machine(
         free=shutil.disk_usage(folder).free,
         min_free=settings.min_free_bytes,
@@ -71,8 +73,8 @@ def gather(
         free_ram=int(psutil.virtual_memory().available),
         now=now,
         latest=max(times, default=None),
-        beat_at=beat_at,
-        beat_file_at=_changed(workspace.spool.heartbeat),
+        heartbeat_at=heartbeat_at,
+        heartbeat_file_at=modified_at(workspace.spool.heartbeat),
     )
 
 
@@ -107,58 +109,59 @@ def _time(text: object) -> datetime | None:
         return None
 
 
-def _changed(path: Path) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    except (OSError, ValueError, OverflowError):
-        return None
-
-
 # --- the checks ---
 
 
-def disk(it: Machine) -> Iterator[Finding]:
+def disk(state: Machine) -> Iterator[Finding]:
     """Findings about free space, inodes and a read-only disk."""
-    room = f"{it.free / MIB:,.0f} MiB are free; {it.min_free / MIB:,.0f} MiB are needed."
-    if it.read_only:
+    room = f"{state.free / MIB:,.0f} MiB are free; {state.min_free / MIB:,.0f} MiB are needed."
+    if state.read_only:
         yield finding("DISK_READ_ONLY", "disk")
-    if it.free < it.min_free:
+    if state.free < state.min_free:
         yield finding("DISK_LOW", "disk", room)
-    elif it.free < 3 * it.min_free:
+    elif state.free < 3 * state.min_free:
         yield finding("DISK_TIGHT", "disk", room)
-    if it.free_inodes is not None and it.free_inodes < _FEW_INODES:
-        yield finding("INODES_LOW", "disk", f"There is room for {it.free_inodes:,} more.")
+    if state.free_inodes is not None and state.free_inodes < _FEW_INODES:
+        yield finding("INODES_LOW", "disk", f"There is room for {state.free_inodes:,} more.")
 
 
-def mount(it: Machine) -> Iterator[Finding]:
+def mount(state: Machine) -> Iterator[Finding]:
     """Findings about a mount that is unsafe for SQLite or has no file events."""
-    where = f"It is of type {it.mount.fstype}, at {it.mount.point}{', a disk of Windows' if it.mount.wsl else ''}."
-    if not it.mount.wal:
-        yield finding("MOUNT_UNSAFE_ALLOWED" if it.unsafe_is_allowed else "MOUNT_UNSAFE", "mount", where)
-    if not it.mount.events:
+    where = (
+        f"It is of type {state.mount.fstype}, at {state.mount.point}{', a disk of Windows' if state.mount.wsl else ''}."
+    )
+    if not state.mount.wal:
+        yield finding("MOUNT_UNSAFE_ALLOWED" if state.unsafe_is_allowed else "MOUNT_UNSAFE", "mount", where)
+    if not state.mount.events:
         yield finding("MOUNT_WITHOUT_EVENTS", "mount", where)
 
 
-def limits(it: Machine) -> Iterator[Finding]:
+def limits(state: Machine) -> Iterator[Finding]:
     """Findings about file watches, open files and free RAM."""
-    if it.mount.events and it.watches is not None and it.watches < _FEW_WATCHES:
-        yield finding("WATCHES_FEW", "fs.inotify.max_user_watches", f"It is {it.watches:,}.")
-    if it.mount.events and it.instances is not None and it.instances < _FEW_INSTANCES:
-        yield finding("WATCHES_FEW", "fs.inotify.max_user_instances", f"It is {it.instances:,}.")
-    if it.open_files is not None and it.open_files < _FEW_FILES:
-        yield finding("OPEN_FILES_FEW", "open files", f"The limit is {it.open_files:,}.")
-    if it.free_ram < _LITTLE_RAM:
-        yield finding("RAM_LOW", "memory", f"{it.free_ram / MIB:,.0f} MiB are free.")
+    if state.mount.events and state.watches is not None and state.watches < _FEW_WATCHES:
+        yield finding("WATCHES_FEW", "fs.inotify.max_user_watches", f"It is {state.watches:,}.")
+    if state.mount.events and state.instances is not None and state.instances < _FEW_INSTANCES:
+        yield finding("WATCHES_FEW", "fs.inotify.max_user_instances", f"It is {state.instances:,}.")
+    if state.open_files is not None and state.open_files < _FEW_FILES:
+        yield finding("OPEN_FILES_FEW", "open files", f"The limit is {state.open_files:,}.")
+    if state.free_ram < _LITTLE_RAM:
+        yield finding("RAM_LOW", "memory", f"{state.free_ram / MIB:,.0f} MiB are free.")
 
 
-def times(it: Machine) -> Iterator[Finding]:
+def times(state: Machine) -> Iterator[Finding]:
     """Findings about a clock that is wrong, was set back, or differs from the disk's clock."""
-    if not _EARLIEST_YEAR <= it.now.year < _EARLIEST_YEAR + 100:
-        yield finding("CLOCK_WRONG", "clock", f"It says {clock.iso(it.now)}.")
-    elif it.latest is not None and it.latest > it.now + _AHEAD:
-        yield finding("CLOCK_WAS_AHEAD", "clock", f"It says {clock.iso(it.now)}; there is {clock.iso(it.latest)}.")
-    if it.beat_at and it.beat_file_at and abs(it.beat_at - it.beat_file_at) > _DISK_CLOCK:
-        message = f"A file written at {clock.iso(it.beat_at)} is of {clock.iso(it.beat_file_at)}."
+    if not _EARLIEST_YEAR <= state.now.year < _EARLIEST_YEAR + 100:
+        yield finding("CLOCK_WRONG", "clock", f"It says {clock.iso(state.now)}.")
+    elif state.latest is not None and state.latest > state.now + _AHEAD:
+        yield finding(
+            "CLOCK_WAS_AHEAD", "clock", f"It says {clock.iso(state.now)}; there is {clock.iso(state.latest)}."
+        )
+    if (
+        state.heartbeat_at
+        and state.heartbeat_file_at
+        and abs(state.heartbeat_at - state.heartbeat_file_at) > _DISK_CLOCK
+    ):
+        message = f"A file written at {clock.iso(state.heartbeat_at)} is of {clock.iso(state.heartbeat_file_at)}."
         yield finding("CLOCK_OF_DISK", "clock", message)
 
 

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,10 @@ from jobs.errors import JobError
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 from jobs.lock import is_held
-from jobs.record_cache import RecordCache
 from jobs.states import LIVE
 
-from ..wording import counted, of_all
+from ..wording import counted, of_all, span
+from .entries import modified_at, shortened_list
 
 if TYPE_CHECKING:
     from jobs.schema import JobBrief as JobRow
@@ -30,8 +30,7 @@ _STUCK = timedelta(minutes=5)
 _LONG_RETRYING = timedelta(hours=1)
 _NOT_TAKEN = timedelta(minutes=1)
 _LARGE_SHARE = 0.8
-_QUEUE_SECONDS = 500  # milliseconds to wait for a lock on the queue file
-_SHOWN = 3
+_LOCK_WAIT_MS = 500  # on the queue file
 
 
 @dataclass(slots=True)
@@ -61,20 +60,15 @@ def latest(known: list[JobRow]) -> str | None:
     return max((at for at in times if at), default=None)
 
 
-def known(workspace: Workspace) -> list[JobRow]:
-    """The job rows of all records. Raises OSError."""
-    looker = RecordCache(workspace.spool)
-    looker.refresh()
-    return looker.rows()
-
-
 def gather(
-    workspace: Workspace, settings: Settings, now: datetime, beat: dict[str, Any] | None, known: list[JobRow]
+    workspace: Workspace, settings: Settings, now: datetime, heartbeat: dict[str, Any] | None, known: list[JobRow]
 ) -> Queue:
-    """Read the state of the queue. ``known`` are the job rows, ``beat`` is the heartbeat. Raises OSError."""
+    """Read the state of the queue. ``known`` are the job rows, ``heartbeat`` is the heartbeat. Raises OSError."""
     paths = workspace.spool
-    state = Queue(now, is_held(paths.lock), bool(beat and beat.get("in_flight")), paths.paused.exists(), known)
-    state.leaving = beat is not None and beat["state"] in ("draining", "exiting")
+    state = Queue(
+        now, is_held(paths.lock), bool(heartbeat and heartbeat.get("in_flight")), paths.paused.exists(), known
+    )
+    state.leaving = heartbeat is not None and heartbeat["state"] in ("draining", "exiting")
     state.most_active, state.most_ended = settings.max_active_jobs, settings.keep_ended_jobs
     if not paths.root.is_dir():
         return state
@@ -125,17 +119,16 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _age(path: Path, now: datetime) -> timedelta | None:
-    try:
-        return now - datetime.fromtimestamp(path.lstat().st_mtime, UTC)
-    except (OSError, ValueError, OverflowError):
-        return None  # the worker has accepted it meanwhile
+    """The age of a file; None if the worker has accepted it meanwhile."""
+    at = modified_at(path)
+    return None if at is None else now - at
 
 
 def _queue_problem(path: Path) -> str | None:
     if not path.exists():
         return None
     try:
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=_QUEUE_SECONDS / 1000)) as queue:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=_LOCK_WAIT_MS / 1000)) as queue:
             problem: str = queue.execute("PRAGMA quick_check(1)").fetchone()[0]
             return None if problem == "ok" else problem
     except sqlite3.OperationalError as error:
@@ -148,47 +141,47 @@ def _queue_problem(path: Path) -> str | None:
 # --- the checks ---
 
 
-def waiting(it: Queue) -> Iterator[Finding]:
+def waiting(state: Queue) -> Iterator[Finding]:
     """Findings about jobs, drops and requests that wait too long, and about a missing worker."""
-    queued = [b for b in it.briefs if b["state"] == "queued" and not record_cache.is_waiting_replay(b)]
-    live = [brief for brief in it.briefs if not _has_ended(brief)]
-    ages = [_age_of(brief, it.now) for brief in queued if _is_due(brief, it.now)]
-    waits = len(live) + len(it.inbox)
-    if not it.worker:
+    queued = [b for b in state.briefs if b["state"] == "queued" and not record_cache.is_waiting_replay(b)]
+    live = [brief for brief in state.briefs if not _has_ended(brief)]
+    ages = [_age_of(brief, state.now) for brief in queued if _is_due(brief, state.now)]
+    waits = len(live) + len(state.inbox)
+    if not state.worker:
         if waits:
-            message = f"In the queue {len(live)}, in the inbox {len(it.inbox)}."
+            message = f"In the queue {len(live)}, in the inbox {len(state.inbox)}."
             yield finding("JOBS_WITHOUT_WORKER", "worker", message, count=waits)
         else:
             yield finding("WORKER_ABSENT", "worker")
         return
-    if not it.paused and not it.runs and ages and max(ages) > _STUCK:
+    if not state.paused and not state.runs and ages and max(ages) > _STUCK:
         yield finding("QUEUE_STUCK", "queue", _waiting("job", ages), count=len(ages))
-    old = [age for age in it.inbox if age > _NOT_TAKEN]
-    if old and not it.leaving:  # it accepts no more drops; the next worker does
+    old = [age for age in state.inbox if age > _NOT_TAKEN]
+    if old and not state.leaving:  # it accepts no more drops; the next worker does
         yield finding("INBOX_NOT_TAKEN", "inbox", _waiting("file", old), count=len(old))
-    old = [age for age in it.requests if age > _NOT_TAKEN]
+    old = [age for age in state.requests if age > _NOT_TAKEN]
     if old:
         yield finding("REQUESTS_NOT_OBEYED", "control", _waiting("request", old), count=len(old))
 
 
 def _waiting(noun: str, ages: list[timedelta]) -> str:
-    return f"{counted(len(ages), noun)}, the oldest for {_shown(max(ages))}."
+    return f"{counted(len(ages), noun)}, the oldest for {span(max(ages).total_seconds())}."
 
 
 def _is_due(brief: JobRow, now: datetime) -> bool:
     return brief["next_attempt_at"] is None or clock.parse(brief["next_attempt_at"]) <= now
 
 
-def troubled(it: Queue) -> Iterator[Finding]:
+def failed_jobs(state: Queue) -> Iterator[Finding]:
     """Findings about failed, rejected and retrying jobs, one for each cause."""
-    for cause in record_cache.causes(it.briefs):
+    for cause in record_cache.causes(state.briefs):
         message = f"{cause['count']} with {cause['code']}; the newest is {cause['newest_job_id']}: {cause['message']}"
         remedy = of_all(cause["remediation"], cause)
         if cause["state"] == "failed":
             yield finding("JOBS_FAILED", cause["code"], message, remedy=remedy, count=cause["count"])
         elif cause["state"] == "rejected":
             yield finding("JOBS_REJECTED", cause["code"], message, remedy=remedy, count=cause["count"])
-    retrying = [(b["error"], _age_of(b, it.now)) for b in it.briefs if b["state"] == "retrying" and b["error"]]
+    retrying = [(b["error"], _age_of(b, state.now)) for b in state.briefs if b["state"] == "retrying" and b["error"]]
     for code in sorted({error["code"] for error, _ in retrying}):
         old = [(error, age) for error, age in retrying if error["code"] == code and age > _LONG_RETRYING]
         if code == "CHILD_START_FAILED":
@@ -196,9 +189,10 @@ def troubled(it: Queue) -> Iterator[Finding]:
             yield finding("CHILD_NOT_STARTING", "child", errors[0]["message"], count=len(errors))
         elif old:
             error = old[0][0]
-            message = f"{len(old)} with {code}, one for {_shown(max(age for _, age in old))}: {error['message']}"
+            longest = span(max(age for _, age in old).total_seconds())
+            message = f"{len(old)} with {code}, one for {longest}: {error['message']}"
             yield finding("JOBS_RETRYING", code, message, remedy=error["remediation"], count=len(old))
-    unnamed = it.rejected - sum(1 for brief in it.briefs if brief["state"] == "rejected")
+    unnamed = state.rejected - sum(1 for brief in state.briefs if brief["state"] == "rejected")
     if unnamed > 0:
         message = f"{counted(unnamed, 'file')} without a record."
         yield finding("JOBS_REJECTED", "rejected", message, count=unnamed)
@@ -208,39 +202,26 @@ def _age_of(brief: JobRow, now: datetime) -> timedelta:
     return now - clock.parse(brief["accepted_at"]) if brief["accepted_at"] else timedelta()
 
 
-def room(it: Queue) -> Iterator[Finding]:
+def capacity(state: Queue) -> Iterator[Finding]:
     """Findings about a large backlog and too many records."""
-    live = sum(1 for brief in it.briefs if not _has_ended(brief))
-    if it.most_active and live > _LARGE_SHARE * it.most_active:
-        yield finding("BACKLOG_LARGE", "queue", f"{live:,} of {it.most_active:,}.", count=live)
-    ended = len(it.briefs) - live
-    if ended > it.most_ended:
-        yield finding("RECORDS_MANY", "results", f"{ended:,}; {it.most_ended:,} are meant.", count=ended)
+    live = sum(1 for brief in state.briefs if not _has_ended(brief))
+    if state.most_active and live > _LARGE_SHARE * state.most_active:
+        yield finding("BACKLOG_LARGE", "queue", f"{live:,} of {state.most_active:,}.", count=live)
+    ended = len(state.briefs) - live
+    if ended > state.most_ended:
+        yield finding("RECORDS_MANY", "results", f"{ended:,}; {state.most_ended:,} is the limit.", count=ended)
 
 
-def files_fit(it: Queue) -> Iterator[Finding]:
+def consistency_findings(state: Queue) -> Iterator[Finding]:
     """Findings about damaged records, copies without a record, and a damaged queue file."""
-    if it.damaged:
-        yield finding("RECORDS_DAMAGED", "results", f"{_named(it.damaged)}.", count=len(it.damaged))
-    if not it.worker or it.copies_alone:
-        lone = sorted({*it.copies_alone, *it.without_copy})
+    if state.damaged:
+        yield finding("RECORDS_DAMAGED", "results", f"{shortened_list(state.damaged)}.", count=len(state.damaged))
+    if not state.worker or state.copies_alone:
+        lone = sorted({*state.copies_alone, *state.without_copy})
         if lone:
-            yield finding("COPIES_ALONE", "active", f"{_named(lone)}.", count=len(lone))
-    if it.queue_file is not None:
-        yield finding("QUEUE_FILE_DAMAGED", "queue", f"SQLite says: {it.queue_file}.")
+            yield finding("COPIES_ALONE", "active", f"{shortened_list(lone)}.", count=len(lone))
+    if state.queue_file is not None:
+        yield finding("QUEUE_FILE_DAMAGED", "queue", f"SQLite says: {state.queue_file}.")
 
 
-def _named(ids: list[str]) -> str:
-    shown = ", ".join(sorted(ids)[:_SHOWN])
-    return shown + (f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else "")
-
-
-def _shown(age: timedelta) -> str:
-    seconds = age.total_seconds()
-    for unit, length in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds / length:.0f} {unit}"
-    return f"{seconds:.0f} seconds"
-
-
-CHECKS = (waiting, troubled, room, files_fit)
+CHECKS = (waiting, failed_jobs, capacity, consistency_findings)

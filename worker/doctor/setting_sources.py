@@ -28,7 +28,7 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class IneffectiveSettings:
     """Names of variables without effect; it contains no values.
 
     ``ignored`` are in the workspace's ``.env``, where they are not allowed. ``apart`` were dropped because the rest of
@@ -41,7 +41,9 @@ class Said:
     cognees: tuple[str, ...]
 
 
-def survey(settings: Settings, environment: Mapping[str, str], workspace_env: Path | None, trusted: bool) -> Said:
+def survey(
+    settings: Settings, environment: Mapping[str, str], workspace_env: Path | None, trusted: bool
+) -> IneffectiveSettings:
     """The variables without effect. Raises OSError, or ValueError for an unreadable ``.env``."""
     in_file = _dotenv(workspace_env)
     unknown = [*_unknown(environment, "environment"), *_unknown(in_file, ".env of the workspace")]
@@ -52,7 +54,7 @@ def survey(settings: Settings, environment: Mapping[str, str], workspace_env: Pa
         name for group in groups() for name in group
         if name in set_names and name not in settings.sources and all(other in set_names for other in group)
     ]  # fmt: skip
-    return Said(
+    return IneffectiveSettings(
         tuple(unknown),
         tuple(sorted(map(variable, set_in_file - allowed))),
         tuple(map(variable, apart)),
@@ -60,9 +62,9 @@ def survey(settings: Settings, environment: Mapping[str, str], workspace_env: Pa
     )
 
 
-def _unknown(said: Mapping[str, str | None], source: str) -> list[Unknown]:
+def _unknown(ineffective: Mapping[str, str | None], source: str) -> list[Unknown]:
     known = [variable(name) for name in names()]
-    strange = sorted(name for name in said if name.startswith(PREFIX) and name not in known)
+    strange = sorted(name for name in ineffective if name.startswith(PREFIX) and name not in known)
     return [Unknown(name, source, next(iter(nearest(name, known)), None)) for name in strange]
 
 

@@ -14,71 +14,71 @@ from jobs.layout import Workspace
 
 from ..wording import counted
 from . import setting_sources
-from .setting_sources import Said
+from .setting_sources import IneffectiveSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SettingsState:
     """The settings, the variables without effect, and why no language model can be used, if so."""
 
     settings: Settings
-    said: Said
+    ineffective: IneffectiveSettings
     llm_problem: JobError | None
 
 
-def gather(workspace: Workspace, settings: Settings, trusted: bool) -> Found:
+def gather(workspace: Workspace, settings: Settings, trusted: bool) -> SettingsState:
     """Read the settings' sources. Raises OSError, or ValueError for an unreadable ``.env``."""
-    said = setting_sources.survey(settings, inherited_environment(), workspace.env_file, trusted)
+    ineffective = setting_sources.survey(settings, inherited_environment(), workspace.env_file, trusted)
     try:
         llm.require(settings)
     except JobError as error:
-        return Found(settings, said, error)
-    return Found(settings, said, None)
+        return SettingsState(settings, ineffective, error)
+    return SettingsState(settings, ineffective, None)
 
 
-def misspelt(it: Found) -> Iterator[Finding]:
+def misspelt(state: SettingsState) -> Iterator[Finding]:
     """A finding for each unknown variable."""
-    for unknown in it.said.unknown:
+    for unknown in state.ineffective.unknown:
         near = f" {unknown.near} may be meant." if unknown.near else ""
-        yield finding("VARIABLE_UNKNOWN", unknown.variable, f"It stands in: {unknown.source}.{near}")
+        yield finding("VARIABLE_UNKNOWN", unknown.variable, f"Set in: {unknown.source}.{near}")
 
 
-def without_effect(it: Found) -> Iterator[Finding]:
+def without_effect(state: SettingsState) -> Iterator[Finding]:
     """Findings about variables that are ignored or dropped."""
-    if it.said.ignored:
-        yield finding("ENV_FILE_IGNORED", ".env", f"It says {', '.join(it.said.ignored)}.")
-    for variable in it.said.apart:
+    if state.ineffective.ignored:
+        yield finding("ENV_FILE_IGNORED", ".env", f"It says {', '.join(state.ineffective.ignored)}.")
+    for variable in state.ineffective.apart:
         yield finding("SOURCES_APART", variable, f"{variable} has no effect.")
-    if it.said.cognees:
-        yield finding("COGNEE_VARIABLE_IGNORED", "environment", f"There is {', '.join(it.said.cognees)}.")
+    if state.ineffective.cognees:
+        yield finding("COGNEE_VARIABLE_IGNORED", "environment", f"There is {', '.join(state.ineffective.cognees)}.")
 
 
-def providers(it: Found) -> Iterator[Finding]:
+def providers(state: SettingsState) -> Iterator[Finding]:
     """Findings about the embedding model and the language model."""
-    embedding = it.settings.embedding
+    embedding = state.settings.embedding
     if embedding.is_local and embedding.dimensions != DIMENSIONS:
         message = f"EMBEDDING_DIMENSIONS is {embedding.dimensions}; the model {embedding.model} makes {DIMENSIONS}."
         yield finding("EMBEDDING_MISFIT", "embedding", message)
-    if it.llm_problem is None:
-        yield finding("LLM_SET", "language model", f"The provider is {llm.provider_of(it.settings)}.")
-    elif it.llm_problem.code == "LLM_NOT_CONFIGURED" and not _names_one(it.settings):
+    if state.llm_problem is None:
+        yield finding("LLM_SET", "language model", f"The provider is {llm.provider_of(state.settings)}.")
+    elif state.llm_problem.code == "LLM_NOT_CONFIGURED" and not _names_one(state.settings):
         yield finding("LLM_ABSENT", "language model")
     else:
-        yield finding("LLM_MISFIT", "language model", it.llm_problem.message)
+        yield finding("LLM_MISFIT", "language model", state.llm_problem.message)
 
 
 def _names_one(settings: Settings) -> bool:
     return any((settings.llm_provider, settings.llm_model, settings.llm_endpoint))
 
 
-def in_force(it: Found) -> Iterator[Finding]:
+def in_force(state: SettingsState) -> Iterator[Finding]:
     """Findings about redaction, test jobs, and the settings that differ from their defaults."""
-    if not it.settings.redact_secrets:
-        source = it.settings.sources.get("redact_secrets", "default")
+    if not state.settings.redact_secrets:
+        source = state.settings.sources.get("redact_secrets", "default")
         yield finding("REDACTION_OFF", "redact_secrets", f"It comes from: {source}.")
-    if it.settings.test_jobs:
+    if state.settings.test_jobs:
         yield finding("TEST_JOBS_ON", "test_jobs")
-    rows = [row for row in table(it.settings) if row.source != "default"]
+    rows = [row for row in table(state.settings) if row.source != "default"]
     if rows:
         listed = ", ".join(f"{row.variable} from {row.source}" for row in rows)
         yield finding("SETTINGS_SET", counted(len(rows), "setting"), f"{listed}.", count=len(rows))

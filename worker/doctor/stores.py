@@ -18,9 +18,8 @@ from jobs.errors import JobError
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
-from ..wording import counted
+from ..wording import MIB, counted
 
-MIB = 1024 * 1024
 _LARGE_LOG = 256 * MIB
 _BEHIND = timedelta(minutes=15)
 _UNFINISHED = timedelta(minutes=15)
@@ -95,9 +94,9 @@ def _size_below(path: Path) -> int:
     return sum(size_of(Path(place, name)) for place, _, names in os.walk(path) for name in names)
 
 
-def database_file(it: Stores) -> Iterator[Finding]:
+def database_file(state: Stores) -> Iterator[Finding]:
     """Findings about memory.db itself: damage, its format, its size."""
-    store = it.store
+    store = state.store
     if store.problem is not None:
         code = "STORE_OF_NEWER_FORMAT" if store.problem.code == "STORE_NEWER" else "STORE_CLOSED"
         damaged = "malformed" in store.problem.message or "not a database" in store.problem.message
@@ -115,19 +114,19 @@ def database_file(it: Stores) -> Iterator[Finding]:
         )
     if store.log_size > _LARGE_LOG:
         yield finding("LOG_OF_STORE_LARGE", "store", f"It has {store.log_size / MIB:,.0f} MiB.")
-    if it.files.backups:
+    if state.files.backups:
         yield finding(
-            "BACKUPS_LEFT", "backups", f"There is {', '.join(it.files.backups)}.", count=len(it.files.backups)
+            "BACKUPS_LEFT", "backups", f"There is {', '.join(state.files.backups)}.", count=len(state.files.backups)
         )
 
 
-def index(it: Stores) -> Iterator[Finding]:
+def index(state: Stores) -> Iterator[Finding]:
     """Findings about the vectors and the word index."""
-    store = it.store
+    store = state.store
     if not store.is_present or store.whole:
         return
-    if store.embedder is not None and store.embedder != it.embedder:
-        message = f"They have {store.embedder}; the settings name {it.embedder}."
+    if store.embedder is not None and store.embedder != state.embedder:
+        message = f"They have {store.embedder}; the settings name {state.embedder}."
         yield finding("MODEL_CHANGED", "embedding", message)
     if store.vectors_outdated or store.words_outdated:
         yield finding("INDEX_OF_OLDER_FORMAT", "index")
@@ -136,42 +135,42 @@ def index(it: Stores) -> Iterator[Finding]:
     if store.words != store.memories and not store.words_outdated:
         has = "There is no index" if store.words < 0 else f"It has {store.words:,}"
         yield finding("WORDS_LACKING", "words", f"{has} for {counted(store.memories, 'memory')}.")
-    if store.unfinished_since and it.now - clock.parse(store.unfinished_since) > _UNFINISHED:
+    if store.unfinished_since and state.now - clock.parse(store.unfinished_since) > _UNFINISHED:
         message = f"It began at {store.unfinished_since}."
         yield finding("FORGETTING_UNFINISHED", "forgetting", message, count=store.unfinished)
 
 
-def graph(it: Stores) -> Iterator[Finding]:
+def graph(state: Stores) -> Iterator[Finding]:
     """Findings about the outbox, the knowledge graph and quarantined graphs."""
-    store = it.store
-    if store.pending_since and it.now - clock.parse(store.pending_since) > _BEHIND:
+    store = state.store
+    if store.pending_since and state.now - clock.parse(store.pending_since) > _BEHIND:
         message = f"{counted(store.pending, 'change')}, the oldest since {store.pending_since}."
         yield finding("GRAPH_BEHIND", "outbox", message, count=store.pending)
     for code, count in store.refused.items():
         yield finding("GRAPH_REFUSED", "outbox", f"{count} with {code}.", count=count)
     graph_model = store.meta.get("graph_embedder")
-    if graph_model is not None and not (it.files.graph and it.files.vectors):
+    if graph_model is not None and not (state.files.graph and state.files.vectors):
         yield finding("GRAPH_GONE", "graph")
     if graph_model is not None and store.embedder is not None and graph_model != store.embedder:
         yield finding("GRAPH_OF_OTHER_MODEL", "graph", f"They have {graph_model}; the memories have {store.embedder}.")
-    if it.files.cut_off:
-        yield finding("GRAPH_CUT_OFF", "graph", f"There is {', '.join(it.files.cut_off)}.")
+    if state.files.cut_off:
+        yield finding("GRAPH_CUT_OFF", "graph", f"There is {', '.join(state.files.cut_off)}.")
     openings = store.meta.get("graph_openings", "0")
     if openings.isdecimal() and int(openings) > 1:
         yield finding("GRAPH_DEADLY", "graph", f"It did so {openings} times in a row.", count=int(openings))
-    if it.files.quarantined:
-        message = f"{it.files.quarantined} of {it.files.quarantined_size / MIB:,.1f} MiB."
-        yield finding("SET_ASIDE", "set-aside", message, count=it.files.quarantined)
+    if state.files.quarantined:
+        message = f"{state.files.quarantined} of {state.files.quarantined_size / MIB:,.1f} MiB."
+        yield finding("SET_ASIDE", "set-aside", message, count=state.files.quarantined)
     ours = graph_model is not None or store.meta.get("cognee_is_ours") == "yes"
-    if it.files.earlier or (it.files.cognee and store.problem is None and not ours):
-        yield finding("OLD_STORES", "cognee", count=max(1, it.files.earlier))
+    if state.files.earlier or (state.files.cognee and store.problem is None and not ours):
+        yield finding("OLD_STORES", "cognee", count=max(1, state.files.earlier))
 
 
-def embedding_model(it: Stores) -> Iterator[Finding]:
+def embedding_model(state: Stores) -> Iterator[Finding]:
     """A finding when the files of the local embedding model are missing or wrong."""
-    if it.model is not None:
-        code = "MODEL_ABSENT" if it.model.code == "MODEL_MISSING" else "MODEL_WRONG"
-        yield finding(code, "model", it.model.message)
+    if state.model is not None:
+        code = "MODEL_ABSENT" if state.model.code == "MODEL_MISSING" else "MODEL_WRONG"
+        yield finding(code, "model", state.model.message)
 
 
 CHECKS = (database_file, index, graph, embedding_model)

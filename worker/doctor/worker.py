@@ -8,50 +8,34 @@ import stat
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import psutil
 
 from bridge.graph import llm
 from bridge.settings import Settings
-from jobs import clock, heartbeat as beats, plain_files
+from jobs import clock, heartbeat as heartbeats, plain_files
 from jobs.errors import JobError
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 from jobs.lock import NOTE_LIMIT, is_held
 
 from .. import boot
+from ..processes import Process, is_orphan, processes
 from ..version import VERSION
+from ..wording import MIB
+from .entries import modified_at
 
-Role = Literal["worker", "child", "server"]
-Beat = dict[str, Any]
+Heartbeat = dict[str, Any]
 
-_SILENT = timedelta(seconds=beats.STALE_SECONDS)
+_SILENT = timedelta(seconds=heartbeats.STALE_SECONDS)
 _LONG_PAUSE = timedelta(hours=12)
 _HTTP_SECONDS = 1.0
 _LOG_TAIL_BYTES = 256 * 1024
 _PLAIN_ERROR = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),\d+ (?:ERROR|CRITICAL) ")
 _JSON_ERROR = re.compile(r'\{"at": "([^"]+)", "level": "(?:ERROR|CRITICAL)"')
-_MODULES: dict[str, Role] = {
-    "worker.child.main": "child",
-    "worker.server.main": "server",
-    "worker.child_main": "child",  # the name in version 0.4.0
-    "worker.server": "server",
-    "worker": "worker",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Process:
-    """A process of this program for this workspace. ``parent`` is the worker's process id on its command line."""
-
-    pid: int
-    role: Role
-    parent: int | None
-    has_parent: bool
-    is_successor: bool = False
 
 
 @dataclass(slots=True)
@@ -59,15 +43,15 @@ class Worker:
     """The state of the worker. Its ``http`` field is the problem with its address, None when there is none."""
 
     now: datetime
-    beat: Beat | None = None
-    beat_is_damaged: bool = False
+    heartbeat: Heartbeat | None = None
+    heartbeat_is_damaged: bool = False
     lock_is_there: bool = False
     lock_is_safe: bool = True
     is_alive: bool = False
     note: str = ""
     boot_id: str | None = None
     successor: bool = False
-    beat_process: bool | None = None  # whether its process exists; None when unknown
+    heartbeat_process: bool | None = None  # whether its process exists; None when unknown
     processes: list[Process] = field(default_factory=list)
     token_mode: int | None = None
     paused_since: datetime | None = None
@@ -78,10 +62,10 @@ class Worker:
     child_limit: int = 0
 
 
-def heartbeat(workspace: Workspace) -> tuple[Beat | None, bool]:
+def read_heartbeat(workspace: Workspace) -> tuple[Heartbeat | None, bool]:
     """The heartbeat, None when it is absent or unreadable; and whether it is there but unreadable."""
     try:
-        value: Beat = {**(beats.read(workspace.spool) or {})}
+        value: Heartbeat = {**(heartbeats.read(workspace.spool) or {})}
         if isinstance(value.get("pid"), int) and isinstance(value.get("state"), str):
             clock.parse(value["heartbeat_at"])
             return value, False
@@ -94,7 +78,7 @@ def gather(workspace: Workspace, settings: Settings, now: datetime, *, probe_htt
     """Read the state of the worker. With ``probe_http``, its address is requested too. Raises OSError, psutil.Error."""
     paths = workspace.spool
     state = Worker(now, boot_id=boot.boot_id(), embedder=settings.embedding.identity)
-    state.beat, state.beat_is_damaged = heartbeat(workspace)
+    state.heartbeat, state.heartbeat_is_damaged = read_heartbeat(workspace)
     state.lock_is_there = os.path.lexists(paths.lock)
     state.lock_is_safe = not state.lock_is_there or plain_files.is_own_file(paths.lock)
     state.is_alive = is_held(paths.lock)
@@ -102,42 +86,16 @@ def gather(workspace: Workspace, settings: Settings, now: datetime, *, probe_htt
     state.successor = is_held(paths.successor_lock)
     state.processes = list(processes(workspace))
     state.token_mode = _mode(paths.token)
-    state.paused_since = _changed(paths.paused)
+    state.paused_since = modified_at(paths.paused)
     state.log_errors = _errors_within_a_day(paths.log, now)
     state.llm_configured = llm.is_configured(settings)
-    state.child_limit = settings.child_memory_mib * 1024 * 1024
-    if state.beat is not None:
-        same_run = state.beat.get("boot_id") in (None, state.boot_id)
-        state.beat_process = same_run and _is_python(state.beat["pid"])
+    state.child_limit = settings.child_memory_mib * MIB
+    if state.heartbeat is not None:
+        same_run = state.heartbeat.get("boot_id") in (None, state.boot_id)
+        state.heartbeat_process = same_run and _is_python(state.heartbeat["pid"])
         if state.is_alive and probe_http:
-            state.http = _http_problem(state.beat)
+            state.http = _http_problem(state.heartbeat)
     return state
-
-
-def processes(workspace: Workspace) -> Iterator[Process]:
-    """This user's processes of this program for the workspace, recognised by their command lines."""
-    for process in psutil.process_iter(["pid", "ppid", "cmdline", "uids"]):
-        known = process.info
-        words = known["cmdline"] or []
-        if len(words) < 4 or words[1] != "-m" or words[2] not in _MODULES or _is_anothers(known["uids"]):
-            continue
-        role = _MODULES[words[2]]
-        if role == "worker":
-            if workspace_of(words) == str(workspace.root):
-                yield Process(known["pid"], role, None, True, "--successor" in words)
-        elif words[3] == str(workspace.root) and len(words) > 4 and words[4].isdecimal():
-            parent = int(words[4])
-            yield Process(known["pid"], role, parent, known["ppid"] == parent)
-
-
-def workspace_of(words: list[str]) -> str | None:
-    """The workspace in the command line of a worker, None when it has none."""
-    index = words.index("--workspace") + 1 if "--workspace" in words else len(words)
-    return words[index] if index < len(words) else None
-
-
-def _is_anothers(uids: Any) -> bool:
-    return sys.platform != "win32" and (uids is None or uids.real != os.getuid())
 
 
 def _is_python(pid: int) -> bool | None:
@@ -167,24 +125,17 @@ def _mode(path: Path) -> int | None:
         return None
 
 
-def _changed(path: Path) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(path.lstat().st_mtime, UTC)
-    except (OSError, ValueError, OverflowError):
-        return None
-
-
-def _http_problem(beat: Beat) -> str | None:
+def _http_problem(heartbeat: Heartbeat) -> str | None:
     """Why the worker does not answer at its address, None when it does.
 
     A request is sent only when the serving process runs, because a connection would start one.
     """
-    http = beat.get("http")
+    http = heartbeat.get("http")
     url = http.get("url") if isinstance(http, dict) else None
     if not isinstance(http, dict) or not isinstance(url, str):
         return None
     if not http.get("serving"):
-        return None if _listens(beat["pid"], url) else f"Nobody listens on {url}."
+        return None if _listens(heartbeat["pid"], url) else f"No process listens on {url}."
     from http.client import HTTPConnection, HTTPException
 
     host, _, port = url.removeprefix("http://").partition(":")
@@ -225,90 +176,87 @@ def _errors_within_a_day(path: Path, now: datetime) -> int:
 # --- the checks ---
 
 
-def lock(it: Worker) -> Iterator[Finding]:
+def lock(state: Worker) -> Iterator[Finding]:
     """Findings about the lock, the heartbeat and the token, compared with the process."""
-    beat = it.beat
-    if not it.lock_is_safe:
+    heartbeat = state.heartbeat
+    if not state.lock_is_safe:
         yield finding("LOCK_UNSAFE", "lock")
-    if it.beat_is_damaged:
+    if state.heartbeat_is_damaged:
         yield finding("HEARTBEAT_DAMAGED", "heartbeat")
-    if beat is None:
-        if not it.is_alive and it.token_mode is not None:
+    if heartbeat is None:
+        if not state.is_alive and state.token_mode is not None:
             yield finding("HEARTBEAT_LEFT", "token", "There is a token of a worker that is gone.")
         return
-    age = it.now - clock.parse(beat["heartbeat_at"])
-    who = f"Its process id is {beat['pid']}; it wrote last at {beat['heartbeat_at']}."
-    ended = beat["state"] == "stopped"
-    if it.is_alive:
-        if beat.get("boot_id") not in (None, it.boot_id) or (it.beat_process is False and not ended):
+    age = state.now - clock.parse(heartbeat["heartbeat_at"])
+    who = f"Its process id is {heartbeat['pid']}; it wrote last at {heartbeat['heartbeat_at']}."
+    ended = heartbeat["state"] == "stopped"
+    if state.is_alive:
+        if heartbeat.get("boot_id") not in (None, state.boot_id) or (state.heartbeat_process is False and not ended):
             yield finding("HEARTBEAT_FOREIGN", "heartbeat", who)
         elif age > _SILENT and not ended:
             yield finding("WORKER_SILENT", "worker", who)
-    elif it.beat_process and not ended and age < _SILENT:
+    elif state.heartbeat_process and not ended and age < _SILENT:
         yield finding("LOCK_GONE", "lock", who)
     elif not ended:
         yield finding("HEARTBEAT_LEFT", "heartbeat, token", who)
-    if not it.is_alive and it.note and not ended:
+    if not state.is_alive and state.note and not ended:
         yield finding("WORKER_DIED", "worker", who)
 
 
-def several(it: Worker) -> Iterator[Finding]:
+def process_findings(state: Worker) -> Iterator[Finding]:
     """Findings about several workers, a waiting successor and orphaned processes."""
-    workers = [process for process in it.processes if process.role == "worker" and not process.is_successor]
+    workers = [process for process in state.processes if process.role == "worker" and not process.is_successor]
     if len(workers) > 1:
         ids = ", ".join(str(process.pid) for process in workers)
         yield finding("WORKERS_MANY", "worker", f"Their process ids are {ids}.", count=len(workers))
-    if it.successor:
+    if state.successor:
         yield finding("SUCCESSOR_WAITS", "worker")
-    orphans = [process for process in it.processes if is_orphan(process)]
+    orphans = [process for process in state.processes if is_orphan(process)]
     if orphans:
         ids = ", ".join(f"{process.pid} ({process.role})" for process in orphans)
         yield finding("ORPHANS", "processes", f"Their process ids are {ids}.", count=len(orphans))
 
 
-def is_orphan(process: Process) -> bool:
-    """Whether a child process has lost its worker."""
-    return process.role != "worker" and not process.has_parent
-
-
-def what_it_runs(it: Worker) -> Iterator[Finding]:
+def version_findings(state: Worker) -> Iterator[Finding]:
     """Findings when the worker's version, settings or child size differ from what is expected."""
-    beat = it.beat
-    if beat is None or not it.is_alive:
+    heartbeat = state.heartbeat
+    if heartbeat is None or not state.is_alive:
         return
-    if beat.get("version") != VERSION:
-        yield finding("WORKER_OF_OTHER_VERSION", "worker", f"It runs {beat.get('version')}; installed is {VERSION}.")
-    if beat.get("embedder") != it.embedder:
-        message = f"It embeds with {beat.get('embedder')}; the settings name {it.embedder}."
+    if heartbeat.get("version") != VERSION:
+        yield finding(
+            "WORKER_OF_OTHER_VERSION", "worker", f"It runs {heartbeat.get('version')}; installed is {VERSION}."
+        )
+    if heartbeat.get("embedder") != state.embedder:
+        message = f"It embeds with {heartbeat.get('embedder')}; the settings name {state.embedder}."
         yield finding("WORKER_OF_OTHER_SETTINGS", "embedding", message)
-    if bool(beat.get("llm_configured")) != it.llm_configured:
-        has, names = ("has one", "name none") if beat.get("llm_configured") else ("has none", "name one")
+    if bool(heartbeat.get("llm_configured")) != state.llm_configured:
+        has, names = ("has one", "name none") if heartbeat.get("llm_configured") else ("has none", "name one")
         yield finding("WORKER_OF_OTHER_SETTINGS", "language model", f"It {has}; the settings {names}.")
-    child = beat.get("child")
+    child = heartbeat.get("child")
     size = child.get("memory_bytes") if isinstance(child, dict) else None
-    if isinstance(size, int) and it.child_limit and size > 0.8 * it.child_limit:
-        yield finding("CHILD_LARGE", "child", f"It takes {size >> 20:,} of {it.child_limit >> 20:,} MiB.")
+    if isinstance(size, int) and state.child_limit and size > 0.8 * state.child_limit:
+        yield finding("CHILD_LARGE", "child", f"It takes {size >> 20:,} of {state.child_limit >> 20:,} MiB.")
 
 
-def what_it_says(it: Worker) -> Iterator[Finding]:
+def heartbeat_findings(state: Worker) -> Iterator[Finding]:
     """Findings from the heartbeat, the pause file, the token and the log."""
-    if it.paused_since is not None:
-        long = it.now - it.paused_since > _LONG_PAUSE
-        yield finding("PAUSED_FOR_LONG" if long else "PAUSED", "worker", f"Since {clock.iso(it.paused_since)}.")
-    if it.beat is not None and it.is_alive:
-        if it.beat["state"] in ("draining", "exiting"):
-            yield finding("LEAVING", "worker", f"It is {it.beat['state']}.")
-        if it.beat.get("watcher") == "failed":
+    if state.paused_since is not None:
+        long = state.now - state.paused_since > _LONG_PAUSE
+        yield finding("PAUSED_FOR_LONG" if long else "PAUSED", "worker", f"Since {clock.iso(state.paused_since)}.")
+    if state.heartbeat is not None and state.is_alive:
+        if state.heartbeat["state"] in ("draining", "exiting"):
+            yield finding("LEAVING", "worker", f"It is {state.heartbeat['state']}.")
+        if state.heartbeat.get("watcher") == "failed":
             yield finding("EVENTS_FAILED", "watcher")
-        http = it.beat.get("http")
+        http = state.heartbeat.get("http")
         if isinstance(http, dict) and http.get("problem"):
             yield finding("HTTP_PROBLEM", "http", f"{http['problem']}.")
-    if it.http is not None:
-        yield finding("HTTP_SILENT", "http", it.http)
-    if it.is_alive and it.token_mode is not None and it.token_mode & 0o077:
-        yield finding("TOKEN_OPEN", "token", f"Its mode is {it.token_mode:04o}.")
-    if it.log_errors:
-        yield finding("LOG_HAS_ERRORS", "log", f"In all: {it.log_errors}.", count=it.log_errors)
+    if state.http is not None:
+        yield finding("HTTP_SILENT", "http", state.http)
+    if state.is_alive and state.token_mode is not None and state.token_mode & 0o077:
+        yield finding("TOKEN_OPEN", "token", f"Its mode is {state.token_mode:04o}.")
+    if state.log_errors:
+        yield finding("LOG_HAS_ERRORS", "log", f"In all: {state.log_errors}.", count=state.log_errors)
 
 
-CHECKS = (lock, several, what_it_runs, what_it_says)
+CHECKS = (lock, process_findings, version_findings, heartbeat_findings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import stat
@@ -17,22 +16,23 @@ from jobs import plain_files
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
+from .entries import shortened_list, walk
+
 _MOST_ENTRIES = 100_000
 _PART = re.compile(r"\..*\.tmp")
 _OLD_PART = timedelta(days=1)
-_SHOWN = 3
 
 UNSEEN = TrustState(None, False, "It cannot be looked at.")
 
 
 @dataclass(slots=True)
-class Kept:
+class WorkspaceFiles:
     """The files of the workspace's own folders, as paths; each list has the files with one problem. ``parts`` are
     old temporary files."""
 
     root: Path
     exists: bool
-    standing: TrustState
+    trust_state: TrustState
     folders: list[Path] = field(default_factory=list)
     open: list[Path] = field(default_factory=list)
     others: list[Path] = field(default_factory=list)
@@ -42,30 +42,30 @@ class Kept:
     not_ignored: list[Path] = field(default_factory=list)
 
 
-def gather(workspace: Workspace, standing: TrustState, now: datetime) -> Kept:
+def gather(workspace: Workspace, trust_state: TrustState, now: datetime) -> WorkspaceFiles:
     """Read the state of the workspace. Folders of another user are not read."""
-    kept = Kept(workspace.root, workspace.exists, standing)
-    if not kept.exists:
-        return kept
-    kept.folders = [folder for folder in workspace.own_folders if folder.is_dir() and not folder.is_symlink()]
-    if standing.foreign is not None:
-        return kept  # another user's files are not examined at all
-    if len(kept.folders) < len(workspace.own_folders) and not os.access(kept.root, os.W_OK | os.X_OK):
-        kept.closed.append(kept.root)  # the workspace's own folders cannot be created
+    state = WorkspaceFiles(workspace.root, workspace.exists, trust_state)
+    if not state.exists:
+        return state
+    state.folders = [folder for folder in workspace.own_folders if folder.is_dir() and not folder.is_symlink()]
+    if trust_state.foreign is not None:
+        return state  # another user's files are not examined at all
+    if len(state.folders) < len(workspace.own_folders) and not os.access(state.root, os.W_OK | os.X_OK):
+        state.closed.append(state.root)  # the workspace's own folders cannot be created
     left = _MOST_ENTRIES
     written_by_name = {workspace.memory, workspace.spool.worker}
-    for folder in kept.folders:
+    for folder in state.folders:
         if not (folder / ".gitignore").is_file():
-            kept.not_ignored.append(folder)
+            state.not_ignored.append(folder)
         is_closed = not _is_open(folder.lstat())
-        for path, status in _walk(folder, kept.closed):
+        for path, status in walk(folder, state.closed):
             left -= 1
             if left < 0:
-                return kept
+                return state
             # In a folder closed to others, the mode of a dropped file is harmless.
             matters = not is_closed or stat.S_ISDIR(status.st_mode) or path.parent in written_by_name
-            _sort(kept, path, status, (now - _OLD_PART).timestamp(), matters=matters)
-    return kept
+            _sort(state, path, status, (now - _OLD_PART).timestamp(), matters=matters)
+    return state
 
 
 def _is_open(status: os.stat_result) -> bool:
@@ -73,69 +73,50 @@ def _is_open(status: os.stat_result) -> bool:
     return sys.platform != "win32" and bool(status.st_mode & 0o077)
 
 
-def _walk(folder: Path, closed: list[Path]) -> Iterator[tuple[Path, os.stat_result]]:
-    """The folder and everything below it; links are not followed. Unreadable folders are added to ``closed``."""
-    with contextlib.suppress(OSError):
-        yield folder, folder.lstat()
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                with contextlib.suppress(FileNotFoundError):  # it was removed meanwhile
-                    if entry.is_dir(follow_symlinks=False):
-                        yield from _walk(Path(entry.path), closed)
-                    else:
-                        yield Path(entry.path), entry.stat(follow_symlinks=False)
-    except OSError:
-        closed.append(folder)
-
-
-def _sort(kept: Kept, path: Path, status: os.stat_result, parts_before: float, *, matters: bool) -> None:
+def _sort(state: WorkspaceFiles, path: Path, status: os.stat_result, parts_before: float, *, matters: bool) -> None:
     if stat.S_ISLNK(status.st_mode):
-        kept.links.append(path)
+        state.links.append(path)
         return
     if not plain_files.belongs_to_user(status):
-        kept.others.append(path)
+        state.others.append(path)
     elif sys.platform != "win32":
         if matters and _is_open(status):
-            kept.open.append(path)
+            state.open.append(path)
         wanted = 0o700 if stat.S_ISDIR(status.st_mode) else 0o400
         if status.st_mode & wanted != wanted:
-            kept.closed.append(path)
+            state.closed.append(path)
     is_part = _PART.fullmatch(path.name) and stat.S_ISREG(status.st_mode)
     if is_part and status.st_mtime < parts_before:
-        kept.parts.append(path)
+        state.parts.append(path)
 
 
 # --- the checks ---
 
 
-def trust_state(it: Kept) -> Iterator[Finding]:
+def trust_findings(state: WorkspaceFiles) -> Iterator[Finding]:
     """A finding when the workspace is missing, belongs to another user, or is unused."""
-    if not it.exists:
-        yield finding("WORKSPACE_ABSENT", str(it.root))
-    elif it.standing.foreign is not None and it.standing is not UNSEEN:  # UNSEEN has its own finding
-        yield finding("WORKSPACE_FOREIGN", "workspace", it.standing.foreign)
-    elif not it.folders:
+    if not state.exists:
+        yield finding("WORKSPACE_ABSENT", str(state.root))
+    elif state.trust_state.foreign is not None and state.trust_state is not UNSEEN:  # UNSEEN has its own finding
+        yield finding("WORKSPACE_FOREIGN", "workspace", state.trust_state.foreign)
+    elif not state.folders:
         yield finding("WORKSPACE_UNUSED", "workspace")
 
 
-def access(it: Kept) -> Iterator[Finding]:
+def access(state: WorkspaceFiles) -> Iterator[Finding]:
     """Findings about owners, permissions, links, .gitignore and temporary files."""
     for code, paths in (
-        ("OTHER_OWNER", it.others),
-        ("WORKSPACE_CLOSED", it.closed),
-        ("OPEN_TO_OTHERS", it.open),
-        ("LINKS_INSIDE", it.links),
-        ("NOT_IGNORED", it.not_ignored),
-        ("PARTS_LEFT", it.parts),
+        ("OTHER_OWNER", state.others),
+        ("WORKSPACE_CLOSED", state.closed),
+        ("OPEN_TO_OTHERS", state.open),
+        ("LINKS_INSIDE", state.links),
+        ("NOT_IGNORED", state.not_ignored),
+        ("PARTS_LEFT", state.parts),
     ):
         if paths:
-            yield finding(code, _named(it.root, paths), count=len(paths))
+            yield finding(
+                code, shortened_list(path.relative_to(state.root).as_posix() for path in paths), count=len(paths)
+            )
 
 
-def _named(root: Path, paths: list[Path]) -> str:
-    shown = [path.relative_to(root).as_posix() for path in sorted(paths)[:_SHOWN]]
-    return ", ".join(shown) + (f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else "")
-
-
-CHECKS = (trust_state, access)
+CHECKS = (trust_findings, access)

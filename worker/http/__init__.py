@@ -5,7 +5,7 @@ process that listens. It does not know how a query is answered or how a job runs
 
 ``api``: the ASGI application, made of all routes behind the gate.
 ``gate``: the access check before every request, and the security headers.
-``answers``: the thread pools, the ``Reader`` and the current settings behind all routes.
+``executor``: the thread pools, the ``Reader`` and the current settings behind all routes.
 ``bodies``: reading and validating request bodies and query parameters.
 ``replies``: from envelopes to HTTP replies: statuses, headers, entity tags.
 ``questions``: the routes of queries.

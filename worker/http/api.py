@@ -17,23 +17,23 @@ from . import (
     queue as http_queue,
     state as http_state,
 )
-from .answers import Answers
+from .executor import RequestExecutor
 from .gate import Gate
 from .replies import no_route
 
 
-def app(answers: Answers, token: str, port: int) -> ASGIApp:
+def app(executor: RequestExecutor, token: str, port: int) -> ASGIApp:
     """The ASGI application for a server on ``port``; clients authenticate with ``token``."""
-    known = RecordCache(answers.workspace.spool)
+    known = RecordCache(executor.workspace.spool)
     routes = [
-        *http_state.routes(answers),
-        *http_questions.routes(answers),
-        *http_queue.routes(answers, known),
-        *http_jobs.routes(answers, known),
-        *http_memories.routes(answers),
-        *http_metrics.routes(answers),
-        *http_page.routes(answers, token),
+        *http_state.routes(executor),
+        *http_questions.routes(executor),
+        *http_queue.routes(executor, known),
+        *http_jobs.routes(executor, known),
+        *http_memories.routes(executor),
+        *http_metrics.routes(executor),
+        *http_page.routes(executor, token),
     ]
     inner = Starlette(routes=routes, exception_handlers={HTTPException: no_route})
     inner.router.redirect_slashes = False
-    return http_metrics.Counted(Gate(inner, token, port), answers.figures)
+    return http_metrics.Counted(Gate(inner, token, port), executor.figures)

@@ -102,7 +102,7 @@ class Query:
         """``known`` are the parameters that the route accepts. Raises JobError: ARGUMENT_INVALID for others, for
         repeated ones, and when the query string is too long."""
         if len(request.scope["query_string"]) > _QUERY_BYTES:
-            raise JobError("ARGUMENT_INVALID", f"What stands behind the ? is longer than {_QUERY_BYTES} bytes.")
+            raise JobError("ARGUMENT_INVALID", f"The query string is longer than {_QUERY_BYTES} bytes.")
         self._given: dict[str, str] = {}
         for name, value in request.query_params.multi_items():
             require_known(name, known)
@@ -122,17 +122,17 @@ class Query:
             raise _wrong(name, f"has 1 to {most} characters")
         return value
 
-    def word(self, name: str, words: Sequence[str]) -> str | None:
+    def choice(self, name: str, words: Sequence[str]) -> str | None:
         """The value, which must be one of ``words``."""
         value = self._given.get(name)
         return None if value is None else _one_of(name, value, words)
 
-    def words(self, name: str, words: Sequence[str]) -> tuple[str, ...]:
+    def choices(self, name: str, words: Sequence[str]) -> tuple[str, ...]:
         """The values, separated by commas, each one of ``words``."""
         value = self._given.get(name)
         return () if value is None else tuple(_one_of(name, each, words) for each in value.split(","))
 
-    def whole(self, name: str, default: int, least: int = 1, most: int = LARGEST_PAGE) -> int:
+    def integer(self, name: str, default: int, least: int = 1, most: int = LARGEST_PAGE) -> int:
         """The value as an integer from ``least`` to ``most``."""
         value = self._given.get(name)
         if value is None:

@@ -16,7 +16,7 @@ from jobs.errors import JobError
 
 from .replies import refusal
 
-_LOOKING = ("GET", "HEAD")
+_SAFE_METHODS = ("GET", "HEAD")
 
 # No reply may be framed, sniffed, cached, used by another site or executed, except as the page's own headers allow.
 HEADERS = {
@@ -79,7 +79,7 @@ class Gate:
 
 def _is_open(method: str, path: str) -> bool:
     """Whether the route needs no token."""
-    if method in _LOOKING:
+    if method in _SAFE_METHODS:
         return path in ("/", "/healthz") or path.startswith("/assets/")
     return method == "POST" and path == "/v1/session"
 
@@ -87,4 +87,4 @@ def _is_open(method: str, path: str) -> bool:
 def _is_visit(method: str, path: str, headers: Headers) -> bool:
     """Whether the browser follows a link to the page. ``cognee-memory open`` uses a link in a local file, which is
     cross-site."""
-    return path == "/" and method in _LOOKING and headers.get("sec-fetch-mode") == "navigate"
+    return path == "/" and method in _SAFE_METHODS and headers.get("sec-fetch-mode") == "navigate"

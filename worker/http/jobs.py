@@ -19,17 +19,20 @@ from bridge.interface.envelope import SUCCESS
 from bridge.settings import Settings
 from jobs import client, launch, record_cache, spool
 from jobs.errors import ERRORS, JobError
-from jobs.ids import is_job_id, new_job_id
+from jobs.ids import is_job_id
 from jobs.kinds import KIND_NAMES
 from jobs.layout import SpoolPaths, Workspace
-from jobs.model import SCHEMA_VERSION, encode
+from jobs.model import encode
 from jobs.record_cache import RecordCache
 from jobs.states import ENDS, LIVE, State
 
 from ..admin import requests, selection
-from .answers import Answers
+from ..admin.job_details import job_details
+from ..admin.new_job import add_defaults
+from ..admin.selection import RETRIABLE
 from .bodies import Query, bytes_of, object_of, only
-from .replies import refusal, route, unless_known, worked
+from .executor import RequestExecutor
+from .replies import computed_reply, refusal, reply_with_etag, route
 
 if TYPE_CHECKING:
     from jobs.schema import JobBrief as JobRow
@@ -39,43 +42,37 @@ if TYPE_CHECKING:
 CANCEL_SECONDS = 5.0
 MOST_IDS = 1000
 CANCELLABLE = LIVE
-RETRIABLE: tuple[State, ...] = (*selection.REPLAYABLE, "rejected")
 DISMISSIBLE: tuple[State, ...] = ("succeeded", *RETRIABLE)
 
 Many = Callable[[Workspace, Sequence[str], float], requests.Outcome]
 
 
-def routes(answers: Answers, known: RecordCache) -> list[Route]:
+def routes(executor: RequestExecutor, known: RecordCache) -> list[Route]:
     """The routes below ``/v1/jobs``. ``known`` is the shared record cache."""
-    workspace = answers.workspace
+    workspace = executor.workspace
 
     async def listed(request: Request) -> Response:
         query = Query(request, "state", "kind", "error", "contains", "limit", "after")
         wanted: dict[str, Any] = {
-            "states": query.words("state", get_args(State)),
-            "kind": query.word("kind", KIND_NAMES),
-            "error": query.word("error", tuple(ERRORS)),
+            "states": query.choices("state", get_args(State)),
+            "kind": query.choice("kind", KIND_NAMES),
+            "error": query.choice("error", tuple(ERRORS)),
             "contains": query.text("contains", 256),
         }
-        limit, after = query.whole("limit", 50), query.text("after")
+        limit, after = query.integer("limit", 50), query.text("after")
 
         def find() -> JobsPage:
+            version = known.refresh()  # before the rows: a client that has newer rows only asks once more
             page = record_cache.page(record_cache.matching(known.rows(), **wanted), limit, after)
-            return {
-                **SUCCESS,
-                "jobs": page.jobs,
-                "total": page.total,
-                "next": page.next,
-                "version": known.refresh(),
-            }
+            return {**SUCCESS, "jobs": page.jobs, "total": page.total, "next": page.next, "version": version}
 
         asked = sha256(query.canonical.encode()).hexdigest()[:16]
-        return await unless_known(answers, request, lambda: f"{known.refresh()}-{asked}", find)
+        return await reply_with_etag(executor, request, lambda: f"{known.refresh()}-{asked}", find)
 
     async def shown(request: Request) -> Response:
         Query(request)
         job_id = _job_id(request)
-        return await worked(answers, lambda _: _whole(workspace, job_id))
+        return await computed_reply(executor, lambda _: _job_details(workspace, job_id))
 
     async def submitted(request: Request) -> Response:
         Query(request)
@@ -83,8 +80,8 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
         correlation_id = request.headers.get("x-correlation-id")
         if correlation_id is not None and not re.fullmatch("[!-~]{1,256}", correlation_id):
             raise JobError("ARGUMENT_INVALID", "X-Correlation-Id has 1 to 256 visible ASCII characters.")
-        return await worked(
-            answers, lambda settings: _drop(workspace, settings, known, body, correlation_id), status=202
+        return await computed_reply(
+            executor, lambda settings: _drop(workspace, settings, known, body, correlation_id), status=202
         )
 
     def one(ask: Many) -> Callable[[Request], Any]:
@@ -93,7 +90,9 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
             job_id = _job_id(request)
             only(await object_of(request))
             try:
-                return await worked(answers, lambda _: _alone(ask(workspace, [job_id], CANCEL_SECONDS)), waits=True)
+                return await computed_reply(
+                    executor, lambda _: _single_reply(ask(workspace, [job_id], CANCEL_SECONDS)), waits=True
+                )
             except JobError as error:
                 response = refusal(error)
                 if response.status_code in (400, 422):  # the job's state is the problem, not the request
@@ -105,21 +104,21 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
     def many(ask: Many, states: tuple[State, ...], default: Sequence[str]) -> Callable[[Request], Any]:
         async def asked(request: Request) -> Response:
             Query(request)
-            choose = _chosen(await object_of(request), states, default)
+            choose = _selector(await object_of(request), states, default)
 
             def do(_: Settings) -> ManyAsked:
                 known.refresh()
-                return _together(ask(workspace, choose(known.rows()), CANCEL_SECONDS))
+                return _batch_reply(ask(workspace, choose(known.rows()), CANCEL_SECONDS))
 
-            return await worked(answers, do, waits=True)
+            return await computed_reply(executor, do, waits=True)
 
         return asked
 
     return [
         route("/v1/jobs", get=listed, post=submitted),
         route("/v1/jobs/cancel", post=many(requests.cancel_many, CANCELLABLE, CANCELLABLE)),
-        route("/v1/jobs/retry", post=many(requests.retry_many, RETRIABLE, selection.GONE_WRONG)),
-        route("/v1/jobs/dismiss", post=many(requests.dismiss_many, DISMISSIBLE, selection.GONE_WRONG)),
+        route("/v1/jobs/retry", post=many(requests.retry_many, RETRIABLE, selection.RETRIED_BY_DEFAULT)),
+        route("/v1/jobs/dismiss", post=many(requests.dismiss_many, DISMISSIBLE, selection.RETRIED_BY_DEFAULT)),
         route("/v1/jobs/{job_id}", get=shown),
         route("/v1/jobs/{job_id}/cancel", post=one(requests.cancel_many)),
         route("/v1/jobs/{job_id}/retry", post=one(requests.retry_many)),
@@ -139,23 +138,8 @@ def _job_id(request: Request) -> str:
 # --- one job ---
 
 
-def _whole(workspace: Workspace, job_id: str) -> WholeJob:
-    paths = workspace.spool
-    try:
-        record = client.status(paths, job_id)
-    except ValueError as error:
-        raise JobError("JOB_NOT_FOUND", f"The record of job {job_id!r} cannot be read.") from error
-    if record is None:
-        return {**SUCCESS, "job": {"job_id": job_id, "state": "in the inbox"}, "asked": None, "in_flight": None}
-    heartbeat = requests.worker_of(workspace)["heartbeat"] if record.state == "running" else None
-    in_flight = heartbeat.get("in_flight", []) if heartbeat else []
-    running = [each for each in in_flight if each["job_id"] == job_id]
-    return {
-        **SUCCESS,
-        "job": record.as_dict(),
-        "asked": requests.kept_copy(paths, record.job_id),
-        "in_flight": running[0] if running else None,
-    }
+def _job_details(workspace: Workspace, job_id: str) -> WholeJob:
+    return {**SUCCESS, **job_details(workspace, job_id)}
 
 
 # --- a new job ---
@@ -175,10 +159,7 @@ def _drop(
     value = read_json(body)
     if not isinstance(value, dict):
         raise JobError("JOB_INVALID", "The body holds JSON, but not an object.")
-    if value.keys().isdisjoint(("job_id", "jobId")):
-        value["job_id"] = new_job_id()
-    if value.keys().isdisjoint(("schema_version", "schemaVersion")):
-        value["schema_version"] = SCHEMA_VERSION
+    add_defaults(value)
     if correlation_id is not None and value.keys().isdisjoint(("correlation_id", "correlationId")):
         value["correlation_id"] = correlation_id
     data = encode(value)
@@ -221,25 +202,25 @@ def _check_room(spool_paths: SpoolPaths, settings: Settings, known: RecordCache,
 # --- cancel, retry and dismiss ---
 
 
-def _alone(outcome: requests.Outcome) -> Asked:
+def _single_reply(outcome: requests.Outcome) -> Asked:
     """The reply about the only job of a request. Raises the job's own JobError when it was skipped."""
-    for refused in outcome.skipped:
-        raise refused.error
-    return {**SUCCESS, **outcome.asked[0].as_dict()}
+    for skipped in outcome.skipped:
+        raise skipped.error
+    return {**SUCCESS, **outcome.jobs[0].as_dict()}
 
 
-def _together(outcome: requests.Outcome) -> ManyAsked:
-    asked = [each for each in outcome.asked if each.requested]
+def _batch_reply(outcome: requests.Outcome) -> ManyAsked:
+    asked = [each for each in outcome.jobs if each.requested]
     return {
         **SUCCESS,
         "job_ids": [each.job_id for each in asked],
         "requested": len(asked),
         "obeyed": sum(1 for each in asked if each.obeyed),
-        "skipped": [refused.as_dict() for refused in outcome.skipped],
+        "skipped": [skipped.as_dict() for skipped in outcome.skipped],
     }
 
 
-def _chosen(
+def _selector(
     given: dict[str, Any], states: tuple[State, ...], default: Sequence[str]
 ) -> Callable[[list[JobRow]], Sequence[str]]:
     """Returns the function that selects the job ids: those in ``job_ids``, or the jobs that match the filters.
@@ -260,6 +241,6 @@ def _chosen(
         if name in given and given[name] not in words:
             raise JobError("ARGUMENT_INVALID", f"{name} is one of {', '.join(words)}.")
     wanted = (given["state"],) if "state" in given else ()
-    return lambda found: selection.selected(
-        found, default, states=wanted, kind=given.get("kind"), error=given.get("error")
+    return lambda rows: selection.selected(
+        rows, default, states=wanted, kind=given.get("kind"), error=given.get("error")
     )

@@ -12,27 +12,27 @@ from bridge.interface.envelope import SUCCESS
 from bridge.memory import MemoryKind, Status
 from bridge.search import listing
 
-from .answers import Answers
 from .bodies import Query
-from .replies import route, worked
+from .executor import RequestExecutor
+from .replies import computed_reply, route
 
 if TYPE_CHECKING:
     from .schema import History, MemoriesPage, Topics, WholeMemory
 
 
-def routes(answers: Answers) -> list[Route]:
+def routes(executor: RequestExecutor) -> list[Route]:
     """The routes below ``/v1/memories``, ``/v1/topics`` and ``/v1/history``."""
-    workspace = answers.workspace
+    workspace = executor.workspace
 
     async def listed(request: Request) -> Response:
         query = Query(request, "topic_id", "status", "type", "limit", "after")
         wanted: dict[str, Any] = {
             "topic_id": query.text("topic_id"),
-            "status": query.word("status", get_args(Status)),
-            "kind": query.word("type", get_args(MemoryKind)),
-            "before": query.whole("after", 2**53, most=2**53),
+            "status": query.choice("status", get_args(Status)),
+            "kind": query.choice("type", get_args(MemoryKind)),
+            "before": query.integer("after", 2**53, most=2**53),
         }
-        limit = query.whole("limit", 50)
+        limit = query.integer("limit", 50)
 
         def find(_: object) -> MemoriesPage:
             lines, total = listing.page(workspace, limit, **wanted)
@@ -40,7 +40,7 @@ def routes(answers: Answers) -> list[Route]:
             following = str(shown[-1]["memory_number"]) if len(lines) > limit else None
             return {**SUCCESS, "memories": shown, "total": total, "next": following}
 
-        return await worked(answers, find)
+        return await computed_reply(executor, find)
 
     async def shown(request: Request) -> Response:
         Query(request)
@@ -49,7 +49,7 @@ def routes(answers: Answers) -> list[Route]:
         def find(_: object) -> WholeMemory:
             return {**SUCCESS, "memory": listing.memory(workspace, wanted)}
 
-        return await worked(answers, find)
+        return await computed_reply(executor, find)
 
     async def topics(request: Request) -> Response:
         Query(request)
@@ -57,16 +57,16 @@ def routes(answers: Answers) -> list[Route]:
         def find(_: object) -> Topics:
             return {**SUCCESS, "topics": listing.topics(workspace)}
 
-        return await worked(answers, find)
+        return await computed_reply(executor, find)
 
     async def history(request: Request) -> Response:
         query = Query(request, "topic_id", "limit")
-        topic_id, limit = query.text("topic_id"), query.whole("limit", 50)
+        topic_id, limit = query.text("topic_id"), query.integer("limit", 50)
 
         def find(_: object) -> History:
             return {**SUCCESS, "compactions": listing.history(workspace, limit, topic_id)}
 
-        return await worked(answers, find)
+        return await computed_reply(executor, find)
 
     return [
         route("/v1/memories", get=listed),

@@ -14,21 +14,21 @@ from jobs import clock
 from ..monitoring.counters import Counters
 from ..monitoring.measurements import measure
 from ..monitoring.metrics import render
-from .answers import Answers
 from .bodies import Query
+from .executor import RequestExecutor
 from .replies import route
 
 _METHODS = ("GET", "HEAD", "POST")
 
 
-def routes(answers: Answers) -> list[Route]:
+def routes(executor: RequestExecutor) -> list[Route]:
     """The route ``/metrics``."""
 
     async def scrape(request: Request) -> Response:
         Query(request)
         accept = request.headers.get("accept", "")
-        data, content_type = await answers.work(
-            lambda settings: render(measure(answers.workspace, settings, answers.figures, clock.now()), accept)
+        data, content_type = await executor.work(
+            lambda settings: render(measure(executor.workspace, settings, executor.figures, clock.now()), accept)
         )
         return Response(data, headers={"content-type": content_type})
 

@@ -15,9 +15,9 @@ from bridge.interface.envelope import SUCCESS
 from bridge.settings import Settings
 from jobs.errors import JobError
 
-from .answers import Answers
 from .bodies import Query, object_of, only
-from .replies import knows, route, worked
+from .executor import RequestExecutor
+from .replies import computed_reply, etag_matches, route
 from .tickets import Tickets
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ POLICY = (
 )
 
 
-def routes(answers: Answers, token: str) -> list[Route]:
+def routes(executor: RequestExecutor, token: str) -> list[Route]:
     """The routes ``/``, ``/assets/`` and ``/v1/session``."""
     tickets = Tickets(token)
     there = {path.name: path for path in _FOLDER.glob("*.*") if path.suffix in _TYPES}
@@ -63,9 +63,9 @@ def routes(answers: Answers, token: str) -> list[Route]:
         tickets.redeem(ticket if isinstance(ticket, str) else "")
 
         def signed_in(_: Settings) -> Session:
-            return {**SUCCESS, "token": token, "workspace": str(answers.workspace.root)}
+            return {**SUCCESS, "token": token, "workspace": str(executor.workspace.root)}
 
-        return await worked(answers, signed_in)
+        return await computed_reply(executor, signed_in)
 
     return [route("/", get=index), route("/assets/{name}", get=asset), route("/v1/session", post=session)]
 
@@ -83,7 +83,8 @@ def _file(request: Request, path: Path | None) -> Response:
     if path is None or data is None:
         raise JobError("HTTP_NO_ROUTE", "The page has no such file.")
     tag = f'"{sha256(data).hexdigest()[:32]}"'
-    response = Response(status_code=304) if knows(request, tag) else Response(data, media_type=_TYPES[path.suffix])
+    is_known = etag_matches(request, tag)
+    response = Response(status_code=304) if is_known else Response(data, media_type=_TYPES[path.suffix])
     response.headers["etag"] = tag
     response.headers["cache-control"] = "no-cache"
     response.headers["content-security-policy"] = POLICY

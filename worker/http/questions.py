@@ -14,22 +14,22 @@ from bridge.interface.question_arguments import snake_case
 from bridge.search.reader import Verb, failure
 from jobs.errors import JobError
 
-from .answers import Answers
 from .bodies import Query, object_of, require_known
+from .executor import RequestExecutor
 from .replies import refusal, reply, route, status_of
 
 
-def routes(answers: Answers) -> list[Route]:
+def routes(executor: RequestExecutor) -> list[Route]:
     """One route for each verb."""
-    return [_question(answers, verb) for verb in get_args(Verb)]
+    return [_question(executor, verb) for verb in get_args(Verb)]
 
 
-def _question(answers: Answers, verb: Verb) -> Route:
+def _question(executor: RequestExecutor, verb: Verb) -> Route:
     async def ask(request: Request) -> Response:
         try:
-            whole = Query(request, "settings").word("settings", ["none"]) == "none"
+            whole = Query(request, "settings").choice("settings", ["none"]) == "none"
             arguments = checked(verb, await object_of(request))
-            answer, data = await answers.ask(verb, arguments, whole=whole)
+            answer, data = await executor.ask(verb, arguments, whole=whole)
         except JobError as error:
             return refusal(error, failure(verb, error))
         return reply(data, 200 if answer["success"] else status_of(answer))

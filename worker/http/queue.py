@@ -25,9 +25,9 @@ from jobs.rejected_files import rejections
 
 from ..admin import requests
 from ..version import VERSION
-from .answers import Answers
 from .bodies import Query, object_of, only
-from .replies import route, unless_known, worked
+from .executor import RequestExecutor
+from .replies import computed_reply, reply_with_etag, route
 
 if TYPE_CHECKING:
     from bridge.memory_shapes import CountsOrError
@@ -37,29 +37,29 @@ if TYPE_CHECKING:
 MOST_HOURS = 24 * 366
 
 
-def routes(answers: Answers, known: RecordCache) -> list[Route]:
+def routes(executor: RequestExecutor, known: RecordCache) -> list[Route]:
     """The routes ``/v1/status``, ``/v1/activity``, ``/v1/rejected`` and ``/v1/control``. ``known`` is the shared
     record cache."""
-    workspace = answers.workspace
+    workspace = executor.workspace
     status = _Status(workspace, known)
 
     async def queue_status(request: Request) -> Response:
         Query(request)
-        return await unless_known(answers, request, status.version, status.now)
+        return await reply_with_etag(executor, request, status.version, status.now)
 
     async def activity(request: Request) -> Response:
         query = Query(request, "hours", "buckets")
-        hours, buckets = query.number("hours", 24, 0.01, MOST_HOURS), query.whole("buckets", 48)
-        return await worked(answers, lambda _: _activity(known, hours, buckets))
+        hours, buckets = query.number("hours", 24, 0.01, MOST_HOURS), query.integer("buckets", 48)
+        return await computed_reply(executor, lambda _: _activity(known, hours, buckets))
 
     async def rejected(request: Request) -> Response:
-        limit = Query(request, "limit").whole("limit", 50)
+        limit = Query(request, "limit").integer("limit", 50)
 
         def find(_: object) -> RejectedFiles:
             rejected, total = rejections(workspace.spool, limit)
             return {**SUCCESS, "files": rejected, "total": total}
 
-        return await worked(answers, find)
+        return await computed_reply(executor, find)
 
     async def control(request: Request) -> Response:
         Query(request)
@@ -71,7 +71,7 @@ def routes(answers: Answers, known: RecordCache) -> list[Route]:
         def ask(_: object) -> Controlled:
             return {**SUCCESS, **requests.ask_worker(workspace, verb)}
 
-        return await worked(answers, ask, waits=True)
+        return await computed_reply(executor, ask, waits=True)
 
     return [
         route("/v1/status", get=queue_status),

@@ -20,7 +20,7 @@ from bridge.privacy.masking import trace
 from bridge.settings import Settings
 from jobs.errors import JobError, Reaction
 
-from .answers import Answers
+from .executor import RequestExecutor
 
 if TYPE_CHECKING:
     from bridge.interface.answer_shapes import Refusal, Success
@@ -81,31 +81,31 @@ def envelope(success: Success) -> Response:
     return reply(answer.encoded(success))
 
 
-async def worked(
-    answers: Answers, find: Callable[[Settings], Success], *, status: int = 200, waits: bool = False
+async def computed_reply(
+    executor: RequestExecutor, find: Callable[[Settings], Success], *, status: int = 200, waits: bool = False
 ) -> Response:
     """A reply from the envelope that ``find`` computes in a thread. Raises what ``find`` raises, and as
-    ``Answers.work``."""
-    data = await answers.work(lambda settings: answer.encoded(find(settings)), waits=waits)
+    ``RequestExecutor.work``."""
+    data = await executor.work(lambda settings: answer.encoded(find(settings)), waits=waits)
     return reply(data, status)
 
 
-async def unless_known(
-    answers: Answers, request: Request, version: Callable[[], str], find: Callable[[], Success]
+async def reply_with_etag(
+    executor: RequestExecutor, request: Request, version: Callable[[], str], find: Callable[[], Success]
 ) -> Response:
-    """As ``worked``, or 304 without calling ``find`` when the client has the answer of this version."""
+    """As ``computed_reply``, or 304 without calling ``find`` when the client has the answer of this version."""
 
     def look(_: Settings) -> tuple[str, bytes | None]:
         tag = f'W/"{_HERE}-{version()}"'  # before the answer: a newer answer under an old tag is only sent once more
-        return tag, None if knows(request, tag) else answer.encoded(find())
+        return tag, None if etag_matches(request, tag) else answer.encoded(find())
 
-    tag, data = await answers.work(look)
+    tag, data = await executor.work(look)
     response = Response(status_code=304) if data is None else reply(data)
     response.headers["etag"] = tag
     return response
 
 
-def knows(request: Request, tag: str) -> bool:
+def etag_matches(request: Request, tag: str) -> bool:
     """Whether the client sent this entity tag in ``If-None-Match``."""
     tags = [each.strip() for line in request.headers.getlist("if-none-match") for each in line.split(",")]
     return tag in tags or tag.removeprefix("W/") in tags or "*" in tags

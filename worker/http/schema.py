@@ -13,58 +13,47 @@ from typing_extensions import TypedDict
 
 from bridge.interface.answer_shapes import Success
 from bridge.memory_shapes import MemoryCounts, MemoryLine, MemoryText, PastCompaction, Topic
+from jobs.diagnostics import Level
 from jobs.kinds import Kind
 from jobs.schema import (
     Bucket,
     Cause,
     Count,
     Digest,
-    InFlight,
+    FoundTrouble,
     JobBrief,
     JobError,
     JobId,
-    JobRecord,
     Moment,
     RejectedFile,
 )
 
-from ..admin.shapes import AskedJob, AskedWorker, Skipped, WorkerState
+from ..admin.shapes import AskedJob, AskedWorker, JobDetails, Skipped, WorkerStatus
 
 
 class Health(Success):
     status: Literal["alive", "ready"]
 
 
-class Finding(TypedDict):
-    """Something that was looked at."""
-
-    code: str
-    level: Literal["ok", "note", "warning", "error"]
-    subject: str
-    message: str
-    remedy: str | None
-    fix: str | None
-    """What ``cognee-memory doctor --fix`` would do; null where that is a person's."""
-
-
 class Findings(Success):
     ok: bool
-    """Whether nothing is wrong."""
-    counts: dict[str, Count]
-    """By level."""
-    findings: list[Finding]
+    """Whether no finding is an error."""
+    counts: dict[Level, Count]
+    """The number of findings of each level."""
+    findings: list[FoundTrouble]
+    """The worst first."""
     took_ms: Count
 
 
 class Session(Success):
-    """The token, for who has shown a ticket."""
+    """The token, for a browser that has sent a ticket."""
 
     token: str
     workspace: str
 
 
 class SettingRow(TypedDict):
-    """A setting as it stands. A secret's value is never in it."""
+    """A setting with its value and its source. The value of a secret is never in it."""
 
     name: str
     variable: str
@@ -82,27 +71,27 @@ class SettingsTable(Success):
 
 class JobsState(TypedDict):
     counts: dict[str, Count]
-    """Jobs by state. States without any are absent."""
+    """The number of jobs by state. States without jobs are absent."""
     causes: list[Cause]
     """The most frequent first."""
     version: Count
-    """Another one once any job has changed."""
+    """It changes when any job changes."""
 
 
 class QueueStatus(Success):
-    """How the workspace stands."""
+    """The workspace's status."""
 
     workspace: str
     version: str
-    """Of the program."""
+    """The version of the program."""
     now: Moment
-    worker: WorkerState
+    worker: WorkerStatus
     jobs: JobsState
     waiting_in_inbox: Count
     kinds: list[Kind]
     """All kinds of jobs."""
     memory: MemoryCounts | None
-    """Null where the store cannot be read: ``memory_error`` says why."""
+    """Null when the store cannot be read; ``memory_error`` has the reason."""
     memory_error: JobError | None
 
 
@@ -113,27 +102,16 @@ class JobsPage(Success):
     total: Count
     """How many jobs match, on all pages."""
     next: str | None
-    """What ``after`` has to be for the next page; null on the last."""
+    """The value of ``after`` for the next page; null on the last page."""
     version: Count
 
 
-class WaitingJob(TypedDict):
-    """A job that no worker has seen yet."""
-
-    job_id: JobId
-    state: Literal["in the inbox"]
-
-
-class WholeJob(Success):
-    job: JobRecord | WaitingJob
-    asked: dict[str, object] | None
-    """The job file as the worker keeps it; null where it is gone."""
-    in_flight: InFlight | None
-    """How far it is, where it runs and leads what runs."""
+class WholeJob(Success, JobDetails):
+    """One job in detail."""
 
 
 class Submitted(Success):
-    """A job that is dropped, and would survive a power cut."""
+    """A job that was dropped. It survives a power cut."""
 
     job_id: JobId
     job_sha256: Digest
@@ -141,14 +119,14 @@ class Submitted(Success):
 
 
 class Asked(Success, AskedJob):
-    """What became of a request about a job."""
+    """The outcome of a request about a job."""
 
 
 class ManyAsked(Success):
-    """What became of a request about several jobs."""
+    """The outcome of a request about several jobs."""
 
     job_ids: list[JobId]
-    """Those for which the worker was asked."""
+    """The jobs for which a request was made."""
     requested: Count
     obeyed: Count
     skipped: list[Skipped]
@@ -165,7 +143,7 @@ class Controlled(Success, AskedWorker):
     pass
 
 
-_Since = TypedDict("_Since", {"from": Moment})  # a word of Python's own
+_Since = TypedDict("_Since", {"from": Moment})  # a keyword of Python
 
 
 class Activity(Success, _Since):
@@ -184,7 +162,7 @@ class MemoriesPage(Success):
     memories: list[MemoryLine]
     total: Count
     next: str | None
-    """What ``after`` has to be for the next page; null on the last."""
+    """The value of ``after`` for the next page; null on the last page."""
 
 
 class WholeMemory(Success):
@@ -196,6 +174,6 @@ class Topics(Success):
 
 
 class History(Success):
-    """The last compactions, the newest first."""
+    """The last compactions, newest first."""
 
     compactions: list[PastCompaction]

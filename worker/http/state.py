@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,9 +13,9 @@ from bridge.interface.envelope import SUCCESS
 from bridge.settings import Settings, table
 from jobs import clock
 
-from .answers import Answers
 from .bodies import Query
-from .replies import envelope, reply, route, worked
+from .executor import RequestExecutor
+from .replies import computed_reply, envelope, reply, route
 
 if TYPE_CHECKING:
     from .schema import Findings, Health, SettingsTable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DESCRIPTION = Path(__file__).parent.with_name("data") / "openapi.json"
 
 
-def routes(answers: Answers) -> list[Route]:
+def routes(executor: RequestExecutor) -> list[Route]:
     """The routes ``/healthz``, ``/readyz``, ``/v1/settings``, ``/v1/doctor`` and ``/openapi.json``."""
 
     async def health(request: Request) -> Response:
@@ -32,20 +32,20 @@ def routes(answers: Answers) -> list[Route]:
 
     async def readiness(request: Request) -> Response:
         Query(request)
-        await answers.run(answers.require_ready)
+        await executor.run(executor.require_ready)
         return envelope(_health("ready"))
 
     async def settings(request: Request) -> Response:
         Query(request)
-        return await worked(answers, _settings)
+        return await computed_reply(executor, _settings)
 
     async def findings(request: Request) -> Response:
         Query(request)
-        return envelope(await answers.run(lambda: _findings(answers), waits=True))
+        return envelope(await executor.run(lambda: _findings(executor), waits=True))
 
     async def description(request: Request) -> Response:
         Query(request)
-        return reply(await answers.run(DESCRIPTION.read_bytes))
+        return reply(await executor.run(DESCRIPTION.read_bytes))
 
     return [
         route("/healthz", get=health),
@@ -70,10 +70,10 @@ def _settings(settings: Settings) -> SettingsTable:
     }
 
 
-def _findings(answers: Answers) -> Findings:
+def _findings(executor: RequestExecutor) -> Findings:
     """The report of ``doctor``. The workspace need not be trusted; the report says if it is not."""
     from ..doctor.examination import examine
 
     # This reply proves that the server answers.
-    report = examine(answers.workspace, clock.now(), probe_http=False).as_dict()
-    return cast("Findings", {**SUCCESS, **report})  # a finding has fields that are not published
+    report = examine(executor.workspace, clock.now(), probe_http=False).as_dict()
+    return {**SUCCESS, **report}

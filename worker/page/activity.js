@@ -44,7 +44,7 @@ function Charts({ data, hours, width }) {
     { name: "p50", of: (bucket) => bucket[name]?.p50 ?? null },
     { name: "p95", of: (bucket) => bucket[name]?.p95 ?? null },
   ];
-  const told = (name) => (bucket) => `${exact(bucket.at)}: ${bucket[name] ? `half below ${span(bucket[name].p50)}, 95 % below ${span(bucket[name].p95)}` : "nothing ran"}`;
+  const describe = (name) => (bucket) => `${exact(bucket.at)}: ${bucket[name] ? `half below ${span(bucket[name].p50)}, 95 % below ${span(bucket[name].p95)}` : "nothing ran"}`;
   const most = (name) => Math.max(0, ...buckets.map((bucket) => bucket[name]?.p95 ?? 0));
   const key = html`<span class="legend"><i data-line="p50"></i>half are below (p50)</span> <span class="legend"><i data-line="p95"></i>95 % are below (p95)</span>`;
   return html`
@@ -53,14 +53,14 @@ function Charts({ data, hours, width }) {
       <p class="legends">${there.map((state) => html`<span key=${state} class="legend"><i data-state=${state}></i>${state}</span>`)}</p>
       <${Bars} label=${`Jobs that ended, per ${width}: ${sums.join(", ")}`} buckets=${buckets} hours=${hours} rest=${`${many(total, "job")}: ${sums.join(", ")}`}
         series=${there.map((state) => ({ name: state, of: (bucket) => bucket.ended[state] ?? 0 }))}
-        said=${(bucket) => `${exact(bucket.at)}: ${ended(bucket) ? there.filter((state) => bucket.ended[state]).map((state) => `${bucket.ended[state]} ${state}`).join(", ") : "nothing ended"}`} />
+        describe=${(bucket) => `${exact(bucket.at)}: ${ended(bucket) ? there.filter((state) => bucket.ended[state]).map((state) => `${bucket.ended[state]} ${state}`).join(", ") : "nothing ended"}`} />
     </section>
     <div class="two">${[["waited_ms", "Waited before the first start"], ["took_ms", "Took, from the first start to the end"]].map(([name, title]) => html`
       <section key=${name} class="panel" aria-label=${title}>
         <h2>${title}</h2>
         <p class="legends">${key}</p>
         <${Lines} label=${`${title}: at most ${span(most(name))} at the 95th percentile`} buckets=${buckets} hours=${hours} series=${latency(name)}
-          tick=${(value) => span(value)} said=${told(name)} rest=${`At most ${span(most(name))} at the 95th percentile`} />
+          tick=${(value) => span(value)} describe=${describe(name)} rest=${`At most ${span(most(name))} at the 95th percentile`} />
       </section>`)}</div>
     <${AsTable} buckets=${buckets} width=${width} />
   `;

@@ -1,10 +1,10 @@
-// Asking the worker: the token, the envelope of an answer or of an error, and whether anybody answers.
+// Requests to the worker: the token, the envelope of an answer or of an error, and whether the worker answers.
 
 const KEY = "cognee-memory token";
 
-const LATE_MS = 8000; // what we ask for takes 5 s at most, unless nobody answers
+const LATE_MS = 8000; // a request takes 5 s at most, unless the worker does not answer
 
-/** An error of the worker, as its envelope says it, or of the way to it. `status` is 0 where nobody answered. */
+/** An error from the worker's envelope, or of the connection. `status` is 0 when the worker did not answer. */
 export class Refused extends Error {
   constructor(status, envelope) {
     super(String(envelope.error ?? "No reason was given."));
@@ -15,23 +15,23 @@ export class Refused extends Error {
   }
 }
 
-const NOBODY = {
+const NOT_CONNECTED = {
   error: "The worker does not answer.",
   error_code: "NOT_CONNECTED",
-  remediation: "The page goes on trying. If it stays so, start the worker again: cognee-memory open.",
+  remediation: "The page tries again. If the worker still does not answer, start it again: cognee-memory open.",
 };
 
-/** What the page knows of its connection. `signedIn` is null until the first look. */
+/** The state of the connection. `signedIn` is null until it is known. */
 export const connection = { signedIn: null, live: null, lastGood: null, why: "", workspace: "" };
 const listeners = new Set();
 
-/** Be told when the connection changes. Returns how to stop it. */
+/** Call `listener` when the connection changes. Returns the function that stops this. */
 export function onConnection(listener) {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-function become(change) {
+function updateConnection(change) {
   const before = { ...connection };
   Object.assign(connection, change);
   if (["signedIn", "live", "why", "workspace"].some((name) => before[name] !== connection[name])) {
@@ -43,7 +43,7 @@ function token() {
   return sessionStorage.getItem(KEY);
 }
 
-// A link that is opened in another tab is signed in by the tabs that are: only pages of ours can hear them.
+// A link that is opened in another tab gets the token from the tabs that are signed in. Only this page's tabs hear them.
 const tabs = new BroadcastChannel("cognee-memory");
 const TABS_MS = 250;
 
@@ -59,8 +59,8 @@ function askTabs() {
   });
 }
 
-/** Take the ticket out of the address, if one is there, and change it for a token that this tab keeps. Who is signed in
- * already stays so, with a ticket that is spent as well. */
+/** Take the ticket out of the address, if there is one, and exchange it for a token that this tab keeps. A tab that is
+ * signed in stays signed in, also with a used ticket. */
 export async function signIn() {
   const ticket = /^#ticket=([^&]+)/.exec(location.hash)?.[1];
   let why = "";
@@ -69,7 +69,7 @@ export async function signIn() {
     try {
       const { data } = await request("/v1/session", { body: { ticket }, open: true });
       sessionStorage.setItem(KEY, data.token);
-      become({ signedIn: true, why, workspace: data.workspace });
+      updateConnection({ signedIn: true, why, workspace: data.workspace });
       return;
     } catch (error) {
       why = error.message;
@@ -77,13 +77,13 @@ export async function signIn() {
   }
   const found = token() ?? (await askTabs());
   if (found !== null) sessionStorage.setItem(KEY, found);
-  become({ signedIn: found !== null, why: found === null ? why : "" });
+  updateConnection({ signedIn: found !== null, why: found === null ? why : "" });
 }
 
 /** Forget the token. `why` is shown on the page that says how to sign in. */
 export function signOut(why = "") {
   sessionStorage.removeItem(KEY);
-  become({ signedIn: false, why });
+  updateConnection({ signedIn: false, why });
 }
 
 async function request(path, { body, etag, open = false } = {}) {
@@ -92,7 +92,7 @@ async function request(path, { body, etag, open = false } = {}) {
   if (etag) headers["If-None-Match"] = etag;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let response, data;
-  const late = setTimeout(become, LATE_MS, { live: null });
+  const late = setTimeout(updateConnection, LATE_MS, { live: null });
   try {
     response = await fetch(path, {
       method: body === undefined ? "GET" : "POST",
@@ -104,19 +104,19 @@ async function request(path, { body, etag, open = false } = {}) {
     });
     data = response.status === 304 ? null : await response.json();
   } catch {
-    become({ live: false });
-    throw new Refused(0, NOBODY);
+    updateConnection({ live: false });
+    throw new Refused(0, NOT_CONNECTED);
   } finally {
     clearTimeout(late);
   }
-  become({ live: true, lastGood: Date.now() });
+  updateConnection({ live: true, lastGood: Date.now() });
   if (response.status === 304) return { unchanged: true };
   if (data.success === true) return { data, etag: response.headers.get("ETag") };
-  if (response.status === 401 && !open) signOut("The worker was started anew since, or the token is a former one.");
+  if (response.status === 401 && !open) signOut("The worker was restarted, or the token is of an earlier worker.");
   throw new Refused(response.status, data);
 }
 
-/** GET: `{data, etag}`, or `{unchanged: true}` where the etag is that of what is there now. Raises Refused. */
+/** GET: `{data, etag}`, or `{unchanged: true}` when the etag is still valid. Raises Refused. */
 export function get(path, etag) {
   return request(path, { etag });
 }
@@ -124,6 +124,21 @@ export function get(path, etag) {
 /** POST: the answer's object. Raises Refused. */
 export async function post(path, body) {
   return (await request(path, { body })).data;
+}
+
+const MOST_IDS = 1000; // the limit of one request
+
+/** POST a request about the jobs with these ids, in as many requests as needed; the answers as one. Raises Refused. */
+export async function postForJobs(verb, job_ids) {
+  const answer = { job_ids: [], requested: 0, obeyed: 0, skipped: [] };
+  for (let start = 0; start < job_ids.length; start += MOST_IDS) {
+    const part = await post(`/v1/jobs/${verb}`, { job_ids: job_ids.slice(start, start + MOST_IDS) });
+    answer.job_ids.push(...part.job_ids);
+    answer.requested += part.requested;
+    answer.obeyed += part.obeyed;
+    answer.skipped.push(...part.skipped);
+  }
+  return answer;
 }
 
 /** A path with a query, without the parts that are empty. */
@@ -135,7 +150,7 @@ export function withQuery(path, query) {
 
 const ENDS = new Set(["succeeded", "failed", "cancelled", "expired", "rejected"]);
 
-/** What may run again when it is asked for. */
+/** The states from which a job can run again. */
 export const RUN_AGAIN = new Set(["failed", "cancelled", "expired", "rejected"]);
 
 export function hasEnded(state) {
@@ -157,7 +172,7 @@ export async function runJob(kind, payload) {
   }
 }
 
-/** The record; null while nobody answers: the job goes on all the same. */
+/** The record; null while the worker does not answer. The job continues. */
 async function jobNow(job_id) {
   try {
     return (await get(`/v1/jobs/${encodeURIComponent(job_id)}`)).data.job;

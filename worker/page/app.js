@@ -70,7 +70,7 @@ const THEMES = { auto: "light", light: "dark", dark: "auto" };
 
 function Theme() {
   const [theme, set] = useState(document.documentElement.dataset.theme ?? "auto");
-  function turn() {
+  function toggle() {
     const next = THEMES[theme];
     if (next === "auto") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = next;
@@ -81,7 +81,7 @@ function Theme() {
     }
     set(next);
   }
-  return html`<button class="theme" data-theme-is=${theme} onClick=${turn} title=${`Colours: ${theme}. Click for ${THEMES[theme]}.`}
+  return html`<button class="theme" data-theme-is=${theme} onClick=${toggle} title=${`Colours: ${theme}. Click for ${THEMES[theme]}.`}
     aria-label=${`Colours: ${theme}. Change to ${THEMES[theme]}`}></button>`;
 }
 

@@ -50,12 +50,12 @@ function Readout({ children }) {
 }
 
 /** `series`: `{name, of(bucket)}`, stacked from below. */
-export function Bars({ label, buckets, hours, series, said, rest }) {
+export function Bars({ label, buckets, hours, series, describe, rest }) {
   const [shown, point] = useState(null);
   const most = Math.max(...buckets.map((bucket) => series.reduce((sum, each) => sum + each.of(bucket), 0)));
   const ticks = steps(most).filter(Number.isInteger).map((value) => ({ value, text: String(value) }));
   return html`
-    <${Readout}>${shown === null ? rest : said(buckets[shown])}<//>
+    <${Readout}>${shown === null ? rest : describe(buckets[shown])}<//>
     <${Frame} label=${label} buckets=${buckets} hours=${hours} ticks=${ticks} shown=${shown} point=${point}>
       ${({ x, y, step }) => buckets.map((bucket, place) => {
         let below = 0;
@@ -72,12 +72,12 @@ export function Bars({ label, buckets, hours, series, said, rest }) {
 }
 
 /** `series`: `{name, of(bucket)}`, each a line with a dot at each value; null leaves a gap. */
-export function Lines({ label, buckets, hours, series, tick, said, rest }) {
+export function Lines({ label, buckets, hours, series, tick, describe, rest }) {
   const [shown, point] = useState(null);
   const values = buckets.flatMap((bucket) => series.map((each) => each.of(bucket)).filter((value) => value !== null));
   const ticks = steps(Math.max(0, ...values)).map((value) => ({ value, text: tick(value) }));
   return html`
-    <${Readout}>${shown === null ? rest : said(buckets[shown])}<//>
+    <${Readout}>${shown === null ? rest : describe(buckets[shown])}<//>
     <${Frame} label=${label} buckets=${buckets} hours=${hours} ticks=${ticks} shown=${shown} point=${point}>
       ${({ x, y, step }) => series.map((each) => html`<g key=${each.name} data-line=${each.name}>
         ${runs(buckets.map(each.of)).map((run) => html`<polyline key=${run[0][0]} class="line"

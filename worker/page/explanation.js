@@ -1,7 +1,7 @@
 // Why a memory is found: the parts of its score, adding up, as the worker explains them.
 import { post } from "./api.js";
 import { html, useEffect, useState } from "./html.js";
-import { Facts, Meter, Problem, Waiting } from "./parts.js";
+import { Facts, HIGHEST_STATUS, Meter, Problem, Waiting } from "./parts.js";
 import { exact, score } from "./words.js";
 
 /** `answer` is the one that the hit stands in: its `as_of` and filters give the same digits again. */
@@ -35,7 +35,7 @@ function Parts({ hit, item, ranking }) {
       <${Meter} label=${`+ meaning (at most ${ranking.weights.semantic_boost})`} value=${semantic_boost} text=${score(semantic_boost)} tone="part" />
       <${Meter} label="= relevance" value=${relevance} text=${score(relevance)} />
       <${Meter} label=${blend ? "and recency" : "× recency"} value=${recency} text=${score(recency)} tone="recency" />
-      <${Meter} label="× status" value=${status} text=${score(status)} tone="status" />
+      <${Meter} label="× status" value=${status} most=${HIGHEST_STATUS} text=${score(status)} tone="status" />
       <${Meter} label="= score" value=${total} text=${score(total)} tone="total" />
     </div>
     <p class="formula"><code>${blend

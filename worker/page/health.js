@@ -1,4 +1,4 @@
-// How everything is: the worker, the memory, what the doctor finds, and the settings with where each came from.
+// The state of everything: the worker, the memory, the findings of the doctor, and the settings with their sources.
 import { get, Refused } from "./api.js";
 import { html, useState } from "./html.js";
 import { useLive } from "./live.js";
@@ -11,32 +11,29 @@ export function Health() {
   const { data, error } = useLive("/v1/status", 2);
   if (!data) return html`<${Heading}>Health<//><${Waiting} error=${error} what="how it is" />`;
   const { worker, memory } = data;
-  const beat = worker.heartbeat ?? {};
-  const { memories = 0, graph_lag, ...kinds } = memory ?? {};
+  const beat = (worker.alive && worker.heartbeat) || {}; // the last worker's heartbeat tells nothing about now
   return html`
     <${Heading}>Health<//>
     <${Doctor} />
     <div class="two">
       <section class="panel" aria-labelledby="the-worker"><h2 id="the-worker">Worker</h2>
         <${Facts} facts=${[
-          ["State", worker.alive ? beat.state : "not there"],
-          ["Version", beat.version === data.version ? data.version : `${beat.version}, installed ${data.version}: restart it`],
-          ["Heartbeat", beat.heartbeat_at && html`<${Time} at=${beat.heartbeat_at} every=${1} />`],
-          ["Up for", worker.alive && beat.uptime_seconds !== undefined ? span(beat.uptime_seconds * 1000) : null],
+          ["State", worker.alive ? beat.state ?? "starting" : "not running"],
+          ["Version", versions(beat.version, data.version)],
+          ["Last heartbeat", worker.heartbeat?.heartbeat_at && html`<${Time} at=${worker.heartbeat.heartbeat_at} every=${1} />`],
+          ["Up for", beat.uptime_seconds !== undefined ? span(beat.uptime_seconds * 1000) : null],
           ["Process", beat.pid && String(beat.pid)],
-          ["Child process", beat.child ? `${beat.child.pid}${beat.child.memory_bytes ? `, ${bytes(beat.child.memory_bytes)}` : ""}` : "none now: it is started by a job"],
-          ["Server process", beat.http?.server ? `${beat.http.server.pid}${beat.http.server.memory_bytes ? `, ${bytes(beat.http.server.memory_bytes)}` : ""}` : null],
-          ["Notices drops by", { events: "file events", polling: "looking every 2 s", failed: "looking every 2 s: file events are not to be had" }[beat.watcher]],
+          ["Child process", beat.child ? process(beat.child) : beat.pid && "none now: a job starts it"],
+          ["Server process", beat.http?.server && process(beat.http.server)],
+          ["Notices drops by", { events: "file events", polling: "scanning", failed: "scanning: file events are not available" }[beat.watcher]],
           ["Language model", beat.llm_configured === undefined ? null : beat.llm_configured ? "configured" : "none: everything but cognify and ask in prose works without"],
         ]} />
       </section>
       <section class="panel" aria-labelledby="the-memory"><h2 id="the-memory">Memory</h2>
         <${Problem} error=${data.memory_error && new Refused(503, data.memory_error)} />
         <${Facts} facts=${[
-          ["Memories", count(memories)],
-          ...Object.entries(kinds).map(([kind, number]) => [KINDS[kind] ?? plain(kind), count(number)]),
-          ["Graph", graph_lag ? `${many(graph_lag, "change")} behind` : "up to date"],
-          ["Embedder", html`<span class="break">${beat.embedder}</span>`],
+          ...(memory ? counts(memory) : []),
+          ["Embedder", beat.embedder && html`<span class="break">${beat.embedder}</span>`],
           ["Workspace", html`<code class="break">${data.workspace}</code>`],
         ]} />
       </section>
@@ -44,6 +41,26 @@ export function Health() {
     <${Settings} />
     <${Commands} />
   `;
+}
+
+/** The running version, and the installed one if it differs. Pure. */
+function versions(running, installed) {
+  if (running === undefined || running === installed) return installed;
+  return `${running}, installed ${installed}: restart it`;
+}
+
+/** A process as text: its id and its memory. Pure. */
+function process({ pid, memory_bytes }) {
+  return `${pid}${memory_bytes ? `, ${bytes(memory_bytes)}` : ""}`;
+}
+
+/** The facts of a store that could be read. Pure. */
+function counts({ memories, graph_lag, ...kinds }) {
+  return [
+    ["Memories", count(memories)],
+    ...Object.entries(kinds).map(([kind, number]) => [KINDS[kind] ?? plain(kind), count(number)]),
+    ["Graph", graph_lag ? `${many(graph_lag, "change")} behind` : "up to date"],
+  ];
 }
 
 const LEVELS = ["error", "warning", "note", "ok"];
@@ -77,7 +94,7 @@ function Finding({ finding }) {
   return html`<li class="finding" data-level=${finding.level}>
     <p><span class="tag" data-level=${finding.level}>${finding.level}</span> ${finding.subject && html`<code class="faint small">${finding.subject}</code> `}<strong>${finding.message}</strong></p>
     ${finding.remedy && html`<p><${Remedy} text=${finding.remedy} /></p>`}
-    ${finding.fix && html`<p class="faint small">Mended by <code>cognee-memory doctor --fix</code></p>`}
+    ${finding.fix && html`<p class="faint small">Fixed by <code>cognee-memory doctor --fix</code></p>`}
   </li>`;
 }
 
@@ -101,7 +118,7 @@ function Settings() {
         <td class="nowrap"><code>${row.variable}</code></td><td><b class="break">${row.value || "–"}</b></td>
         <td><span class=${row.source === "default" ? "faint" : "tag"}>${row.source}</span></td><td class="what small">${row.help}</td></tr>`)}</tbody>
     </table></div>
-    ${shown.length === 0 && html`<p class="faint">No setting is like that.</p>`}
+    ${shown.length === 0 && html`<p class="faint">No setting matches.</p>`}
     <p class="faint small">They are changed in the environment, in the workspace's <code>.env</code> or in <code>config.toml</code>, and hold after <code>cognee-memory worker restart</code>.</p>
   </section>`;
 }
@@ -112,7 +129,7 @@ const COMMANDS = [
   ["cognee-memory jobs watch", "the queue, live on the terminal"],
   ["cognee-memory worker logs --lines 100", "the end of the log"],
   ["cognee-memory worker restart", "after a change of settings"],
-  ["cognee-memory rebuild", "makes index and graph anew from the memories"],
+  ["cognee-memory rebuild", "rebuilds the index and the graph from the memories"],
 ];
 
 function Commands() {

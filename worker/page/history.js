@@ -1,4 +1,4 @@
-// What was merged, when, and what was taken back; the way to take one back.
+// The compactions: what was merged and when, what was undone, and the button to undo one.
 import { runJob, withQuery } from "./api.js";
 import { html, useEffect, useState } from "./html.js";
 import { useLive } from "./live.js";
@@ -24,7 +24,7 @@ function Made({ made, topic, changed }) {
   const [asking, setAsking] = useState(false);
   const restore = async () => {
     const job = await runJob("restore", { decision_record_id: made.decision_record_id });
-    announce("The compaction was taken back.");
+    announce("The compaction was undone.");
     changed();
     return job.result;
   };
@@ -34,12 +34,12 @@ function Made({ made, topic, changed }) {
     <div class="row">
       <span class="grow">${many(made.superseded.length, "memory", "memories")}${topic ? "" : html` of <a href=${to(["topics", made.topic_id])}>${made.topic_id}</a>`} merged into ${record},
         <${Time} at=${made.applied_at} />${made.conflicts.length ? `, ${many(made.conflicts.length, "conflict")}` : ""}</span>
-      ${made.restored_at ? html`<span class="faint">taken back <${Time} at=${made.restored_at} /></span>` : html`<button disabled=${action.busy} onClick=${() => setAsking(true)}>Restore…</button>`}
+      ${made.restored_at ? html`<span class="faint">undone <${Time} at=${made.restored_at} /></span>` : html`<button disabled=${action.busy} onClick=${() => setAsking(true)}>Restore…</button>`}
     </div>
     ${action.done && html`<p class="note">${many(action.done.restored.length, "memory is", "memories are")} back.
       ${action.done.skipped.map((left) => html` <span key=${left.memory_id}>Left as it is: <code>${left.memory_id}</code>, ${KEPT[left.reason] ?? left.reason}.</span>`)}</p>`}
-    ${asking && html`<${Confirm} title="Take this compaction back?" verb="Restore" tone="accent" action=${action} act=${restore} close=${() => setAsking(false)}>
-      <p>The record is withdrawn and its ${many(made.superseded.length, "source")} become what they were. What has changed since is left as it is, and you are told.</p>
+    ${asking && html`<${Confirm} title="Undo this compaction?" verb="Restore" tone="accent" action=${action} act=${restore} close=${() => setAsking(false)}>
+      <p>The record is withdrawn and its ${many(made.superseded.length, "source")} become what they were. Sources that were changed since are left as they are and listed.</p>
     <//>`}
   </li>`;
 }

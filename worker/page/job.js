@@ -6,11 +6,11 @@ import { announce, Confirm, Facts, Heading, Json, Meter, Problem, Remedy, State,
 import { go, to } from "./route.js";
 import { count, many, plain, span } from "./words.js";
 
-const OF_A_RUNNING_ONE = 1, OF_AN_ENDED_ONE = 5;
+const RUNNING_SECONDS = 1, ENDED_SECONDS = 5;
 
 export function Job({ id }) {
   const [ended, setEnded] = useState(false);
-  const { data, error, again } = useLive(`/v1/jobs/${encodeURIComponent(id)}`, ended ? OF_AN_ENDED_ONE : OF_A_RUNNING_ONE);
+  const { data, error, again } = useLive(`/v1/jobs/${encodeURIComponent(id)}`, ended ? ENDED_SECONDS : RUNNING_SECONDS);
   const back = html`<p class="crumb"><a href="#/queue">Queue</a></p>`;
   if (!data) return html`${back}<${Heading} title="Job">Job <code>${id}</code><//><${Waiting} error=${error} what="the job" />`;
   const { job, asked, in_flight } = data;
@@ -18,7 +18,7 @@ export function Job({ id }) {
   if (is_over !== ended) setTimeout(() => setEnded(is_over));
   if (job.state === "in the inbox") {
     return html`${back}<${Heading} title="Job">Job <code>${id}</code><//>
-      <p>The file waits in the inbox. It becomes a job when a worker has looked at it.</p>`;
+      <p>The file waits in the inbox. It becomes a job when a worker accepts it.</p>`;
   }
   return html`
     ${back}
@@ -75,7 +75,7 @@ function Actions({ job, again }) {
   const over = hasEnded(job.state);
   const dismiss = async () => {
     await post(`/v1/jobs/${encodeURIComponent(job.job_id)}/dismiss`, {});
-    announce("It is taken off the list.");
+    announce("It is removed from the list.");
     go(to(["queue"]));
   };
   return html`<div class="row actions">
@@ -83,7 +83,7 @@ function Actions({ job, again }) {
       onClick=${() => action.run(ask("retry", "It runs again."))}>${job.state === "rejected" ? "Drop it again" : "Run it again"}</button>`}
     ${!over && html`<button disabled=${action.busy} onClick=${() => setAsking(true)}>Cancel…</button>`}
     ${over && html`<button class="quiet" disabled=${action.busy} onClick=${() => setAsking(true)}>Dismiss…</button>`}
-    ${action.done && html`<span class="note">${action.done.obeyed ? action.done.words : "Asked; the worker has not obeyed yet."}</span>`}
+    ${action.done && html`<span class="note">${action.done.obeyed ? action.done.words : "Requested; the worker has not handled the request yet."}</span>`}
     ${!asking && html`<${Problem} error=${action.error} />`}
     ${asking && over && html`<${Confirm} title="Dismiss this job?" verb="Dismiss it" action=${action} act=${dismiss} close=${() => setAsking(false)}>
       <p>Its record and what was asked are removed now instead of after their time. What it did stays as it is.</p>

@@ -1,41 +1,41 @@
 // The table of jobs: newest first, in pages; several can be chosen, to be run again or cancelled.
-import { hasEnded, post, RUN_AGAIN } from "./api.js";
+import { hasEnded, post, postForJobs, RUN_AGAIN } from "./api.js";
 import { html, useRef, useState } from "./html.js";
 import { outcome } from "./notice.js";
 import { Confirm, Empty, Problem, State, Time, useAction, Waiting } from "./parts.js";
 import { to } from "./route.js";
 import { count, many, plain, span } from "./words.js";
 
-export function Jobs({ list, query, tell }) {
+export function Jobs({ list, query, showNotice }) {
   const [chosen, setChosen] = useState(new Map());
   const before = useRef(new Map());
   const { data, error, stale } = list;
   if (!data) return html`<${Waiting} error=${error} what="jobs" />`;
   if (data.next && !stale) before.current.set(data.next, query.after ?? "");
-  const turn = (job, on) => {
+  const toggle = (job, on) => {
     const now = new Map(chosen);
     if (on) now.set(job.job_id, job);
     else now.delete(job.job_id);
     setChosen(now);
   };
   const all = data.jobs.length > 0 && data.jobs.every((job) => chosen.has(job.job_id));
-  const turnAll = () => {
+  const toggleAll = () => {
     const now = new Map(chosen);
     for (const job of data.jobs) all ? now.delete(job.job_id) : now.set(job.job_id, job);
     setChosen(now);
   };
   return html`
     ${error && error.status > 0 && html`<${Problem} error=${error} />`}
-    <${ForAll} query=${query} total=${data.total} tell=${tell} />
+    <${ForAll} query=${query} total=${data.total} showNotice=${showNotice} />
     ${data.jobs.length === 0
       ? html`<${Nothing} query=${query} />`
       : html`<div class="scrolling"><table class="cards jobs">
           <caption class="unseen">Jobs, newest first</caption>
           <thead><tr>
-            <th class="pick"><input type="checkbox" aria-label="Choose all on this page" checked=${all} onChange=${turnAll} /></th>
+            <th class="pick"><input type="checkbox" aria-label="Choose all on this page" checked=${all} onChange=${toggleAll} /></th>
             <th>State</th><th>Job</th><th>What happened</th><th>Came</th><th class="number">Took</th>
           </tr></thead>
-          <tbody>${data.jobs.map((job) => html`<${Row} key=${job.job_id} job=${job} chosen=${chosen.has(job.job_id)} turn=${turn} />`)}</tbody>
+          <tbody>${data.jobs.map((job) => html`<${Row} key=${job.job_id} job=${job} chosen=${chosen.has(job.job_id)} toggle=${toggle} />`)}</tbody>
         </table></div>`}
     <nav class="row pages" aria-label="Pages">
       <span class="faint">${many(data.total, "job")}</span>
@@ -43,7 +43,7 @@ export function Jobs({ list, query, tell }) {
       ${query.after && html`<a class="button" data-scroll="jobs" href=${to(["queue"], { ...query, after: before.current.get(query.after) ?? "" })}>Newer</a>`}
       ${data.next && html`<a class="button" data-scroll="jobs" href=${to(["queue"], { ...query, after: data.next })}>Older</a>`}
     </nav>
-    ${chosen.size > 0 && html`<${Chosen} chosen=${asOfNow(chosen, data.jobs)} clear=${() => setChosen(new Map())} tell=${tell} />`}
+    ${chosen.size > 0 && html`<${Chosen} chosen=${asOfNow(chosen, data.jobs)} clear=${() => setChosen(new Map())} showNotice=${showNotice} />`}
   `;
 }
 
@@ -53,9 +53,9 @@ function asOfNow(chosen, jobs) {
   return new Map([...chosen].map(([id, job]) => [id, seen.get(id) ?? job]));
 }
 
-function Row({ job, chosen, turn }) {
+function Row({ job, chosen, toggle }) {
   return html`<tr data-chosen=${chosen}>
-    <td class="pick"><input type="checkbox" aria-label=${`Choose ${job.job_id}`} checked=${chosen} onChange=${(event) => turn(job, event.target.checked)} /></td>
+    <td class="pick"><input type="checkbox" aria-label=${`Choose ${job.job_id}`} checked=${chosen} onChange=${(event) => toggle(job, event.target.checked)} /></td>
     <td><${State} state=${job.state} /></td>
     <td class="job"><a href=${to(["jobs", job.job_id])}><strong>${plain(job.kind ?? "unknown")}</strong> <code>${job.job_id}</code></a></td>
     <td class="what"><${What} job=${job} /></td>
@@ -77,7 +77,7 @@ function What({ job }) {
 
 function Nothing({ query }) {
   if (Object.values(query).some(Boolean)) {
-    return html`<${Empty} title="No job is like that."><p><a href="#/queue">Show all jobs</a></p><//>`;
+    return html`<${Empty} title="No job matches."><p><a href="#/queue">Show all jobs</a></p><//>`;
   }
   return html`<${Empty} title="No jobs yet.">
     <p>Drop a job file into <code>.cognee_jobs/</code> by rename, or run one of these:</p>
@@ -88,13 +88,13 @@ function Nothing({ query }) {
 const CANCEL = new Set(["queued", "retrying"]);
 
 /** The same for all that the filters let through, where that is one state and no text. */
-function ForAll({ query, total, tell }) {
+function ForAll({ query, total, showNotice }) {
   const action = useAction();
   const [asking, setAsking] = useState(false);
   const { state, kind, error, contains } = query;
   const verb = RUN_AGAIN.has(state) ? "retry" : CANCEL.has(state) ? "cancel" : null;
   if (contains || !verb || !total) return null;
-  const act = async () => tell(outcome(verb, await post(`/v1/jobs/${verb}`, { state, ...(kind && { kind }), ...(error && { error }) })));
+  const act = async () => showNotice(outcome(verb, await post(`/v1/jobs/${verb}`, { state, ...(kind && { kind }), ...(error && { error }) })));
   const words = verb === "retry" ? "Run all again" : "Cancel all";
   return html`<div class="row for-all">
     <button onClick=${() => setAsking(true)}>${words} (${count(total)})…</button>
@@ -107,14 +107,14 @@ function ForAll({ query, total, tell }) {
   </div>`;
 }
 
-function Chosen({ chosen, clear, tell }) {
+function Chosen({ chosen, clear, showNotice }) {
   const action = useAction();
   const [asking, setAsking] = useState(null); // "cancel" or "dismiss"
   const job_ids = [...chosen.keys()];
   const ended = [...chosen.values()].filter((job) => hasEnded(job.state)).length;
   const again = [...chosen.values()].filter((job) => RUN_AGAIN.has(job.state)).length;
   const act = (verb) => async () => {
-    tell(outcome(verb, await post(`/v1/jobs/${verb}`, { job_ids })));
+    showNotice(outcome(verb, await postForJobs(verb, job_ids)));
     clear();
   };
   return html`<section class="chosen" aria-label="Chosen jobs">

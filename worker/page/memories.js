@@ -3,7 +3,7 @@ import { post, withQuery } from "./api.js";
 import { Explanation } from "./explanation.js";
 import { html, useEffect, useRef, useState } from "./html.js";
 import { useLive } from "./live.js";
-import { announce, Empty, Heading, Meter, Problem, Status, Time, Waiting } from "./parts.js";
+import { announce, Empty, Heading, HIGHEST_STATUS, Meter, Problem, Status, Time, Waiting } from "./parts.js";
 import { go, to } from "./route.js";
 import { many, plain, score } from "./words.js";
 
@@ -48,7 +48,7 @@ function Newest({ query }) {
   if (data.next && !stale) before.current.set(String(data.next), query.after ?? "");
   if (!data.memories.length) {
     return FILTERS.some((name) => query[name])
-      ? html`<${Empty} title="No memory is like that."><p><a href="#/memories">Show all memories</a></p><//>`
+      ? html`<${Empty} title="No memory matches."><p><a href="#/memories">Show all memories</a></p><//>`
       : html`<${Empty} title="Nothing is remembered yet."><p>A memory comes from a job:</p>
           <pre>cognee-memory ingest --summary "What we decided, and why"</pre><//>`;
   }
@@ -125,7 +125,7 @@ function Hit({ hit, rank, query, answer }) {
       <${Meter} label="meaning" value=${hit.vector_score} text=${hit.vector_score.toFixed(2)} tone="part" />
       <${Meter} label="words" value=${hit.lexical_score} text=${hit.lexical_score.toFixed(2)} tone="part" />
       <${Meter} label="Recency" value=${hit.recency_multiplier} text=${hit.recency_multiplier.toFixed(2)} tone="recency" />
-      <${Meter} label="Status" value=${hit.status_multiplier} text=${`× ${hit.status_multiplier.toFixed(1)}`} tone="status" />
+      <${Meter} label="Status" value=${hit.status_multiplier} most=${HIGHEST_STATUS} text=${`× ${hit.status_multiplier.toFixed(1)}`} tone="status" />
       <button class="quiet" aria-expanded=${why} onClick=${() => setWhy(!why)}>${why ? "Close" : "Why?"}</button>
     </div>
     ${why && html`<${Explanation} hit=${hit} rank=${rank} query=${query} answer=${answer} />`}

@@ -94,7 +94,7 @@ function Actions({ memory, again, gone }) {
     ${asking && html`<${Confirm} title=${`Forget memory #${number}?`} verb="Forget it for good" typed=${number} action=${forgetting}
       act=${async () => gone(await runJob("forget", { memory_ids: [memory.memory_id] }))} close=${() => setAsking(false)}>
       <p>Its words leave the memory, the index, the graph and the jobs that brought it. Records that were merged from it
-        are made anew of what remains. This cannot be taken back.</p>
+        are rebuilt from the remaining memories. This cannot be undone.</p>
     <//>`}
   </div>`;
 }
@@ -103,7 +103,7 @@ function Forgotten({ job }) {
   const { result } = job;
   const parts = [
     many(result.forgotten.length, "memory was", "memories were") + " forgotten",
-    result.records_rebuilt.length && `${many(result.records_rebuilt.length, "record")} made anew`,
+    result.records_rebuilt.length && `${many(result.records_rebuilt.length, "record")} rebuilt`,
     result.records_removed.length && `${many(result.records_removed.length, "record")} removed`,
     result.jobs_scrubbed && `${many(result.jobs_scrubbed, "job has", "jobs have")} lost the text`,
   ].filter(Boolean);

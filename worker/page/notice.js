@@ -1,4 +1,4 @@
-// What came of asking for many jobs: said aloud, and shown at the foot of the screen until it is put away.
+// The outcome of a request about many jobs: announced, and shown at the foot of the screen until it is closed.
 import { html } from "./html.js";
 import { announce } from "./parts.js";
 import { to } from "./route.js";
@@ -6,13 +6,13 @@ import { many } from "./words.js";
 
 const MOST_SHOWN = 50;
 
-/** What the worker answered, as a notice: `{text, skipped}`. */
-const DONE = { retry: "will run again", cancel: "will not run", dismiss: "taken off the list" };
+/** The worker's answer as a notice: `{text, skipped}`. */
+const DONE = { retry: "will run again", cancel: "will not run", dismiss: "removed from the list" };
 
 export function outcome(verb, found) {
   const text = [
     `${many(found.requested, "job")} ${DONE[verb]}.`,
-    found.obeyed < found.requested ? "The worker has not taken up all of them yet." : "",
+    found.obeyed < found.requested ? "The worker has not handled all requests yet." : "",
   ].filter(Boolean).join(" ");
   announce(text);
   return { text, skipped: found.skipped };

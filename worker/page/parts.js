@@ -50,10 +50,13 @@ export function Json({ label, value, open = false }) {
   </details>`;
 }
 
-/** A share of 1 as a small bar with its number. */
-export function Meter({ label, value, text, tone = "accent" }) {
+/** The highest multiplier of a status: the full length of its meter. */
+export const HIGHEST_STATUS = 1.1;
+
+/** A value from 0 to `most` as a small bar with its number. */
+export function Meter({ label, value, most = 1, text, tone = "accent" }) {
   const ref = useRef(null);
-  useEffect(() => ref.current.style.setProperty("--share", Math.max(0, Math.min(1, value ?? 0))), [value]);
+  useEffect(() => ref.current.style.setProperty("--share", Math.max(0, Math.min(1, (value ?? 0) / most))), [value, most]);
   return html`<div class="meter" data-tone=${tone}>
     <span class="meter-label">${label}</span>
     <span class="meter-track" aria-hidden="true"><span class="meter-fill" ref=${ref}></span></span>

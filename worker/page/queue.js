@@ -19,18 +19,18 @@ const EVERY_SECONDS = 1;
 export function Queue({ query }) {
   const status = useLive("/v1/status", EVERY_SECONDS);
   const list = useLive(withQuery("/v1/jobs", { limit: 50, ...pick(query) }), EVERY_SECONDS);
-  const [notice, tell] = useState(null);
-  useFailuresSaid(status.data);
+  const [notice, showNotice] = useState(null);
+  useFailuresAnnounced(status.data);
   if (!status.data) return html`<${Heading}>Queue<//><${Waiting} error=${status.error} what="the queue" />`;
   const { jobs, worker, waiting_in_inbox, kinds, now } = status.data;
   return html`
     <${Heading} title="Queue" extra=${html`<${WorkerLine} worker=${worker} now=${now} again=${status.again} />`}>Queue<//>
     <${Running} heartbeat=${worker.alive ? worker.heartbeat : null} waiting=${waiting_in_inbox} />
-    <${Causes} causes=${jobs.causes} tell=${tell} />
+    <${Causes} causes=${jobs.causes} showNotice=${showNotice} />
     <${Rejected} version=${jobs.version} />
     <${Filters} query=${query} counts=${jobs.counts} causes=${jobs.causes} kinds=${kinds} />
-    <${Jobs} list=${list} query=${query} tell=${tell} />
-    <${Notice} notice=${notice} close=${() => tell(null)} />
+    <${Jobs} list=${list} query=${query} showNotice=${showNotice} />
+    <${Notice} notice=${notice} close=${() => showNotice(null)} />
   `;
 }
 
@@ -40,7 +40,7 @@ function pick(query) {
   return Object.fromEntries(NAMES.filter((name) => query[name]).map((name) => [name, query[name]]));
 }
 
-function useFailuresSaid(data) {
+function useFailuresAnnounced(data) {
   const before = useRef(null);
   const failed = data?.jobs.counts.failed ?? 0;
   useEffect(() => {

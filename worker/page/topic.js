@@ -93,6 +93,6 @@ function Compaction({ topic, again }) {
 function Applied({ job }) {
   const { result } = job;
   return html`<div class="note" role="status"><p>${many(result.superseded.length, "memory was", "memories were")} merged into
-    <a href=${to(["memories", result.decision_record_id])}>record #${result.memory_number}</a>. It can be taken back below.</p>
+    <a href=${to(["memories", result.decision_record_id])}>record #${result.memory_number}</a>. It can be undone below.</p>
     ${result.warnings.map((warning) => html`<p key=${warning}>${warning}</p>`)}</div>`;
 }

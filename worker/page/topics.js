@@ -1,4 +1,4 @@
-// All topics, and what was merged where.
+// All topics, and their compactions.
 import { History } from "./history.js";
 import { html } from "./html.js";
 import { useLive } from "./live.js";

@@ -84,6 +84,13 @@ export function score(number) {
   return number === null || number === undefined ? "–" : number.toFixed(3);
 }
 
+/** A cause's remedy, which is about one job, for all jobs of the cause; as `wording.of_all` of the command line. */
+export function remedyOfAll(cause) {
+  return cause.remediation
+    .replaceAll("jobs retry <job_id>", `jobs retry --error ${cause.code}`)
+    .replaceAll("<job_id>", cause.newest_job_id);
+}
+
 /** The words of a state or a code, for reading: `in the inbox`, `set status`. */
 export function plain(word) {
   return String(word).replaceAll("_", " ");

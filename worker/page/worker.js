@@ -1,21 +1,21 @@
-// How the worker is, in a line, with what can be asked of it; and what runs now.
+// The worker's state in a line, with its controls; and the running jobs.
 import { post } from "./api.js";
 import { html, useState } from "./html.js";
 import { Confirm, Meter, Problem, Time, useAction } from "./parts.js";
 import { to } from "./route.js";
 import { count, many, plain, span } from "./words.js";
 
-const SAID = {
+const STATE_TEXT = {
   starting: "The worker is starting.",
   ready: "The worker is running.",
-  paused: "The worker is paused: what runs finishes, nothing more begins.",
-  draining: "The worker is draining: it works off what is due, takes nothing more in, and leaves.",
-  exiting: "The worker is leaving.",
-  silent: "The worker lives, but has fallen silent.",
+  paused: "The worker is paused: running jobs finish, no other job starts.",
+  draining: "The worker is draining: it runs the due jobs, accepts no more, and stops.",
+  exiting: "The worker is stopping.",
+  silent: "The worker runs, but does not respond.",
   stopped: "The worker has stopped.",
 };
 
-const SILENT_MS = 30_000; // it says something every 2 s
+const SILENT_MS = 30_000; // a healthy worker writes its heartbeat every few seconds
 
 /** Its state in a word. `now` is of the same clock as the heartbeat, and of the same answer. */
 function stateOf(worker, now) {
@@ -36,11 +36,11 @@ export function WorkerLine({ worker, now, again }) {
     return found;
   });
   return html`<section class="worker" data-worker=${state} aria-label="Worker">
-    <p class="worker-said">
+    <p class="worker-state">
       <span class="dot" aria-hidden="true"></span>
-      <strong>${SAID[state] ?? "There is no worker."}</strong>
+      <strong>${STATE_TEXT[state] ?? "No worker is running."}</strong>
       ${worker.alive && beat?.oldest_waiting_seconds != null && html` <span class="faint">The oldest job waits for ${span(beat.oldest_waiting_seconds * 1000)}.</span>`}
-      ${state === "silent" && html` <span>It was last heard <${Time} at=${beat.heartbeat_at} />. If it stays so: <code>cognee-memory worker restart</code></span>`}
+      ${state === "silent" && html` <span>Its last heartbeat was <${Time} at=${beat.heartbeat_at} />. If this continues: <code>cognee-memory worker restart</code></span>`}
       ${!worker.alive && html` <span>Jobs wait until one is started: <code>cognee-memory worker start</code></span>`}
     </p>
     ${worker.alive && html`<div class="row">
@@ -49,11 +49,11 @@ export function WorkerLine({ worker, now, again }) {
         : html`<button disabled=${action.busy || state !== "ready"} onClick=${() => ask("pause")}>Pause</button>`}
       <button disabled=${action.busy || !["ready", "paused"].includes(state)} onClick=${() => setAsking(true)}>Drain…</button>
     </div>`}
-    ${action.done?.obeyed === false && html`<p class="note">Asked: ${action.done.request}. The worker has not obeyed yet.</p>`}
+    ${action.done?.obeyed === false && html`<p class="note">Requested: ${action.done.request}. The worker has not handled the request yet.</p>`}
     ${!asking && html`<${Problem} error=${action.error} />`}
-    ${asking && html`<${Confirm} title="Drain the queue?" verb="Drain and let it leave" action=${action}
+    ${asking && html`<${Confirm} title="Drain the queue?" verb="Drain and stop" action=${action}
       act=${async () => { const found = await post("/v1/control", { request: "drain" }); again(); return found; }} close=${() => setAsking(false)}>
-      <p>The worker works off what is due, takes nothing more in, and leaves. This page then has nobody to ask.
+      <p>The worker runs the due jobs, accepts no more, and stops. This page then gets no more answers.
         New jobs wait in the inbox until a worker is started.</p>
     <//>`}
   </section>`;
@@ -62,7 +62,7 @@ export function WorkerLine({ worker, now, again }) {
 export function Running({ heartbeat, waiting }) {
   const running = heartbeat?.in_flight ?? [];
   return html`<section class="running" aria-label="Running now">
-    ${running.length === 0 && html`<p class="work idle faint">Nothing runs at the moment.${waiting > 0 ? ` ${many(waiting, "file")} in the inbox.` : ""}</p>`}
+    ${running.length === 0 && html`<p class="work idle faint">No job is running.${waiting > 0 ? ` ${many(waiting, "file")} in the inbox.` : ""}</p>`}
     ${running.map((work) => html`<${Work} key=${work.job_id} work=${work} />`)}
   </section>`;
 }

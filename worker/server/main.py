@@ -30,7 +30,7 @@ from jobs.layout import Workspace
 
 from ..child.parent_death import ParentDeathGuard
 from ..http import api as http_api
-from ..http.answers import Answers
+from ..http.executor import RequestExecutor
 from .process import READY
 
 log = logging.getLogger("server")
@@ -91,7 +91,7 @@ class Protocol(H11Protocol):
 class Server(uvicorn.Server):
     """uvicorn's server, which ends when idle, without losing a connection."""
 
-    def __init__(self, config: uvicorn.Config, answers: Answers, idle_seconds: float) -> None:
+    def __init__(self, config: uvicorn.Config, answers: RequestExecutor, idle_seconds: float) -> None:
         super().__init__(config)
         self._answers = answers
         self._idle_seconds = idle_seconds
@@ -125,7 +125,7 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def server(listening: socket.socket, answers: Answers, token: str, idle_seconds: float) -> Server:
+def server(listening: socket.socket, answers: RequestExecutor, token: str, idle_seconds: float) -> Server:
     """A server for a listening socket; ``run(sockets=[listening])`` serves it."""
     app = http_api.app(answers, token, listening.getsockname()[1])
     config = uvicorn.Config(
@@ -196,7 +196,7 @@ def _idle_seconds(workspace: Workspace) -> float:
 
 
 def _serve(workspace: Workspace, start: dict[str, Any]) -> None:
-    answers = Answers(workspace, _say_ready)
+    answers = RequestExecutor(workspace, _say_ready)
     with _inherited(start, sys.argv[3:]) as listening:
         http_server = server(listening, answers, start["token"], _idle_seconds(workspace))
 

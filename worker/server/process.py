@@ -21,7 +21,7 @@ from jobs.launch import NO_CONSOLE
 from jobs.layout import Workspace
 
 from ..log import pump
-from ..processes import private_bytes, resident_bytes
+from ..process_usage import private_bytes, resident_bytes
 
 log = logging.getLogger(__name__)
 server_log = logging.getLogger("server")

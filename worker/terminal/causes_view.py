@@ -9,12 +9,12 @@ from typing import Any
 from ..wording import age, counted, of_all
 from .output import Part, facts, say
 
-FOR_WANT_OF_ROOM = ("BACKLOG_FULL", "DISK_FULL")  # the rejected file was valid
+CAPACITY_ERRORS = ("BACKLOG_FULL", "DISK_FULL")  # the rejected file was valid
 
 
-def causes(found: Sequence[Mapping[str, Any]], now: datetime, at_most: int) -> None:
+def causes(answer: Sequence[Mapping[str, Any]], now: datetime, at_most: int) -> None:
     """Print the first ``at_most`` causes with their counts, messages and remedies."""
-    for index, cause in enumerate(found[:at_most]):
+    for index, cause in enumerate(answer[:at_most]):
         if index:
             say()
         kinds = "".join(f"{count:,} {kind}, " for kind, count in cause["kinds"].items() if kind != "?")
@@ -23,9 +23,9 @@ def causes(found: Sequence[Mapping[str, Any]], now: datetime, at_most: int) -> N
         why = [("" if index else "why", line) for index, line in enumerate(_messages(cause))]
         remedy = of_all(cause["remediation"], cause)
         facts([*why, ("remedy", remedy), ("then", [(command, "bold")] if command else "")], indent=2)
-    if len(found) > at_most:
+    if len(answer) > at_most:
         say()
-        say(f"{counted(len(found) - at_most, 'more cause')}: cognee-memory jobs causes")
+        say(f"{counted(len(answer) - at_most, 'more cause')}: cognee-memory jobs causes")
 
 
 def _messages(cause: Mapping[str, Any]) -> list[str]:
@@ -59,7 +59,7 @@ def again(cause: Mapping[str, Any]) -> str | None:
     """
     if cause["state"] == "retrying" or "jobs retry" in cause["remediation"]:
         return None
-    if cause["state"] == "rejected" and cause["code"] not in FOR_WANT_OF_ROOM:
+    if cause["state"] == "rejected" and cause["code"] not in CAPACITY_ERRORS:
         return None  # the same file would be rejected again
     where = " --state rejected" if cause["state"] == "rejected" else ""
     return f"cognee-memory jobs retry{where} --error {cause['code']}"

@@ -42,44 +42,44 @@ class CommandLineBuilder:
         *,
         more: str = "",
         needs: Needs = "none",
-        of: Any = None,
+        parent: Any = None,
         json: bool = True,
-        again: bool = False,
+        inherits_options: bool = False,
     ) -> argparse.ArgumentParser:
-        """Add a command, or with ``of`` a subcommand; returns its parser.
+        """Add a command, or with ``parent`` a subcommand; returns its parser.
 
-        ``more`` extends the description. With ``again`` the command itself also takes the common options, so the
-        subcommand's defaults must not overwrite them.
+        ``parent`` is the result of ``nested`` or ``verbs``. ``more`` extends the description. With
+        ``inherits_options`` the parent itself takes the common options too, so the subcommand's defaults do not
+        overwrite them.
         """
-        whole = name if of is None else f"{of.dest_name} {name}"
-        self.texts[whole] = text
-        self.needs[whole] = needs
-        parent = self.commands if of is None else of
-        made: argparse.ArgumentParser = parent.add_parser(
+        full_name = name if parent is None else f"{parent.dest_name} {name}"
+        self.texts[full_name] = text
+        self.needs[full_name] = needs
+        parser: argparse.ArgumentParser = (self.commands if parent is None else parent).add_parser(
             name,
             add_help=False,
-            help=text if of is not None else None,
+            help=text if parent is not None else None,
             description=_sentence(text) + (f"\n\n{more}" if more else ""),
             epilog=_epilog(examples, WITHOUT_A_WORKER[needs]),
         )
-        group = made.add_argument_group(EVERYWHERE)
-        kept: dict[str, Any] = {"default": argparse.SUPPRESS} if again else {}
+        group = parser.add_argument_group(EVERYWHERE)
+        kept: dict[str, Any] = {"default": argparse.SUPPRESS} if inherits_options else {}
         add_workspace(group, **kept)
         if json:
             group.add_argument("--json", action="store_true", help="print one JSON object", **kept)
         group.add_argument("-h", "--help", action="help", help="show this help")
-        return made
+        return parser
 
     def nested(self, name: str, text: str, examples: Sequence[str] = ()) -> Any:
-        """Add a command with subcommands; returns the action to pass as ``of``."""
+        """Add a command with subcommands; returns the action to pass as ``parent``."""
         self.texts[name] = text
-        made = self.commands.add_parser(name, description=_sentence(text), epilog=_epilog(examples, ""))
-        return self.verbs(made, name, required=True)
+        parser = self.commands.add_parser(name, description=_sentence(text), epilog=_epilog(examples, ""))
+        return self.verbs(parser, name, required=True)
 
     @staticmethod
-    def verbs(made: argparse.ArgumentParser, name: str, *, required: bool) -> Any:
-        """Let a command have subcommands; returns the action to pass as ``of``."""
-        verbs = made.add_subparsers(
+    def verbs(parser: argparse.ArgumentParser, name: str, *, required: bool) -> Any:
+        """Let a command have subcommands; returns the action to pass as ``parent``."""
+        verbs = parser.add_subparsers(
             dest="verb", metavar="SUBCOMMAND", required=required, title="subcommands", prog=f"cognee-memory {name}"
         )
         verbs.dest_name = name  # type: ignore[attr-defined]
@@ -95,14 +95,14 @@ def _epilog(examples: Sequence[str], without_a_worker: str) -> str:
     return "\n\n".join(part for part in (shown, without_a_worker) if part)
 
 
-def waiting(made: argparse.ArgumentParser, *, default: bool, start: bool = True) -> None:
+def waiting(parser: argparse.ArgumentParser, *, default: bool, start: bool = True) -> None:
     """Add the options of a command that submits a job. ``default`` says whether it waits for the job's end."""
-    made.add_argument(
+    parser.add_argument(
         "--correlation-id",
         metavar="ID",
         help="an id that the record and every log line repeat (default: the job's id)",
     )
-    group = made.add_argument_group("waiting for the job")
+    group = parser.add_argument_group("waiting for the job")
     either = group.add_mutually_exclusive_group()
     either.add_argument(
         "--wait",
@@ -121,16 +121,16 @@ def _default(is_default: bool) -> str:
     return " (the default)" if is_default else ""
 
 
-def limit(made: argparse._ActionsContainer, what: str) -> None:
+def limit(parser: argparse._ActionsContainer, what: str) -> None:
     """Add ``--limit``; ``what`` names the items in the help."""
-    made.add_argument(
+    parser.add_argument(
         "--limit", type=int, default=50, metavar="N", help=f"maximum number of {what} to show (default 50)"
     )
 
 
-def which_jobs(made: argparse.ArgumentParser) -> None:
+def which_jobs(parser: argparse.ArgumentParser) -> None:
     """Add the filters of jobs. Their values are checked where they are used."""
-    group = made.add_argument_group("which jobs")
+    group = parser.add_argument_group("which jobs")
     for flag, metavar, text in (
         ("--state", "STATE[,STATE]", "in one of these states: queued, running, retrying, succeeded, failed, ..."),
         ("--kind", "KIND", "of this kind: ingest, compact, cognify, ..."),

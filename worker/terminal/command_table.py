@@ -23,7 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("commands.demo", "display.nothing"),
     "setup": ("commands.setup", "display.setup"),
     "status": ("commands.status", "queue_views.overview"),
-    "open": ("open_page.open_page", "open_page.tell"),
+    "open": ("open_page.open_page", "open_page.show_page"),
     "doctor": ("doctor_command.doctor", "doctor_view.show"),
     "settings": ("commands.settings", "display.settings"),
     "trust": ("commands.trust_workspace", "display.plain"),
@@ -63,10 +63,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
-def functions_of(given: argparse.Namespace) -> tuple[str, str]:
+def functions_of(args: argparse.Namespace) -> tuple[str, str]:
     """The names of the function and the view of the parsed command."""
-    verb = getattr(given, "verb", None)
-    name = str(given.command) if verb is None else f"{given.command} {verb}"
+    verb = getattr(args, "verb", None)
+    name = str(args.command) if verb is None else f"{args.command} {verb}"
     return COMMANDS.get(name) or _of_kind(name)
 
 
@@ -76,15 +76,15 @@ def _of_kind(name: str) -> tuple[str, str]:
     return f"kinds.{BY_NAME[name].module}.run", _OF_A_JOB
 
 
-def run(given: argparse.Namespace) -> Envelope:
+def run(args: argparse.Namespace) -> Envelope:
     """Run the parsed command; returns its envelope. Raises the command's JobError."""
-    answer: Envelope = imported(functions_of(given)[0])(given)
+    answer: Envelope = imported(functions_of(args)[0])(args)
     return answer
 
 
-def view_of(given: argparse.Namespace) -> Callable[[Envelope], None]:
+def view_of(args: argparse.Namespace) -> Callable[[Envelope], None]:
     """The function that prints the command's answer."""
-    return imported(functions_of(given)[1])
+    return imported(functions_of(args)[1])
 
 
 def imported(name: str) -> Callable[..., Any]:

@@ -15,105 +15,103 @@ from jobs import clock, files
 from jobs.errors import JobError
 
 from .output import Envelope
-from .process_commands import opened, target, workspace_of
+from .process_commands import require_positive, target, workspace_and_settings, workspace_of
 
 # --- start and see ---
 
 
-def demo(given: argparse.Namespace) -> Envelope:
+def demo(args: argparse.Namespace) -> Envelope:
     """Play the demo; returns its measurements."""
     from .demo import demo as play
 
-    return play(load(), keep=given.keep, quiet=given.json)
+    return play(load(), keep=args.keep, quiet=args.json)
 
 
-def setup(given: argparse.Namespace) -> Envelope:
+def setup(args: argparse.Namespace) -> Envelope:
     """Provide the embedding model; returns its folder."""
     from .setup_view import provision_with_bar
 
-    folder = provision_with_bar(load().cache_folder, Path(given.source) if given.source else None)
+    folder = provision_with_bar(load().cache_folder, Path(args.source) if args.source else None)
     return envelope.success(model_folder=str(folder))
 
 
-def settings(given: argparse.Namespace) -> Envelope:
+def settings(args: argparse.Namespace) -> Envelope:
     """All settings with their values and sources."""
-    _, in_force = opened(given)
+    _, in_force = workspace_and_settings(args)
     return envelope.success(settings=[row.__dict__ for row in table(in_force)])
 
 
-def trust_workspace(given: argparse.Namespace) -> Envelope:
+def trust_workspace(args: argparse.Namespace) -> Envelope:
     """Mark the workspace as trusted by this user."""
-    workspace = workspace_of(given)
+    workspace = workspace_of(args)
     trust.adopt(workspace, load().config_folder, trusted=True)
     return envelope.success(workspace=str(workspace.root), trusted=True)
 
 
-def status(given: argparse.Namespace) -> Envelope:
+def status(args: argparse.Namespace) -> Envelope:
     """The overview of worker, queue and memory."""
     from ..admin.overview import overview
 
-    return envelope.success(**overview(*opened(given)))
+    return envelope.success(**overview(*workspace_and_settings(args)))
 
 
-def completion(given: argparse.Namespace) -> Envelope:
+def completion(args: argparse.Namespace) -> Envelope:
     """The script that installs completion in a shell."""
     from .completion import script
 
-    return envelope.success(shell=given.shell, script=script(given.shell))
+    return envelope.success(shell=args.shell, script=script(args.shell))
 
 
 # --- memories ---
 
 
-def mcp(given: argparse.Namespace) -> Envelope:
+def mcp(args: argparse.Namespace) -> Envelope:
     """Serve an agent over stdin and stdout; this process ends when the agent disconnects."""
     from ..mcp.server import serve
     from ..mcp.workspace_choice import chosen
     from ..version import VERSION
 
-    workspace = workspace_of(given)
-    serve(workspace if given.workspace is not None else chosen(workspace, Path("~").expanduser()), VERSION)
+    workspace = workspace_of(args)
+    serve(workspace if args.workspace is not None else chosen(workspace, Path("~").expanduser()), VERSION)
 
 
-def memories_list(given: argparse.Namespace) -> Envelope:
+def memories_list(args: argparse.Namespace) -> Envelope:
     """A page of memories, newest first. ``next`` is the value of ``--after`` for the next page.
 
     Raises JobError: ARGUMENT_INVALID when the limit or the status is wrong.
     """
-    workspace, _ = opened(given)
-    if given.limit < 1:
-        raise JobError("ARGUMENT_INVALID", "--limit must be at least 1.")
+    workspace, _ = workspace_and_settings(args)
+    require_positive(args.limit)
     words = {word.lower(): status for word, status in STATUS_WORDS.items()}
-    status = None if given.status is None else words.get(given.status.lower())
-    if given.status is not None and status is None:
-        raise JobError(
-            "ARGUMENT_INVALID", f"There is no status {given.status!r}; one of {', '.join(get_args(Status))}."
-        )
-    lines, total = listing.page(workspace, given.limit, before=given.after, topic_id=given.topic_id, status=status)
-    shown = lines[: given.limit]
-    follows = shown[-1]["memory_number"] if len(lines) > given.limit else None
+    status = None if args.status is None else words.get(args.status.lower())
+    if args.status is not None and status is None:
+        raise JobError("ARGUMENT_INVALID", f"There is no status {args.status!r}; one of {', '.join(get_args(Status))}.")
+    lines, total = listing.page(workspace, args.limit, before=args.after, topic_id=args.topic_id, status=status)
+    shown = lines[: args.limit]
+    follows = shown[-1]["memory_number"] if len(lines) > args.limit else None
     return envelope.success(memories=shown, total=total, next=follows)
 
 
-def memories_show(given: argparse.Namespace) -> Envelope:
+def memories_show(args: argparse.Namespace) -> Envelope:
     """One memory with its text."""
-    workspace, _ = opened(given)
-    return envelope.success(memory=listing.memory(workspace, given.memory))
+    workspace, _ = workspace_and_settings(args)
+    return envelope.success(memory=listing.memory(workspace, args.memory))
 
 
-def topics(given: argparse.Namespace) -> Envelope:
+def topics(args: argparse.Namespace) -> Envelope:
     """All topics, largest first."""
-    workspace, _ = opened(given)
+    workspace, _ = workspace_and_settings(args)
     return envelope.success(topics=listing.topics(workspace))
 
 
-def history(given: argparse.Namespace) -> Envelope:
-    """The compactions, newest first."""
-    workspace, _ = opened(given)
-    return envelope.success(compactions=listing.history(workspace, given.limit, given.topic_id))
+def history(args: argparse.Namespace) -> Envelope:
+    """The compactions, newest first. Raises JobError: ARGUMENT_INVALID when the limit is wrong."""
+    workspace, _ = workspace_and_settings(args)
+    require_positive(args.limit)
+    return envelope.success(compactions=listing.history(workspace, args.limit, args.topic_id))
 
 
-def export(given: argparse.Namespace) -> Envelope:
+def export(args: argparse.Namespace) -> Envelope:
     """Write the export to ``--out``; returns the counts.
 
     Without ``--out`` the export is on stdout, and messages go to stderr. Raises JobError: ARGUMENT_INVALID when the
@@ -123,17 +121,17 @@ def export(given: argparse.Namespace) -> Envelope:
 
     from ..version import VERSION
 
-    workspace, _ = opened(given)
+    workspace, _ = workspace_and_settings(args)
     now = clock.iso(clock.now())
-    if given.out in (None, "-"):
-        if given.json:
+    if args.out in (None, "-"):
+        if args.json:
             raise JobError("ARGUMENT_INVALID", "--json goes with --out: without it, the export itself is on stdout.")
         envelope.claim_stdout()
         try:
             return envelope.success(out=None, counts=exports.write(workspace, VERSION, now, envelope.write))
         except BrokenPipeError:  # the reader has closed the pipe, such as "| head"
             return envelope.success(out=None, counts=None)
-    out = target(workspace, given.out)
+    out = target(workspace, args.out)
     try:
         with files.replacing(out) as file:
             counts = exports.write(workspace, VERSION, now, file.write)

@@ -20,16 +20,15 @@ from jobs import clock, record_cache
 from jobs.errors import ERRORS, JobError
 from jobs.kinds import KIND_NAMES
 from jobs.layout import Workspace, find_workspace
-from jobs.record_cache import RecordCache
 from jobs.rejected_files import rejections
 from jobs.states import LIVE, State
 
-from ..admin.selection import REPLAYABLE
+from ..admin.selection import RETRIABLE, job_rows
 from ..wording import age, counted
 from .output import clean
 
 _MOST = 200  # suggestions from lists without a limit
-_OF_VERB: dict[str, tuple[str, ...]] = {"cancel": LIVE, "wait": LIVE, "retry": (*REPLAYABLE, "rejected")}
+_OF_VERB: dict[str, tuple[str, ...]] = {"cancel": LIVE, "wait": LIVE, "retry": RETRIABLE}
 
 Found = dict[str, str] | list[str]
 Completer = Callable[..., Found]
@@ -59,9 +58,9 @@ def _every(parser: argparse.ArgumentParser) -> Iterable[argparse.ArgumentParser]
                 yield from _every(nested)
 
 
-def _workspace(given: argparse.Namespace) -> Workspace:
+def _workspace(args: argparse.Namespace) -> Workspace:
     """Raises JobError: WORKSPACE_NOT_TRUSTED, WORKSPACE_MISSING."""
-    workspace = find_workspace(getattr(given, "workspace", None), Path.cwd())
+    workspace = find_workspace(getattr(args, "workspace", None), Path.cwd())
     trust.settings_of(workspace)
     return workspace
 
@@ -77,14 +76,12 @@ def _reading(look: Callable[[Workspace, argparse.Namespace, str], Found]) -> Com
 
 
 @_reading
-def job_ids(workspace: Workspace, given: argparse.Namespace, prefix: str) -> Found:
+def job_ids(workspace: Workspace, args: argparse.Namespace, prefix: str) -> Found:
     """The newest jobs with this prefix, with their states, limited to jobs that the subcommand can act on."""
-    known = RecordCache(workspace.spool)
-    known.refresh()
-    verb = getattr(given, "verb", None)
+    verb = getattr(args, "verb", None)
     states = _OF_VERB.get(str(verb), get_args(State))
     now = clock.now()
-    fitting = (b for b in known.rows() if b["state"] in states and b["job_id"].startswith(prefix))
+    fitting = (b for b in job_rows(workspace.spool) if b["state"] in states and b["job_id"].startswith(prefix))
     newest = record_cache.page(fitting, _MOST).jobs
     shown = {
         b["job_id"]: f"{b['state']} {b['kind'] or ''}, {age(b['finished_at'] or b['accepted_at'], now)} ago"

@@ -53,7 +53,7 @@ def demo(settings: Settings, *, keep: bool, quiet: bool) -> dict[str, Any]:
         worker = _start_worker(workspace)
         began = time.monotonic()
         ids = [_drop(workspace, job, clock.now()) for job in script["jobs"]]
-        console.print(f"Dropped {len(ids)} job files into .cognee_jobs/ by rename; the worker takes them up.")
+        console.print(f"Dropped {len(ids)} job files into .cognee_jobs/ by rename; the worker accepts them.")
         records = _follow(workspace, ids, console)
         seconds = time.monotonic() - began
         memories = sum(1 for record in records if record.state == "succeeded")
@@ -87,11 +87,15 @@ def _start_worker(workspace: Workspace) -> subprocess.Popen[bytes]:
         cwd=workspace.root.anchor,
         stdin=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while not launch.is_alive(workspace):
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise JobError("WORKER_START_FAILED", f"See {workspace.spool.log}.")
-        time.sleep(_LOOK_SECONDS)
+    try:
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while not launch.is_alive(workspace):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise JobError("WORKER_START_FAILED", f"See {workspace.spool.log}.")
+            time.sleep(_LOOK_SECONDS)
+    except BaseException:  # also Ctrl-C: no worker stays behind
+        _stop_worker(process)
+        raise
     return process
 
 
@@ -119,7 +123,7 @@ def _follow(workspace: Workspace, ids: list[str], console: Console) -> list[Reco
     deadline = time.monotonic() + _PATIENCE_SECONDS
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("working off", total=len(ids))
+        task = bar.add_task("running jobs", total=len(ids))
         while True:
             records = [client.status(workspace.spool, job_id) for job_id in ids]
             ended = [record for record in records if record is not None and record.ended]
@@ -193,7 +197,7 @@ def _compact(workspace: Workspace, settings: Settings, wanted: dict[str, Any], c
     done = run(preview_digest=seen["preview_digest"])
     console.print(f"Applied what was shown: memory #{done['memory_number']} supersedes {len(done['superseded'])}.\n")
     reader = Reader(workspace, settings.embedding)
-    answer = _ask(reader, settings, wanted["ask"], console, "The record answers for them; restore would take it back.")
+    answer = _ask(reader, settings, wanted["ask"], console, "The record answers for them; restore would undo it.")
     return {"question": wanted["ask"], "preset": "contract", **answer}
 
 

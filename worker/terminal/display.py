@@ -15,25 +15,25 @@ from .command_table import view_of
 from .output import Envelope, facts, notes, say, table, warn
 
 
-def show(given: argparse.Namespace, found: Envelope) -> None:
+def show(args: argparse.Namespace, answer: Envelope) -> None:
     """Print an answer. An error goes to stderr with its remedy."""
-    view = plain if given.command is None else view_of(given)
-    if found["success"] or "findings" in found:  # the error below summarises the findings
-        view(found)
-    if not found["success"]:
-        _failed(found)
-    if not found["success"] and ("skipped" in found or "ended" in found):  # the command succeeded in part
-        view(found)
+    view = plain if args.command is None else view_of(args)
+    if answer["success"] or "findings" in answer:  # the error below summarises the findings
+        view(answer)
+    if not answer["success"]:
+        _failed(answer)
+    if not answer["success"] and ("skipped" in answer or "ended" in answer):  # the command succeeded in part
+        view(answer)
 
 
-def _failed(found: Envelope) -> None:
-    warn(f"{found['error_code']}: {found['error']}")
-    if found["remediation"]:
-        job_id = found.get("error_details", {}).get("job_id", "<job_id>")
-        warn(f"What to do: {found['remediation'].replace('<job_id>', job_id)}")
+def _failed(answer: Envelope) -> None:
+    warn(f"{answer['error_code']}: {answer['error']}")
+    if answer["remediation"]:
+        job_id = answer.get("error_details", {}).get("job_id", "<job_id>")
+        warn(f"What to do: {answer['remediation'].replace('<job_id>', job_id)}")
 
 
-def hits(found: Envelope, now: datetime) -> None:
+def hits(answer: Envelope, now: datetime) -> None:
     """Print rank, score and its three factors, topic, status and age of each hit."""
     rows = [
         (
@@ -46,25 +46,25 @@ def hits(found: Envelope, now: datetime) -> None:
             hit["status"] or "[Legacy]",
             age(hit["source_created_at"] or hit["created_at"], now),
         )
-        for rank, hit in enumerate(found["results"], 1)
+        for rank, hit in enumerate(answer["results"], 1)
     ]
     columns = ("#", "score", "relevance", "recency", "status ×", "topic", "status", "age")
-    table(columns, rows, right=(*columns[:5], "age"), wraps=("topic",), spare=(*columns[2:5], "age"))
+    table(columns, rows, right=(*columns[:5], "age"), wraps=("topic",), optional_columns=(*columns[2:5], "age"))
 
 
-def retrieve(found: Envelope) -> None:
+def retrieve(answer: Envelope) -> None:
     """Print the hits and the warnings."""
-    if not found["results"]:
+    if not answer["results"]:
         say("No memory fits the question.")
     else:
-        hits(found, clock.parse(found["as_of"]))
-    notes(found["warnings"])
+        hits(answer, clock.parse(answer["as_of"]))
+    notes(answer["warnings"])
 
 
-def explain(found: Envelope) -> None:
+def explain(answer: Envelope) -> None:
     """Print the parts of each score. Relevance has a part for words (base) and a part for meaning (semantic boost)."""
     rows = []
-    for item in found["items"]:
+    for item in answer["items"]:
         parts = item["score"]["components"]
         numbers = (item["score"]["total"], parts["base"], parts["semantic_boost"], parts["recency"])
         rank = item["retrieval"]["rank"]
@@ -81,49 +81,55 @@ def explain(found: Envelope) -> None:
         )
     columns = ("memory", "rank", "score", "words", "meaning", "recency", "status ×", "kind", "title", "terms")
     if rows:
-        table(columns, rows, right=columns[1:7], wraps=("title", "terms"), spare=("terms", *columns[3:7], "kind"))
-    elif not found["errors"]:
+        table(
+            columns,
+            rows,
+            right=columns[1:7],
+            wraps=("title", "terms"),
+            optional_columns=("terms", *columns[3:7], "kind"),
+        )
+    elif not answer["errors"]:
         say("No memory fits the question.")
-    for error in found["errors"]:
+    for error in answer["errors"]:
         say(f"{error['code']}: {error['message']}.")
-    notes(found["metadata"]["warnings"])
+    notes(answer["metadata"]["warnings"])
 
 
-def context(found: Envelope) -> None:
+def context(answer: Envelope) -> None:
     """Print only the block, to be pasted. Messages go to stderr."""
-    if found["context"]:
-        say(found["context"].rstrip("\n"))
-    for warning in found["warnings"]:
+    if answer["context"]:
+        say(answer["context"].rstrip("\n"))
+    for warning in answer["warnings"]:
         warn(f"Note: {warning.rstrip('.')}.")
 
 
-def memories(found: Envelope) -> None:
+def memories(answer: Envelope) -> None:
     """Print a page of memories."""
-    if not found["memories"]:
-        say("No memories." if not found["total"] else "No more memories.")
+    if not answer["memories"]:
+        say("No memories." if not answer["total"] else "No more memories.")
         return
     now = clock.now()
     rows = [
         (str(m["memory_number"]), shortened(m["title"], 60), m["topic_id"] or "-", m["status"] or "[Legacy]",
          age(m["created_at"] or m["stored_at"], now), m["memory_id"])
-        for m in found["memories"]
+        for m in answer["memories"]
     ]  # fmt: skip
     columns = ("#", "title", "topic", "status", "age", "id")
-    table(columns, rows, right=("#", "age"), wraps=("title", "topic"), spare=("id", "age"))
-    if found["next"] is not None:
-        say(f"{counted(found['total'], 'memory')} in all; older ones: --after {found['next']}")
+    table(columns, rows, right=("#", "age"), wraps=("title", "topic"), optional_columns=("id", "age"))
+    if answer["next"] is not None:
+        say(f"{counted(answer['total'], 'memory')} in all; older ones: --after {answer['next']}")
 
 
-def memory(found: Envelope) -> None:
+def memory(answer: Envelope) -> None:
     """Print one memory with its text."""
-    memory = found["memory"]
+    memory = answer["memory"]
     facts(
         [
             ("memory", f"#{memory['memory_number']} {memory['memory_id']}"),
             ("status", memory["status"] or "[Legacy]"),
             ("topic", memory["topic_id"] or ""),
             ("plan", memory["plan_id"] or ""),
-            ("hidden", "It is kept, and not found." if memory["hidden"] else ""),
+            ("hidden", "It is stored, but queries do not return it." if memory["hidden"] else ""),
             ("made of", memory["migrated_from"] or ""),
             ("became", ", ".join(memory["migrated_to"])),
             ("merged", counted(len(memory["sources"]), "memory") if memory["sources"] else ""),
@@ -133,28 +139,28 @@ def memory(found: Envelope) -> None:
     say(memory["summary_text"])
 
 
-def topics(found: Envelope) -> None:
+def topics(answer: Envelope) -> None:
     """Print the topics, and which are worth compacting."""
-    if not found["topics"]:
+    if not answer["topics"]:
         say("No topics.")
         return
     now = clock.now()
     rows = [
         (t["topic_id"], str(t["active"]), str(t["decision_records"]), str(t["superseded"]), str(t["drafts"]),
          f"{t['characters']:,}", age(t["oldest"], now), age(t["newest"], now), "yes" if t["worth_compacting"] else "")
-        for t in found["topics"]
+        for t in answer["topics"]
     ]  # fmt: skip
     columns = ("topic", "active", "records", "superseded", "drafts", "characters", "oldest", "newest", "compact")
-    spare = ("drafts", "characters", "superseded", "oldest", "records")
-    table(columns, rows, right=columns[1:8], wraps=("topic",), spare=spare)
-    full = [t["topic_id"] for t in found["topics"] if t["worth_compacting"]]
+    optional_columns = ("drafts", "characters", "superseded", "oldest", "records")
+    table(columns, rows, right=columns[1:8], wraps=("topic",), optional_columns=optional_columns)
+    full = [t["topic_id"] for t in answer["topics"] if t["worth_compacting"]]
     if full:
         say(f"{counted(len(full), 'topic')} worth compacting: cognee-memory compact {full[0]} --preview")
 
 
-def history(found: Envelope) -> None:
+def history(answer: Envelope) -> None:
     """Print the compactions with their conflicts."""
-    if not found["compactions"]:
+    if not answer["compactions"]:
         say("Nothing was compacted yet.")
         return
     now = clock.now()
@@ -166,51 +172,51 @@ def history(found: Envelope) -> None:
             str(len(made["superseded"])),
             str(len(made["conflicts"])),
             made["narrative_source"],
-            f"taken back {age(made['restored_at'], now)} ago" if made["restored_at"] else "",
+            f"undone {age(made['restored_at'], now)} ago" if made["restored_at"] else "",
             made["decision_record_id"],
         )
-        for made in found["compactions"]
+        for made in answer["compactions"]
     ]
     columns = ("record", "topic", "age", "memories", "conflicts", "narrative", "", "id")
     right = ("record", "age", "memories", "conflicts")
-    table(columns, rows, right=right, wraps=("topic", ""), spare=("id", "narrative", "age"))
-    for made in found["compactions"]:
+    table(columns, rows, right=right, wraps=("topic", ""), optional_columns=("id", "narrative", "age"))
+    for made in answer["compactions"]:
         for conflict in made["conflicts"]:
             earlier, later = (conflict[side]["memory_id"] for side in ("earlier", "later"))
             say(f"{conflict['kind']} {conflict['confidence']:.2f} by {conflict['judged_by']}: {earlier} and {later}")
 
 
-def settings(found: Envelope) -> None:
+def settings(answer: Envelope) -> None:
     """Print the settings with their sources."""
-    rows = [(row["variable"], row["value"], row["source"], row["help"]) for row in found["settings"]]
-    table(("variable", "value", "from", "meaning"), rows, wraps=("value", "meaning"), spare=("meaning",))
+    rows = [(row["variable"], row["value"], row["source"], row["help"]) for row in answer["settings"]]
+    table(("variable", "value", "from", "meaning"), rows, wraps=("value", "meaning"), optional_columns=("meaning",))
 
 
-def export(found: Envelope) -> None:
+def export(answer: Envelope) -> None:
     """Print what was exported."""
-    counts = found["counts"]
+    counts = answer["counts"]
     if counts is not None:
-        where = f" in {found['out']}" if found["out"] else ""
+        where = f" in {answer['out']}" if answer["out"] else ""
         parts = (("memory", "memory"), ("compaction", "compaction"), ("cognified", "finding"))
         say(f"{', '.join(counted(counts[name], noun) for name, noun in parts)}{where}")
 
 
-def plain(found: Envelope) -> None:
+def plain(answer: Envelope) -> None:
     """Print every field as it is."""
-    for name, value in found.items():
+    for name, value in answer.items():
         if name != "success":
             say(f"{name}: {value}")
 
 
-def setup(found: Envelope) -> None:
+def setup(answer: Envelope) -> None:
     """Print the folder of the embedding model."""
-    say(f"The embedding model lies in {found['model_folder']}.")
+    say(f"The embedding model is in {answer['model_folder']}.")
 
 
-def script(found: Envelope) -> None:
+def script(answer: Envelope) -> None:
     """Print the completion script."""
-    say(found["script"].rstrip("\n"))
+    say(answer["script"].rstrip("\n"))
 
 
-def nothing(found: Envelope) -> None:
+def nothing(answer: Envelope) -> None:
     """Print nothing, for commands that print their output themselves."""

@@ -22,23 +22,23 @@ from .process_commands import target
 from .progress import Progress
 
 
-def doctor(given: argparse.Namespace) -> Envelope:
+def doctor(args: argparse.Namespace) -> Envelope:
     """Run the checks and what the options request.
 
     The envelope always has the findings. When one is an error, the envelope is the failure PROBLEMS_FOUND.
     """
-    workspace = _workspace(given)
-    bundle = None if given.bundle is None else target(workspace, given.bundle)
+    workspace = _workspace(args)
+    bundle = None if args.bundle is None else target(workspace, args.bundle)
     report = examine(workspace, clock.now())
     more: dict[str, Any] = {"workspace": str(workspace.root)}
-    if given.fix:
+    if args.fix:
         settings = surroundings(workspace)[0]
-        done = doctor_fixes.apply_fixes(workspace, report.findings, settings, start=not given.no_start)
+        done = doctor_fixes.apply_fixes(workspace, report.findings, settings, start=not args.no_start)
         more["fixed"] = [each.as_dict() for each in done]
         report = examine(workspace, clock.now())
-    if given.deep:
+    if args.deep:
         began = time.monotonic()
-        findings = _deep(workspace, start=not given.no_start)
+        findings = _deep(workspace, start=not args.no_start)
         report = report.with_more(findings, round((time.monotonic() - began) * 1000))
         more["deep"] = all(finding.code != "CHECK_FAILED" for finding in findings)
     if bundle is not None:
@@ -52,26 +52,31 @@ def doctor(given: argparse.Namespace) -> Envelope:
     return {**envelope.failure(error), **report.as_dict(), **more}
 
 
-def _workspace(given: argparse.Namespace) -> Workspace:
+def _workspace(args: argparse.Namespace) -> Workspace:
     """The workspace, found as in every command; a missing one becomes a finding, not an error."""
     try:
-        return find_workspace(given.workspace, Path.cwd())
+        return find_workspace(args.workspace, Path.cwd())
     except JobError:
-        return Workspace(expand_home(given.workspace).absolute())
+        return Workspace(expand_home(args.workspace).absolute())
 
 
 def _deep(workspace: Workspace, *, start: bool) -> list[Finding]:
     """The findings of the job ``check``, which reads the stores completely."""
-    settings, standing, problems = surroundings(workspace)
-    if problems or standing.foreign is not None or not workspace.exists:
-        message = "The workspace or the settings do not let anything be read."
-        return [finding("CHECK_FAILED", "stores", message, remedy="Mend what else was found, and look again.")]
+    settings, trust_state, problems = surroundings(workspace)
+    if problems or trust_state.foreign is not None or not workspace.exists:
+        message = "The workspace or the settings prevent reading."
+        return [finding("CHECK_FAILED", "stores", message, remedy="Fix the other findings, then run doctor again.")]
     if not workspace.memory_db.exists():
         return []
     if not start and not launch.is_alive(workspace):
-        message = "There is no worker to read them, and none was to be started."
+        message = "No worker runs, and --no-start forbids to start one."
         return [
-            finding("CHECK_FAILED", "stores", message, remedy="Start one: cognee-memory worker start. Then look again.")
+            finding(
+                "CHECK_FAILED",
+                "stores",
+                message,
+                remedy="Start one: cognee-memory worker start. Then run doctor again.",
+            )
         ]
     try:
         job_id = new_job_id()

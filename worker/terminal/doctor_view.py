@@ -19,28 +19,28 @@ _WIDEST = 100
 _INDENT = "    "
 
 
-def show(found: Envelope) -> None:
+def show(answer: Envelope) -> None:
     """Print one paragraph for each finding, then the totals."""
-    for done in found.get("fixed", ()):
+    for done in answer.get("fixed", ()):
         _paragraph(done["message"], _MARKS["ok" if done["done"] else "warning"], f" {done['fix']}: ")
     for level, title in _TITLES.items():
-        several = [finding for finding in found["findings"] if finding["level"] == level]
+        several = [finding for finding in answer["findings"] if finding["level"] == level]
         if several:
             say((title, "bold"))
         for finding in several:
             _one(finding)
-    well = [finding["subject"] for finding in found["findings"] if finding["level"] == "ok"]
+    well = [finding["subject"] for finding in answer["findings"] if finding["level"] == "ok"]
     if well:
         _paragraph(f"{', '.join(well)}.", _MARKS["ok"], " All is well: ")
-    totals = [counted(found["counts"][level], level) for level in _TITLES if found["counts"].get(level)]
-    stores = ", the stores read whole" if found.get("deep") else ""
-    say(f"Everything looked at{stores}, in {found['took_ms'] / 1000:.1f} s: {', '.join(totals) or 'nothing to say'}.")
-    if not found.get("deep"):
-        say("To read the stores whole as well: cognee-memory doctor --deep")
-    if found["ok"] and "fixed" not in found and any(finding["fix"] for finding in found["findings"]):
-        say("To mend what can be mended without a risk: cognee-memory doctor --fix")
-    if "bundle" in found:
-        _bundle(found["bundle"])
+    totals = [counted(answer["counts"][level], level) for level in _TITLES if answer["counts"].get(level)]
+    stores = ", also the deep ones" if answer.get("deep") else ""
+    say(f"All checks done{stores}, in {answer['took_ms'] / 1000:.1f} s: {', '.join(totals) or 'no findings'}.")
+    if not answer.get("deep"):
+        say("To read every store completely: cognee-memory doctor --deep")
+    if answer["ok"] and "fixed" not in answer and any(finding["fix"] for finding in answer["findings"]):
+        say("To apply the safe fixes: cognee-memory doctor --fix")
+    if "bundle" in answer:
+        _bundle(answer["bundle"])
 
 
 def _one(finding: dict[str, Any]) -> None:

@@ -12,14 +12,14 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 
-def reachable(workspace: Workspace, given: str, job_id: str) -> str:
+def reachable(workspace: Workspace, args: str, job_id: str) -> str:
     """The workspace-relative path of a file that the job can open: the file itself, or a new copy of it.
 
-    ``given`` is a path of this process, or ``-`` for standard input. A file in the workspace is not copied. The
+    ``args`` is a path of this process, or ``-`` for standard input. A file in the workspace is not copied. The
     workspace's folders must exist. Raises JobError: ARGUMENT_INVALID when the file cannot be read or copied.
     """
-    if given != "-":
-        path = Path(given).absolute()
+    if args != "-":
+        path = Path(args).absolute()
         try:
             paths.open_inside(workspace.root, str(path)).close()
             return path.relative_to(Path(workspace.root).resolve()).as_posix()
@@ -27,12 +27,12 @@ def reachable(workspace: Workspace, given: str, job_id: str) -> str:
             pass  # outside, or not readable for a job; for a missing file, opening it below reports the error
     copy = workspace.imported(job_id)
     try:
-        with nullcontext(sys.stdin.buffer) if given == "-" else Path(given).open("rb") as source:
+        with nullcontext(sys.stdin.buffer) if args == "-" else Path(args).open("rb") as source:
             files.make_folder(workspace.imports)
             with files.replacing(copy) as target:
                 shutil.copyfileobj(source, target)
     except OSError as error:
-        raise JobError("ARGUMENT_INVALID", f"{given} cannot be copied in: {error.strerror}.") from error
+        raise JobError("ARGUMENT_INVALID", f"{args} cannot be copied in: {error.strerror}.") from error
     return copy.relative_to(workspace.root).as_posix()
 
 

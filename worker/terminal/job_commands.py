@@ -9,53 +9,50 @@ from bridge.interface.submission import read_json_argument, submit
 from bridge.settings import Settings
 from jobs.ids import new_job_id
 from jobs.layout import Workspace
-from jobs.model import SCHEMA_VERSION
 
+from ..admin.new_job import add_defaults
 from .output import Envelope
-from .process_commands import opened
+from .process_commands import workspace_and_settings
 from .progress import Progress
 
 
-def submit_file(given: argparse.Namespace) -> Envelope:
+def submit_file(args: argparse.Namespace) -> Envelope:
     """Submit the job in a file; ``job_id`` and ``schema_version`` may be absent. Raises JobError when it is not a
     valid job."""
     from jobs.check import check
     from jobs.payloads import JobFile
 
-    workspace, settings = opened(given)
-    job = read_json_argument(given.file)
-    if job.keys().isdisjoint(("job_id", "jobId")):
-        job["job_id"] = new_job_id()
-    if job.keys().isdisjoint(("schema_version", "schemaVersion")):
-        job["schema_version"] = SCHEMA_VERSION
+    workspace, settings = workspace_and_settings(args)
+    job = read_json_argument(args.file)
+    add_defaults(job)
     fields = check(JobFile, job).model_dump(exclude_none=True, exclude={"schema_version"})
-    return submit_job(given, workspace, settings, fields.pop("kind"), fields.pop("payload"), **fields)
+    return submit_job(args, workspace, settings, fields.pop("kind"), fields.pop("payload"), **fields)
 
 
 def submit_job(
-    given: argparse.Namespace,
+    args: argparse.Namespace,
     workspace: Workspace,
-    found: Settings,
+    settings: Settings,
     kind: str,
     payload: dict[str, Any],
     **fields: Any,
 ) -> Envelope:
-    """Submit a job with the options of ``command_line.waiting``. ``found`` are the settings; ``fields`` are other
+    """Submit a job with the options of ``command_line.waiting``. ``settings`` are the settings; ``fields`` are other
     fields of the job file.
 
     Returns the job's id, and its result when the command waits for it. Raises as ``submission.submit``.
     """
     fields.setdefault("submitted_by", "cli")
-    if given.correlation_id is not None:
-        fields["correlation_id"] = given.correlation_id
+    if args.correlation_id is not None:
+        fields["correlation_id"] = args.correlation_id
     fields["job_id"] = fields.get("job_id") or new_job_id()
     with Progress(workspace.spool, fields["job_id"]) as seen:
         return submit(
-            workspace, found, kind, payload,
-            start=not given.no_start, wait=given.wait, wait_seconds=given.timeout, on_record=seen, **fields,
+            workspace, settings, kind, payload,
+            start=not args.no_start, wait=args.wait, wait_seconds=args.timeout, on_record=seen, **fields,
         )  # fmt: skip
 
 
-def given_of(payload: dict[str, Any]) -> dict[str, Any]:
+def without_none(payload: dict[str, Any]) -> dict[str, Any]:
     """The payload without None values; null means the same as absent."""
     return {name: value for name, value in payload.items() if value is not None}

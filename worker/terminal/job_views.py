@@ -15,23 +15,23 @@ from jobs.kinds import BY_NAME
 from .output import Envelope, say, state
 
 
-def show(found: Envelope) -> None:
+def show(answer: Envelope) -> None:
     """Print the job's id, or its result when it has one."""
-    if found.get("result") is None:
-        say(f"submitted {found['job_id']}")
+    if answer.get("result") is None:
+        say(f"submitted {answer['job_id']}")
     else:
-        show_result(found)
+        show_result(answer)
 
 
-def show_result(found: Envelope) -> None:
+def show_result(answer: Envelope) -> None:
     """Print the result of an ended job: ``kind``, ``result``, and ``job_id`` and ``state`` where they are known."""
-    view = view_of(str(found["kind"]))
-    if view is None and "job_id" in found:
-        say(state(str(found.get("state", "succeeded"))), f" {found['job_id']}")
+    view = view_of(str(answer["kind"]))
+    if view is None and "job_id" in answer:
+        say(state(str(answer.get("state", "succeeded"))), f" {answer['job_id']}")
     try:
-        (view or _plain)(found)
+        (view or _plain)(answer)
     except (KeyError, TypeError):  # a forget job removed parts of it, or another version wrote it
-        _plain(found)
+        _plain(answer)
 
 
 def view_of(kind: str) -> Callable[[Envelope], None] | None:
@@ -43,7 +43,7 @@ def view_of(kind: str) -> Callable[[Envelope], None] | None:
     return view
 
 
-def _plain(found: Envelope) -> None:
-    for name, value in found["result"].items():
+def _plain(answer: Envelope) -> None:
+    for name, value in answer["result"].items():
         if value is not None:
             say(f"  {name:18} {value}")

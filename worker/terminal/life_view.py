@@ -9,18 +9,19 @@ from typing import Any
 
 from jobs import clock
 
+from ..admin.selection import IN_INBOX, REPLAYABLE
 from ..wording import age, counted, local, shortened, span
-from .causes_view import FOR_WANT_OF_ROOM
+from .causes_view import CAPACITY_ERRORS
 from .job_views import show_result
 from .output import Envelope, Part, facts, say, state
 
 
-def show(found: Envelope) -> None:
+def show(answer: Envelope) -> None:
     """Print everything about one job."""
-    job = found["job"]
+    job = answer["job"]
     now = clock.now()
-    if job["state"] == "in the inbox":
-        facts([("job", job["job_id"]), ("state", "in the inbox: it waits for a worker to take it up")])
+    if job["state"] == IN_INBOX:
+        facts([("job", job["job_id"]), ("state", f"{IN_INBOX}: it waits for a worker to accept it")])
         return
     error = job["error"]
     facts(
@@ -28,23 +29,23 @@ def show(found: Envelope) -> None:
             ("job", job["job_id"]),
             ("kind", job["kind"] or ""),
             ("state", [state(job["state"]), _since(job, now)]),
-            *_asked(found.get("asked")),
+            *_asked(answer.get("asked")),
             *_times(job, now),
             ("attempts", _attempts_line(job)),
             *[("", line) for line in _attempts(job, now)],
-            ("doing", _doing(found.get("in_flight"))),
+            ("doing", _doing(answer.get("in_flight"))),
             ("why", [(error["code"], "bold red"), f": {error['message']}"] if error else ""),
             ("remedy", error["remediation"].replace("<job_id>", job["job_id"]) if error else ""),
-            ("again", _again(job, found.get("asked"))),
+            ("again", _again(job, answer.get("asked"))),
         ]
     )
     if job["result"]:
         say()
         show_result({"job_id": job["job_id"], "kind": job["kind"], "state": job["state"], "result": job["result"]})
-    if "log" in found:
+    if "log" in answer:
         say()
-        say("Of the worker's log:" if found["log"] else "The worker's log says nothing of it.")
-        for line in found["log"]:
+        say("From the worker's log:" if answer["log"] else "The worker's log has no line about it.")
+        for line in answer["log"]:
             say(f"  {line}")
 
 
@@ -113,10 +114,10 @@ def progress(running: Mapping[str, Any]) -> str:
 
 def _again(job: Mapping[str, Any], asked: Mapping[str, Any] | None) -> str:
     if job["state"] == "rejected":
-        again = job["error"]["code"] in FOR_WANT_OF_ROOM
+        again = job["error"]["code"] in CAPACITY_ERRORS
         return f"cognee-memory jobs retry {job['job_id']}" if again else ""
-    if job["state"] not in ("failed", "expired", "cancelled"):
+    if job["state"] not in REPLAYABLE:
         return ""
     if asked is None:
-        return "Its copy is gone: submit it anew."
+        return "Its copy was removed: submit it again."
     return f"cognee-memory jobs retry {job['job_id']}"

@@ -11,20 +11,20 @@ from .command_line import CommandLineBuilder, limit, waiting
 
 
 def _job(
-    making: CommandLineBuilder, name: str, text: str, examples: Sequence[str], more: str = ""
+    builder: CommandLineBuilder, name: str, text: str, examples: Sequence[str], more: str = ""
 ) -> argparse.ArgumentParser:
     """Add a command that submits a job and, by default, waits for its end; returns its parser."""
-    made = making.add(name, text, examples, more=more, needs="starts")
-    waiting(made, default=True)
-    return made
+    parser = builder.add(name, text, examples, more=more, needs="starts")
+    waiting(parser, default=True)
+    return parser
 
 
 # --- remember ---
 
 
-def ingest(making: CommandLineBuilder) -> None:
+def ingest(builder: CommandLineBuilder) -> None:
     """Add ``ingest``."""
-    made = making.add(
+    parser = builder.add(
         "ingest",
         "submit a conversation or a summary, and return at once",
         [
@@ -34,62 +34,64 @@ def ingest(making: CommandLineBuilder) -> None:
         ],
         needs="starts",
     )
-    made.add_argument(
+    parser.add_argument(
         "messages", nargs="*", metavar="MESSAGE", help="the user's message and the assistant's message, or a summary"
     )
-    add_ingest_options(made)
-    waiting(made, default=False)
+    add_ingest_options(parser)
+    waiting(parser, default=False)
 
 
-def cognify(making: CommandLineBuilder) -> None:
+def cognify(builder: CommandLineBuilder) -> None:
     """Add ``cognify``."""
-    made = _job(
-        making,
+    parser = _job(
+        builder,
         "cognify",
         "find entities and relations in raw texts with the language model",
         ["cognee-memory cognify", "cognee-memory cognify --memory 12 13"],
         more="It calls the configured language model, whose provider may charge for it.",
     )
-    made.add_argument(
+    parser.add_argument(
         "texts", nargs="*", metavar="TEXT", help="raw texts (default: all raw memories not yet processed)"
     )
-    made.add_argument("--path", dest="paths", metavar="FILE", nargs="+", action="extend", help="files in the workspace")
-    made.add_argument(
+    parser.add_argument(
+        "--path", dest="paths", metavar="FILE", nargs="+", action="extend", help="files in the workspace"
+    )
+    parser.add_argument(
         "--memory", dest="memory_ids", metavar="ID", nargs="+", action="extend", help="ids or numbers of memories"
     )
 
 
-def migrate(making: CommandLineBuilder) -> None:
+def migrate(builder: CommandLineBuilder) -> None:
     """Add ``migrate``."""
-    made = _job(
-        making,
+    parser = _job(
+        builder,
         "migrate",
         "migrate the memories of earlier versions from cognee's own store",
         ["cognee-memory migrate --dry-run", "cognee-memory migrate"],
     )
-    made.add_argument("--dry-run", action="store_true", help="show what each text would become, and change nothing")
-    made.add_argument("--limit", type=int, metavar="N", help="migrate at most N texts, the oldest first")
-    made.add_argument("--undo", metavar="RECEIPT", help="undo a migration; its result names the receipt")
+    parser.add_argument("--dry-run", action="store_true", help="show what each text would become, and change nothing")
+    parser.add_argument("--limit", type=int, metavar="N", help="migrate at most N texts, the oldest first")
+    parser.add_argument("--undo", metavar="RECEIPT", help="undo a migration; its result names the receipt")
 
 
-def import_(making: CommandLineBuilder) -> None:
+def import_(builder: CommandLineBuilder) -> None:
     """Add ``import``."""
-    made = _job(
-        making,
+    parser = _job(
+        builder,
         "import",
         "import the memories of an export",
         ["cognee-memory import backup.jsonl", "cognee-memory import - < backup.jsonl"],
         more="Memories that are already stored do not change.",
     )
-    made.add_argument("path", metavar="FILE", help="a file that cognee-memory export wrote; - for standard input")
+    parser.add_argument("path", metavar="FILE", help="a file that cognee-memory export wrote; - for standard input")
 
 
 # --- recall ---
 
 
-def retrieve(making: CommandLineBuilder) -> None:
+def retrieve(builder: CommandLineBuilder) -> None:
     """Add ``retrieve``."""
-    made = making.add(
+    parser = builder.add(
         "retrieve",
         "find the memories that match a query, best first",
         [
@@ -97,51 +99,51 @@ def retrieve(making: CommandLineBuilder) -> None:
             'cognee-memory retrieve "deployment" --since 2026-10-01 --max-results 10',
         ],
     )
-    made.add_argument("query", metavar="QUESTION", help="the query, as a sentence or as words")
-    add_question_options(made)
+    parser.add_argument("query", metavar="QUESTION", help="the query, as a sentence or as words")
+    add_question_options(parser)
 
 
-def explain(making: CommandLineBuilder) -> None:
+def explain(builder: CommandLineBuilder) -> None:
     """Add ``explain``."""
-    made = making.add(
+    parser = builder.add(
         "explain",
         "show why memories are found: the parts of their scores",
         ['cognee-memory explain "Which database do we use?"', "cognee-memory explain --id 12 13"],
     )
-    made.add_argument("query", metavar="QUESTION", nargs="?", help="the query that found the memories")
-    add_explain_options(made)
-    add_question_options(made)
+    parser.add_argument("query", metavar="QUESTION", nargs="?", help="the query that found the memories")
+    add_explain_options(parser)
+    add_question_options(parser)
 
 
-def context(making: CommandLineBuilder) -> None:
+def context(builder: CommandLineBuilder) -> None:
     """Add ``context``."""
-    made = making.add(
+    parser = builder.add(
         "context",
         "make a block for a prompt: matching notes within a token budget",
         ['cognee-memory context "Which database do we use?" --max-tokens 800'],
     )
-    made.add_argument("query", metavar="QUESTION", help="the query, as a sentence or as words")
-    add_question_options(made)
+    parser.add_argument("query", metavar="QUESTION", help="the query, as a sentence or as words")
+    add_question_options(parser)
 
 
-def ask(making: CommandLineBuilder) -> None:
+def ask(builder: CommandLineBuilder) -> None:
     """Add ``ask``."""
-    made = _job(
-        making,
+    parser = _job(
+        builder,
         "ask",
         "ask the knowledge graph a question",
         ['cognee-memory ask "How do the services depend on each other?"'],
         more="With a language model, it answers in prose; without one, it returns the context from the graph.",
     )
-    made.add_argument("question", metavar="QUESTION", help="the question")
-    made.add_argument(
+    parser.add_argument("question", metavar="QUESTION", help="the question")
+    parser.add_argument(
         "--top-k", type=int, metavar="N", help="number of results to take from the graph (default 10, 1 to 100)"
     )
 
 
-def mcp(making: CommandLineBuilder) -> None:
+def mcp(builder: CommandLineBuilder) -> None:
     """Add ``mcp``."""
-    making.add(
+    builder.add(
         "mcp",
         "serve agents over stdin and stdout with the Model Context Protocol",
         ["cognee-memory mcp --workspace ~/project"],
@@ -152,31 +154,31 @@ def mcp(making: CommandLineBuilder) -> None:
 # --- look ---
 
 
-def memories(making: CommandLineBuilder) -> None:
+def memories(builder: CommandLineBuilder) -> None:
     """Add ``memories`` with its subcommands."""
-    verbs = making.nested(
+    verbs = builder.nested(
         "memories",
         "list and show memories, or set their status",
         ["cognee-memory memories list --topic-id auth", "cognee-memory memories show 12"],
     )
-    listing = making.add(
+    listing = builder.add(
         "list",
         "list the memories, newest first",
         ["cognee-memory memories list", "cognee-memory memories list --status Draft --limit 10"],
-        of=verbs,
+        parent=verbs,
     )
     listing.add_argument("--topic-id", metavar="ID", help="only this topic")
     listing.add_argument("--status", metavar="WORD", help="only this status: Active, DecisionRecord, Superseded, Draft")
     limit(listing, "memories")
     listing.add_argument("--after", metavar="NUMBER", type=int, help="continue after this number: only older memories")
-    show = making.add("show", "show one memory completely", ["cognee-memory memories show 12"], of=verbs)
+    show = builder.add("show", "show one memory completely", ["cognee-memory memories show 12"], parent=verbs)
     show.add_argument("memory", metavar="ID|NUMBER", help="the memory's id or number")
-    change = making.add(
+    change = builder.add(
         "set-status",
         "change a memory's status",
         ["cognee-memory memories set-status 12 Superseded"],
         needs="starts",
-        of=verbs,
+        parent=verbs,
     )
     change.add_argument("memory_id", metavar="ID|NUMBER", help="the memory's id or number")
     words = ["Active", "Final", "Draft", "Superseded"]
@@ -184,9 +186,9 @@ def memories(making: CommandLineBuilder) -> None:
     waiting(change, default=True)
 
 
-def topics(making: CommandLineBuilder) -> None:
+def topics(builder: CommandLineBuilder) -> None:
     """Add ``topics``."""
-    making.add(
+    builder.add(
         "topics",
         "list the topics, largest first, and which are worth compacting",
         ["cognee-memory topics"],
@@ -194,45 +196,45 @@ def topics(making: CommandLineBuilder) -> None:
     )
 
 
-def history(making: CommandLineBuilder) -> None:
+def history(builder: CommandLineBuilder) -> None:
     """Add ``history``."""
-    made = making.add(
+    parser = builder.add(
         "history",
         "list the compactions, newest first, with their conflicts",
         ["cognee-memory history --topic-id auth"],
     )
-    made.add_argument("--topic-id", metavar="ID", help="only this topic")
-    limit(made, "compactions")
+    parser.add_argument("--topic-id", metavar="ID", help="only this topic")
+    limit(parser, "compactions")
 
 
-def graph(making: CommandLineBuilder) -> None:
+def graph(builder: CommandLineBuilder) -> None:
     """Add ``graph``."""
-    made = _job(
-        making,
+    parser = _job(
+        builder,
         "graph",
         "draw the knowledge graph as a page to open in a browser",
         ["cognee-memory graph --out graph.html"],
     )
-    made.add_argument("--out", metavar="FILE", help="the output file (default: in the workspace's memory folder)")
+    parser.add_argument("--out", metavar="FILE", help="the output file (default: in the workspace's memory folder)")
 
 
-def export(making: CommandLineBuilder) -> None:
+def export(builder: CommandLineBuilder) -> None:
     """Add ``export``."""
-    made = making.add(
+    parser = builder.add(
         "export",
         "write all memories as text, for a backup or another workspace",
         ["cognee-memory export --out backup.jsonl"],
     )
-    made.add_argument("--out", metavar="FILE", help="the output file (default: standard output)")
+    parser.add_argument("--out", metavar="FILE", help="the output file (default: standard output)")
 
 
 # --- tidy up ---
 
 
-def compact(making: CommandLineBuilder) -> None:
+def compact(builder: CommandLineBuilder) -> None:
     """Add ``compact``."""
-    made = _job(
-        making,
+    parser = _job(
+        builder,
         "compact",
         "merge a topic's summaries into one decision record",
         [
@@ -242,46 +244,46 @@ def compact(making: CommandLineBuilder) -> None:
         ],
         more="A preview shows the result and changes nothing. With its digest, exactly that preview is applied.",
     )
-    made.add_argument("topic_id", metavar="TOPIC", nargs="?", help="the topic's id")
-    made.add_argument("--topic-id", dest="named_topic", metavar="ID", help="the same, as an option")
-    made.add_argument("--preview", action="store_true", help="show the result, and change nothing")
-    made.add_argument("--preview-digest", metavar="DIGEST", help="apply exactly this preview")
+    parser.add_argument("topic_id", metavar="TOPIC", nargs="?", help="the topic's id")
+    parser.add_argument("--topic-id", dest="named_topic", metavar="ID", help="the same, as an option")
+    parser.add_argument("--preview", action="store_true", help="show the result, and change nothing")
+    parser.add_argument("--preview-digest", metavar="DIGEST", help="apply exactly this preview")
 
 
-def restore(making: CommandLineBuilder) -> None:
+def restore(builder: CommandLineBuilder) -> None:
     """Add ``restore``."""
-    made = _job(
-        making,
+    parser = _job(
+        builder,
         "restore",
         "undo a compaction: restore its summaries, withdraw its record",
         ["cognee-memory restore 12"],
     )
-    made.add_argument("decision_record_id", metavar="RECORD", help="the decision record's id or number")
+    parser.add_argument("decision_record_id", metavar="RECORD", help="the decision record's id or number")
 
 
-def forget(making: CommandLineBuilder) -> None:
+def forget(builder: CommandLineBuilder) -> None:
     """Add ``forget``."""
-    made = _job(
-        making,
+    parser = _job(
+        builder,
         "forget",
         "delete memories permanently from every file of the workspace",
         ["cognee-memory forget 12 13", "cognee-memory forget --topic-id auth --yes"],
         more="This cannot be undone.",
     )
-    made.add_argument("memory_ids", nargs="*", metavar="ID", help="ids or numbers of memories")
-    made.add_argument("--topic-id", metavar="ID", help="all memories of a topic")
-    made.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    parser.add_argument("memory_ids", nargs="*", metavar="ID", help="ids or numbers of memories")
+    parser.add_argument("--topic-id", metavar="ID", help="all memories of a topic")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
-def rebuild(making: CommandLineBuilder) -> None:
+def rebuild(builder: CommandLineBuilder) -> None:
     """Add ``rebuild``."""
-    made = _job(
-        making,
+    parser = _job(
+        builder,
         "rebuild",
         "rebuild the search index or the knowledge graph from memory.db",
         ["cognee-memory rebuild --what index"],
     )
-    made.add_argument("--what", choices=["index", "graph", "both"], default="both", help="default: both")
+    parser.add_argument("--what", choices=["index", "graph", "both"], default="both", help="default: both")
 
 
 REMEMBER: dict[str, Callable[[CommandLineBuilder], None]] = {

@@ -26,7 +26,7 @@ from jobs.layout import Workspace
 from ..admin.requests import worker_of
 from ..http import tickets
 from .output import say
-from .process_commands import opened
+from .process_commands import workspace_and_settings
 
 _LISTENING_SECONDS = 10.0
 _ANSWER_SECONDS = 30.0  # the first request starts the serving process
@@ -42,24 +42,24 @@ _LEADING_THERE = """\
 """
 
 
-def open_page(given: argparse.Namespace) -> dict[str, Any]:
+def open_page(args: argparse.Namespace) -> dict[str, Any]:
     """Start a worker if none runs, and open the page; returns its address and whether a browser was opened.
 
     Raises JobError: HTTP_OFF when the worker does not serve over HTTP, WORKER_NOT_RUNNING with ``--no-start``,
     WORKER_START_FAILED.
     """
-    workspace, settings = opened(given)
+    workspace, settings = workspace_and_settings(args)
     if not settings.http:
         raise JobError("HTTP_OFF", "The worker does not serve over HTTP: COGNEE_MEMORY_HTTP is off.")
-    if not launch.is_alive(workspace) and given.no_start:
+    if not launch.is_alive(workspace) and args.no_start:
         raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
-    if not given.no_start:
+    if not args.no_start:
         launch.start(workspace, leave_when_idle=True)
     port = _port(workspace)
     token = plain_files.read_plain(workspace.spool.token, _TOKEN_BYTES)[0].decode("ascii")
     _wake(port, token)
     url = f"http://127.0.0.1:{port}/#ticket={tickets.issue(token)}"
-    shown = not given.only_print and has_browser(inherited_environment(), sys.platform) and _show(workspace, url)
+    shown = not args.only_print and has_browser(inherited_environment(), sys.platform) and _show(workspace, url)
     return envelope.success(url=url, opened=shown)
 
 
@@ -130,13 +130,13 @@ def _show(workspace: Workspace, url: str) -> bool:
         return False
 
 
-def tell(found: dict[str, Any]) -> None:
+def show_page(answer: dict[str, Any]) -> None:
     """Print that the page opens, or the address to open."""
-    if found["opened"]:
+    if answer["opened"]:
         say("The page opens in your browser. If it does not: cognee-memory open --print")
         return
-    say(found["url"])
+    say(answer["url"])
     say(f"It signs one browser in, within {tickets.SECONDS} s.")
     if is_remote(inherited_environment()):
-        port = port_of(found["url"].partition("/#")[0])
+        port = port_of(answer["url"].partition("/#")[0])
         say(f"From your own machine, first:  ssh -N -L {port}:127.0.0.1:{port} <this machine>")

@@ -110,11 +110,11 @@ def table(
     *,
     right: Sequence[str] = (),
     wraps: Sequence[str] = (),
-    spare: Sequence[str] = (),
+    optional_columns: Sequence[str] = (),
 ) -> None:
     """Print a table.
 
-    On a narrow terminal the columns in ``spare`` are omitted in their order, and cells of the columns in ``wraps``
+    On a narrow terminal the ``optional_columns`` are omitted in their order, and cells of the columns in ``wraps``
     wrap. In a pipe every row is one line, with all columns, two spaces apart.
     """
     rows = [[clean(cell).replace("\n", " ") for cell in row] for row in rows]
@@ -125,7 +125,7 @@ def table(
             print("  ".join(_padded(cell, width, name in right) for name, cell, width in cells).rstrip())  # noqa: T201
         return
     screen = console()
-    screen.print(fitted(screen, names, rows, right=right, wraps=wraps, spare=spare))
+    screen.print(fitted(screen, names, rows, right=right, wraps=wraps, optional_columns=optional_columns))
 
 
 def fitted(
@@ -135,12 +135,12 @@ def fitted(
     *,
     right: Sequence[str] = (),
     wraps: Sequence[str] = (),
-    spare: Sequence[str] = (),
+    optional_columns: Sequence[str] = (),
 ) -> Table:
     """The table as it fits the screen."""
     natural = [max(map(_cells, cells)) for cells in zip(names, *rows, strict=True)]
     widths = {index: min(width, _COMFORT) if names[index] in wraps else width for index, width in enumerate(natural)}
-    for name in spare:
+    for name in optional_columns:
         if sum(widths.values()) + 2 * len(widths) <= screen.width:
             break
         widths.pop(list(names).index(name))

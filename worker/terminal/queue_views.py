@@ -9,6 +9,7 @@ from typing import Any
 
 from jobs import clock
 
+from ..admin.selection import IN_INBOX
 from ..wording import age, counted, local, shortened, size, span
 from .causes_view import causes
 from .life_view import progress
@@ -17,34 +18,33 @@ from .output import Envelope, Part, Value, columns, facts, say, state, table
 _MOST_CAUSES = 5
 _MOST_NAMED = 5
 _ID = 36  # the length of a generated id
-_TELLING = 18  # the millisecond, which jobs dropped together share, and twelve random bits
-_ORDER = ("in the inbox", "queued", "running", "retrying", "succeeded", "failed", "rejected", "expired", "cancelled")
+_MIN_PREFIX = 18  # the millisecond, which jobs dropped together share, and twelve random bits
+_ORDER = (IN_INBOX, "queued", "running", "retrying", "succeeded", "failed", "rejected", "expired", "cancelled")
 
 
 # --- several jobs ---
 
 
-def job_list(found: Envelope) -> None:
+def job_list(answer: Envelope) -> None:
     """Print a page of jobs, the inbox, the rejected files and the causes of failures."""
     now = clock.now()
-    if found["jobs"]:
-        jobs(found["jobs"], now)
-    elif not found["in_inbox"]:
-        say("No jobs." if not found["filtered"] else "No job fits.")
-    left = found["total"] - len(found["jobs"])
-    if found["next"] is not None:
-        say(f"{counted(left, 'more job')}: --limit {found['total']}")
-    _inbox(found["in_inbox"])
-    _rejected(found["rejected"], now)
-    if found["causes"]:
+    if answer["jobs"]:
+        jobs(answer["jobs"], now)
+    elif not answer["in_inbox"]:
+        say("No jobs." if not answer["filtered"] else "No job matches.")
+    if answer["next"] is not None:
+        say(f"{counted(answer['total'], 'job')} in all; older ones: --after {answer['next']}")
+    _inbox(answer["in_inbox"])
+    _rejected(answer["rejected"], now)
+    if answer["causes"]:
         say()
-        causes(found["causes"], now, _MOST_CAUSES)
+        causes(answer["causes"], now, _MOST_CAUSES)
 
 
 def jobs(briefs: Sequence[Mapping[str, Any]], now: datetime) -> None:
     """Print a table of jobs."""
     ids = shown_ids([brief["job_id"] for brief in briefs], columns())
-    table(JOB_COLUMNS, rows_of(ids, briefs, now), right=("tries", "age"), spare=("tries", "age", "kind"))
+    table(JOB_COLUMNS, rows_of(ids, briefs, now), right=("tries", "age"), optional_columns=("tries", "age", "kind"))
 
 
 JOB_COLUMNS = ("job", "kind", "state", "tries", "age", "error")
@@ -72,7 +72,7 @@ def shown_ids(ids: Sequence[str], width: int | None) -> list[str]:
     """The ids; on a narrow terminal, prefixes that a command accepts because they are unique."""
     if width is None or width >= _ID + 52 or max(map(len, ids), default=0) < 24:
         return list(ids)
-    length = _TELLING
+    length = _MIN_PREFIX
     while length < _ID and len({job_id[:length] for job_id in ids}) < len(set(ids)):
         length += 1
     return [job_id if len(job_id) <= length + 1 else job_id[:length] for job_id in ids]
@@ -84,11 +84,11 @@ def _inbox(files: Sequence[str]) -> None:
         say(f"{counted(len(files), 'file')} in the inbox: {shown}")
 
 
-def _rejected(found: Mapping[str, Any], now: datetime) -> None:
-    if not found["files"]:
+def _rejected(answer: Mapping[str, Any], now: datetime) -> None:
+    if not answer["files"]:
         return
     say()
-    say("Files that could not become jobs (cognee-memory jobs retry NAME drops one anew):")
+    say("Files that could not become jobs (cognee-memory jobs retry NAME drops it again):")
     rows = [
         (
             item["kept_as"],
@@ -96,17 +96,17 @@ def _rejected(found: Mapping[str, Any], now: datetime) -> None:
             item["error"]["code"],
             shortened(item["error"]["message"], 200),
         )
-        for item in found["files"]
+        for item in answer["files"]
     ]
-    table(("rejected", "age", "error", "why"), rows, right=("age",), wraps=("why",), spare=("age", "error"))
-    if found["total"] > len(rows):
-        say(f"{found['total'] - len(rows):,} more: cognee-memory jobs list --state rejected --limit {found['total']}")
+    table(("rejected", "age", "error", "why"), rows, right=("age",), wraps=("why",), optional_columns=("age", "error"))
+    if answer["total"] > len(rows):
+        say(f"{answer['total'] - len(rows):,} more: cognee-memory jobs list --state rejected --limit {answer['total']}")
 
 
-def all_causes(found: Envelope) -> None:
+def all_causes(answer: Envelope) -> None:
     """Print every cause of failures."""
-    if found["causes"]:
-        causes(found["causes"], clock.now(), len(found["causes"]))
+    if answer["causes"]:
+        causes(answer["causes"], clock.now(), len(answer["causes"]))
     else:
         say("No job failed.")
 
@@ -114,27 +114,27 @@ def all_causes(found: Envelope) -> None:
 # --- outcomes of requests ---
 
 
-def cancelled(found: Envelope) -> None:
+def cancelled(answer: Envelope) -> None:
     """Print the outcome of ``jobs cancel``."""
-    _each(found, "is cancelled")
-    _skipped(found, "cancelled")
+    _each(answer, "is cancelled")
+    _skipped(answer, "cancelled")
 
 
-def retried(found: Envelope) -> None:
+def retried(answer: Envelope) -> None:
     """Print the outcome of ``jobs retry``."""
-    _each(found, "runs again")
-    _skipped(found, "run again")
+    _each(answer, "runs again")
+    _skipped(answer, "run again")
 
 
-def dismissed(found: Envelope) -> None:
+def dismissed(answer: Envelope) -> None:
     """Print the outcome of ``jobs dismiss``."""
-    _each(found, "goes")
-    _skipped(found, "taken off the list")
+    _each(answer, "is removed")
+    _skipped(answer, "removed from the list")
 
 
-def _each(found: Envelope, then: str) -> None:
+def _each(answer: Envelope, then: str) -> None:
     """Print the state of each job, or for many jobs the number in each state."""
-    jobs = [found] if "job_id" in found else list(found["jobs"])
+    jobs = [answer] if "job_id" in answer else list(answer["jobs"])
     late = [job for job in jobs if not job["obeyed"]]
     if len(jobs) <= _MOST_NAMED:
         for job in jobs:
@@ -142,39 +142,40 @@ def _each(found: Envelope, then: str) -> None:
     else:
         say(*by_state(Counter(job["state"] for job in jobs)))
     if late:
-        say(f"The worker has not read {counted(len(late), 'request')} yet: each {then} as soon as one does.")
+        say(f"The worker has not handled {counted(len(late), 'request')} yet: each {then} as soon as one does.")
 
 
-def _skipped(found: Envelope, done: str) -> None:
-    if "jobs" not in found:
+def _skipped(answer: Envelope, done: str) -> None:
+    if "jobs" not in answer:
         return
-    for refused in found["skipped"]:
+    for refused in answer["skipped"]:
         say(("left ", "bold red"), f"{refused['job_id']}: {refused['error_code']}: {refused['error']}")
-    left = f", {len(found['skipped']):,} left" if found["skipped"] else ""
-    say(f"{counted(len(found['jobs']), 'job')} {done}{left}." if found["jobs"] or left else "No job fits.")
+    left = f", {len(answer['skipped']):,} left" if answer["skipped"] else ""
+    say(f"{counted(len(answer['jobs']), 'job')} {done}{left}." if answer["jobs"] or left else "No job matches.")
 
 
-def requested(found: Envelope) -> None:
+def requested(answer: Envelope) -> None:
     """Print whether the worker has carried out a control request."""
-    if found["obeyed"]:
-        say(f"{found['request']}: done; the worker is ", state(found["worker"]["heartbeat"]["state"]))
+    if answer["obeyed"]:
+        heartbeat = answer["worker"]["heartbeat"] or {}
+        say(f"{answer['request']}: done; the worker is ", state(heartbeat.get("state", "starting")))
     else:
-        say(f"{found['request']}: asked for; it takes effect as soon as a worker reads the request")
+        say(f"{answer['request']}: requested; it takes effect as soon as a worker handles the request")
 
 
-def pruned(found: Envelope) -> None:
+def pruned(answer: Envelope) -> None:
     """Print how much was removed."""
-    if "pruned" in found:
-        say(f"{counted(found['pruned'], 'thing')} removed whose time was over: records, rejected files, old copies.")
+    if "pruned" in answer:
+        say(f"{counted(answer['pruned'], 'file')} past their retention removed: records, rejected files, old copies.")
     else:
-        requested(found)
+        requested(answer)
 
 
-def watched(found: Envelope) -> None:
+def watched(answer: Envelope) -> None:
     """Print how many jobs ended, by state."""
-    many = counted(sum(found["ended"].values()), "job")
-    states = by_state(found["ended"])
-    say(f"{many} ended in {span(found['seconds'])}{': ' if states else '.'}", *states)
+    many = counted(sum(answer["ended"].values()), "job")
+    states = by_state(answer["ended"])
+    say(f"{many} ended in {span(answer['seconds'])}{': ' if states else '.'}", *states)
 
 
 # --- the overview ---
@@ -185,33 +186,33 @@ def _remembered(memory: Envelope) -> str:
     return counted(memory["memories"], "memory") + (f"; the graph lacks {lag:,}" if lag else "")
 
 
-def overview(found: Envelope) -> None:
+def overview(answer: Envelope) -> None:
     """Print the overview of ``status``."""
-    counts, memory, disk = found["jobs"]["counts"], found["memory"], found["disk"]
-    waits = found["jobs"]["oldest_waiting_seconds"]
-    beat = (found["worker"]["heartbeat"] if found["worker"]["alive"] else None) or {}
+    counts, memory, disk = answer["jobs"]["counts"], answer["memory"], answer["disk"]
+    waits = answer["jobs"]["oldest_waiting_seconds"]
+    beat = (answer["worker"]["heartbeat"] if answer["worker"]["alive"] else None) or {}
     facts(
         [
-            ("workspace", found["workspace"]),
-            *_worker_facts(found["worker"]),
+            ("workspace", answer["workspace"]),
+            *_worker_facts(answer["worker"]),
             ("queue", by_state(counts) or "empty"),
             ("oldest", f"waiting job came {span(waits)} ago" if waits is not None else ""),
             *[("running", line) for line in _in_flight(beat)],
-            ("inbox", counted(found["waiting_in_inbox"], "file") if found["waiting_in_inbox"] else ""),
-            ("rejected", counted(found["rejected_files"], "file") if found["rejected_files"] else ""),
-            ("memory", _remembered(memory) if memory else found["memory_error"]["message"]),
+            ("inbox", counted(answer["waiting_in_inbox"], "file") if answer["waiting_in_inbox"] else ""),
+            ("rejected", counted(answer["rejected_files"], "file") if answer["rejected_files"] else ""),
+            ("memory", _remembered(memory) if memory else answer["memory_error"]["message"]),
             ("disk", f"{size(disk['free_bytes'])} free"),
             *_http(beat),
         ]
     )
-    if found["jobs"]["causes"]:
+    if answer["jobs"]["causes"]:
         say()
-        causes(found["jobs"]["causes"], clock.now(), _MOST_CAUSES)
+        causes(answer["jobs"]["causes"], clock.now(), _MOST_CAUSES)
     say()
-    for line in found["advice"]:
+    for line in answer["advice"]:
         say(("next: ", "bold"), line)
-    if not found["advice"]:
-        say("Nothing is to be done.")
+    if not answer["advice"]:
+        say("Nothing to do.")
 
 
 def by_state(counts: Mapping[str, int]) -> list[Part]:
@@ -223,22 +224,22 @@ def by_state(counts: Mapping[str, int]) -> list[Part]:
     return parts
 
 
-def worker(found: Envelope) -> None:
+def worker(answer: Envelope) -> None:
     """Print the state of the worker."""
-    worker = found["worker"]
+    worker = answer["worker"]
     beat = (worker["heartbeat"] if worker["alive"] else None) or {}
     queue = ("queue", by_state(beat.get("counts", {})) or "empty") if beat else ("", "")
     facts([*_worker_facts(worker), queue, *[("running", line) for line in _in_flight(beat)], *_http(beat)])
 
 
-def stopped(found: Envelope) -> None:
+def stopped(answer: Envelope) -> None:
     """Print that the worker has exited."""
-    say("The worker has gone; what waits stays queued.")
+    say("The worker has stopped; waiting jobs stay queued.")
 
 
-def drained(found: Envelope) -> None:
+def drained(answer: Envelope) -> None:
     """Print that the queue is drained."""
-    say("drained: what was due is done, and the worker has left")
+    say("drained: the due jobs are finished, and the worker has stopped")
 
 
 def _worker_facts(worker: Mapping[str, Any]) -> list[tuple[str, Value]]:
@@ -255,7 +256,7 @@ def _worker_facts(worker: Mapping[str, Any]) -> list[tuple[str, Value]]:
         )
     ]
     if beat.get("watcher") in ("polling", "failed"):
-        rows.append(("watching", "looks at the inbox twice a second: file events do not work here"))
+        rows.append(("watching", "scans the inbox again and again: file events do not work here"))
     return rows
 
 
@@ -273,7 +274,7 @@ def _http(beat: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [] if http is None else [("http", http["url"] or http["problem"])]
 
 
-def logs(found: Envelope) -> None:
+def logs(answer: Envelope) -> None:
     """Print the lines of the log."""
-    for line in found["lines"]:
+    for line in answer["lines"]:
         say(line)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 import time
 from collections import Counter
@@ -17,7 +19,8 @@ from jobs.record_cache import RecordCache
 from jobs.states import ENDS, LIVE, State
 
 from ..admin.requests import worker_of
-from ..admin.selection import GONE_WRONG, fitting, waiting
+from ..admin.selection import RETRIED_BY_DEFAULT, filtered, waiting
+from ..log import rotated_files
 from ..wording import counted
 from . import output as terminal
 from .causes_view import summary
@@ -30,13 +33,13 @@ if TYPE_CHECKING:
 
     from jobs.schema import JobBrief as JobRow
 
-    from ..admin.shapes import WorkerState
+    from ..admin.shapes import WorkerStatus
 
 _SHORTEST_PAUSE_SECONDS = 0.1
 _NOBODY_SECONDS = 10.0  # a starting worker needs some time
 _MOST_CAUSES = 3
 _SHORT_ID = 13
-_TOLD = ("retrying", *sorted(ENDS))
+_DEFAULT_STATES = ("retrying", *sorted(ENDS))
 
 _Point = tuple[int, State, int]  # generation, state, attempt: a change of these prints a line
 
@@ -50,33 +53,33 @@ def watch(
     jobs wait and no worker runs.
     """
     began = time.monotonic()
-    look = Look(workspace, filters)
+    snapshot = QueueSnapshot(workspace, filters)
     ended: Counter[str] = Counter()
     screen = _Live() if terminal.on_terminal() and not as_json else _Lines(as_json)
     last_alive = began
     try:
         with screen:
             while True:
-                changes = look.again()
+                changes = snapshot.refresh()
                 ended.update(brief["state"] for brief in changes if brief["success"] is not None)
-                screen.show(look, changes)
-                last_alive = time.monotonic() if look.worker["alive"] else last_alive
-                if until_idle and look.is_idle:
+                screen.show(snapshot, changes)
+                last_alive = time.monotonic() if snapshot.worker["alive"] else last_alive
+                if until_idle and snapshot.is_idle:
                     break
                 if until_idle and time.monotonic() - last_alive > _NOBODY_SECONDS:
-                    raise JobError("WORKER_NOT_RUNNING", "Jobs wait, and no worker is there to run them.")
+                    raise JobError("WORKER_NOT_RUNNING", "Jobs wait, and no worker runs.")
                 time.sleep(max(_SHORTEST_PAUSE_SECONDS, interval))
     except KeyboardInterrupt:
         until_idle = False
     watched = {"ended": dict(ended), "seconds": round(time.monotonic() - began, 1)}
-    wrong = sum(ended[state] for state in GONE_WRONG)
+    wrong = sum(ended[state] for state in RETRIED_BY_DEFAULT)
     if until_idle and wrong:
         error = JobError("JOBS_FAILED", f"{counted(wrong, 'job')} failed meanwhile.")
         return {**envelope.failure(error), **watched}
     return envelope.success(**watched)
 
 
-class Look:
+class QueueSnapshot:
     """The state of the queue, one scan after the other."""
 
     def __init__(self, workspace: Workspace, filters: Mapping[str, Any]) -> None:
@@ -87,17 +90,26 @@ class Look:
         self._version: int | None = None
         self._points: dict[str, _Point] | None = None
         self.jobs: list[JobRow] = []
-        self.worker: WorkerState = {"alive": False, "heartbeat": None}
+        self.worker: WorkerStatus = {"alive": False, "heartbeat": None}
+        self.in_inbox = 0  # the number of files that wait in the inbox
+        self._has_requests = False
 
-    def again(self) -> list[JobRow]:
+    def refresh(self) -> list[JobRow]:
         """Scan again. Returns the jobs whose state has changed since the last scan, in the order of their changes;
-        none at the first scan."""
+        none at the first scan.
+
+        Requests and the inbox are read before the records: what the worker handles meanwhile is seen twice, never
+        missed.
+        """
+        control = self.paths.control
+        self._has_requests = control.is_dir() and any(control.glob("[!.]*.json"))
+        self.in_inbox = len(waiting(self.paths))
         self.worker = worker_of(self._workspace)
         version = self._briefs.refresh()
         if version == self._version:
             return []
         self._version = version
-        self.jobs = fitting(self._briefs.rows(), **self._filters)
+        self.jobs = filtered(self._briefs.rows(), **self._filters)
         points = {b["job_id"]: (b["generation"], b["state"], b["attempt"]) for b in self.jobs}
         former, self._points = self._points, points
         if former is None:
@@ -115,19 +127,13 @@ class Look:
     def latest(self) -> list[JobRow]:
         """The jobs in the requested states; by default those that have ended or are retrying, because queued jobs
         are only counted."""
-        states = self._states or _TOLD
+        states = self._states or _DEFAULT_STATES
         return [brief for brief in self.jobs if brief["state"] in states]
 
     @property
-    def in_inbox(self) -> int:
-        """The number of files that wait in the inbox."""
-        return len(waiting(self.paths))
-
-    @property
     def is_idle(self) -> bool:
-        """Whether no job waits or runs, no file waits in the inbox, and the worker has handled all requests."""
-        asked = any(self.paths.control.glob("[!.]*.json")) if self.paths.control.is_dir() else False
-        return not asked and not any(brief["state"] in LIVE for brief in self.jobs) and not self.in_inbox
+        """Whether, at the last scan, no job waited or ran, the inbox was empty, and no request was unhandled."""
+        return not self._has_requests and not self.in_inbox and not any(row["state"] in LIVE for row in self.jobs)
 
 
 def changed_at(brief: JobRow) -> tuple[str, str]:
@@ -159,11 +165,11 @@ class _Lines:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def show(self, look: Look, changes: Sequence[JobRow]) -> None:
-        state = worker_state(look.worker)
+    def show(self, snapshot: QueueSnapshot, changes: Sequence[JobRow]) -> None:
+        state = worker_state(snapshot.worker)
         if not self._begun:
             self._begun = True
-            counts = record_cache.counts(look.jobs)
+            counts = record_cache.counts(snapshot.jobs)
             words = terminal.plain(by_state(counts))
             emit({"event": "start", "worker": state, "counts": counts}, f"worker {state}; {words or 'no jobs'}",
                  as_json=self._as_json)  # fmt: skip
@@ -199,33 +205,35 @@ class _Live:
     def __exit__(self, *_: object) -> None:
         self._live.stop()
 
-    def show(self, look: Look, changes: Sequence[JobRow]) -> None:
-        self._live.update(picture(look, self._console), refresh=True)
+    def show(self, snapshot: QueueSnapshot, changes: Sequence[JobRow]) -> None:
+        self._live.update(picture(snapshot, self._console), refresh=True)
 
 
-def picture(look: Look, screen: Console) -> Group:
+def picture(snapshot: QueueSnapshot, screen: Console) -> Group:
     """The worker, the counts, running jobs, causes of failures, and as many jobs as fit the screen."""
     from rich.console import Group
 
     now = clock.now()
-    heartbeat = look.worker["heartbeat"] if look.worker["alive"] else None
-    inbox = f", {counted(look.in_inbox, 'file')} in the inbox" if look.in_inbox else ""
+    heartbeat = snapshot.worker["heartbeat"] if snapshot.worker["alive"] else None
+    inbox = f", {counted(snapshot.in_inbox, 'file')} in the inbox" if snapshot.in_inbox else ""
     parts: list[Any] = [
-        terminal.styled("worker  ", terminal.state(worker_state(look.worker)), "   Ctrl-C ends this, nothing else"),
-        terminal.styled("queue   ", *(by_state(record_cache.counts(look.jobs)) or ["empty"]), inbox),
+        terminal.styled("worker  ", terminal.state(worker_state(snapshot.worker)), "   Ctrl-C ends this, nothing else"),
+        terminal.styled("queue   ", *(by_state(record_cache.counts(snapshot.jobs)) or ["empty"]), inbox),
     ]
     running = heartbeat.get("in_flight", []) if heartbeat else []
     if running:
         parts += ["", _running(running)]
-    causes = [line for cause in record_cache.causes(look.jobs)[:_MOST_CAUSES] for line in summary(cause)]
+    causes = [line for cause in record_cache.causes(snapshot.jobs)[:_MOST_CAUSES] for line in summary(cause)]
     if causes:
         parts += ["", *(terminal.styled(*line) for line in causes)]
     room = screen.height - len(parts) - len(running) - len(causes) // 2 - 4
-    page = sorted(look.latest, key=changed_at, reverse=True)[: max(3, room)]
+    page = sorted(snapshot.latest, key=changed_at, reverse=True)[: max(3, room)]
     if page:
         ids = shown_ids([brief["job_id"] for brief in page], screen.width)
         rows = rows_of(ids, page, now)
-        made = terminal.fitted(screen, JOB_COLUMNS, rows, right=("tries", "age"), spare=("tries", "age", "kind"))
+        made = terminal.fitted(
+            screen, JOB_COLUMNS, rows, right=("tries", "age"), optional_columns=("tries", "age", "kind")
+        )
         parts += ["", made]
     return Group(*parts)
 
@@ -253,23 +261,40 @@ class Tail:
         self._file: tuple[int, int] | None = None
         self._rest = b""
         try:
-            status = path.stat()
-            self._file, self._at = (status.st_dev, status.st_ino), status.st_size
+            self._file, self._at = _identity(path.stat()), path.stat().st_size
         except FileNotFoundError:
             self._at = 0
 
     def new_lines(self) -> Iterator[str]:
-        """The complete lines written since the last call."""
-        try:
-            with self._path.open("rb") as log:
-                status = self._path.stat()
-                if (status.st_dev, status.st_ino) != self._file or status.st_size < self._at:
-                    self._file, self._at, self._rest = (status.st_dev, status.st_ino), 0, b""
-                log.seek(self._at)
-                data = log.read()
-                self._at += len(data)
-        except FileNotFoundError:
-            return
-        *whole, self._rest = (self._rest + data).split(b"\n")
-        for line in whole:
-            yield line.decode("utf-8", "replace")
+        """The complete lines written since the last call, first those of files that were rotated since."""
+        for path, identity in self._unread():
+            try:
+                with path.open("rb") as log:
+                    status = os.fstat(log.fileno())
+                    if _identity(status) != identity:
+                        return  # rotated just now: the next call continues
+                    if identity != self._file or status.st_size < self._at:  # the next file, or one that was cut
+                        self._file, self._at, self._rest = identity, 0, b""
+                    log.seek(self._at)
+                    data = log.read()
+            except FileNotFoundError:
+                return
+            self._at += len(data)
+            *whole, self._rest = (self._rest + data).split(b"\n")
+            for line in whole:
+                yield line.decode("utf-8", "replace")
+
+    def _unread(self) -> list[tuple[Path, tuple[int, int]]]:
+        """The files that may have unread lines, with their identities, oldest first: from the one that was read last
+        to the present one. Only the present one if the one that was read last was removed."""
+        newer: list[tuple[Path, tuple[int, int]]] = []
+        for path in (self._path, *rotated_files(self._path)):
+            with contextlib.suppress(FileNotFoundError):
+                newer.insert(0, (path, _identity(path.stat())))
+                if newer[0][1] == self._file:
+                    return newer
+        return [each for each in newer if each[0] == self._path]
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino

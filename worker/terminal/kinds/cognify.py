@@ -12,23 +12,23 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ...wording import counted
-from ..job_commands import given_of, submit_job
+from ..job_commands import submit_job, without_none
 from ..output import Envelope, say
-from ..process_commands import opened
+from ..process_commands import workspace_and_settings
 
 
-def run(given: argparse.Namespace) -> Envelope:
+def run(args: argparse.Namespace) -> Envelope:
     """Submit the job; returns its envelope. Raises JobError: ARGUMENT_INVALID when texts, files and memories are
     mixed."""
-    workspace, settings = opened(given)
-    payload: dict[str, Any] = {"texts": given.texts or None}
-    if given.paths:
-        payload["paths"] = [_inside(workspace, path) for path in given.paths]
-    if given.memory_ids:
-        payload["memory_ids"] = [listing.id_of(workspace, wanted) for wanted in given.memory_ids]
+    workspace, settings = workspace_and_settings(args)
+    payload: dict[str, Any] = {"texts": args.texts or None}
+    if args.paths:
+        payload["paths"] = [_inside(workspace, path) for path in args.paths]
+    if args.memory_ids:
+        payload["memory_ids"] = [listing.id_of(workspace, wanted) for wanted in args.memory_ids]
     if sum(value is not None for value in payload.values()) > 1:
         raise JobError("ARGUMENT_INVALID", "Give texts, or --path, or --memory; not several of them.")
-    return submit_job(given, workspace, settings, "cognify", given_of(payload))
+    return submit_job(args, workspace, settings, "cognify", without_none(payload))
 
 
 def _inside(workspace: Workspace, path: str) -> str:
@@ -43,9 +43,9 @@ def _cost(dollars: float | None) -> str:
     return "" if dollars is None else f" (${dollars:.4f})"
 
 
-def show(found: Envelope) -> None:
+def show(answer: Envelope) -> None:
     """Print the totals, the memories with their nodes and edges, and the failures."""
-    result = found["result"]
+    result = answer["result"]
     say(
         f"cognee has looked into {counted(result['looked_into'], 'text')}: {counted(result['nodes'], 'node')} and"
         f" {counted(result['edges'], 'edge')}, for {counted(result['calls'], 'call')} and"

@@ -9,9 +9,9 @@ from typing import Any
 from jobs.errors import JobError
 
 from ...wording import counted
-from ..job_commands import given_of, submit_job
+from ..job_commands import submit_job, without_none
 from ..output import Envelope, notes, say, table
-from ..process_commands import opened
+from ..process_commands import workspace_and_settings
 
 _MOST_IDS = 5  # in one line
 _RECORD_LISTS = {
@@ -22,21 +22,21 @@ _RECORD_LISTS = {
 }
 
 
-def run(given: argparse.Namespace) -> Envelope:
+def run(args: argparse.Namespace) -> Envelope:
     """Submit the job; returns its envelope. Raises JobError: ARGUMENT_INVALID when no topic or two topics are named."""
-    workspace, settings = opened(given)
-    topic_id = given.named_topic or given.topic_id
-    if given.named_topic and given.topic_id:
+    workspace, settings = workspace_and_settings(args)
+    topic_id = args.named_topic or args.topic_id
+    if args.named_topic and args.topic_id:
         raise JobError("ARGUMENT_INVALID", "Name one topic: by itself, or with --topic-id.")
     if topic_id is None:
         raise JobError("ARGUMENT_INVALID", "Name the topic.", remediation="List them: cognee-memory topics.")
-    payload = {"topic_id": topic_id, "preview": given.preview, "preview_digest": given.preview_digest}
-    return submit_job(given, workspace, settings, "compact", given_of(payload))
+    payload = {"topic_id": topic_id, "preview": args.preview, "preview_digest": args.preview_digest}
+    return submit_job(args, workspace, settings, "compact", without_none(payload))
 
 
-def show(found: Envelope) -> None:
+def show(answer: Envelope) -> None:
     """Print the preview, or the result of an applied compaction."""
-    result = found["result"]
+    result = answer["result"]
     if "decision_record" in result:
         _preview(result)
     else:
@@ -60,7 +60,7 @@ def _preview(result: dict[str, Any]) -> None:
         for m in result["summaries"]
     ]  # fmt: skip
     columns = ("memory", "of", "kind", "topic", "decisions")
-    table(columns, rows, right=("memory", "decisions"), wraps=("topic",), spare=("kind",))
+    table(columns, rows, right=("memory", "decisions"), wraps=("topic",), optional_columns=("kind",))
     say()
     say(f"would become one record of {record['topic_id']}, {record['topic']}:")
     for name, title in _RECORD_LISTS.items():
@@ -77,14 +77,14 @@ def _preview(result: dict[str, Any]) -> None:
     say(f"Nothing was changed. Apply it: cognee-memory compact {record['topic_id']} --preview-digest {digest}")
 
 
-def _conflicts(found: Sequence[dict[str, Any]]) -> None:
-    if not found:
+def _conflicts(answer: Sequence[dict[str, Any]]) -> None:
+    if not answer:
         return
     say()
     say("These conflict; the later one holds:")
     rows = [
         (conflict["kind"], f"{conflict['confidence']:.2f}", _side(conflict["earlier"]), _side(conflict["later"]))
-        for conflict in found
+        for conflict in answer
     ]
     table(("kind", "sure", "earlier", "later"), rows, right=("sure",), wraps=("earlier", "later"))
 

@@ -9,34 +9,34 @@ from jobs.errors import JobError
 
 from ...wording import counted
 from .. import output as terminal
-from ..job_commands import given_of, submit_job
+from ..job_commands import submit_job, without_none
 from ..output import Envelope, notes, say
-from ..process_commands import opened
+from ..process_commands import workspace_and_settings
 
 
-def run(given: argparse.Namespace) -> Envelope:
+def run(args: argparse.Namespace) -> Envelope:
     """Submit the job after the user has confirmed it; returns its envelope.
 
     Raises JobError: ARGUMENT_INVALID unless either memories or a topic are named, NOT_CONFIRMED.
     """
-    workspace, settings = opened(given)
-    if bool(given.memory_ids) == (given.topic_id is not None):
+    workspace, settings = workspace_and_settings(args)
+    if bool(args.memory_ids) == (args.topic_id is not None):
         raise JobError("ARGUMENT_INVALID", "Name the memories, or with --topic-id a topic; not both.")
-    ids = [listing.id_of(workspace, wanted) for wanted in given.memory_ids]
-    if not given.yes:
-        titles = listing.titles(workspace, ids, given.topic_id)
-        unconfirmed = "What is forgotten cannot be brought back, and nobody has said yes."
-        terminal.confirm(given.json, titles, "memory", "Forget for good, wherever they lie?", unconfirmed)
-    payload = {"memory_ids": ids or None, "topic_id": given.topic_id}
-    return submit_job(given, workspace, settings, "forget", given_of(payload))
+    ids = [listing.id_of(workspace, wanted) for wanted in args.memory_ids]
+    if not args.yes:
+        titles = listing.titles(workspace, ids, args.topic_id)
+        unconfirmed = "Forgetting cannot be undone; not confirmed."
+        terminal.confirm(args.json, titles, "memory", "Forget for good, wherever they lie?", unconfirmed)
+    payload = {"memory_ids": ids or None, "topic_id": args.topic_id}
+    return submit_job(args, workspace, settings, "forget", without_none(payload))
 
 
-def show(found: Envelope) -> None:
+def show(answer: Envelope) -> None:
     """Print the counts of what was forgotten, rebuilt and removed."""
-    result = found["result"]
+    result = answer["result"]
     say(f"{counted(len(result['forgotten']), 'memory')} forgotten")
     for name, noun, what in (
-        ("records_rebuilt", "decision record", "made anew from what remains"),
+        ("records_rebuilt", "decision record", "rebuilt from the remaining memories"),
         ("records_removed", "decision record", "removed, of which too little remained"),
         ("revived", "memory", "given the former status again"),
     ):

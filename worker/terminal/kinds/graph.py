@@ -10,22 +10,22 @@ from jobs.errors import JobError
 from ...wording import counted
 from ..job_commands import submit_job
 from ..output import Envelope, say
-from ..process_commands import opened, target
+from ..process_commands import target, workspace_and_settings
 
 
-def run(given: argparse.Namespace) -> Envelope:
+def run(args: argparse.Namespace) -> Envelope:
     """Submit the job and copy the picture to ``--out``; returns its envelope.
 
     Raises JobError: ARGUMENT_INVALID when ``--out`` cannot be written or is used with ``--no-wait``.
     """
-    workspace, settings = opened(given)
-    if given.out is None:
-        return submit_job(given, workspace, settings, "graph", {})
-    out = target(workspace, given.out)
-    if not given.wait or not out.parent.is_dir():
-        why = "--out needs the picture, so wait for it." if not given.wait else f"{out} is no place for a file."
+    workspace, settings = workspace_and_settings(args)
+    if args.out is None:
+        return submit_job(args, workspace, settings, "graph", {})
+    out = target(workspace, args.out)
+    if not args.wait or not out.parent.is_dir():
+        why = "--out needs the picture, so wait for it." if not args.wait else f"{out} is no place for a file."
         raise JobError("ARGUMENT_INVALID", why)
-    done = submit_job(given, workspace, settings, "graph", {})
+    done = submit_job(args, workspace, settings, "graph", {})
     try:
         files.replace(out, workspace.picture.read_bytes())
     except OSError as error:
@@ -33,11 +33,11 @@ def run(given: argparse.Namespace) -> Envelope:
     return {**done, "out": str(out)}
 
 
-def show(found: Envelope) -> None:
+def show(answer: Envelope) -> None:
     """Print the path of the picture and what it contains."""
-    result = found["result"]
+    result = answer["result"]
     nodes, edges = counted(result["nodes"], "node"), counted(result["edges"], "edge")
-    say(f"{found.get('out') or result['path']}: {nodes}, {edges}")
+    say(f"{answer.get('out') or result['path']}: {nodes}, {edges}")
     if result["memories_left_out"]:
         newest = counted(result["memories"], "memory")
         say(f"It shows the newest {newest}; {result['memories_left_out']:,} older left out.")

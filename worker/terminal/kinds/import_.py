@@ -13,17 +13,17 @@ from ...wording import counted
 from .. import import_copy
 from ..job_commands import submit_job
 from ..output import Envelope, notes, say
-from ..process_commands import opened
+from ..process_commands import workspace_and_settings
 
 
-def run(given: argparse.Namespace) -> Envelope:
+def run(args: argparse.Namespace) -> Envelope:
     """Submit the job; returns its envelope. The copy is removed when the job succeeded or the file is invalid."""
-    workspace, settings = opened(given)
+    workspace, settings = workspace_and_settings(args)
     trust.adopt(workspace, settings.config_folder)  # creates the workspace's folders, which the copy needs
     job_id = new_job_id()
-    path = import_copy.reachable(workspace, given.path, job_id)
+    path = import_copy.reachable(workspace, args.path, job_id)
     try:
-        answer = submit_job(given, workspace, settings, "import", {"path": path}, job_id=job_id)
+        answer = submit_job(args, workspace, settings, "import", {"path": path}, job_id=job_id)
     except JobError as error:
         if error.code == "IMPORT_INVALID":  # another attempt with this copy would fail too
             import_copy.discard(workspace, job_id)
@@ -33,9 +33,9 @@ def run(given: argparse.Namespace) -> Envelope:
     return answer
 
 
-def show(found: Envelope) -> None:
+def show(answer: Envelope) -> None:
     """Print the counts of memories by outcome, the details and the warnings."""
-    result = found["result"]
+    result = answer["result"]
     names = ("added", "unchanged", "duplicates", "conflicts", "forgotten", "failed")
     parts = [f"{result[name]} {name}" for name in names if result[name] or name == "added"]
     say(f"{counted(result['memories'], 'memory')} in the file: {', '.join(parts)}.")

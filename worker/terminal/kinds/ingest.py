@@ -9,20 +9,20 @@ from bridge.interface.submission import payload_of
 from ...wording import counted
 from ..job_commands import submit_job
 from ..output import Envelope, say
-from ..process_commands import opened
+from ..process_commands import workspace_and_settings
 
 
-def run(given: argparse.Namespace) -> Envelope:
+def run(args: argparse.Namespace) -> Envelope:
     """Submit the job; returns its envelope. Raises as ``payload_of``."""
-    workspace, settings = opened(given)
-    given.user_message, given.assistant_message = [*given.messages, None, None][:2]
-    payload = payload_of(given)
-    return submit_job(given, workspace, settings, "ingest", payload, job_id=given.job_id)
+    workspace, settings = workspace_and_settings(args)
+    args.user_message, args.assistant_message = [*args.messages, None, None][:2]
+    payload = payload_of(args)
+    return submit_job(args, workspace, settings, "ingest", payload, job_id=args.job_id)
 
 
-def show(found: Envelope) -> None:
+def show(answer: Envelope) -> None:
     """Print the result of an ingest job or a status change."""
-    result = found["result"]
+    result = answer["result"]
     topic = f" of {result['topic_id']}" if result["topic_id"] else ""
     known = " It was known already." if result.get("duplicate") else ""
     say(f"Memory #{result['memory_number']}{topic} is {result['status'] or 'stored'}.{known}")

@@ -5,23 +5,23 @@ from __future__ import annotations
 import argparse
 
 from ...wording import counted
-from ..job_commands import given_of, submit_job
+from ..job_commands import submit_job, without_none
 from ..output import Envelope, notes, say, table
-from ..process_commands import opened
+from ..process_commands import workspace_and_settings
 
 
-def run(given: argparse.Namespace) -> Envelope:
+def run(args: argparse.Namespace) -> Envelope:
     """Submit the job; returns its envelope."""
-    workspace, settings = opened(given)
-    payload = {"dry_run": given.dry_run, "limit": given.limit, "undo": given.undo}
-    return submit_job(given, workspace, settings, "migrate", given_of(payload))
+    workspace, settings = workspace_and_settings(args)
+    payload = {"dry_run": args.dry_run, "limit": args.limit, "undo": args.undo}
+    return submit_job(args, workspace, settings, "migrate", without_none(payload))
 
 
-def show(found: Envelope) -> None:
+def show(answer: Envelope) -> None:
     """Print the outcome of each text, the failures first, or the result of an undo."""
-    result = found["result"]
+    result = answer["result"]
     if "undone" in result:
-        say(f"{counted(result['undone'], 'memory')} taken back.")
+        say(f"{counted(result['undone'], 'memory')} undone.")
         for kept in result["kept"]:
             say(f"  left  {kept['memory_id']}: {kept['reason']}")
         return
@@ -34,7 +34,7 @@ def show(found: Envelope) -> None:
     ]  # fmt: skip
     if rows:
         columns = ("", "memory", "kind", "of", "topic", "title", "why")
-        table(columns, rows, right=("memory",), wraps=("topic", "title", "why"), spare=("kind", "of"))
+        table(columns, rows, right=("memory",), wraps=("topic", "title", "why"), optional_columns=("kind", "of"))
     if result["items_omitted"]:
         say(f"… and {result['items_omitted']} more")
     names = ("migrated", "already_migrated", "forgotten", "failed", "remaining")

@@ -7,19 +7,19 @@ import argparse
 from ...wording import counted
 from ..job_commands import submit_job
 from ..output import Envelope, say
-from ..process_commands import opened
+from ..process_commands import workspace_and_settings
 
 
-def run(given: argparse.Namespace) -> Envelope:
+def run(args: argparse.Namespace) -> Envelope:
     """Submit the job; returns its envelope."""
-    workspace, settings = opened(given)
-    return submit_job(given, workspace, settings, "rebuild", {"what": given.what})
+    workspace, settings = workspace_and_settings(args)
+    return submit_job(args, workspace, settings, "rebuild", {"what": args.what})
 
 
-def show(found: Envelope) -> None:
+def show(answer: Envelope) -> None:
     """Print the counts of what was rebuilt."""
-    result = found["result"]
+    result = answer["result"]
     parts = (("memories", "memory", "in the index"), ("passages", "passage", "embedded"),
              ("graph_memories", "memory", "in the graph"))  # fmt: skip
     done = [f"{counted(result[name], noun)} {where}" for name, noun, where in parts if name in result]
-    say(f"Made anew in {result['seconds']:,.1f} s: {', '.join(done)}.")
+    say(f"Rebuilt in {result['seconds']:,.1f} s: {', '.join(done)}.")

@@ -9,7 +9,7 @@ from bridge.search import listing
 from ...wording import counted
 from ..job_commands import submit_job
 from ..output import Envelope, say
-from ..process_commands import opened
+from ..process_commands import workspace_and_settings
 
 _WHY_LEFT = {
     "forgotten": "it was forgotten",
@@ -18,16 +18,16 @@ _WHY_LEFT = {
 }
 
 
-def run(given: argparse.Namespace) -> Envelope:
+def run(args: argparse.Namespace) -> Envelope:
     """Submit the job; returns its envelope."""
-    workspace, settings = opened(given)
-    payload = {"decision_record_id": listing.id_of(workspace, given.decision_record_id)}
-    return submit_job(given, workspace, settings, "restore", payload)
+    workspace, settings = workspace_and_settings(args)
+    payload = {"decision_record_id": listing.id_of(workspace, args.decision_record_id)}
+    return submit_job(args, workspace, settings, "restore", payload)
 
 
-def show(found: Envelope) -> None:
+def show(answer: Envelope) -> None:
     """Print the withdrawn record, the restored memories and the skipped ones."""
-    result = found["result"]
+    result = answer["result"]
     number = f" #{result['memory_number']}" if result["memory_number"] else ""
     back = counted(len(result["restored"]), "memory")
     say(f"The record{number} of {result['topic_id']} is withdrawn; {back} {_are(len(result['restored']))} back.")

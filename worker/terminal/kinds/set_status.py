@@ -8,12 +8,12 @@ from bridge.search import listing
 
 from ..job_commands import submit_job
 from ..output import Envelope
-from ..process_commands import opened
+from ..process_commands import workspace_and_settings
 from .ingest import show as show
 
 
-def run(given: argparse.Namespace) -> Envelope:
+def run(args: argparse.Namespace) -> Envelope:
     """Submit the job; returns its envelope."""
-    workspace, settings = opened(given)
-    payload = {"memory_id": listing.id_of(workspace, given.memory_id), "status": given.status}
-    return submit_job(given, workspace, settings, "set_status", payload)
+    workspace, settings = workspace_and_settings(args)
+    payload = {"memory_id": listing.id_of(workspace, args.memory_id), "status": args.status}
+    return submit_job(args, workspace, settings, "set_status", payload)

@@ -15,8 +15,8 @@ from bridge import trust
 from bridge.interface import envelope
 from jobs.errors import JobError
 from jobs.layout import Workspace
-from worker.http import answers as module
-from worker.http.answers import Answers
+from worker.http import executor as module
+from worker.http.executor import RequestExecutor
 
 
 class FakeReader:
@@ -42,7 +42,7 @@ class Made:
         self.workspace.root.mkdir()
         self.said: list[str] = []
         self.settings = trust.settings_of(self.workspace)
-        self.answers = Answers(self.workspace, lambda: self.said.append("ready"), **options)
+        self.answers = RequestExecutor(self.workspace, lambda: self.said.append("ready"), **options)
 
     def ask(self, *, whole: bool = False, **arguments: Any) -> dict[str, Any]:
         return asyncio.run(self.answers.ask("retrieve", arguments, whole=whole))[0]
@@ -104,7 +104,7 @@ def test_a_setting_that_cannot_be_read_is_said_until_it_is_mended(made: Made) ->
 
 def test_a_setting_that_could_not_be_read_from_the_start_is_said_and_can_be_mended(made: Made) -> None:
     made.config.write_text('max_results = "many"\n')
-    answers = Answers(made.workspace, lambda: None)
+    answers = RequestExecutor(made.workspace, lambda: None)
     answers.warm()
     assert asyncio.run(answers.ask("retrieve", {"query": "x"}))[0]["error_code"] == "SETTING_INVALID"
     made.config.write_text("max_results = 6\n")

@@ -43,7 +43,7 @@ _MOST_AT_ONCE = 64  # running or waiting for a thread; further requests get HTTP
 T = TypeVar("T")
 
 
-class Answers:
+class RequestExecutor:
     """The thread pools of the server, its ``Reader`` and its counters. Call ``ask``, ``work`` and ``run`` on the
     event loop."""
 
@@ -58,7 +58,7 @@ class Answers:
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="answer")
         self._waiting = ThreadPoolExecutor(_WAITING_THREADS, thread_name_prefix="waiting")
         self.figures = Counters()
-        self._why_not_warm: str | None = None
+        self._why_not_loaded: str | None = None
         self.in_flight = 0
         self.asked_at = time.monotonic()
 
@@ -74,16 +74,16 @@ class Answers:
         why = None
         if not answer["success"]:
             why = f"The model is not loaded ({answer['error_code']}): {answer['error']}"
-            if why != self._why_not_warm:
-                log.warning("not warm", extra=fields(code=answer["error_code"]))
-        self._why_not_warm = why
+            if why != self._why_not_loaded:
+                log.warning("model not loaded", extra=fields(code=answer["error_code"]))
+        self._why_not_loaded = why
 
     def require_ready(self) -> None:
         """Raises JobError: NOT_READY with the reason when the model, the worker or the store is not ready."""
-        if self._why_not_warm is not None and not self.is_ready:
+        if self._why_not_loaded is not None and not self.is_ready:
             self.warm()  # the missing part may be present now
         if not self.is_ready:
-            message = self._why_not_warm or "The model is still being loaded."
+            message = self._why_not_loaded or "The model is still being loaded."
             raise JobError("NOT_READY", message, details={"reason": "model"})
         readiness.require(self.workspace, clock.now())
 

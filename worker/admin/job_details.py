@@ -1,0 +1,69 @@
+"""One job in detail: its record, the worker's copy of its file, and its entry in the heartbeat while it runs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from jobs import client, heartbeat, launch, plain_files, spool
+from jobs.errors import JobError
+from jobs.layout import SpoolPaths, Workspace
+from jobs.model import Record
+
+from .selection import IN_INBOX
+
+if TYPE_CHECKING:
+    from jobs.schema import InFlight
+
+    from .shapes import JobDetails
+
+
+def job_details(workspace: Workspace, job_id: str) -> JobDetails:
+    """Everything that the files tell about one job. Raises as ``record_of``."""
+    paths = workspace.spool
+    record = record_of(paths, job_id)
+    if record is None:
+        return {"job": {"job_id": job_id, "state": IN_INBOX}, "asked": None, "in_flight": None}
+    runs = record.state == "running" and launch.is_alive(workspace)
+    return {
+        "job": record.as_dict(),
+        "asked": kept_copy(paths, job_id),
+        "in_flight": in_flight(paths, job_id) if runs else None,
+    }
+
+
+def record_of(spool_paths: SpoolPaths, job_id: str) -> Record | None:
+    """As ``client.status``, but a damaged record raises JobError: JOB_NOT_FOUND too, with a message that says so."""
+    try:
+        return client.status(spool_paths, job_id)
+    except ValueError as error:
+        raise damaged(job_id) from error
+
+
+def damaged(job_id: str) -> JobError:
+    """The error of a job whose record is there and cannot be read."""
+    return JobError(
+        "JOB_NOT_FOUND",
+        f"The record of job {job_id} is damaged and cannot be read.",
+        remediation="See what can be done: cognee-memory doctor.",
+        details={"job_id": job_id},
+    )
+
+
+def kept_copy(spool_paths: SpoolPaths, job_id: str) -> dict[str, Any] | None:
+    """The content of the worker's copy of a job file; None if it was removed or is damaged."""
+    for path in (spool_paths.copy(job_id), spool_paths.ended_copy(job_id)):
+        try:
+            job = json.loads(plain_files.read_own(path, spool.RECORD_LIMIT))
+        except (OSError, ValueError, RecursionError, JobError):
+            continue
+        if isinstance(job, dict) and isinstance(job.get("payload"), dict):
+            return job
+    return None
+
+
+def in_flight(spool_paths: SpoolPaths, job_id: str) -> InFlight | None:
+    """The heartbeat's entry of a running job; None when it does not list the job."""
+    latest = heartbeat.read(spool_paths)
+    running = latest.get("in_flight", ()) if latest is not None else ()
+    return next((each for each in running if each["job_id"] == job_id), None)
