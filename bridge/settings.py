@@ -86,9 +86,10 @@ class Settings:
     test_jobs: bool = _setting(False, "Accept jobs of the kind noop.")
     fault: str | None = _setting(None, "A fault to inject, for tests of durability; only with test_jobs.")
 
-    ranking_preset: Preset = _setting(
-        ARGUMENTS["preset"].default,
-        "contract: half-life 7 days. long-lived: half-life 90 days, floor 0.85.",
+    ranking_preset: Preset | None = _setting(
+        None,
+        "contract: half-life 7 days. long-lived: half-life 90 days, floor 0.85. Unset: long-lived for people and"
+        " agents, contract for bridge/retrieve.py.",
         workspace=True,
     )
     ranking_mode: RankingMode = _setting(
@@ -107,8 +108,10 @@ class Settings:
         f"Weight of relevance in the blend mode, {ARGUMENTS['alpha'].shown_range}.",
         workspace=True,
     )
-    relevance_floor: float = _setting(
-        ARGUMENTS["relevance_floor"].default, "Minimum semantic_score of a hit.", workspace=True
+    relevance_floor: float | None = _setting(
+        None,
+        "Minimum semantic_score of a hit. Unset: 0.2, or half of the best hit's if that is lower.",
+        workspace=True,
     )
     max_results: int = _setting(
         ARGUMENTS["max_results"].default,
@@ -334,6 +337,7 @@ def _convert(name: str, value: Any, source: str) -> Any:
     kind = _TYPES[name]
     options = [k for k in get_args(kind) if k is not type(None)] if get_args(kind) else [kind]
     try:
+        options = [word for option in options for word in get_args(option) or (option,)]
         if isinstance(options[0], str):
             if value not in options:
                 raise ValueError(f"must be one of {', '.join(options)}")
