@@ -450,9 +450,9 @@ def test_what_somebody_else_left_in_a_workspace_stays_closed(unused: Place, name
 
 def test_settings_are_those_of_the_moment(unused: Place) -> None:
     with agent_of(unused) as agent:
-        assert agent.answer("memory_retrieve", query="tokens")["ranking"]["preset"] == "contract"
-        unused.workspace.env_file.write_text("COGNEE_MEMORY_RANKING_PRESET=long-lived\n", "utf-8")
         assert agent.answer("memory_retrieve", query="tokens")["ranking"]["preset"] == "long-lived"
+        unused.workspace.env_file.write_text("COGNEE_MEMORY_RANKING_PRESET=contract\n", "utf-8")
+        assert agent.answer("memory_retrieve", query="tokens")["ranking"]["preset"] == "contract"
         unused.workspace.env_file.write_text("COGNEE_MEMORY_RANKING_PRESET=odd\n", "utf-8")
         assert agent.error("memory_retrieve", query="tokens")["error_code"] == "SETTING_INVALID"
 
