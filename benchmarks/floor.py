@@ -1,28 +1,45 @@
 """What the relevance floor keeps and what it keeps out.
 
-``python -m benchmarks.floor --data DIR [--form NAME] [--split dev]``: the share of relevant memories above each floor;
-and how many hits get questions that nothing answers: those of another conversation, which is about other people but the
-same kind of things, and those of other subjects altogether, asked also of the demo's project.
+``python -m benchmarks.floor --data DIR [--form NAME] [--split dev]``: for each floor, and for the default one, which is
+lower where the best hit reaches it, the share of relevant memories that stay and the number of questions that lose all
+of theirs; and how many hits get questions that nothing answers: those of another conversation, which is about other
+people but the same kind of things, and those of other subjects altogether, asked also of the demo's project.
 """
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.resources import files as resources
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bridge.argument_table import ARGUMENTS
 from bridge.embedding.embedder import Embedder
+from bridge.search.ranking import default_floor
 from bridge.settings import load
 
 from . import judged, table
 from .judged import Collection, Shelf
 
-FLOORS = (0.1, 0.15, 0.2, 0.225, 0.25, 0.3, 0.35, 0.4)
+Found = dict[str, float]
+"""The semantic score of each memory, by its id."""
+Floor = Callable[[float], float]
+"""The floor for a question, from the best semantic score."""
+
+
+def _fixed(floor: float) -> Floor:
+    return lambda _: floor
+
+
+_DEFAULT = ARGUMENTS["relevance_floor"].default
+FLOORS: dict[str, Floor] = {
+    "**the default**": lambda best: default_floor(best, _DEFAULT),
+    **{f"{floor:g}": _fixed(floor) for floor in (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)},
+}
 
 OFF_SUBJECT = (
     "how do I bake sourdough bread",
@@ -60,30 +77,29 @@ def main() -> None:
     found = judged.forms(arguments)
     embedder = judged.embedder(load().embedding)
     for name, folder in found.items():
-        _measure(name, judged.collections(folder, "workspace", arguments.split), embedder)
+        _measure(name, judged.collections(folder, "workspace", arguments), embedder)
     _measure_demo(embedder)
 
 
 def _measure(name: str, collections: Sequence[Collection], embedder: Embedder) -> None:
-    relevant: list[float] = []
-    strangers: list[list[float]] = []
-    off_subject: list[list[float]] = []
+    answered: list[tuple[Found, list[str]]] = []
+    strangers: list[Found] = []
+    off_subject: list[Found] = []
     with judged.shelves(collections, embedder) as shelves:
         for place, (shelf, collection) in enumerate(zip(shelves, collections, strict=True)):
-            for query in collection.queries:
-                scores = shelf.scores(query["query"], relevance_floor=0)
-                relevant += [scores.get(memory, 0.0) for memory in query["relevant"]]
-            other = collections[(place + 1) % len(collections)]
-            strangers += _asked(shelf, [query["query"] for query in other.queries])
+            found = _asked(shelf, [query["query"] for query in collection.queries])
+            answered += zip(found, [query["relevant"] for query in collection.queries], strict=True)
+            if len(collections) > 1:
+                other = collections[(place + 1) % len(collections)]
+                strangers += _asked(shelf, [query["query"] for query in other.queries])
             off_subject += _asked(shelf, OFF_SUBJECT)
-    kept = np.array(relevant)
-    rows = [
-        [f"{floor:g}", f"{(kept >= floor).mean():.1%}", *_hits(strangers, floor), *_hits(off_subject, floor)]
-        for floor in FLOORS
-    ]
-    columns = ["floor", "relevant memories kept"]
+    columns = ["floor", "relevant memories kept", f"of {len(answered)} questions without an answer"]
     for whom in ("of another conversation", "of another subject"):
         columns += [f"hits for a question {whom}", "with none"]
+    rows = [
+        [name, *_kept(answered, floor), *_hits(strangers, floor), *_hits(off_subject, floor)]
+        for name, floor in FLOORS.items()
+    ]
     table.show(f"The relevance floor: {name}", columns, rows)
 
 
@@ -95,17 +111,31 @@ def _measure_demo(embedder: Embedder) -> None:
     table.show(
         f"The relevance floor: the demo's {len(jobs)} memories",
         ["floor", "hits for a question of another subject", "with none"],
-        [[f"{floor:g}", *_hits(scores, floor)] for floor in FLOORS],
+        [[name, *_hits(scores, floor)] for name, floor in FLOORS.items()],
     )
 
 
-def _asked(shelf: Shelf, queries: Sequence[str]) -> list[list[float]]:
-    return [list(shelf.scores(query, relevance_floor=0).values()) for query in queries]
+def _asked(shelf: Shelf, queries: Sequence[str]) -> list[Found]:
+    return [shelf.scores(query, relevance_floor=0) for query in queries]
 
 
-def _hits(scores: Sequence[Sequence[float]], floor: float) -> list[str]:
+def _above(found: Found, floor: Floor) -> set[str]:
+    least = floor(max(found.values(), default=0.0))
+    return {memory for memory, score in found.items() if score >= least}
+
+
+def _kept(answered: Sequence[tuple[Found, list[str]]], floor: Floor) -> list[str]:
+    """The share of relevant memories that are hits, and how many questions have none of theirs."""
+    kept = [(_above(found, floor) & set(relevant), relevant) for found, relevant in answered]
+    share = sum(len(hits) for hits, _ in kept) / max(1, sum(len(relevant) for _, relevant in kept))
+    return [f"{share:.1%}", str(sum(not hits for hits, _ in kept))]
+
+
+def _hits(asked: Sequence[Found], floor: Floor) -> list[str]:
     """How many hits a question has on average, and how many questions have none."""
-    counts: NDArray[np.int64] = np.array([sum(score >= floor for score in found) for found in scores])
+    if not asked:
+        return ["–", "–"]
+    counts: NDArray[np.int64] = np.array([len(_above(found, floor)) for found in asked])
     return [f"{counts.mean():.2f}", f"{(counts == 0).mean():.0%}"]
 
 

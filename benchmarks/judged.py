@@ -55,6 +55,7 @@ def parser(module: str, about: str | None) -> argparse.ArgumentParser:
         "--data", type=Path, required=True, help="a folder with memories.jsonl and queries.jsonl, or such"
     )
     found.add_argument("--form", default="all", help="which of the folders in it (all of them)")
+    found.add_argument("--queries", default="queries.jsonl", help="the name of the file with the questions")
     found.add_argument("--split", choices=("dev", "heldout", "all"), default="all")
     return found
 
@@ -71,10 +72,10 @@ def forms(arguments: argparse.Namespace) -> dict[str, Path]:
     return found
 
 
-def collections(folder: Path, scope: str, split: str = "all") -> list[Collection]:
+def collections(folder: Path, scope: str, arguments: argparse.Namespace) -> list[Collection]:
     """``workspace``: each conversation by itself; ``pooled``: all together."""
-    memories, queries = _rows(folder / "memories.jsonl"), _rows(folder / "queries.jsonl")
-    queries = [query for query in queries if split in ("all", query.get("split"))]
+    memories, queries = _rows(folder / "memories.jsonl"), _rows(folder / arguments.queries)
+    queries = [query for query in queries if arguments.split in ("all", query.get("split"))]
     if scope == "pooled":
         return [Collection(memories, queries)]
     return [

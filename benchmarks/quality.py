@@ -40,7 +40,7 @@ def main() -> None:
     scopes = ("workspace", "pooled") if arguments.scope == "both" else (arguments.scope,)
     for name, folder in found.items():
         for scope in scopes:
-            collections = judged.collections(folder, scope, arguments.split)
+            collections = judged.collections(folder, scope, arguments)
             _measure(f"{name}, {scope} scope", collections, embedder, arguments.runs)
 
 

@@ -15,13 +15,16 @@ Kind = Literal["text", "choice", "status", "topic", "time", "flag", "number", "w
 
 PRESETS: dict[Preset, tuple[float, float]] = {"contract": (7.0, 0.0), "long-lived": (90.0, 0.85)}
 """The half-life in days and the recency floor that a preset stands for."""
+DEFAULT_PRESET: Preset = "long-lived"
+"""The preset for people and agents: the terminal, MCP and HTTP. ``bridge/retrieve.py`` keeps ``contract``."""
 BLEND_HALF_LIFE = 30.0
-"""The half-life in days of the preset ``contract`` in the blend mode."""
+"""The half-life in days of the blend mode, unless a preset is given; its recency floor is 0."""
+NO_BUDGET = 1_000_000
+"""The ``max_tokens`` that cuts no ordinary answer, for tables that do not show the texts."""
 MOST_IDS = 200
 """The most ids that ``explain`` takes."""
 
 _ANY = (float("-inf"), float("inf"))
-_CONTRACT_HALF_LIFE, _CONTRACT_FLOOR = PRESETS["contract"]
 
 
 class Argument(NamedTuple):
@@ -50,7 +53,7 @@ class Argument(NamedTuple):
         return self.help.format(default=default, range=self.shown_range, choices=", ".join(self.choices))
 
 
-def _choice(words: Any, help: str, default: str, setting: str | None = None) -> Argument:
+def _choice(words: Any, help: str, default: str | None, setting: str | None = None) -> Argument:
     choices: tuple[str, ...] = get_args(words)
     return Argument("choice", "|".join(choices), help, choices=choices, default=default, setting=setting)
 
@@ -63,10 +66,10 @@ ARGUMENTS = {
     ),
     "max_tokens": Argument(
         "whole", "N", "token budget of the answer (default {default})",
-        (1, 1_000_000), default=2000, setting="max_tokens",
+        (1, NO_BUDGET), default=2000, setting="max_tokens",
     ),
     "half_life_days": Argument(
-        "number", "DAYS", f"half-life of recency (default {_CONTRACT_HALF_LIFE:g}, {{range}})",
+        "number", "DAYS", "half-life of recency (default: the preset's, {range})",
         (0.5, 90), setting="half_life_days",
     ),
     "include_superseded": Argument("flag", "true|false", "also show superseded memories", choices=("true", "false")),
@@ -79,7 +82,7 @@ ARGUMENTS = {
     "since": Argument("time", "TIME", "only memories from this time on"),
     "until": Argument("time", "TIME", "only memories from before this time"),
     "recency_floor": Argument(
-        "number", "SHARE", f"minimum recency_multiplier, {{range}} (default {_CONTRACT_FLOOR:g})",
+        "number", "SHARE", "minimum recency_multiplier, {range} (default: the preset's)",
         (0, 1), setting="recency_floor",
     ),
     "alpha": Argument(
@@ -87,11 +90,14 @@ ARGUMENTS = {
         (0.6, 0.95), default=0.8, setting="alpha",
     ),
     "as_of": Argument("time", "TIME", "compute ages at this time instead of now"),
-    "preset": _choice(Preset, "a named half-life and recency floor", "contract", "ranking_preset"),
+    "preset": _choice(
+        Preset, f"a named half-life and recency floor (default {DEFAULT_PRESET})", None, "ranking_preset"
+    ),
     "ranking_mode": _choice(RankingMode, "how the factors are combined", "product", "ranking_mode"),
     "legacy": _choice(Legacy, "rank legacy memories among the others, or append them", "mixed"),
     "relevance_floor": Argument(
-        "number", "SHARE", "minimum semantic_score of a hit, {range} (default {default})",
+        "number", "SHARE",
+        "minimum semantic_score of a hit, {range} (default {default}, or half of the best hit's if that is lower)",
         (0, 1), default=0.2, setting="relevance_floor",
     ),
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """The script for retrieval: one question, one JSON object on stdout. cognee is never imported.
 
 Works with and without a worker, and while one writes. It keeps the positional arguments of the retrieval contract:
-workspace, query, max_results, max_tokens, half_life_days, include_superseded.
+workspace, query, max_results, max_tokens, half_life_days, include_superseded. Its default preset is ``contract``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def respond(path: str | None, arguments: dict[str, Any]) -> RetrievalResponse:
     """The whole way from raw arguments to an answer; an error is an answer too."""
-    answer: RetrievalResponse = json.loads(ask_for("retrieve", path, arguments))
+    answer: RetrievalResponse = json.loads(ask_for("retrieve", path, arguments, "contract"))
     return answer
 
 

@@ -100,9 +100,10 @@ class Settings:
     test_jobs: bool = _setting(False, "Accept jobs of the kind noop.")
     fault: str | None = _setting(None, "A fault to inject, for tests of durability; only with test_jobs.")
 
-    ranking_preset: Preset = _setting(
-        ARGUMENTS["preset"].default,
-        "contract: half-life 7 days. long-lived: half-life 90 days, floor 0.85.",
+    ranking_preset: Preset | None = _setting(
+        None,
+        "contract: half-life 7 days. long-lived: half-life 90 days, floor 0.85. Unset: long-lived for people and"
+        " agents, contract for bridge/retrieve.py.",
         workspace=True,
     )
     ranking_mode: RankingMode = _setting(
@@ -121,8 +122,11 @@ class Settings:
         f"Weight of relevance in the blend mode, {ARGUMENTS['alpha'].shown_range}.",
         workspace=True,
     )
-    relevance_floor: float = _setting(
-        ARGUMENTS["relevance_floor"].default, "Minimum semantic_score of a hit.", workspace=True, lowest=0
+    relevance_floor: float | None = _setting(
+        None,
+        "Minimum semantic_score of a hit. Unset: 0.2, or half of the best hit's if that is lower.",
+        workspace=True,
+        lowest=0,
     )
     max_results: int = _setting(
         ARGUMENTS["max_results"].default,
@@ -290,7 +294,9 @@ def _lowered(name: str, value: Any, otherwise: Any) -> Any:
     """A value from the ``.env`` of a workspace that the user does not trust, within its bounds; ``otherwise``: the
     value without that file."""
     lowest = _FIELDS[name].metadata["lowest"]
-    return value if lowest is None else min(max(value, lowest), otherwise)
+    if lowest is None:
+        return value
+    return min(max(value, lowest), ARGUMENTS[name].default if otherwise is None else otherwise)
 
 
 def secrets_of(settings: Settings) -> list[str]:
@@ -358,6 +364,7 @@ def _convert(name: str, value: Any, source: str) -> Any:
     kind = _TYPES[name]
     options = [k for k in get_args(kind) if k is not type(None)] if get_args(kind) else [kind]
     try:
+        options = [word for option in options for word in get_args(option) or (option,)]
         if isinstance(options[0], str):
             if value not in options:
                 raise ValueError(f"must be one of {', '.join(options)}")

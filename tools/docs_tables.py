@@ -162,17 +162,17 @@ def scores() -> str:
     relevance = Relevance(vector_score=0.7700679166, lexical_score=0.6909090909, semantic_score=0.7384043863)
     week, none = PRESETS["contract"]
     quarter, most = PRESETS["long-lived"]
-    product = Ranking("product", week, none, 0.8, as_of)
+    product = Ranking("product", quarter, most, 0.8, as_of)
     blend = Ranking("blend", BLEND_HALF_LIFE, none, 0.8, as_of)
     cases: tuple[tuple[str, Ranking, Status, int | None], ...] = (
-        ("`contract`, the default", product, "Active", 14),
+        ("`long-lived`, the default", product, "Active", 14),
         ("a day old", product, "Active", 1),
         ("without a date", product, "Active", None),
         ("a decision record", product, "DecisionRecord", 14),
         ("superseded", product, "Superseded", 14),
         ("`--half-life-days 30`", replace(product, half_life_days=30.0), "Active", 14),
         ("`--recency-floor 0.5`", replace(product, recency_floor=0.5), "Active", 14),
-        ("`--preset long-lived`", replace(product, half_life_days=quarter, recency_floor=most), "Active", 14),
+        ("`--preset contract`", replace(product, half_life_days=week, recency_floor=none), "Active", 14),
         ("`--ranking-mode blend`", blend, "Active", 14),
         ("the same with `--alpha 0.6`", replace(blend, alpha=0.6), "Active", 14),
         ("blend, a decision record", blend, "DecisionRecord", 14),

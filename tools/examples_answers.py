@@ -98,9 +98,14 @@ def scored(asked: question.Question) -> list[tuple[Memory, ranking.Factors]]:
 def retrieval_mixed() -> dict[str, Any]:
     """An answer with one hit of each kind."""
     asked = question.parse_question(QUESTION, NOON)
+    packed = hits.pack(scored(asked), hits.summary_text, EstimatedTokenCounter().count, asked.max_tokens)
+    return retrieval._answer(asked, found(asked), packed, EstimatedTokenCounter.name)
+
+
+def found(asked: question.Question) -> retrieval.Ranked:
+    """The ranked memories of the examples; none of them lost its place for its age."""
     ranked = scored(asked)
-    packed = hits.pack(ranked, hits.summary_text, EstimatedTokenCounter().count, asked.max_tokens)
-    return retrieval._answer(asked, [hits.hit(*entry) for entry in packed], len(ranked), EstimatedTokenCounter.name)
+    return retrieval.Ranked(ranked, len(ranked), None, asked.relevance_floor)
 
 
 def block_of(asked: question.Question) -> context.Block:
@@ -112,7 +117,7 @@ def block_of(asked: question.Question) -> context.Block:
 def context_mixed() -> dict[str, Any]:
     """A context block with all memories, the last one shortened."""
     asked = question.parse_question(QUESTION | {"max_tokens": 210}, NOON)
-    return context._answer(asked, block_of(asked), 3, EstimatedTokenCounter.name, [])
+    return context._answer(asked, block_of(asked), found(asked), EstimatedTokenCounter.name, [])
 
 
 def explain_mixed() -> dict[str, Any]:
@@ -129,7 +134,7 @@ def explain_mixed() -> dict[str, Any]:
     terms = {42: ["upload", "retry"]}
     items = [explanation._item(asked, subject, terms, block_of(asked.question)) for subject in subjects]
     missing = problem("ids", "there is no memory 99", "NOT_FOUND")
-    return explanation._answer(asked, items, [99], [missing], [])
+    return explanation._answer(asked, items, [99], [missing], [], asked.question.relevance_floor)
 
 
 def templates() -> dict[str, str]:

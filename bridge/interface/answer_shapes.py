@@ -47,19 +47,9 @@ class Refusal(TypedDict):
     """Values for programs. Absent where there are none."""
 
 
-class RetrievalHit(TypedDict):
-    """One memory that answers the question.
+class ReportedScore(TypedDict):
+    """A score and its factors."""
 
-    A legacy memory has null metadata, except its importance, and none of the structured fields.
-    """
-
-    memory_id: str
-    memory_number: Number
-    memory_type: MemoryKind
-    summary_text: Annotated[str, Field(min_length=1)]
-    """The memory as markdown, rendered from its fields as they are now."""
-    text: str
-    """Alias of ``summary_text``."""
     score: Score
     """What the hits are ordered by: semantic_score * recency_multiplier * status_multiplier, or the blend."""
     final_score: Score
@@ -76,6 +66,18 @@ class RetrievalHit(TypedDict):
     recency_score: Share
     """Alias of ``recency_multiplier``."""
     status_multiplier: Score
+
+
+class AnyHit(ReportedScore):
+    """What every hit has."""
+
+    memory_id: str
+    memory_number: Number
+    memory_type: MemoryKind
+    summary_text: Annotated[str, Field(min_length=1)]
+    """The memory as markdown, rendered from its fields as they are now."""
+    text: str
+    """Alias of ``summary_text``."""
     tokens: Count
     topic: str | None
     topic_id: str | None
@@ -86,6 +88,14 @@ class RetrievalHit(TypedDict):
     created_at: Moment | None
     updated_at: Moment | None
     importance: Share | None
+
+
+class RetrievalHit(AnyHit):
+    """One memory that answers the question.
+
+    A legacy memory has null metadata, except its importance, and none of the structured fields.
+    """
+
     decisions: NotRequired[list[str]]
     rationale: NotRequired[list[str]]
     open_questions: NotRequired[list[str]]
@@ -105,7 +115,7 @@ class RankingUsed(TypedDict):
     alpha: Alpha
     """The weight of relevance in the blend."""
     relevance_floor: Share
-    """The lowest ``semantic_score`` of a hit."""
+    """The lowest ``semantic_score`` of a hit. If none was asked for, it is the default, or half of the best one."""
 
 
 class RetrievalSuccess(Success):

@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from jobs.errors import JobError
 
-from ..argument_table import ARGUMENTS
+from ..argument_table import ARGUMENTS, DEFAULT_PRESET, Preset
 
 if TYPE_CHECKING:
     from ..settings import Settings
 
 
-def with_settings(arguments: dict[str, Any], settings: Settings | None) -> dict[str, Any]:
+def with_settings(
+    arguments: dict[str, Any], settings: Settings | None, default_preset: Preset = DEFAULT_PRESET
+) -> dict[str, Any]:
     """The arguments by their snake_case names, with the settings' values for those that are not given.
 
-    Names may be in camelCase, as in TypeScript. Without settings, only the names change. After this call, answering
-    the question needs no settings. Raises JobError: ARGUMENT_INVALID when an argument is given in both forms.
+    Names may be in camelCase, as in TypeScript. ``default_preset`` depends on who asks; a setting overrides it, and the
+    blend mode has its own half-life. Without settings, only the names change. After this call, answering the question
+    needs no settings. Raises JobError: ARGUMENT_INVALID when an argument is given in both forms.
     """
     completed: dict[str, Any] = {}
     for given_name, value in arguments.items():
@@ -31,6 +34,8 @@ def with_settings(arguments: dict[str, Any], settings: Settings | None) -> dict[
     for name, argument in ARGUMENTS.items() if settings else ():
         if name not in completed and argument.setting and (value := getattr(settings, argument.setting)) is not None:
             completed[name] = value
+    if settings and completed.get("ranking_mode") != "blend":
+        completed.setdefault("preset", default_preset)
     return completed
 
 

@@ -20,7 +20,7 @@ from ..memory import Memory
 from .prompt_note import CountTokens, prompt_note
 from .question import Question
 from .ranking import Factors
-from .retrieval import Scored, rank, ranking_used
+from .retrieval import Ranked, Scored, over_budget, rank, ranked_down, ranking_used
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ NOTHING = Block("", [], 0)
 def context(snapshot: Snapshot | None, question: Question, embedder: Embedder | None) -> ContextSuccess:
     """The answer of ``context``: the block and its memories. Without a snapshot or an embedder the store is empty."""
     if snapshot is None or embedder is None:
-        return _answer(question, NOTHING, 0, None, [])
+        return _answer(question, NOTHING, Ranked([], 0, None, question.relevance_floor), None, [])
     ranked = rank(snapshot, replace(question, max_results=choice(question)), embedder)
     block = pack(snapshot, question, ranked.hits, embedder.count_tokens)
     warnings = [*snapshot.warnings, *too_small(question, ranked.hits, block)]
-    return _answer(question, block, ranked.considered, embedder.tokenizer_name, warnings)
+    return _answer(question, block, ranked, embedder.tokenizer_name, warnings)
 
 
 def choice(question: Question) -> int:
@@ -78,7 +78,7 @@ def choice(question: Question) -> int:
 def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count: CountTokens) -> Block:
     """The block of at most ``max_results`` notes and ``max_tokens`` tokens, with its heading and blank lines.
 
-    It ends at the first note that does not fit. That note is shortened, or left out if no part of it fits.
+    The first note that does not fit is shortened and ends the block. A note of which no part fits is left out.
     """
     wholes = snapshot.whole_text_vectors([memory.number for memory, _ in ranked])
     order = repetitions_last([memory for memory, _ in ranked], wholes)[: question.max_results]
@@ -92,7 +92,7 @@ def pack(snapshot: Snapshot, question: Question, ranked: Sequence[Scored], count
         if truncated:
             text = written.shortened(count, left - count(_GAP), first=not notes)
         if text is None:
-            break
+            continue
         tokens = count(f"{_GAP}{text}")
         texts.append(text)
         notes.append(Packed(memory, scored, tokens, truncated))
@@ -130,15 +130,17 @@ def repetitions_last(memories: Sequence[Memory], wholes: Vectors) -> list[int]:
 
 
 def too_small(question: Question, ranked: Sequence[Scored], block: Block) -> list[str]:
-    """A warning if memories match but no part of any fits the budget; otherwise empty."""
-    if not ranked or block.notes:
-        return []
-    return [f"max_tokens {question.max_tokens} has no room for any of the memories that were found"]
+    """A warning if nothing, or not all that was wanted, fits the budget; otherwise empty."""
+    if ranked and not block.notes:
+        return [f"max_tokens {question.max_tokens} has no room for any of the memories that were found"]
+    return over_budget(question, len(block.notes), min(len(ranked), question.max_results))
 
 
 def _answer(
-    question: Question, block: Block, considered: int, tokenizer: str | None, warnings: Sequence[str]
+    question: Question, block: Block, ranked: Ranked, tokenizer: str | None, warnings: Sequence[str]
 ) -> ContextSuccess:
+    shown = [packed.memory.number for packed in block.notes]
+    is_shown = ranked.best_fit is None or ranked.best_fit[0].number in shown  # the place in a block says nothing
     return {
         **envelope.SUCCESS,
         "context": block.text,
@@ -153,11 +155,11 @@ def _answer(
             }
             for position, packed in enumerate(block.notes, 1)
         ],
-        "considered": considered,
+        "considered": ranked.considered,
         "total_tokens": block.tokens,
         "budget": question.max_tokens,
         "tokenizer": tokenizer,
         "as_of": clock.iso(question.ranking.as_of),
-        "ranking": ranking_used(question),
-        "warnings": [*question.warnings, *warnings],
+        "ranking": ranking_used(question, ranked.floor),
+        "warnings": [*question.warnings, *warnings, *([] if is_shown else ranked_down(question, ranked, shown))],
     }

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         ExplainProblem,
         ExplainSuccess,
         PackContext,
-        ScoreComponents,
     )
 
 _KINDS: dict[MemoryKind, Literal["decision", "summary", "legacy"]] = {
@@ -55,9 +54,13 @@ class _Subject:
 
 @dataclass(frozen=True, slots=True)
 class _Findings:
-    """The hits in their order, then the other requested ids in theirs; and the block for a prompt, if requested."""
+    """The hits in their order, then the other requested ids in theirs; and the block for a prompt, if requested.
+
+    ``floor``: the relevance floor that was used.
+    """
 
     subjects: list[_Subject]
+    floor: float
     block: context.Block = context.NOTHING
     warnings: Sequence[str] = ()
 
@@ -71,9 +74,9 @@ def explain(snapshot: Snapshot | None, asked: ExplainRequest, embedder: Embedder
     if not asked.is_of_its_workspace:
         message = f"project {asked.project!r} is not this workspace, which is {asked.workspace.root}"
         problems.append(problem("project", message, "PROJECT_MISMATCH"))
-        return _answer(asked, [], asked.ids, problems, [])
+        return _answer(asked, [], asked.ids, problems, [], asked.question.relevance_floor)
     if snapshot is None:
-        found, terms, warnings = _Findings([]), dict[int, list[str]](), list[str]()
+        found, terms, warnings = _Findings([], asked.question.relevance_floor), dict[int, list[str]](), list[str]()
     else:
         found = _find(snapshot, asked, embedder)
         numbers = [subject.memory.number for subject in found.subjects]
@@ -84,7 +87,7 @@ def explain(snapshot: Snapshot | None, asked: ExplainRequest, embedder: Embedder
     missing = [number for number in asked.ids if number not in known]
     if missing:
         problems.append(problem("ids", f"there is no memory {listed(missing)}", "NOT_FOUND"))
-    return _answer(asked, items, missing, problems, warnings)
+    return _answer(asked, items, missing, problems, warnings, found.floor)
 
 
 def failed(error: JobError, arguments: Mapping[str, Any], workspace: Workspace | None = None) -> ExplainFailure:
@@ -112,10 +115,12 @@ def failed(error: JobError, arguments: Mapping[str, Any], workspace: Workspace |
 def _find(snapshot: Snapshot, asked: ExplainRequest, embedder: Embedder | None) -> _Findings:
     if asked.query is None or embedder is None:
         memories = {memory.number: memory for memory in snapshot.memories(_shown(snapshot, asked.ids))}
-        return _Findings([_Subject(memories[number], None, None) for number in asked.ids if number in memories])
+        subjects = [_Subject(memories[number], None, None) for number in asked.ids if number in memories]
+        return _Findings(subjects, asked.question.relevance_floor)
     question = asked.question
     choice = context.choice(question) if asked.include_pack_context else 0
-    best = rank(snapshot, replace(question, max_results=max(asked.limit, choice)), embedder).hits
+    ranked = rank(snapshot, replace(question, max_results=max(asked.limit, choice)), embedder)
+    best = ranked.hits
     block = context.pack(snapshot, question, best[:choice], embedder.count_tokens) if choice else context.NOTHING
     hits = [_Subject(memory, position, scored) for position, (memory, scored) in enumerate(best[: asked.limit], 1)]
     numbers = {hit.memory.number for hit in hits}
@@ -123,6 +128,7 @@ def _find(snapshot: Snapshot, asked: ExplainRequest, embedder: Embedder | None) 
     rest = score(snapshot, question, embedder, others) if others else []
     return _Findings(
         hits + [_Subject(memory, None, scored) for memory, scored in rest],
+        ranked.floor,
         block,
         context.too_small(question, best[:choice], block),
     )
@@ -150,21 +156,11 @@ def _item(
         "retrieval": {"source": source, "rank": subject.rank},
         "score": {
             "total": None if scored is None else scored.score,
-            "components": _components(asked.question, memory, scored),
+            "components": components(memory, scored.query_match if scored else None, asked.question.ranking),
         },
         # Every memory of the workspace belongs to the project; requests for other projects were rejected.
         "matches": {"query_terms": terms.get(memory.number, []), "project_match": True},
         "pack_context": _pack_context(asked.question, memory, block) if asked.include_pack_context else None,
-    }
-
-
-def _components(question: Question, memory: Memory, scored: Factors | None) -> ScoreComponents:
-    parts = components(memory, scored.relevance if scored else None, question.ranking)
-    return {
-        "base": parts.base,
-        "recency": parts.recency,
-        "kind_bonus": parts.kind_bonus,
-        "semantic_boost": parts.semantic_boost,
     }
 
 
@@ -185,6 +181,7 @@ def _answer(
     missing: Sequence[int],
     problems: list[ExplainProblem],
     warnings: Sequence[str],
+    floor: float,
 ) -> ExplainSuccess:
     question = asked.question
     return {
@@ -199,7 +196,7 @@ def _answer(
             "returned_items_count": len(items),
             "include_pack_context": asked.include_pack_context,
             "ranking": {
-                **ranking_used(question),
+                **ranking_used(question, floor),
                 "as_of": clock.iso(question.ranking.as_of),
                 "weights": COMPONENT_WEIGHTS,
             },

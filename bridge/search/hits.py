@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..memory import Memory, Metadata
 from ..text.template import render, render_record
 
 if TYPE_CHECKING:
-    from ..interface.answer_shapes import RetrievalHit
+    from ..interface.answer_shapes import AnyHit, RetrievalHit
     from .ranking import Factors
 
     Packed = tuple[Memory, Factors, str, int]
@@ -35,21 +35,13 @@ def summary_text(memory: Memory) -> str:
 def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> RetrievalHit:
     """One entry of ``results``. For a legacy memory the structured fields are absent and the metadata is null."""
     m = memory.metadata if memory.content else Metadata(importance=memory.metadata.importance)
-    shown: RetrievalHit = {
+    always: AnyHit = {
         "memory_id": memory.id,
         "memory_number": memory.number,
         "memory_type": memory.kind,
         "summary_text": text,
         "text": text,
-        "score": scored.score,
-        "final_score": scored.score,
-        "relevance_score": scored.score,
-        "semantic_score": scored.relevance.semantic_score,
-        "vector_score": scored.relevance.vector_score,
-        "lexical_score": scored.relevance.lexical_score,
-        "recency_multiplier": scored.recency_multiplier,
-        "recency_score": scored.recency_multiplier,
-        "status_multiplier": scored.status_multiplier,
+        **scored.reported(),
         "tokens": tokens,
         "topic": (memory.content.topic or None) if memory.content else None,
         "topic_id": m.topic_id or None,
@@ -61,6 +53,7 @@ def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> RetrievalHit
         "updated_at": m.updated_at,
         "importance": m.importance,
     }
+    shown = cast("RetrievalHit", always)
     if memory.content is not None:
         shown |= {
             "decisions": list(memory.content.decisions),
@@ -80,22 +73,21 @@ def pack(
     count: CountTokens,
     budget: int,
 ) -> list[Packed]:
-    """The first hits that fit the budget of tokens, each with its text and token count.
+    """The hits that fit the budget of tokens, each with its text and token count, in their order.
 
-    Stops at the first hit that does not fit. If that is the first of all, it is cut, with a visible mark.
+    A hit that does not fit what is left is skipped. If it is the first of all, it is cut instead, with a visible mark.
     """
     packed: list[Packed] = []
     left = budget
     for memory, scored in ranked:
         text = text_of(memory)
         tokens = count(text) if len(text) <= left * _MOST_CHARACTERS_A_TOKEN else None
-        if tokens is None or tokens > left:
-            if packed:
-                break
+        if tokens is not None and tokens <= left:
+            packed.append((memory, scored, text, tokens))
+            left -= tokens
+        elif not packed:
             text = cut(text, count, budget)
             return [(memory, scored, text, count(text))]
-        packed.append((memory, scored, text, tokens))
-        left -= tokens
     return packed
 
 

@@ -19,6 +19,7 @@ from jobs.layout import Workspace, find_workspace
 from jobs.lock import is_held
 
 from .. import trust
+from ..argument_table import DEFAULT_PRESET, Preset
 from ..interface.question_arguments import with_settings
 from ..privacy.masking import trace
 
@@ -43,14 +44,22 @@ _kept: tuple[tuple[Workspace, EmbeddingConfig], Reader] | None = None
 _making = allocate_lock()
 
 
-def ask_for(verb: Verb, workspace_path: str | None, arguments: dict[str, Any]) -> bytes:
-    """The answer's JSON envelope, also for errors. An argument that is ``None`` counts as not given."""
+def ask_for(
+    verb: Verb,
+    workspace_path: str | None,
+    arguments: dict[str, Any],
+    default_preset: Preset = DEFAULT_PRESET,
+) -> bytes:
+    """The answer's JSON envelope, also for errors. An argument that is ``None`` counts as not given.
+
+    ``default_preset`` is used if neither the arguments nor the settings name one.
+    """
     workspace = None
     try:
         # A named folder does not need the current one, which may have been removed.
         workspace = find_workspace(workspace_path, Path.cwd() if workspace_path is None else Path())
         settings = trust.settings_of(workspace)
-        asked = with_settings(arguments, settings)
+        asked = with_settings(arguments, settings, default_preset)
         return from_worker(verb, workspace, settings, asked) or _ourselves(verb, workspace, settings, asked)
     except JobError as error:
         return _failure(verb, error, arguments, workspace)

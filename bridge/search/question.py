@@ -27,7 +27,11 @@ BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A checked question. ``include_superseded_reason``: why superseded memories are included; None if they are not."""
+    """A checked question.
+
+    ``include_superseded_reason``: why superseded memories are included; None if they are not. ``floor_is_default``: no
+    relevance floor was given, so it becomes lower where the best hit reaches it, by ``ranking.default_floor``.
+    """
 
     query: str
     max_results: int
@@ -38,6 +42,7 @@ class Question:
     include_superseded_reason: Literal["argument", "query", "status"] | None
     legacy: Legacy
     relevance_floor: float
+    floor_is_default: bool
     warnings: tuple[str, ...]
 
 
@@ -54,7 +59,7 @@ def parse_question(arguments: dict[str, Any], now: datetime) -> Question:
     if not query:
         raise JobError("QUERY_EMPTY")
     warnings: list[str] = []
-    preset: Preset = _choice(arguments, "preset")
+    preset: Preset = _choice(arguments, "preset") or "contract"
     mode = _choice(arguments, "ranking_mode")
     half_life, floor = PRESETS[preset]
     if mode == "blend" and preset == "contract":
@@ -79,6 +84,7 @@ def parse_question(arguments: dict[str, Any], now: datetime) -> Question:
         include_superseded_reason=reason,
         legacy=_choice(arguments, "legacy"),
         relevance_floor=_number(arguments, "relevance_floor", warnings),
+        floor_is_default=arguments.get("relevance_floor") is None,
         warnings=tuple(warnings),
     )
 

@@ -10,15 +10,18 @@ Scalar functions compute the numbers that answers show: float64, each factor rou
 the multiplication, so that the product of the reported factors is the reported score. Column functions compute the
 same for n memories at once, without rounding, to choose candidates; the scalar function scores every chosen candidate
 again. Columns are arrays of shape (n,). ``tests/unit/test_ranking.py`` checks that each pair agrees.
+
+A memory is a hit from the relevance floor on. If the question names no floor, the default one becomes lower where the
+best memory reaches it: half of the best relevance is enough then.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +30,10 @@ from jobs import clock
 
 from ..argument_table import RankingMode
 from ..memory import Memory
+from ..store.protocol_reading import STATUSES
 
 if TYPE_CHECKING:
-    from ..interface.answer_shapes import ScoreWeights
+    from ..interface.answer_shapes import ReportedScore, ScoreComponents, ScoreWeights
 
 # The parts of the relevance (semantic_score).
 VECTOR_WEIGHT = 0.6
@@ -46,8 +50,14 @@ LEAST_IDF = 1e-6
 
 STATUS_MULTIPLIERS = {"DecisionRecord": 1.1, "Active": 1.0, "legacy": 1.0, "Superseded": 0.4, "Draft": 1.0}
 STATUS_ORDER = {"DecisionRecord": 0, "Active": 1, "legacy": 2, "Draft": 3, "Superseded": 4}
+_STATUS_MULTIPLIERS = np.array([STATUS_MULTIPLIERS[status or "legacy"] for status in STATUSES])  # by status code
 
 SECONDS_A_DAY = 86_400.0
+
+# The default relevance floor falls to this share of the best relevance. It is measured in docs/benchmarks.md.
+FLOOR_SHARE = 0.5
+# From this ratio on, a memory fits clearly better than another one.
+CLEARLY_BETTER = 1.1
 
 # Constants for other modules.
 COMPONENT_WEIGHTS: ScoreWeights = {"base": LEXICAL_WEIGHT, "semantic_boost": VECTOR_WEIGHT}
@@ -83,24 +93,25 @@ class Relevance:
 class Factors:
     """A score and its factors. ``age_days`` is None for a memory without a date."""
 
-    relevance: Relevance
+    query_match: Relevance
     recency_multiplier: float
     status_multiplier: float
     age_days: float | None
     score: float
 
-
-@dataclass(frozen=True, slots=True)
-class Components:
-    """A score as sums for ``explain``: (base + semantic_boost) * recency * (1 + kind_bonus).
-
-    ``base`` and ``semantic_boost`` add up to the semantic score; both are None without a query.
-    """
-
-    base: float | None
-    recency: float
-    kind_bonus: float
-    semantic_boost: float | None
+    def reported(self) -> ReportedScore:
+        """The score and its factors as a hit shows them, with the contract's aliases."""
+        return {
+            "score": self.score,
+            "final_score": self.score,
+            "relevance_score": self.score,
+            "semantic_score": self.query_match.semantic_score,
+            "vector_score": self.query_match.vector_score,
+            "lexical_score": self.query_match.lexical_score,
+            "recency_multiplier": self.recency_multiplier,
+            "recency_score": self.recency_multiplier,
+            "status_multiplier": self.status_multiplier,
+        }
 
 
 def rounded(value: float) -> float:
@@ -185,6 +196,14 @@ def attainable_relevance(*, vectors: bool, words: bool) -> float:
     return (VECTOR_WEIGHT if vectors else 0.0) + (LEXICAL_WEIGHT if words else 0.0)
 
 
+def default_floor(best: float, default: float) -> float:
+    """The relevance floor where the question names none, given the best relevance (0..1) among the candidates.
+
+    If the best is below the default, nothing answers the question: the floor stays, and there are no hits.
+    """
+    return default if best < default else min(default, rounded(FLOOR_SHARE * best))
+
+
 # --- recency ---
 
 
@@ -222,11 +241,6 @@ def status_word(memory: Memory) -> str:
     return memory.metadata.status or "legacy"
 
 
-def status_multipliers(statuses: Sequence[str | None]) -> Scores:
-    """The multiplier of each status, shape (len(statuses),); None means a memory without a status."""
-    return np.array([STATUS_MULTIPLIERS[status or "legacy"] for status in statuses])
-
-
 # --- the score ---
 
 
@@ -245,25 +259,43 @@ def factors(memory: Memory, found: Relevance, ranking: Ranking) -> Factors:
     return Factors(found, recency, status, age, rounded(combined(found.semantic_score, recency, status, ranking)))
 
 
-def scores(semantic: Scores, dated: Scores, status: Scores, ranking: Ranking) -> Scores:
-    """The columns of ``factors(...).score``. ``dated``: seconds since 1970 or NaN; ``status``: the multipliers."""
-    ages = ages_in_days(dated, ranking.as_of)
-    return combined(semantic, recency_multipliers(ages, ranking.half_life_days, ranking.recency_floor), status, ranking)
+def scores(semantic: Scores, dated: Scores, status: NDArray[np.integer[Any]], ranking: Ranking) -> Scores:
+    """The columns of ``factors(...).score``. ``dated``: seconds since 1970 or NaN; ``status``: the status codes."""
+    recency = recency_multipliers(ages_in_days(dated, ranking.as_of), ranking.half_life_days, ranking.recency_floor)
+    return combined(semantic, recency, _STATUS_MULTIPLIERS[status], ranking)
 
 
-def components(memory: Memory, found: Relevance | None, ranking: Ranking) -> Components:
-    """The parts of a score that ``explain`` shows; ``found`` is the relevance, None without a query."""
+def ageless_score(scored: Factors, ranking: Ranking) -> float:
+    """The score that the memory has if age counts for nothing."""
+    return rounded(combined(scored.query_match.semantic_score, 1.0, scored.status_multiplier, ranking))
+
+
+def ageless_scores(semantic: Scores, status: NDArray[np.integer[Any]], ranking: Ranking) -> Scores:
+    """The columns of ``ageless_score``; ``status``: the status codes."""
+    return combined(semantic, np.ones(len(semantic)), _STATUS_MULTIPLIERS[status], ranking)
+
+
+def loses_by_age(memory: Factors, to: Factors, ranking: Ranking) -> bool:
+    """Whether the first memory, which is ranked below the second, fits clearly better than it."""
+    return ageless_score(memory, ranking) >= CLEARLY_BETTER * ageless_score(to, ranking)
+
+
+def components(memory: Memory, found: Relevance | None, ranking: Ranking) -> ScoreComponents:
+    """A score as sums for ``explain``: (base + semantic_boost) * recency * (1 + kind_bonus).
+
+    ``found`` is the relevance, to which ``base`` and ``semantic_boost`` add up; without a query all three are None.
+    """
     base = boost = None
     if found is not None:
         boost = rounded(VECTOR_WEIGHT * found.vector_score)
         base = max(0.0, rounded(found.semantic_score - boost))
     age = age_days(memory, ranking.as_of)
-    return Components(
-        base=base,
-        recency=recency_multiplier(age, ranking.half_life_days, ranking.recency_floor),
-        kind_bonus=rounded(STATUS_MULTIPLIERS[status_word(memory)] - 1),
-        semantic_boost=boost,
-    )
+    return {
+        "base": base,
+        "recency": recency_multiplier(age, ranking.half_life_days, ranking.recency_floor),
+        "kind_bonus": rounded(STATUS_MULTIPLIERS[status_word(memory)] - 1),
+        "semantic_boost": boost,
+    }
 
 
 def order_key(memory: Memory, scored: Factors) -> tuple[float, int, float, str]:

@@ -19,15 +19,26 @@ from ..background import Background
 from ..embedding.embedder import Embedder, Vector
 from ..interface import envelope
 from ..memory import Memory
-from ..store.protocol_reading import STATUSES
 from . import hits
 from .catalogue import Catalogue
 from .question import Question
-from .ranking import ABOVE_ANY_SCORE, Factors, Ranking, Scores, factors, order_key, scores, status_multipliers
+from .ranking import (
+    ABOVE_ANY_SCORE,
+    Factors,
+    Ranking,
+    Scores,
+    ageless_score,
+    ageless_scores,
+    default_floor,
+    factors,
+    loses_by_age,
+    order_key,
+    scores,
+)
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from ..interface.answer_shapes import RankingUsed, RetrievalHit, RetrievalSuccess
+    from ..interface.answer_shapes import RankingUsed, RetrievalSuccess
 
 # More than ten times the error of a semantic score that is estimated in float32.
 _MARGIN = 1e-4
@@ -37,17 +48,23 @@ Scored = tuple[Memory, Factors]
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """The hits, best first, and the number of memories that reach the relevance floor."""
+    """The hits, best first, and the number of memories that reach the relevance floor.
+
+    ``best_fit``: the memory that fits best and was not ranked first, because of its age alone; None if the first hit
+    fits about as well. ``floor``: the relevance floor that was used, as a share of the attainable relevance.
+    """
 
     hits: list[Scored]
     considered: int
+    best_fit: Scored | None
+    floor: float
 
 
 def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
     """The best ``max_results`` memories among those that pass the filters and the relevance floor."""
     candidates = snapshot.candidates(question.filters)
     if not len(candidates):
-        return Ranked([], 0)
+        return Ranked([], 0, None, question.relevance_floor)
 
     def compared() -> Vector:
         vector = query_vector(question, embedder)
@@ -60,18 +77,24 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
     candidates, semantic = snapshot.estimate(
         question.query, vector, candidates, lambda some, semantic: _preferred(some, semantic, question)
     )
-    floor = question.relevance_floor * snapshot.attainable_relevance  # only valid after both halves were read
+    attainable = snapshot.attainable_relevance  # only valid after both halves were read
+    share = question.relevance_floor
+    if question.floor_is_default and semantic.max(initial=0.0) >= share * attainable - _MARGIN:
+        nearly_best = candidates.take(_top(np.arange(len(semantic)), semantic - _MARGIN, semantic + _MARGIN, 1))
+        best = max(found.semantic_score for found in snapshot.relevance(question.query, vector, nearly_best))
+        share = default_floor(best / attainable, share)
+    floor = share * attainable
     doubtful = np.flatnonzero(np.abs(semantic - floor) < _MARGIN)
     passing = semantic >= floor
     exact = snapshot.relevance(question.query, vector, candidates.take(doubtful))
     passing[doubtful] = [relevance.semantic_score >= floor for relevance in exact]
     candidates, semantic = candidates.take(passing), semantic[passing]
-    best = _best(candidates, semantic, question)
-    scored = _scored(snapshot, question, vector, candidates.take(best))
+    wanted = np.union1d(_best(candidates, semantic, question), _best_ageless(candidates, semantic, question))
+    scored = _scored(snapshot, question, vector, candidates.take(wanted))
     scored.sort(key=lambda pair: order_key(*pair))
     if question.legacy == "append":
         scored.sort(key=lambda pair: pair[0].kind == "legacy")
-    return Ranked(scored[: question.max_results], len(candidates))
+    return Ranked(scored[: question.max_results], len(candidates), _best_fit(scored, question), share)
 
 
 def score(snapshot: Snapshot, question: Question, embedder: Embedder, numbers: Sequence[int]) -> list[Scored]:
@@ -101,11 +124,8 @@ def _scored(snapshot: Snapshot, question: Question, vector: Vector, candidates: 
     ]
 
 
-_MULTIPLIERS = status_multipliers(STATUSES)
-
-
 def _estimated(candidates: Catalogue, semantic: Scores, ranking: Ranking) -> Scores:
-    return scores(semantic, candidates.dated, _MULTIPLIERS[candidates.status], ranking)
+    return scores(semantic, candidates.dated, candidates.status, ranking)
 
 
 def _preferred(candidates: Catalogue, semantic: Scores, question: Question) -> Scores:
@@ -125,6 +145,24 @@ def _best(candidates: Catalogue, semantic: Scores, question: Question) -> NDArra
     return np.concatenate([first, last])
 
 
+def _best_ageless(candidates: Catalogue, semantic: Scores, question: Question) -> NDArray[np.intp]:
+    """The indexes of the candidates that may rank first of those with the highest score if age counts for nothing."""
+    eligible = np.flatnonzero(~candidates.legacy) if question.legacy == "append" else np.arange(len(semantic))
+    lower, upper = np.maximum(semantic - _MARGIN, 0.0), semantic + _MARGIN
+    least, most = (ageless_scores(bound, candidates.status, question.ranking) for bound in (lower, upper))
+    alike = _top(eligible, least, most, 1)
+    least, most = (_estimated(candidates, bound, question.ranking) for bound in (lower, upper))
+    return _top(alike, least, most, 1)
+
+
+def _best_fit(scored: Sequence[Scored], question: Question) -> Scored | None:
+    eligible = [pair for pair in scored if question.legacy != "append" or pair[0].kind != "legacy"]
+    if not eligible:
+        return None
+    best = max(eligible, key=lambda pair: ageless_score(pair[1], question.ranking))  # of equal ones, the first
+    return best if loses_by_age(best[1], eligible[0][1], question.ranking) else None
+
+
 def _top(indexes: NDArray[np.intp], least: Scores, most: Scores, count: int) -> NDArray[np.intp]:
     """The indexes whose highest possible score reaches the lowest score that ``count`` of them certainly have."""
     if len(indexes) <= count:
@@ -137,39 +175,66 @@ def _top(indexes: NDArray[np.intp], least: Scores, most: Scores, count: int) -> 
 def retrieve(snapshot: Snapshot | None, question: Question, embedder: Embedder | None) -> RetrievalSuccess:
     """The answer in the retrieval contract's shape. Without a snapshot or an embedder the store is empty."""
     if snapshot is None or embedder is None:
-        return _answer(question, [], 0, None)
+        return _answer(question, Ranked([], 0, None, question.relevance_floor), [], None)
     ranked = rank(snapshot, question, embedder)
     packed = hits.pack(ranked.hits, hits.summary_text, embedder.count_tokens, question.max_tokens)
-    results = [hits.hit(*entry) for entry in packed]
-    return _answer(question, results, ranked.considered, embedder.tokenizer_name, snapshot.warnings)
+    return _answer(question, ranked, packed, embedder.tokenizer_name, snapshot.warnings)
 
 
 def _answer(
     question: Question,
-    results: list[RetrievalHit],
-    considered: int,
+    ranked: Ranked,
+    packed: Sequence[hits.Packed],
     tokenizer: str | None,
     warnings: Sequence[str] = (),
 ) -> RetrievalSuccess:
     ranking = question.ranking
+    results = [hits.hit(*entry) for entry in packed]
+    shown = [hit["memory_number"] for hit in results]
     return {
         **envelope.SUCCESS,
         "results": results,
         "result_count": len(results),
-        "total_results": considered,
+        "total_results": ranked.considered,
         "total_tokens": sum(hit["tokens"] for hit in results),
         "half_life_days": ranking.half_life_days,
         "include_superseded": question.include_superseded_reason is not None,
         "include_superseded_reason": question.include_superseded_reason,
         "as_of": clock.iso(ranking.as_of),
-        "ranking": ranking_used(question),
+        "ranking": ranking_used(question, ranked.floor),
         "tokenizer": tokenizer,
-        "warnings": [*question.warnings, *warnings],
+        "warnings": [
+            *question.warnings,
+            *warnings,
+            *over_budget(question, len(results), len(ranked.hits)),
+            *ranked_down(question, ranked, shown),
+        ],
     }
 
 
-def ranking_used(question: Question) -> RankingUsed:
-    """The ranking parameters of the answer, after clamping."""
+def over_budget(question: Question, shown: int, wanted: int) -> list[str]:
+    """A warning if the token budget leaves out some of the ``wanted`` memories; otherwise empty."""
+    return [f"{shown} of {wanted} shown: the token budget ({question.max_tokens}) is full"] if shown < wanted else []
+
+
+def ranked_down(question: Question, ranked: Ranked, shown: Sequence[int]) -> list[str]:
+    """A warning if the memory that fits best lost the first place for its age; otherwise empty.
+
+    ``shown``: the numbers of the memories in the answer, in their order.
+    """
+    if ranked.best_fit is None:
+        return []
+    memory, scored = ranked.best_fit
+    place = f"is number {shown.index(memory.number) + 1}" if memory.number in shown else "is left out"
+    is_hit = any(hit.number == memory.number for hit, _ in ranked.hits[: question.max_results])
+    reason = "its age and the token budget" if is_hit and memory.number not in shown else "its age"
+    remedy = "preset long-lived weighs age less" if question.preset == "contract" else "recency_floor 1 ignores age"
+    semantic = scored.query_match.semantic_score
+    return [f"#{memory.number} fits best ({semantic:.2f}) and {place} for {reason}; {remedy}"]
+
+
+def ranking_used(question: Question, floor: float) -> RankingUsed:
+    """The ranking parameters of the answer, after clamping; ``floor`` is the relevance floor that was used."""
     ranking = question.ranking
     return {
         "preset": question.preset,
@@ -177,5 +242,5 @@ def ranking_used(question: Question) -> RankingUsed:
         "half_life_days": ranking.half_life_days,
         "recency_floor": ranking.recency_floor,
         "alpha": ranking.alpha,
-        "relevance_floor": question.relevance_floor,
+        "relevance_floor": floor,
     }

@@ -945,7 +945,7 @@ export interface ExplainedRanking {
   recency_floor: number;
   /** The weight of relevance in the blend. */
   alpha: number;
-  /** The lowest `semantic_score` of a hit. */
+  /** The lowest `semantic_score` of a hit. If none was asked for, it is the default, or half of the best one. */
   relevance_floor: number;
   /** The time at which ages were measured. */
   as_of: string;
@@ -1708,7 +1708,7 @@ export interface RankingUsed {
   recency_floor: number;
   /** The weight of relevance in the blend. */
   alpha: number;
-  /** The lowest `semantic_score` of a hit. */
+  /** The lowest `semantic_score` of a hit. If none was asked for, it is the default, or half of the best one. */
   relevance_floor: number;
 }
 
@@ -1877,13 +1877,6 @@ export interface RetrievalFailure {
  * A legacy memory has null metadata, except its importance, and none of the structured fields.
  */
 export interface RetrievalHit {
-  memory_id: string;
-  memory_number: number;
-  memory_type: MemoryType;
-  /** The memory as markdown, rendered from its fields as they are now. */
-  summary_text: string;
-  /** Alias of `summary_text`. */
-  text: string;
   /** What the hits are ordered by: semantic_score * recency_multiplier * status_multiplier, or the blend. */
   score: number;
   /** Alias of `score`. */
@@ -1900,6 +1893,13 @@ export interface RetrievalHit {
   /** Alias of `recency_multiplier`. */
   recency_score: number;
   status_multiplier: number;
+  memory_id: string;
+  memory_number: number;
+  memory_type: MemoryType;
+  /** The memory as markdown, rendered from its fields as they are now. */
+  summary_text: string;
+  /** Alias of `summary_text`. */
+  text: string;
   tokens: number;
   topic: string | null;
   topic_id: string | null;

@@ -158,7 +158,8 @@ def asked(place: Place, reader: Reader) -> Ask:
     settings = load(environment=place.environment)
 
     def put(query: str, **arguments: Any) -> dict[str, Any]:
-        return reader.answer("retrieve", with_settings({"query": query, **arguments}, settings), clock.parse(NOW))
+        given = with_settings({"query": query, **arguments}, settings, "contract")
+        return reader.answer("retrieve", given, clock.parse(NOW))
 
     return put
 
@@ -258,7 +259,7 @@ def test_what_is_out_of_range_is_clamped_echoed_and_reported(
 ) -> None:
     found = script(place, str(place.workspace.root), HARBOUR_QUERY, *arguments)
     assert found["ranking"][name] == kept
-    (warning,) = found["warnings"]
+    warning, *_ = found["warnings"]
     assert warning.startswith(f"{name} {float(arguments[1]):g} is outside ")
 
 

@@ -510,9 +510,9 @@ def test_a_server_that_was_started_in_the_home_folder_makes_no_folders_there(unu
 
 def test_settings_are_those_of_the_moment(unused: Place) -> None:
     with agent_of(unused) as agent:
-        assert agent.answer("memory_retrieve", query="tokens")["ranking"]["preset"] == "contract"
-        unused.workspace.env_file.write_text("COGNEE_MEMORY_RANKING_PRESET=long-lived\n", "utf-8")
         assert agent.answer("memory_retrieve", query="tokens")["ranking"]["preset"] == "long-lived"
+        unused.workspace.env_file.write_text("COGNEE_MEMORY_RANKING_PRESET=contract\n", "utf-8")
+        assert agent.answer("memory_retrieve", query="tokens")["ranking"]["preset"] == "contract"
         unused.workspace.env_file.write_text("COGNEE_MEMORY_RANKING_PRESET=odd\n", "utf-8")
         assert agent.error("memory_retrieve", query="tokens")["error_code"] == "SETTING_INVALID"
 

@@ -187,8 +187,14 @@ def test_the_same_question_gives_the_same_bytes_in_every_process(place: Place) -
 
 def test_the_command_and_the_script_give_the_same_answer(place: Place) -> None:
     by_script = asked(place, "session of a user", "--as-of", NOW)
-    by_command = place.json("retrieve", "session of a user", "--as-of", NOW)
+    by_command = place.json("retrieve", "session of a user", "--as-of", NOW, "--preset", "contract")
     assert by_command == {name: value for name, value in by_script.items() if name != "exit_status"}
+
+
+def test_the_command_and_the_script_have_their_own_default_preset(place: Place) -> None:
+    by_script = asked(place, "session of a user", "--as-of", NOW)
+    by_command = place.json("retrieve", "session of a user", "--as-of", NOW)
+    assert [found["ranking"]["preset"] for found in (by_script, by_command)] == ["contract", "long-lived"]
 
 
 # --- the process ---

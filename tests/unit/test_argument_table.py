@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
-from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, PRESETS, Argument, Preset
+from bridge.argument_table import ARGUMENTS, DEFAULT_PRESET, EXPLAIN_ARGUMENTS, PRESETS, Argument, Preset
 from bridge.interface.arguments import Parser, add_explain_options, add_question_options
 from bridge.memory import Status
 from bridge.settings import Settings, default_of, names, table
@@ -43,7 +43,9 @@ def test_a_number_has_a_range_and_its_default_is_within(name: str) -> None:
 def test_a_choice_offers_its_default() -> None:
     choices = [argument for argument in ARGUMENTS.values() if argument.kind == "choice"]
     assert len(choices) == 3
-    assert all(argument.default in argument.choices for argument in choices)
+    assert all(argument.default in argument.choices for argument in choices if argument.default is not None)
+    assert ARGUMENTS["preset"].default is None, "it depends on who asks"
+    assert DEFAULT_PRESET in ARGUMENTS["preset"].shown_help
 
 
 def test_the_presets_are_within_the_ranges_of_what_they_stand_for() -> None:
@@ -63,7 +65,8 @@ def test_a_setting_has_the_default_of_its_argument() -> None:
     assert len(of_settings) == 8
     for argument in of_settings.values():
         assert argument.setting in names()
-        assert default_of(argument.setting) == argument.default
+        adapts = argument.setting == "relevance_floor"  # a given floor is fixed, the default is not
+        assert default_of(argument.setting) == (None if adapts else argument.default)
 
 
 def test_a_text_that_says_what_the_presets_are_says_it_right() -> None:

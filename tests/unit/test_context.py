@@ -123,6 +123,22 @@ def test_of_equal_scores_the_decision_record_comes_first(shelf: Shelf) -> None:
     assert packed(found) == [2, 1]
 
 
+def test_a_memory_that_fits_better_and_is_left_out_for_its_age_is_named(shelf: Shelf) -> None:
+    old = summary("old", "zebra crossing", topic="", created_at="2026-06-23T12:00:00Z")
+    new = (summary(f"new{n}", f"zebra okapi gnu number{n}", topic="") for n in range(4))
+    shelf.add(old, *new)
+    assert shelf.context("zebra crossing", preset="contract")["warnings"] == []
+    (warning,) = shelf.context("zebra crossing", preset="contract", max_results=2)["warnings"]
+    assert warning.startswith("#1 fits best (")
+    assert "is left out for its age" in warning
+    whole = shelf.context("zebra crossing", preset="contract", max_results=9)
+    budget = whole["total_tokens"] - whole["memories"][-1]["tokens"]
+    found = shelf.context("zebra crossing", preset="contract", max_results=9, max_tokens=budget)
+    over, warning = found["warnings"]
+    assert over.startswith("4 of 5 shown: the token budget")
+    assert "is left out for its age and the token budget" in warning
+
+
 def test_a_status_is_said_where_it_is_not_active(shelf: Shelf) -> None:
     shelf.add(summary("s", "queue", "Superseded"), summary("a", "queue"), summary("d", "queue", "Draft"))
     headings = [line for line in shelf.context("queue", include_superseded=True)["context"].split("\n") if "#" in line]

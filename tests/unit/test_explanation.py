@@ -174,7 +174,7 @@ def test_filters_are_for_the_question_and_not_for_the_ids(shelf: Shelf) -> None:
 
 def test_without_a_query_what_needs_one_is_null_and_the_rest_is_known(shelf: Shelf) -> None:
     shelf.add(record("r", "queue", created_at="2026-11-13T12:00:00Z"))
-    (item,) = shelf.explain(ids=[1])["items"]
+    (item,) = shelf.explain(ids=[1], preset="contract")["items"]
     assert item["score"] == {
         "total": None,
         "components": {"base": None, "recency": 0.5, "kind_bonus": 0.1, "semantic_boost": None},

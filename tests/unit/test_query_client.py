@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from harness import until
 
-from bridge import trust
+from bridge import retrieve as script, trust
 from bridge.search import query_client, reader
 from bridge.settings import Settings, load
 from jobs.layout import Workspace
@@ -280,6 +280,16 @@ def test_what_the_settings_say_goes_along_with_the_question(
     sent = json.loads(worker.requests[0].partition(b"\r\n\r\n")[2])
     assert (sent["max_results"], sent["preset"], sent["max_tokens"]) == (17, "long-lived", 9)
     assert "status" not in sent
+
+
+def test_the_script_of_the_contract_keeps_its_preset_and_everybody_else_gets_the_other(
+    worker: FakeWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(worker.settings.config_dir))
+    ask_for(worker, query="x")
+    script.respond(str(worker.workspace.root), {"query": "x"})
+    sent = [json.loads(request.partition(b"\r\n\r\n")[2])["preset"] for request in worker.requests]
+    assert sent == ["long-lived", "contract"]
 
 
 def test_a_workspace_that_is_not_trusted_is_not_asked_about(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from bridge.argument_table import ARGUMENTS
+from bridge.argument_table import ARGUMENTS, PRESETS, Preset
 from bridge.interface.question_arguments import snake_case, with_settings
 from bridge.search.catalogue import Filters
 from bridge.search.question import Question, clamp, parse_question
@@ -30,7 +30,7 @@ def refused(**arguments: Any) -> JobError:
 
 
 def test_the_defaults_are_those_of_the_contract() -> None:
-    found = asked("  why?  ")
+    found = parse_question({"query": "  why?  "}, NOW)
     assert found.query == "why?"
     assert (found.max_results, found.max_tokens, found.preset, found.legacy) == (5, 2000, "contract", "mixed")
     assert (found.ranking.mode, found.ranking.half_life_days, found.ranking.recency_floor) == ("product", 7.0, 0.0)
@@ -65,7 +65,24 @@ def test_the_settings_choose_preset_and_mode() -> None:
 
 
 def test_the_blend_has_a_half_life_of_thirty_days_of_its_own() -> None:
-    assert asked(ranking_mode="blend").ranking.half_life_days == 30.0
+    ranking = asked(ranking_mode="blend").ranking
+    assert (ranking.half_life_days, ranking.recency_floor) == (30.0, 0.0)
+
+
+def test_the_default_preset_depends_on_who_asks_and_a_setting_overrides_both() -> None:
+    def preset(settings: Settings, *asker: Preset) -> str:
+        return parse_question(with_settings({"query": "why"}, settings, *asker), NOW).preset
+
+    assert (preset(Settings()), preset(Settings(), "contract")) == ("long-lived", "contract")
+    for chosen in PRESETS:
+        settings = Settings(ranking_preset=chosen)
+        assert (preset(settings), preset(settings, "contract")) == (chosen, chosen)
+
+
+def test_only_the_default_relevance_floor_gives_way() -> None:
+    assert (asked().relevance_floor, asked().floor_is_default) == (0.2, True)
+    assert asked(relevance_floor=0.2).floor_is_default is False
+    assert asked(settings=Settings(relevance_floor=0.2)).floor_is_default is False
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,8 @@ from bridge.search.ranking import (
     Ranking,
     Relevance,
     age_days,
+    ageless_score,
+    ageless_scores,
     ages_in_days,
     attainable_bm25,
     attainable_relevance,
@@ -35,12 +37,12 @@ from bridge.search.ranking import (
     rounded,
     scores,
     semantic_score,
-    status_multipliers,
     status_word,
     tells_apart,
     vector_score,
     vector_scores,
 )
+from bridge.store.protocol_reading import STATUSES
 from bridge.store.rows import dated
 from jobs import clock
 
@@ -132,7 +134,7 @@ def test_whoever_multiplies_the_factors_as_reported_gets_the_score_as_reported(
 ) -> None:
     ranking = Ranking("product", half_life, floor, 0.8, NOW)
     found = factors(summary("DecisionRecord", created_at=days_ago(days)), relevance(best, whole, lexical), ranking)
-    product = found.relevance.semantic_score * found.recency_multiplier * found.status_multiplier
+    product = found.query_match.semantic_score * found.recency_multiplier * found.status_multiplier
     assert found.score == rounded(product)
 
 
@@ -198,7 +200,6 @@ def test_very_old_memories_keep_an_order_among_themselves() -> None:
 
 # --- columns beside scalars ---
 
-STATUSES = ("DecisionRecord", "Active", "Superseded", "Draft", None)
 RANKINGS = st.builds(
     Ranking,
     st.sampled_from(["product", "blend"]),
@@ -264,12 +265,13 @@ def test_columns_of_scores_are_the_scores_one_by_one(
 ) -> None:
     memories = [aged(days, status) for _, days, status in found]
     semantic = np.array([share for share, _, _ in found])
-    status = status_multipliers(STATUSES)[[STATUSES.index(status) for _, _, status in found]]
+    status = np.array([STATUSES.index(status) for _, _, status in found])
     alone = [
         factors(memory, Relevance(0.0, 0.0, share), ranking)
         for memory, (share, _, _) in zip(memories, found, strict=True)
     ]
-    assert status.tolist() == [one.status_multiplier for one in alone]
+    ageless = np.array([ageless_score(one, ranking) for one in alone])
+    assert ageless_scores(semantic, status, ranking) == pytest.approx(ageless, rel=1e-7, abs=1e-9)
     columns = scores(semantic, dates_of(memories), status, ranking)
     assert columns == pytest.approx(np.array([one.score for one in alone]), rel=1e-7, abs=1e-9)
     assert (columns < ABOVE_ANY_SCORE).all()
@@ -302,17 +304,19 @@ def test_the_components_make_the_score(
 ) -> None:
     memory, found = aged(days, status), relevance(best, whole, lexical)
     scored, parts = factors(memory, found, ranking), components(memory, found, ranking)
-    assert parts.base is not None
-    assert parts.semantic_boost is not None
-    assert 0 <= parts.base <= COMPONENT_WEIGHTS["base"] + 1e-9
-    assert 0 <= parts.semantic_boost <= COMPONENT_WEIGHTS["semantic_boost"] + 1e-9
-    assert parts.base + parts.semantic_boost == pytest.approx(found.semantic_score, abs=1e-9)
-    assert (parts.recency, 1 + parts.kind_bonus) == pytest.approx((scored.recency_multiplier, scored.status_multiplier))
+    assert parts["base"] is not None
+    assert parts["semantic_boost"] is not None
+    assert 0 <= parts["base"] <= COMPONENT_WEIGHTS["base"] + 1e-9
+    assert 0 <= parts["semantic_boost"] <= COMPONENT_WEIGHTS["semantic_boost"] + 1e-9
+    assert parts["base"] + parts["semantic_boost"] == pytest.approx(found.semantic_score, abs=1e-9)
+    assert (parts["recency"], 1 + parts["kind_bonus"]) == pytest.approx(
+        (scored.recency_multiplier, scored.status_multiplier)
+    )
 
 
 def test_without_a_query_only_what_needs_none_is_a_component() -> None:
     parts = components(aged(7, "Superseded"), None, PRODUCT)
-    assert (parts.base, parts.recency, parts.kind_bonus, parts.semantic_boost) == (None, 0.5, -0.6, None)
+    assert (parts["base"], parts["recency"], parts["kind_bonus"], parts["semantic_boost"]) == (None, 0.5, -0.6, None)
 
 
 def test_without_one_half_of_the_index_less_relevance_is_attainable() -> None:

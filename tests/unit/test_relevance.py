@@ -8,19 +8,20 @@ import shlex
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files as resources
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_embedder import FakeEmbedder
+from fake_graph import WithFakeGraph
 
-from bridge.argument_table import ARGUMENTS
+from bridge.argument_table import ARGUMENTS, DEFAULT_PRESET
 from bridge.embedding.config import EmbeddingConfig
 from bridge.embedding.embedder import Embedder
 from bridge.embedding.factory import create
-from bridge.operations import Task
+from bridge.operations import Task, run
 from bridge.operations.ingest import prepare
 from bridge.search.ranking import LEXICAL_WEIGHT, NAME_SHARE
 from bridge.search.reader import Reader
@@ -30,7 +31,9 @@ from bridge.store.audit import open_audit
 from bridge.store.full_text import table_in_force
 from bridge.store.sqlite_store import SqliteStore
 from bridge.text.terms import INDEX_FORMAT
+from jobs import clock
 from jobs.layout import Workspace
+from jobs.lifecycle import Succeeded
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -121,7 +124,7 @@ def test_the_memory_that_has_the_identifier_comes_before_all_paraphrases(exact: 
 def test_an_identifier_at_the_end_of_a_long_log_is_no_less_a_hit(tmp_path: Path, embedder: Embedder, name: str) -> None:
     """No passage that is embedded holds it, and BM25 makes next to nothing of one word among thousands."""
     payloads = [text(f"{LOG}\nfailed: {name.strip('`')} ."), *(text(f"Note {n} on another thing.") for n in range(3))]
-    [hit] = asking(fill(tmp_path, payloads, FakeEmbedder(64)), FakeEmbedder(64))(name)
+    hit, *_ = asking(fill(tmp_path, payloads, FakeEmbedder(64)), FakeEmbedder(64))(name)
     assert hit["semantic_score"] >= RELEVANCE_FLOOR
     assert hit["summary_text"].startswith("step 0")
 
@@ -137,6 +140,41 @@ def test_the_lexical_score_of_a_name_stays_a_share_and_keeps_the_order_of_bm25(t
     scores = sorted((len(hit["summary_text"]), hit["lexical_score"]) for hit in hits)
     assert [score for _, score in scores] == sorted((score for _, score in scores), reverse=True)
     assert all(NAME_SHARE < score <= 1 for _, score in scores)
+
+
+# --- a project of some weeks ---
+
+# Questions of the demo, and the beginning of the decision that answers each.
+ANSWERED = {
+    "Why are people logged out when their laptop wakes up?": "Only the tray helper renews tokens",
+    "May a feature change or delete a time entry in place?": "The append-only table event_log",
+}
+
+
+@pytest.fixture(scope="module")
+def weeks(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> dict[str, Ask]:
+    """The demo's project with its dates, before and after the compaction of the topic on sync."""
+    script = json.loads(resources("worker").joinpath("data/demo.json").read_text("utf-8"))
+    jobs = [dated(job["payload"], NOW - timedelta(days=job["days_ago"])) for job in script["jobs"]]
+    before, after = (fill(tmp_path_factory.mktemp("weeks"), jobs, embedder) for _ in range(2))
+    payload = {"topic_id": script["compaction"]["topic_id"], "preview": False}
+    with WithFakeGraph(after) as stores:
+        stores._embedder = embedder
+        done = run("compact", [Task("job", "digest", payload, TODAY, TODAY)], stores, NOW, ignore_progress)["job"]
+    assert isinstance(done, Succeeded), done
+    return {"before": asking(before, embedder), "after": asking(after, embedder)}
+
+
+def dated(payload: Payload, at: datetime) -> Payload:
+    (kind, content), field = *payload.items(), "created_at" if "summary" in payload else "timestamp"
+    return {kind: content | {field: clock.iso(at)}}
+
+
+@pytest.mark.parametrize("query", ANSWERED)
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_what_was_decided_weeks_ago_comes_first_for_people(weeks: dict[str, Ask], when: str, query: str) -> None:
+    found = weeks[when](query, preset=DEFAULT_PRESET)
+    assert any(decision.startswith(ANSWERED[query]) for decision in found[0]["decisions"])
 
 
 # --- nothing where nothing fits ---

@@ -90,7 +90,7 @@ def exhaustive(workspace: Workspace, query: str, arguments: dict[str, Any]) -> t
     with closing(snapshot):
         numbers = snapshot.candidates(question.filters).number.tolist()
         every = score(snapshot, question, FakeEmbedder(), numbers)
-    passing = [pair for pair in every if pair[1].relevance.semantic_score >= question.relevance_floor]
+    passing = [pair for pair in every if pair[1].query_match.semantic_score >= question.relevance_floor]
     passing.sort(key=lambda pair: order_key(*pair))
     if question.legacy == "append":
         passing.sort(key=lambda pair: pair[0].kind == "legacy")

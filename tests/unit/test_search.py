@@ -222,6 +222,66 @@ def test_what_is_not_relevant_enough_is_no_hit_however_new(shelf: Shelf) -> None
     assert shelf.ask("zebra crossing", Settings(relevance_floor=0.3))["total_results"] == 0
 
 
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    texts=st.lists(st.text(alphabet="abc .", min_size=1).filter(str.strip), min_size=1, max_size=8),
+    query=st.text(alphabet="abc ", min_size=1).filter(str.strip),
+)
+def test_the_default_floor_is_at_most_half_of_the_best_hit_and_the_answer_names_it(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], query: str
+) -> None:
+    shelf = Shelf(tmp_path_factory.mktemp("floor"))
+    shelf.add(*(legacy(str(number), text) for number, text in enumerate(texts)))
+    every = shelf.ask(query)["results"]
+    found = shelf.ask(query, Settings())
+    floor = found["ranking"]["relevance_floor"]
+    best = max(hit["semantic_score"] for hit in every)
+    assert floor == pytest.approx(0.2 if best < 0.2 else min(0.2, best / 2), rel=1e-9)
+    assert found["results"] == [hit for hit in every if hit["semantic_score"] >= floor]
+    again = shelf.ask(query, Settings(), relevance_floor=floor)
+    assert (again["results"], again["ranking"]) == (found["results"], found["ranking"])
+
+
+# --- what age and the budget leave out ---
+
+
+def aged_store(shelf: Shelf) -> Shelf:
+    """One memory that answers and is 150 days old, and newer ones that only touch the subject."""
+    return shelf.add(
+        summary("old", "zebra crossing", created_at="2026-06-23T12:00:00Z"),
+        *(summary(f"new{n}", f"zebra okapi gnu number{n}", created_at="2026-11-20T11:00:00Z") for n in range(4)),
+    )
+
+
+def test_a_memory_that_fits_better_and_loses_by_its_age_is_named(shelf: Shelf) -> None:
+    aged_store(shelf)
+    found = shelf.ask("zebra crossing", preset="contract")
+    (warning,) = found["warnings"]
+    assert warning.startswith("#1 fits best (")
+    assert "is number 5 for its age; preset long-lived" in warning
+    (warning,) = shelf.ask("zebra crossing", preset="contract", max_results=2)["warnings"]
+    assert "is left out for its age; preset long-lived" in warning
+    (warning,) = shelf.ask("zebra crossing", half_life_days=0.5, recency_floor=0)["warnings"]
+    assert "recency_floor 1 ignores age" in warning
+    budget = sum(hit["tokens"] for hit in found["results"]) - 1
+    over, warning = shelf.ask("zebra crossing", preset="contract", max_tokens=budget)["warnings"]
+    assert over == f"4 of 5 shown: the token budget ({budget}) is full"
+    assert "is left out for its age and the token budget" in warning
+
+
+def test_nothing_is_said_where_the_first_hit_fits_about_as_well(shelf: Shelf) -> None:
+    aged_store(shelf)
+    assert shelf.ask("zebra crossing")["warnings"] == []
+    assert shelf.ids("zebra crossing")[0] == "old"
+    shelf.add(summary("twin", "zebra crossing", created_at="2026-11-20T11:00:00Z"))
+    assert shelf.ask("zebra crossing", preset="contract", max_results=1)["warnings"] == []
+
+
+def test_what_comes_last_by_request_is_not_said_to_be_there_for_its_age(shelf: Shelf) -> None:
+    shelf.add(summary("far", "the queue of something quite different"), legacy("near", "queue"))
+    assert shelf.ask("queue", legacy="append")["warnings"] == []
+
+
 def with_every_status(shelf: Shelf) -> Shelf:
     record = Memory(
         "record", 0, "decision_record", Metadata("t", None, None, "DecisionRecord", STORED), STORED,
@@ -283,7 +343,7 @@ def test_age_and_status_move_a_hit_down(shelf: Shelf) -> None:
         summary("superseded", "queue", "Superseded", created_at="2026-11-20T12:00:00Z"),
         summary("new", "queue", created_at="2026-11-20T12:00:00Z"),
     )
-    assert shelf.ids("queue", include_superseded=True) == ["new", "superseded", "old"]
+    assert shelf.ids("queue", include_superseded=True, preset="contract") == ["new", "superseded", "old"]
     assert shelf.ids("queue", include_superseded=True, preset="long-lived") == ["new", "old", "superseded"]
 
 
@@ -293,6 +353,7 @@ def test_the_most_hits_and_the_budget_bound_the_answer_and_not_the_count(shelf: 
     assert (found["result_count"], found["total_results"], len(found["results"])) == (3, 10, 3)
     tight = shelf.ask("queue", max_tokens=found["results"][0]["tokens"])
     assert (tight["result_count"], tight["total_results"]) == (1, 10)
+    assert tight["warnings"] == [f"1 of 10 shown: the token budget ({tight['total_tokens']}) is full"]
     assert tight["total_tokens"] == found["results"][0]["tokens"]
 
 

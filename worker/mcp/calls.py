@@ -89,11 +89,15 @@ def explain(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
 
 
 def context(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
-    """The context block for a query; the text is the block alone. Raises the query's JobError when it failed."""
+    """The context block for a query; the text is the block, with the warnings below it.
+
+    Raises the query's JobError when it failed.
+    """
     answer: ContextResponse = _ask("context", workspace, arguments)
     if not answer["success"]:
         raise _error(answer)
-    return Answer(answer, answer["context"] or "No memory of this workspace fits the question.")
+    text = answer["context"] or "No memory of this workspace fits the question."
+    return Answer(answer, "\n".join([text, *(f"Note: {warning}." for warning in answer["warnings"])]))
 
 
 # --- jobs ---

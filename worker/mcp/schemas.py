@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bridge.argument_table import EXPLAIN_ARGUMENTS, MOST_IDS
+from bridge.argument_table import DEFAULT_PRESET, EXPLAIN_ARGUMENTS, MOST_IDS
 
 Schema = dict[str, Any]
 
@@ -74,7 +74,7 @@ _TIME_AND_PLACE = {
     "preset": _argument(
         "preset",
         "How age counts: contract halves a score every 7 days, long-lived lets decisions of last year compete."
-        " Default: the workspace's setting.",
+        f" Default: the workspace's setting, else {DEFAULT_PRESET}.",
     ),
 }
 

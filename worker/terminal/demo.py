@@ -142,15 +142,15 @@ def _ask_all(
     reader = Reader(workspace, settings.embedding)
     for question in script["questions"]:
         found = _ask(reader, settings, question["ask"], console, question["why"])
-        answers.append({"question": question["ask"], "preset": "contract", **found})
+        answers.append({"question": question["ask"], **found})
     shortest = min((found for found in answers if found["results"]), key=lambda found: found["total_tokens"])
     console.print(f"The whole answer to “{shortest['question']}”, as an agent gets it:")
-    console.print_json(json.dumps({k: v for k, v in shortest.items() if k not in ("question", "preset")}))
+    console.print_json(json.dumps({k: v for k, v in shortest.items() if k != "question"}))
     console.print()
-    again = script["long_lived_question"]
+    again = script["question_about_age"]
     before = next(found for found in answers if found["question"] == again)
-    after = _ask(reader, settings, again, console, "The same once more, with --preset long-lived.", preset="long-lived")
-    answers.append({"question": again, "preset": "long-lived", **after})
+    after = _ask(reader, settings, again, console, "The same once more, with --preset contract.", preset="contract")
+    answers.append({"question": again, **after})
     console.print(_what_changed(before["results"], after["results"]))
     console.print()
     return answers
@@ -198,19 +198,17 @@ def _compact(workspace: Workspace, settings: Settings, wanted: dict[str, Any], c
     console.print(f"Applied what was shown: memory #{done['memory_number']} supersedes {len(done['superseded'])}.\n")
     reader = Reader(workspace, settings.embedding)
     answer = _ask(reader, settings, wanted["ask"], console, "The record answers for them; restore would undo it.")
-    return {"question": wanted["ask"], "preset": "contract", **answer}
+    return {"question": wanted["ask"], **answer}
 
 
 def _what_changed(before: list[RetrievalHit], after: list[RetrievalHit]) -> str:
-    """One sentence about the memory that the other preset ranked higher."""
-    places = {hit["memory_id"]: place for place, hit in enumerate(before, 1)}
-    risen = [(places.get(hit["memory_id"], len(before) + 1) - place, place, hit) for place, hit in enumerate(after, 1)]
-    gain, place, hit = max(risen, key=lambda item: item[0])
-    if gain <= 0:
-        return "The order stayed as it was."
-    was = f"was {places[hit['memory_id']]}." if hit["memory_id"] in places else "was not among the hits"
-    title = hit["topic"] or hit["summary_text"][:60]
+    """One sentence about the memory that the contract's half-life ranks lower."""
+    first = before[0]
+    place = next((place for place, hit in enumerate(after, 1) if hit["memory_id"] == first["memory_id"]), None)
+    if place == 1:
+        return "The first hit stayed the same."
+    title = first["topic"] or first["summary_text"][:60]
     return (
-        f"What changed: with a half-life of 90 days and a floor of 0.85, age takes away at most 15 % of a score, so"
-        f" “{title}” is now number {place}; it {was}."
+        f"What changed: with a half-life of 7 days and no floor, age takes nearly the whole score of “{title}”:"
+        f" {'it is no longer among the hits' if place is None else f'it is now number {place}'}."
     )
