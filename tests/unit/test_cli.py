@@ -330,7 +330,8 @@ def test_a_job_file_keeps_its_own_id_in_either_spelling(place: Place) -> None:
         {"kind": "dance", "payload": {}},
     ],
 )
-def test_a_job_that_the_worker_would_reject_is_refused_at_once(place: Place, job: dict[str, Any]) -> None:
+def test_a_job_that_the_worker_would_reject_is_refused_at_once(tmp_path: Path, job: dict[str, Any]) -> None:
+    place = Place(tmp_path, adopted=False)
     found = submitted(place, job)
     assert (found["success"], found["exit_status"]) == (False, 4)
     assert not place.spool.root.exists()
@@ -502,7 +503,8 @@ def test_lists_of_nothing_are_successes(place: Place) -> None:
     assert place.cli("memories", "show", "1", "--json").returncode == 1
 
 
-def test_retrieving_from_a_workspace_that_was_never_used_gives_no_results(place: Place) -> None:
+def test_retrieving_from_a_workspace_that_was_never_used_gives_no_results(tmp_path: Path) -> None:
+    place = Place(tmp_path, adopted=False)
     found = place.json("retrieve", "anything")
     assert (found["success"], found["results"], found["total_results"]) == (True, [], 0)
     assert list(place.workspace.root.iterdir()) == []

@@ -13,7 +13,7 @@ from http_server import TOKEN, Reply, Running, undescribed
 from shelf import Shelf, legacy, summary
 
 from bridge import trust
-from bridge.settings import load
+from bridge.settings import load, user_file
 from jobs import clock, spool
 from jobs.errors import JobError
 from jobs.kinds import KIND_NAMES
@@ -317,8 +317,8 @@ def test_the_limits_of_the_settings_hold(own: Operated, monkeypatch: pytest.Monk
     job = {"kind": "rebuild", "payload": {}}
 
     def limited(**limits: str) -> tuple[int, str | None]:
-        text = "".join(f"COGNEE_MEMORY_{name}={value}\n" for name, value in limits.items())
-        own.workspace.env_file.write_text(text)
+        text = "".join(f"{name.lower()} = {value}\n" for name, value in limits.items())
+        user_file(load()).write_text(text)
         reply = own.post("/v1/jobs", job)
         return reply.status, reply.code
 

@@ -164,7 +164,8 @@ def test_a_workspace_that_is_not_trusted_lowers_limits_and_never_raises_them_or_
     sources: Sources, name: str
 ) -> None:
     low, lowest, high = LIMITS[name]
-    default = getattr(sources.load(), name)
+    unset = getattr(sources.load(), name)
+    default = 0.2 if unset is None else unset  # what an unset relevance floor begins with
     sources.dotenv(f"{variable(name)}={high}")
     assert getattr(sources.load(), name) == default
     assert getattr(sources.load(trusted=True), name) == high
