@@ -107,7 +107,7 @@ def column(stores: Stores, size: int) -> dict[str, str]:
         f"embedding its {len(texts)} texts alone, not cached": shown(embedding),
         "preview, the first one embeds what is not cached": shown(first),
         "preview again": f"{shown(again)} ({again / embedding:.2f} of embedding)",
-        "looking for conflicts, each pair parsed anew": f"{shown(naive)} ({naive / again:.1f} of a preview)"
+        "looking for conflicts, each pair parsed again": f"{shown(naive)} ({naive / again:.1f} of a preview)"
         if naive
         else "–",
         "apply a preview, with the graph": shown(applied),

@@ -1,7 +1,7 @@
-"""Forgetting memories of a large store, beside making both indexes of what remains anew.
+"""Forgetting memories of a large store, beside rebuilding both indexes of what remains.
 
 ``python -m benchmarks.forget [MOST]`` stops at fewer memories. The last row is of a small store with its knowledge
-graph, whose files are written anew as well.
+graph, whose files are rewritten as well.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Run in a child: seconds of making both indexes anew, of forgetting one memory, and of forgetting many at once."""
+"""Run in a child: seconds of rebuilding both indexes, of forgetting one memory, and of forgetting many at once."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Scores = NDArray[np.float64]
 
 
 def of_query(ranked: Sequence[str], relevant: Sequence[str]) -> list[float]:
-    """The METRICS of one query. What stands beyond the tenth place does not count."""
+    """The METRICS of one query. Hits beyond the tenth place do not count."""
     wanted = set(relevant)
     hits = [place for place, found in enumerate(list(dict.fromkeys(ranked))[:10]) if found in wanted]
     recall = [sum(place < depth for place in hits) / len(wanted) for depth in (1, 5, 10)]

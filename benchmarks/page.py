@@ -78,7 +78,7 @@ def _show(empty: Found, full: Found, much: str) -> None:
     table.show(f"The page, {LOADS} loads and {DROPS} drops", ["median", "empty", much, "ratio"], rows)
     table.show(
         f"Share of a core over {WATCHED_SECONDS:g} s, the queue quiet",
-        ["process", "empty, nobody looks", "empty, a page open", f"{much}, nobody looks", f"{much}, a page open"],
+        ["process", "empty, page closed", "empty, a page open", f"{much}, page closed", f"{much}, a page open"],
         [
             ["server", *(f"{x:.1f} %" for f in (empty, full) for x in (f.server_idle, f.server_watched))],
             ["worker", *(f"{x:.1f} %" for f in (empty, full) for x in (f.worker_idle, f.worker_watched))],
@@ -128,7 +128,7 @@ def _opened(browser: Browser, workspace: Workspace) -> Iterator[tuple[Page, str]
 
 
 def _until_shown(page: Page, address: str, rows: str) -> float:
-    """Load the page anew there; the milliseconds until the rows are in the document, by the page's own clock."""
+    """Reload the page there; the milliseconds until the rows are in the document, by the page's own clock."""
     page.evaluate("address => history.replaceState(null, '', '/' + address)", address)
     page.reload(wait_until="commit")
     return float(

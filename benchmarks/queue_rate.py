@@ -1,6 +1,6 @@
 """No-op jobs through the whole durable path, beside bare Huey on SQLite that syncs as well.
 
-Ours: job files lie in the inbox of a worker that stands still (SIGSTOP); the time runs from when it may go on until the
+Ours: job files wait in the inbox of a paused worker (SIGSTOP); the time runs from when it may go on until the
 last record has ended. Huey's: tasks lie in its database; the time runs from the start of its consumer until the last
 one has run. Each job of ours is four durable files and its share of a round trip to the child process; a task of
 Huey's is one durable transaction, and is lost when the process dies in it.
@@ -72,7 +72,7 @@ def _show(ours: dict[int, list[float]], bare: list[float]) -> None:
 
 
 class Line:
-    """A worker that stands still but while it is measured, so that several can be measured in turn."""
+    """A worker that is paused except while it is measured, so that several can be measured in turn."""
 
     def __init__(self, place: SpoolPaths, pid: int) -> None:
         self._place = place
@@ -124,7 +124,7 @@ def settings(variables: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def warm_worker(workspace: Workspace, program: Sequence[str] = WORKER) -> Iterator[int]:
-    """A worker that has run a job: its process id. ``program`` is what the interpreter is told to run."""
+    """A worker that has run a job: its process id. ``program`` is what the interpreter runs."""
     worker = subprocess.Popen(
         [sys.executable, *program, "--workspace", str(workspace.root), "--detached"], cwd=Path("/")
     )

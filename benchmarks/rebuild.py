@@ -1,4 +1,4 @@
-"""Making derived data anew: the index, the words, and the knowledge graph as it grows.
+"""Rebuilding derived data: the index, the words, and the knowledge graph as it grows.
 
 ``python -m benchmarks.rebuild [MOST]`` stops at fewer memories. Beside the graph, 100 memories more in cognee's own way
 of writing edges, at the size that it has reached by then.

@@ -1,4 +1,4 @@
-"""Thousands of jobs through one worker: what it holds, and what lies on the disk, does not grow with them.
+"""Thousands of jobs through one worker: its memory and its files do not grow with them.
 
 ``python -m benchmarks.soak [ROUNDS]``: each round runs 500 no-op and 30 real jobs. Exit status 1 if something grew.
 """

@@ -25,7 +25,7 @@ def new_workspace() -> Iterator[tuple[Workspace, Settings]]:
     """A marked workspace in a temporary folder; the user's own configuration folder is left alone."""
     folder = Path(tempfile.mkdtemp(prefix="cognee-memory-bench-"))
     os.environ["COGNEE_MEMORY_CONFIG_DIR"] = str(folder / "config")
-    # As in a user's shell: else each process of ours is timed while it compiles our modules anew.
+    # As in a user's shell: else each process of ours is timed while it compiles our modules again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     try:
         (folder / "workspace").mkdir()

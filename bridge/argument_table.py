@@ -14,14 +14,14 @@ Legacy = Literal["mixed", "append"]
 Kind = Literal["text", "choice", "status", "topic", "time", "flag", "number", "whole", "ids"]
 
 PRESETS: dict[Preset, tuple[float, float]] = {"contract": (7.0, 0.0), "long-lived": (90.0, 0.85)}
-"""The half-life in days and the recency floor that a preset stands for."""
+"""The half-life in days and the recency floor of a preset."""
 DEFAULT_PRESET: Preset = "long-lived"
 """The preset for people and agents: the terminal, MCP and HTTP. ``bridge/retrieve.py`` keeps ``contract``."""
 BLEND_HALF_LIFE = 30.0
 """The half-life in days of the blend mode, unless a preset is given; its recency floor is 0."""
 NO_BUDGET = 1_000_000
 """The ``max_tokens`` that cuts no ordinary answer, for tables that do not show the texts."""
-MOST_IDS = 200
+MAX_IDS = 200
 """The most ids that ``explain`` takes."""
 
 _ANY = (float("-inf"), float("inf"))

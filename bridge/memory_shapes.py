@@ -1,4 +1,4 @@
-"""The types of lists of what is remembered: mypy checks what builds them, the OpenAPI document is made of them.
+"""The types of lists of memories. mypy checks the code that builds them; the OpenAPI document is made from them.
 
 Import it under TYPE_CHECKING, as ``interface/answer_shapes``.
 """
@@ -20,11 +20,11 @@ class MemoryCounts(TypedDict):
     decision_record: NotRequired[Count]
     legacy: NotRequired[Count]
     graph_lag: Count
-    """How many changes the knowledge graph has not been told yet."""
+    """How many changes are not delivered to the knowledge graph yet."""
 
 
 class Labels(TypedDict):
-    """What is known about a memory beside its words. Null means not known."""
+    """The metadata of a memory. Null means unknown."""
 
     topic_id: str | None
     session_id: str | None
@@ -59,7 +59,7 @@ class MemoryText(MemoryLine):
     sources: list[str]
     """The ids of the memories that a decision record merged."""
     hidden: bool
-    """Whether it is kept as the original of a converted one, and not found."""
+    """Whether it is the hidden original of a migrated memory. Queries do not find it."""
     migrated_from: str | None
     migrated_to: list[str]
 
@@ -72,9 +72,11 @@ class Topic(TypedDict):
     drafts: Count
     superseded: Count
     characters: Count
-    """Of what a compaction would merge, like the two times."""
+    """Characters of the memories that a compaction would merge."""
     oldest: Moment | None
+    """The date of the oldest of these memories."""
     newest: Moment | None
+    """The date of the newest of these memories."""
     worth_compacting: bool
 
 
@@ -94,7 +96,7 @@ class PastCompaction(TypedDict):
 
 
 class CountsOrError(TypedDict):
-    """How much is remembered, or why that cannot be read."""
+    """Counts of the memories, or the reason why they cannot be read."""
 
     memory: MemoryCounts | None
     memory_error: JobError | None

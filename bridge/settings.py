@@ -201,7 +201,8 @@ class Settings:
 
     @property
     def embedding(self) -> EmbeddingConfig:
-        """As cognee has it, OpenAI's key serves embeddings too where they have none, at OpenAI's own address alone."""
+        """The embedding settings. As in cognee, embeddings without a key of their own use OpenAI's key of the language
+        model, but only at OpenAI's own address."""
         key = self.embedding_api_key
         if key is None and self.embedding_provider == "openai" and self.llm_provider in (None, "openai"):
             key = self.llm_api_key if self.embedding_endpoint is None and self.llm_endpoint is None else None
@@ -216,8 +217,8 @@ class Settings:
 
 
 def _user_folder(kind: Literal["config", "cache"]) -> Path:
-    """As platformdirs has it. On a plain Linux that is known without importing it, which takes a third of the time
-    that bare Python takes to start."""
+    """The folder that platformdirs gives. On plain Linux it is computed here: importing platformdirs takes a third of
+    the time in which bare Python starts."""
     if sys.platform == "linux" and not {f"XDG_{kind.upper()}_HOME", "ANDROID_DATA"} & os.environ.keys():
         return expand_home(f"~/.{kind}") / APP
     import platformdirs
@@ -265,8 +266,8 @@ def load(
 ) -> Settings:
     """The settings in force. ``None`` among the overrides means not given.
 
-    From here on this process shows no secret that was read. Raises SETTING_INVALID naming the variable and where it
-    was set.
+    Secrets among them are masked in all later output of this process. Raises SETTING_INVALID, which names the variable
+    and its source.
     """
     env = os.environ if environment is None else environment
     layers: list[tuple[str, Mapping[str, Any]]] = [
@@ -300,7 +301,7 @@ def _lowered(name: str, value: Any, otherwise: Any) -> Any:
 
 
 def secrets_of(settings: Settings) -> list[str]:
-    """The values that nobody must see."""
+    """The values that must not be shown."""
     found = (getattr(settings, name) for name, f in _FIELDS.items() if f.metadata["secret"])
     return [value for value in found if value]
 
@@ -314,12 +315,12 @@ def _workspace_layer(path: Path | None, trusted: bool) -> dict[str, str]:
         found = dotenv_values(path, interpolate=False)
     except (OSError, UnicodeDecodeError) as error:
         raise JobError("SETTING_INVALID", f"{path} cannot be read: {error}.") from None
-    allowed = [name for name in _FIELDS if may_stand_in_workspace(name, trusted)]
+    allowed = [name for name in _FIELDS if is_allowed_in_workspace(name, trusted)]
     return {name: value for name in allowed if (value := found.get(variable(name)))}
 
 
-def may_stand_in_workspace(name: str, trusted: bool) -> bool:
-    """Whether the ``.env`` of a workspace may say this setting."""
+def is_allowed_in_workspace(name: str, trusted: bool) -> bool:
+    """Whether the ``.env`` of a workspace may set this setting."""
     flags = _FIELDS[name].metadata
     return bool(flags["workspace"] or (trusted and flags["env"]))
 
@@ -328,7 +329,7 @@ def _user_layer(upper: list[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
     folder = next((layer["config_dir"] for _, layer in upper if "config_dir" in layer), None)
     path = (Path(folder) if folder else Settings().config_folder) / "config.toml"
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # to open a pipe is to wait for whoever writes into it
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe waits until another process writes into it
             raise JobError("SETTING_INVALID", f"{path} is no plain file.")
         text = path.read_bytes()
     except FileNotFoundError:
@@ -400,7 +401,7 @@ _BOOLEANS = {
 
 
 def table(settings: Settings) -> list[Row]:
-    """The table as it stands, with where each value came from."""
+    """All settings with their values, and where each came from."""
     rows = []
     for name, f in _FIELDS.items():
         value = getattr(settings, name)
@@ -417,7 +418,7 @@ def default_of(name: str) -> Any:
 
 
 def is_completing() -> bool:
-    """Whether a shell asks what may follow in a command line: its script says so in the environment."""
+    """Whether the shell asks for completions of a command line: its script sets a variable."""
     return "_ARGCOMPLETE" in os.environ
 
 
@@ -426,10 +427,10 @@ def inherited_environment() -> dict[str, str]:
     return dict(os.environ)
 
 
-def calm_numpy() -> None:
-    """Let numpy's linear algebra start no threads, which spin while they wait; said before numpy is first imported.
+def limit_numpy_threads() -> None:
+    """Let numpy's linear algebra start no threads, which spin while they wait; call it before numpy is first imported.
 
-    What is worth a second processor is split by ``vectors`` itself.
+    ``vectors`` itself splits the work that is worth a second processor.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

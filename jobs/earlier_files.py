@@ -1,6 +1,6 @@
 """The files that waited in the job folder before it was this user's: a list, so that the worker does not run them.
 
-Whoever makes the folder this user's writes the list first; the worker rejects what is on it.
+The command that marks the folder as this user's writes the list first; the worker rejects what is on it.
 """
 
 from __future__ import annotations

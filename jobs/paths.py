@@ -82,7 +82,7 @@ def _is_private(name: str) -> bool:
 
 
 def _private(text: str) -> JobError:
-    return JobError("ARGUMENT_INVALID", f"{text[:200]!r} lies in a folder that no job may read from.")
+    return JobError("ARGUMENT_INVALID", f"{text[:200]!r} is in a folder that no job may read from.")
 
 
 def _private_folders(root: Path) -> set[tuple[int, int]]:

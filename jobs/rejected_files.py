@@ -86,7 +86,7 @@ def kept_file(spool_paths: SpoolPaths, job_id: str) -> str:
         rejection = _rejection(spool_paths, reason) if reason.startswith(job_id[:40]) else None
         if rejection is not None and rejection["file"] == f"{job_id}.json":
             return str(rejection["kept_as"])
-    raise JobError("JOB_NOT_FOUND", f"The rejected file of job {job_id} is gone.", remediation="Submit it anew.")
+    raise JobError("JOB_NOT_FOUND", f"The rejected file of job {job_id} is gone.", remediation="Submit it again.")
 
 
 def drop_again(spool_paths: SpoolPaths, kept_as: str) -> str:

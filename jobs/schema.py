@@ -160,9 +160,9 @@ class Cause(TypedDict):
     count: Number
     kinds: dict[str, Count]
     message: str
-    """Of the newest of these jobs, like what follows."""
+    """The message of the newest of these jobs. The other single values are of the same job."""
     messages: dict[str, Count]
-    """What was said of how many of them, the most frequent first; a few at most."""
+    """Their messages with counts, the most frequent first; a few at most."""
     remediation: str
     newest: Moment | None
     newest_job_id: JobId
@@ -188,14 +188,14 @@ class Spread(TypedDict):
 
 
 class Bucket(TypedDict):
-    """What ended in a span of time."""
+    """The jobs that ended in a span of time."""
 
     at: Moment
     """Its start."""
     ended: dict[str, Count]
     """By state."""
     waited_ms: Spread | None
-    """From being accepted to the first start, without jobs that were run again; null where there is none."""
+    """From acceptance to the first start, without jobs that were run again; null if there are none."""
     took_ms: Spread | None
 
 
@@ -296,7 +296,7 @@ class Heartbeat(TypedDict):
 
 
 class WorkerFacts(TypedDict):
-    """What of a heartbeat stays the same as long as the worker lives, beside who it is."""
+    """The fields of a heartbeat that stay the same while the worker runs."""
 
     version: str
     workspace: str
@@ -305,7 +305,7 @@ class WorkerFacts(TypedDict):
 
 
 class WorkerActivity(TypedDict):
-    """What of a heartbeat is looked up at each beat."""
+    """The fields of a heartbeat that are read at each beat."""
 
     counts: Counts
     oldest_waiting_seconds: float | None
@@ -325,11 +325,11 @@ class FoundTrouble(TypedDict):
     """What it is about."""
     subject: str
     message: str
-    """What was found this time. No words of memories."""
+    """What was found. Contains no text of memories."""
     remedy: str
     """What to do about it."""
     fix: Fix | None
     """What `cognee-memory doctor --fix` would do about it."""
     count: Count
     memory_ids: Annotated[list[str], Field(max_length=20)]
-    """Some of the memories that are concerned."""
+    """Some of the memories that it is about."""

@@ -19,7 +19,7 @@ Process = Literal["client", "worker", "child"]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One durable step. ``left_before`` and ``left_after`` say what lies there after a crash beside it."""
+    """One durable step. ``left_before`` and ``left_after``: the files that a crash right before or after it leaves."""
 
     name: str
     process: Process
@@ -231,7 +231,7 @@ def fault_point(name: str) -> _FaultPoint:
 def arm(fault: str | None) -> None:
     """Run into a fault: ``<what>@<point>#<n>`` at the n-th arrival at a point of ``POINTS`` (default: the first).
 
-    What: ``kill`` (SIGKILL), ``hang`` (SIGSTOP: the process stands still), ``enospc`` (no space, at this and every
+    What: ``kill`` (SIGKILL), ``hang`` (SIGSTOP: the process is paused), ``enospc`` (no space, at this and every
     later arrival). ``None`` disarms. Raises ValueError.
     """
     global _fault

@@ -20,7 +20,7 @@ from bridge.interface import envelope
 from bridge.memory import Memory, Metadata, Status
 from bridge.privacy import token_forms
 from bridge.search.ranking import Ranking, Relevance, factors
-from bridge.settings import Settings, default_of, may_stand_in_workspace, table
+from bridge.settings import Settings, default_of, is_allowed_in_workspace, table
 from jobs import clock
 from jobs.diagnostics import DIAGNOSTICS, GROUPS, LEVELS, Diagnostic
 from jobs.errors import ERRORS, JobError, Reaction
@@ -48,7 +48,7 @@ def settings() -> str:
     for row in table(Settings()):
         flag = flags[row.name]
         sources = ["environment"]
-        if may_stand_in_workspace(row.name, trusted=True):
+        if is_allowed_in_workspace(row.name, trusted=True):
             lowers = " (lower only, unless trusted)" if flag["lowest"] is not None else ""
             sources.append(f"`.env`{lowers}" if flag["workspace"] else "`.env` if trusted")
         if row.name != "config_dir":  # it names the folder of the file
@@ -140,7 +140,10 @@ def repairs() -> str:
 
 def debts() -> str:
     """The repair for each state of a job's record and its outbox entry."""
-    rows = [(record, "pending" if owed else "delivered", debt) for (record, owed), debt in OUTBOX_DELIVERIES.items()]
+    rows = [
+        (record, "pending" if pending else "delivered", delivery)
+        for (record, pending), delivery in OUTBOX_DELIVERIES.items()
+    ]
     return _table(("record", "outbox entry", "repair"), rows)
 
 
@@ -212,7 +215,7 @@ def _troubles(found: Iterable[Diagnostic]) -> str:
 
 
 def tokens() -> str:
-    """Each kind of token that is told by its form, with the providers."""
+    """Each kind of token that is recognised by its form, with the providers."""
     kinds: dict[str, set[str]] = {}
     for forms in (token_forms.FORMS, token_forms.EXACT_FORMS):
         for kind, providers in forms.items():

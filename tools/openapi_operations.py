@@ -187,7 +187,7 @@ def describe(document: Paths) -> None:
         parameters=(
             _query(
                 "hours",
-                {"type": "number", "minimum": 0.01, "maximum": http_queue.MOST_HOURS, "default": 24},
+                {"type": "number", "minimum": 0.01, "maximum": http_queue.MAX_HOURS, "default": 24},
                 "How many hours back.",
             ),
             _query(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MOST_IDS, Argument
+from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MAX_IDS, Argument
 from bridge.memory import STATUS_WORDS, TOPIC_ID
 from bridge.search.question import BOOLEANS
 from jobs.errors import ERRORS
@@ -75,7 +75,7 @@ def question_body(verb: str) -> Schema:
     lowest, highest = EXPLAIN_ARGUMENTS["ids"].range
     ids = {"type": "array", "contains": {"type": "integer", "minimum": lowest, "maximum": highest}}
     least, most = EXPLAIN_ARGUMENTS["limit"].range
-    text = f"Numbers of memories, {MOST_IDS} at most. What is none is reported, and left out."
+    text = f"Numbers of memories, {MAX_IDS} at most. What is none is reported, and left out."
     schema["properties"] = {
         **_QUESTION,
         "query": {"description": "The question whose hits are explained. What is none is reported, and left out."},
@@ -137,7 +137,7 @@ def selection_of_jobs(states: tuple[str, ...]) -> Schema:
     ids = {
         "type": "array",
         "minItems": 1,
-        "maxItems": http_jobs.MOST_IDS,
+        "maxItems": http_jobs.MAX_IDS,
         "items": text_schema(minLength=1, maxLength=255),
     }
     by_ids = {"type": "object", "additionalProperties": False, "required": ["job_ids"], "properties": {"job_ids": ids}}

@@ -78,11 +78,11 @@ class JobLeftovers:
 
 
 def of_jobs(
-    workspace: Workspace, told: ForgetTargets, brings: Brings, accepted_until: str, own: str, now: float
+    workspace: Workspace, targets: ForgetTargets, brings: Brings, accepted_until: str, own: str, now: float
 ) -> JobLeftovers:
     """The leftovers in the job folder.
 
-    ``told`` is what to look for, and ``brings`` gives the ids that a job would store. Jobs accepted after
+    ``targets`` is what to look for, and ``brings`` gives the ids that a job would store. Jobs accepted after
     ``accepted_until`` are not cancelled. ``own`` is the id of the job that forgets. ``now`` is in seconds since 1970.
     """
     paths = workspace.spool
@@ -93,12 +93,12 @@ def of_jobs(
             record = spool.read_record(paths, job_id)
         except (OSError, ValueError, JobError):
             record = None  # recovery quarantines it as a rejected file, which is searched below
-        group = _about(_read(paths.record(job_id)), _copy(workspace, job_id), record, told, brings, accepted_until)
+        group = _about(_read(paths.record(job_id)), _copy(workspace, job_id), record, targets, brings, accepted_until)
         if group is not None:
             groups[group].append(job_id)
-    rejected = [path.name for path in _files(paths.rejected) if _mentions(path, told)]
+    rejected = [path.name for path in _files(paths.rejected) if _mentions(path, targets)]
     old = [path for path in _files(paths.inbox) if path.name.startswith(".") and path.suffix == ".tmp"]
-    parts = [path.name for path in old if now - _changed(path) > _PART_SECONDS and _mentions(path, told)]
+    parts = [path.name for path in old if now - _changed(path) > _PART_SECONDS and _mentions(path, targets)]
     return JobLeftovers(
         jobs=tuple(groups["jobs"]),
         jobs_to_cancel=tuple(groups["jobs_to_cancel"]),
@@ -109,24 +109,24 @@ def of_jobs(
 
 
 def _about(
-    record_bytes: bytes, copy: bytes, record: Record | None, told: ForgetTargets, brings: Brings, accepted_until: str
+    record_bytes: bytes, copy: bytes, record: Record | None, targets: ForgetTargets, brings: Brings, accepted_until: str
 ) -> str | None:
     """The field of ``JobLeftovers`` that a job belongs to, or None."""
-    mentions = told.in_bytes(record_bytes) or told.in_bytes(copy)
+    mentions = targets.in_bytes(record_bytes) or targets.in_bytes(copy)
     if record is None or record.ended:
         # The record of a succeeded job names the memories that it stored.
-        would = record is not None and record.state != "succeeded" and _would_bring(copy, record, told, brings)
+        would = record is not None and record.state != "succeeded" and _would_bring(copy, record, targets, brings)
         return "jobs" if mentions or would else None
     was_before = record.accepted_at is not None and clock.parse(record.accepted_at) <= clock.parse(accepted_until)
-    if was_before and _would_bring(copy, record, told, brings):
+    if was_before and _would_bring(copy, record, targets, brings):
         return "jobs_to_cancel"
     return "quoting" if mentions else None
 
 
-def _would_bring(copy: bytes, record: Record, told: ForgetTargets, brings: Brings) -> bool:
+def _would_bring(copy: bytes, record: Record, targets: ForgetTargets, brings: Brings) -> bool:
     """Whether the job would store one of the memories."""
     try:
-        return not told.ids.isdisjoint(brings(parse_copy(record.job_id, copy), record))
+        return not targets.ids.isdisjoint(brings(parse_copy(record.job_id, copy), record))
     except JobError:
         return False
 
@@ -139,14 +139,14 @@ def _copy(workspace: Workspace, job_id: str) -> bytes:
 # --- other files ---
 
 
-def of_files(workspace: Workspace, told: ForgetTargets) -> list[str]:
+def of_files(workspace: Workspace, targets: ForgetTargets) -> list[str]:
     """Files and folders to remove, as paths relative to the workspace.
 
     These are previews, imported files and stray raw texts that name or quote the memories, and all copies of whole
     stores.
     """
     candidates = (*_files(workspace.previews), *_files(workspace.imports), *_strays(workspace))
-    removable = [path for path in candidates if _mentions(path, told)]
+    removable = [path for path in candidates if _mentions(path, targets)]
     removable += sorted(workspace.memory.glob(_PARTS))
     return [*(path.relative_to(workspace.root).as_posix() for path in removable), *copies(workspace)]
 
@@ -212,7 +212,7 @@ def _becomes(said: str, workspace_id: str) -> set[str]:
         return {itself}
 
 
-def _mentions(path: Path, told: ForgetTargets) -> bool:
+def _mentions(path: Path, targets: ForgetTargets) -> bool:
     """Whether a file names or quotes a target. It is read in overlapping pieces, since a file, or one line of it, may
     be larger than the memory of this machine.
     """
@@ -220,7 +220,7 @@ def _mentions(path: Path, told: ForgetTargets) -> bool:
         with path.open("rb") as file:
             before = b""
             while piece := file.read(_PIECE_BYTES):
-                if told.in_bytes(before + piece):
+                if targets.in_bytes(before + piece):
                     return True
                 before = piece[-_OVERLAP_BYTES:]
     except (FileNotFoundError, PermissionError):  # removed meanwhile, or unreadable for this user

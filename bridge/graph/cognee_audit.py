@@ -26,14 +26,14 @@ class Wanted:
     """The expected content of the graph.
 
     ``superseded``: (record id, source id), both visible. ``gone``: ids of memories of which the graph must hold
-    nothing. ``owed``: ids of memories with a pending outbox entry, of either kind. ``found``: node id -> ids of the
-    visible memories in whose texts cognee found the node.
+    nothing. ``undelivered``: ids of memories with a pending outbox entry, of either kind. ``found``: node id -> ids of
+    the visible memories in whose texts cognee found the node.
     """
 
     memories: Iterable[Sequence[Memory]]
     superseded: Collection[tuple[str, str]]
     gone: Collection[str]
-    owed: Collection[str]
+    undelivered: Collection[str]
     found: dict[str, list[str]]
 
 
@@ -65,7 +65,7 @@ async def compare(wanted: Wanted) -> GraphComparison:
     statuses = dict(await graph.query(_STATUSES, {"types": [model.__name__ for model in MODELS.values()]}))
     expected = _find_lacking(wanted, held, edges, statuses, result)
     lacked = {memory_id for node, ids in wanted.found.items() if node not in types for memory_id in ids}
-    result.lacking += sorted(lacked.difference(result.lacking, wanted.owed))
+    result.lacking += sorted(lacked.difference(result.lacking, wanted.undelivered))
     rows[NODES] = {node for node, kind in types.items() if kind in TYPES}
     _find_leftovers(wanted, rows, expected, types, result)
     return result
@@ -97,13 +97,13 @@ def _find_lacking(
     expected: dict[str, set[str]] = defaultdict(set)
     nothing: set[str] = set()
     missing = [pair for pair in wanted.superseded if edges.get(pair) != SUPERSEDES]
-    lacking = {record for pair in missing for record in pair[:1] if not set(pair) & set(wanted.owed)}
+    lacking = {record for pair in missing for record in pair[:1] if not set(pair) & set(wanted.undelivered)}
     for part in wanted.memories:
         for memory in part:
             memory_points = list(points(memory))
             for place, point in memory_points:
                 expected[place].add(point)
-            if memory.id in wanted.owed:
+            if memory.id in wanted.undelivered:
                 continue
             lost = any(
                 point not in held.get(place, nothing)
@@ -129,8 +129,8 @@ def _find_leftovers(
     """Add what belongs to no memory to the result. Nodes of memories with a pending outbox entry are ignored."""
     ours = {NODES, *_TABLES}
     more = {place: rows.get(place, set()) - expected[place] for place in ours}
-    pending = set(wanted.owed)
-    for memory_id in wanted.owed:
+    pending = set(wanted.undelivered)
+    for memory_id in wanted.undelivered:
         pending.update(decision_ids(memory_id))
     strange = {point for ids in more.values() for point in ids} - pending
     if pending:  # a pending entry may still remove an unused topic, plan or session

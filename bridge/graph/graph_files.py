@@ -153,9 +153,7 @@ def rewrite(workspace: Workspace) -> None:
     except Exception as error:  # the engine raises RuntimeError for everything
         if shutil.disk_usage(workspace.root).free < _NO_ROOM_BYTES:
             raise JobError("DISK_FULL") from error
-        raise JobError(
-            "GRAPH_UNAVAILABLE", f"The graph's file was not written anew: {type(error).__name__}."
-        ) from error
+        raise JobError("GRAPH_UNAVAILABLE", f"The graph's file was not rewritten: {type(error).__name__}.") from error
 
 
 def _rewrite(workspace: Workspace) -> None:

@@ -49,7 +49,7 @@ def as_job_error(error: BaseException, now: datetime, model: str, timeout_second
     if any("LLM Provider NOT provided" in str(cause) for cause in chain):
         return JobError(
             "LLM_CONFIG",
-            f"Nobody knows which provider serves the model {model!r}.",
+            f"It is not known which provider serves the model {model!r}.",
             remediation="Write LLM_MODEL with its provider: openai/<model> for any server of OpenAI's kind.",
         )
     if _has(chain, "LLMAPIKeyNotSetError"):

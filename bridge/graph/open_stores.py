@@ -214,7 +214,7 @@ class Stores:
 
     def _enqueue_all(self, store: Store, why: str, now: str) -> None:
         count = store.outbox.enqueue_all(now)
-        log.warning("the graph was %s: it is written anew from %d memories", why, count)
+        log.warning("the graph was %s: it is rebuilt from %d memories", why, count)
 
     @staticmethod
     def _has_enough(graph: CogneeStore, store: Store) -> bool:

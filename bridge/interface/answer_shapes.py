@@ -1,4 +1,4 @@
-"""The types of answers to a question: mypy checks what builds them, the JSON Schemas are made of them.
+"""The types of answers to a question. mypy checks the code that builds them; the JSON Schemas are made from them.
 
 Import it under TYPE_CHECKING: the query path must not pay for pydantic. The types of jobs' results are in
 ``result_shapes``.
@@ -31,33 +31,33 @@ Alpha = Annotated[float, _within("alpha")]
 
 
 class Success(TypedDict):
-    """What every answer begins with that is no error."""
+    """The fields that every successful answer begins with."""
 
     success: Literal[True]
 
 
 class Refusal(TypedDict):
-    """Why nothing was done."""
+    """An error: the request had no effect."""
 
     success: Literal[False]
     error: str
     error_code: ErrorCode
     remediation: str
     error_details: NotRequired[dict[str, object]]
-    """Values for programs. Absent where there are none."""
+    """Values for programs. Absent if there are none."""
 
 
 class ReportedScore(TypedDict):
     """A score and its factors."""
 
     score: Score
-    """What the hits are ordered by: semantic_score * recency_multiplier * status_multiplier, or the blend."""
+    """The hits are ordered by it: semantic_score * recency_multiplier * status_multiplier, or the blend."""
     final_score: Score
     """Alias of ``score``."""
     relevance_score: Score
     """Alias of ``score``."""
     semantic_score: Share
-    """How well meaning and words fit the query; absolute, whatever else was found."""
+    """How well meaning and words fit the query. Absolute: other hits do not change it."""
     vector_score: Share
     """The part of meaning."""
     lexical_score: Share
@@ -69,13 +69,13 @@ class ReportedScore(TypedDict):
 
 
 class AnyHit(ReportedScore):
-    """What every hit has."""
+    """The fields of every hit."""
 
     memory_id: str
     memory_number: Number
     memory_type: MemoryKind
     summary_text: Annotated[str, Field(min_length=1)]
-    """The memory as markdown, rendered from its fields as they are now."""
+    """The memory as Markdown, rendered from its current fields."""
     text: str
     """Alias of ``summary_text``."""
     tokens: Count
@@ -102,7 +102,7 @@ class RetrievalHit(AnyHit):
     next_steps: NotRequired[list[str]]
     references: NotRequired[list[str]]
     compaction_source: NotRequired[list[str]]
-    """The ids of the memories that a decision record merged; absent in any other hit."""
+    """The ids of the memories that a decision record merged. Absent in all other hits."""
 
 
 class RankingUsed(TypedDict):
@@ -115,7 +115,7 @@ class RankingUsed(TypedDict):
     alpha: Alpha
     """The weight of relevance in the blend."""
     relevance_floor: Share
-    """The lowest ``semantic_score`` of a hit. If none was asked for, it is the default, or half of the best one."""
+    """The lowest ``semantic_score`` of a hit. Unless requested: the default, or half of the best one if lower."""
 
 
 class RetrievalSuccess(Success):
@@ -126,22 +126,22 @@ class RetrievalSuccess(Success):
     result_count: Count
     """The length of ``results``."""
     total_results: Count
-    """How many memories were relevant enough, those that did not fit included."""
+    """Number of memories that were relevant enough, including those that did not fit."""
     total_tokens: Count
     half_life_days: HalfLife
     include_superseded: bool
     include_superseded_reason: Literal["argument", "query", "status"] | None
-    """Who asked for superseded memories."""
+    """The requester of superseded memories."""
     as_of: Moment
     """The time at which ages were measured."""
     ranking: RankingUsed
     tokenizer: str | None
-    """Whose tokens were counted; null where nothing was."""
+    """The tokenizer that counted the tokens; null if none were counted."""
     warnings: list[str]
 
 
 class RetrievalFailure(Refusal):
-    """No answer, and why."""
+    """The error, and empty fields of an answer."""
 
     results: Annotated[list[RetrievalHit], Field(max_length=0)]
     total_results: Literal[0]
@@ -180,11 +180,11 @@ class ExplainedRetrieval(TypedDict):
 
     source: Literal["query", "id_lookup", "query+id_lookup"]
     rank: Number | None
-    """The place among the query's hits, from 1; null for a memory that is there by its id alone."""
+    """The rank among the query's hits, from 1. Null for a memory that was requested by its id and is no hit."""
 
 
 class ScoreComponents(TypedDict):
-    """What a score is made of. Null is what cannot be known without a query."""
+    """The components of a score. Without a query, those that depend on it are null."""
 
     base: Share | None
     """The part of words in semantic_score: weight * lexical_score."""
@@ -205,28 +205,28 @@ class ExplainedScore(TypedDict):
 
 
 class ExplainedMatches(TypedDict):
-    """What of the request is in the memory."""
+    """The parts of the request that the memory contains."""
 
     query_terms: list[str]
-    """Those of the query's terms that are among the memory's words, in the query's order."""
+    """The query's terms that the memory contains, in the query's order."""
     project_match: Literal[True]
-    """Every memory of the workspace belongs to its project; another project is refused."""
+    """Every memory of a workspace belongs to its project. A request for another project is rejected."""
 
 
 class PackContext(TypedDict):
-    """What becomes of the memory in the block that ``context`` makes of the same question."""
+    """Whether the memory is in the block that ``context`` gives for the same question."""
 
     included: bool
     position: Number | None
-    """The place in the block, from 1. Null where it is not in it."""
+    """The position in the block, from 1. Null if it is not in the block."""
     tokens: Count | None
-    """Of its note. Null where it is not in the block."""
+    """The tokens of its note. Null if it is not in the block."""
     truncated: bool
     budget: Number
 
 
 class ExplainItem(TypedDict):
-    """Why one memory is found, or is not."""
+    """Why a memory is found, or is not found."""
 
     id: Number
     """Its ``memory_number``."""
@@ -234,21 +234,21 @@ class ExplainItem(TypedDict):
     title: str
     """The topic, or a legacy text's first line, at most 80 characters."""
     created_at: Moment | None
-    """For a legacy memory without a date of its own, when it was stored."""
+    """For a legacy memory without a date of its own, the time at which it was stored."""
     project: str
     """The workspace's path."""
     retrieval: ExplainedRetrieval
     score: ExplainedScore
     matches: ExplainedMatches
     pack_context: PackContext | None
-    """Null unless it was asked for."""
+    """Null unless it was requested."""
 
 
 ExplainProblemCode = Literal["INVALID_ARGUMENT", "NOT_FOUND", "PROJECT_MISMATCH"]
 
 
 class ExplainProblem(TypedDict):
-    """Something that could not be answered; the rest is."""
+    """A part of the request that could not be answered."""
 
     code: ExplainProblemCode
     message: str
@@ -264,7 +264,7 @@ class ScoreWeights(TypedDict):
 
 
 class ExplainedRanking(RankingUsed):
-    """How the scores came about, after clamping."""
+    """The parameters of the ranking, after clamping."""
 
     as_of: Moment
     """The time at which ages were measured."""
@@ -272,7 +272,7 @@ class ExplainedRanking(RankingUsed):
 
 
 class ExplainMetadata(TypedDict):
-    """What was asked, as it was understood."""
+    """The request as the program read it."""
 
     query: str | None
     project: str | None
@@ -281,9 +281,9 @@ class ExplainMetadata(TypedDict):
     returned_items_count: Count
     include_pack_context: bool
     ranking: ExplainedRanking | None
-    """Null where nothing could be explained."""
+    """Null if nothing could be explained."""
     workspace: str | None
-    """Its path; null where there is none."""
+    """Its path; null if there is none."""
     warnings: list[str]
 
 
@@ -292,18 +292,18 @@ class ExplainSuccess(Success):
 
     items: list[ExplainItem]
     missing_ids: list[Number]
-    """Requested, and not there."""
+    """The requested ids that do not exist."""
     errors: list[ExplainProblem]
     metadata: ExplainMetadata
 
 
 class ExplainFailure(Refusal):
-    """No answer, and why."""
+    """The error, and empty fields of an answer."""
 
     items: Annotated[list[ExplainItem], Field(max_length=0)]
     missing_ids: Annotated[list[Number], Field(max_length=0)]
     errors: list[ExplainProblem]
-    """What was wrong with the request; empty where it is not to blame."""
+    """The faults of the request; empty if the error has another cause."""
     metadata: ExplainMetadata
 
 
@@ -320,7 +320,7 @@ class PackedMemory(TypedDict):
     memory_number: Number
     score: Score
     tokens: Count
-    """Of its note."""
+    """The tokens of its note."""
     truncated: bool
     """Whether lines were left out at its end."""
     position: Number
@@ -330,16 +330,16 @@ class ContextSuccess(Success):
     """A block for a prompt; it may be empty."""
 
     context: str
-    """Markdown: a heading, then a note for each memory, its words quoted. Empty where nothing fits the question."""
+    """Markdown: a heading, then a note for each memory, with its text quoted. Empty if nothing fits the question."""
     memories: list[PackedMemory]
-    """Those in the block, in its order: by score, and what repeats another behind the rest."""
+    """The memories in the block, in its order: by score, with repetitions of others at the end."""
     considered: Count
-    """How many memories were relevant enough."""
+    """Number of memories that were relevant enough."""
     total_tokens: Count
-    """Of the whole block, at most ``budget``."""
+    """The tokens of the whole block, at most ``budget``."""
     budget: Number
     tokenizer: str | None
-    """Whose tokens were counted; null where nothing was."""
+    """The tokenizer that counted the tokens; null if none were counted."""
     as_of: Moment
     """The time at which ages were measured."""
     ranking: RankingUsed
@@ -347,7 +347,7 @@ class ContextSuccess(Success):
 
 
 class ContextFailure(Refusal):
-    """No block, and why."""
+    """The error, and an empty block."""
 
     context: Literal[""]
     memories: Annotated[list[PackedMemory], Field(max_length=0)]

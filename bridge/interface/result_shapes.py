@@ -1,6 +1,7 @@
-"""The type of the result of each kind of job: mypy checks what builds them, the JSON Schemas are made of them.
+"""The type of the result of each kind of job. mypy checks the code that builds it; the JSON Schemas are made from it.
 
-Import it under TYPE_CHECKING, as ``answer_shapes``.
+A docstring below a field is the field's description in the schemas. Import this module under TYPE_CHECKING, as
+``answer_shapes``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .json_schema import Shape
 
 
 class IngestTimings(TypedDict):
-    """Where the time went, in milliseconds, for all the jobs that ran together."""
+    """Time in milliseconds, for all the jobs that ran together."""
 
     store: Count
     graph: Count
@@ -42,12 +43,12 @@ class SetStatusResult(TypedDict):
 
 
 class IngestResult(SetStatusResult):
-    """The memory as it is stored, which for a duplicate may differ from what the job said."""
+    """The memory as it is stored. For a duplicate it may differ from the job."""
 
     memory_type: MemoryKind
     topic: str | None
     duplicate: bool
-    """Whether the memory was there before, or came with another job."""
+    """Whether the memory was already stored, or another job of the same batch stored it."""
     redactions: Redactions | None
     """Secrets that were replaced before anything was stored. Null where the setting is off."""
     ingested_chars: Count
@@ -55,7 +56,7 @@ class IngestResult(SetStatusResult):
 
 
 class RebuildResult(TypedDict):
-    """What was made anew. Counts of what was not asked for are absent."""
+    """What was rebuilt. Counts of parts that were not requested are absent."""
 
     what: Literal["index", "graph", "both"]
     passages: NotRequired[Count]
@@ -70,7 +71,7 @@ class CompactedMemory(TypedDict):
     memory_id: str
     memory_number: Number
     memory_type: Literal["summary", "decision_record"]
-    """A topic's former record is merged like a summary."""
+    """The topic's former decision record is merged like a summary."""
     topic: str
     session_id: str | None
     plan_id: str | None
@@ -79,11 +80,11 @@ class CompactedMemory(TypedDict):
     source_created_at: Moment | None
     decisions: list[str]
     content_sha256: Digest
-    """Of its words. Another one means that the preview is not of this memory."""
+    """The digest of its text. If the memory has another one now, the preview is not of this text."""
 
 
 class RecordTimeScope(TypedDict):
-    """From the first beginning to the last end of what was merged."""
+    """From the earliest start to the latest end of the merged memories."""
 
     text: str
     start: Moment | None
@@ -92,24 +93,25 @@ class RecordTimeScope(TypedDict):
 
 
 class PreviewedRecord(TypedDict):
-    """The decision record that a compaction would make. When it is made, and its id, are known then."""
+    """The decision record that a compaction would make. Its id and its time exist only once it is made."""
 
     topic: str
-    """The newest memory's."""
+    """The topic of the newest memory."""
     topic_id: str
     session_id: str | None
-    """Where all memories are of one session."""
+    """The session, if all memories are of the same one."""
     plan_id: str | None
-    """The newest that a memory bears."""
+    """The plan of the newest memory that has one."""
     status: Literal["DecisionRecord"]
     source_created_at: Moment
-    """The newest memory's date."""
+    """The date of the newest memory."""
     importance: Share | None
-    """The highest."""
+    """The highest importance of the merged memories."""
     summary_text: str
-    """The narrative."""
+    """The text of the record: its narrative."""
     consolidated_decisions: list[str]
-    """In order of when each was last said. Where two conflict: ``[Earlier] …``, and ``[Later] … supersedes …``."""
+    """Ordered by the date at which each was last stated. Of two that conflict: ``[Earlier] …``, and
+    ``[Later] … supersedes …``."""
     consolidated_rationale: list[str]
     key_open_questions: list[str]
     next_steps: list[str]
@@ -121,7 +123,7 @@ class PreviewedRecord(TypedDict):
     compaction_source: list[str]
     """The ids of the memories that it merges, the oldest first."""
     narrative_source: Literal["template", "llm"]
-    """Who wrote the narrative: a template, or the language model."""
+    """What wrote the narrative: the template or the language model."""
 
 
 class ConflictSide(TypedDict):
@@ -141,24 +143,24 @@ class CompactionConflict(TypedDict):
     """``negation``: one denies the other. ``choice``, ``value``: another choice or amount for the same subject.
     ``toggle``: the opposite, such as enabled and disabled. ``reversal``: the later one takes the earlier one back."""
     confidence: Share
-    """How sure it is."""
+    """How certain the conflict is."""
     judged_by: NotRequired[Literal["rules", "llm"]]
-    """Who says so: the rules of wording, or the language model."""
+    """What decided it: the rules of wording or the language model."""
     earlier: ConflictSide
     later: ConflictSide
 
 
 class CompactionPreview(TypedDict):
-    """What a compaction of the topic would give; nothing was changed."""
+    """The result that a compaction of the topic would have. Nothing was changed."""
 
     summaries: Annotated[list[CompactedMemory], Field(min_length=2)]
-    """What would be merged and superseded, the oldest first."""
+    """The memories that would be merged and superseded, the oldest first."""
     decision_record: PreviewedRecord
     conflicts: list[CompactionConflict]
     warnings: list[str]
-    """What else to look at before it is applied."""
+    """What else to check before the preview is applied."""
     preview_digest: Digest
-    """Of what would be applied: the same topic gives the same one until a memory of it changes."""
+    """The digest of the change that would be applied. It stays the same until a memory of the topic changes."""
 
 
 class AppliedCompaction(TypedDict):
@@ -173,7 +175,7 @@ class AppliedCompaction(TypedDict):
     narrative_source: Literal["template", "llm"]
     warnings: list[str]
     preview_digest: Digest
-    """Of the preview that was applied."""
+    """The digest of the preview that was applied."""
     applied_at: Moment
 
 
@@ -181,7 +183,7 @@ CompactResult = TypeAliasType(
     "CompactResult",
     Annotated[
         CompactionPreview | AppliedCompaction,
-        Field(description="The preview, where the job asked for one; else what was done."),
+        Field(description="The preview, if the job asked for one; otherwise the applied compaction."),
     ],
 )
 
@@ -191,84 +193,84 @@ class SkippedSource(TypedDict):
 
     memory_id: str
     reason: KeptBecause
-    """``forgotten``: it is gone. ``status_changed``: somebody has set its status since. ``merged``: another record in
+    """``forgotten``: it is gone. ``status_changed``: its status was set since. ``merged``: another record in
     force has merged it as well."""
 
 
 class RestoreResult(TypedDict):
-    """What was taken back. A record that was withdrawn before gives the same again."""
+    """The withdrawn record. Withdrawing it again gives the same result."""
 
     decision_record_id: str
     memory_number: Number | None
-    """Null where the record was forgotten since."""
+    """Null if the record has been forgotten since."""
     topic_id: str
     restored: list[str]
-    """The ids of the memories that are again what they were before."""
+    """The ids of the memories that have their former status again."""
     skipped: list[SkippedSource]
     restored_at: Moment
 
 
 class RebuiltRecord(TypedDict):
-    """A decision record that had merged what was forgotten, and the one that was made of what remains."""
+    """A decision record that had merged a forgotten memory, and the record that replaces it."""
 
     old: str
     new: str
 
 
 class ForgetResult(TypedDict):
-    """What was forgotten. Memories that were forgotten before are among it."""
+    """What was forgotten, including memories that had been forgotten before."""
 
     forgotten: list[str]
-    """What was asked for, with the originals of what had been converted, and what was converted from them."""
+    """The ids of the requested memories, of their originals before a migration, and of what was migrated from these."""
     records_rebuilt: list[RebuiltRecord]
     records_removed: list[str]
     """Decision records of which fewer than two memories remained."""
     revived: list[str]
-    """Memories that were superseded by a record that is gone, and have their former status again."""
+    """Memories that a removed record had superseded; they have their former status again."""
     jobs_scrubbed: Count
-    """Ended jobs whose records and copies have lost their texts."""
+    """Ended jobs whose texts were removed from their records and copies."""
     jobs_ended: Count
-    """Waiting jobs that would have brought a memory back: they failed with MEMORY_FORGOTTEN."""
+    """Waiting jobs that would have stored a forgotten memory again: they failed with MEMORY_FORGOTTEN."""
     files_removed: Count
     """Rejected files, previews, imported files, backups and set-aside stores."""
     warnings: list[str]
 
 
 class ImportDetail(TypedDict):
-    """Something about a memory of the file that a person may want to look at."""
+    """A note about a memory of the file."""
 
     line: Number
     memory_id: str
-    """As the file has it."""
+    """The id in the file."""
     what: Literal["renumbered", "kept", "duplicate", "conflict", "forgotten", "failed"]
     here: str | None
-    """The id that stands here for it."""
+    """Its id in this store."""
     note: str
 
 
 class ImportResult(TypedDict):
-    """What became of the memories of a file. The first six counts after ``memories`` add up to it."""
+    """Counts of the memories of a file. The first six counts after ``memories`` add up to it."""
 
     memories: Count
     added: Count
     unchanged: Count
-    """Those that were here under the same id with the same words."""
+    """Stored already, with the same id and text."""
     duplicates: Count
-    """Those whose words were here under another id, which stands for them."""
+    """Stored already, with the same text under another id."""
     conflicts: Count
-    """Those whose id has other words here. These were kept."""
+    """Stored already, with the same id and another text. The stored text was kept."""
     forgotten: Count
-    """Those that were forgotten here after the import was asked for."""
+    """Forgotten here after the import was submitted."""
     failed: Count
-    """Those that the embedding provider refuses."""
+    """Rejected by the embedding provider."""
     renumbered: Count
-    """Of those added: their number was taken."""
+    """Those among ``added`` that got another number, since theirs was taken."""
     kept: Count
-    """Of those that were here: the file has another status, or other dates or labels. Ours were kept."""
+    """Those that were stored already, with another status, or other dates or labels. The stored ones were kept."""
     compactions: Count
     """Entries added to the history of compactions."""
     findings: Count
-    """What cognee found in texts, added."""
+    """Added entries of what cognee found in texts."""
     details: Annotated[list[ImportDetail], Field(max_length=100)]
     redactions: Redactions | None
     """Secrets that were replaced in the memories that were added. Null where the setting is off."""
@@ -277,20 +279,20 @@ class ImportResult(TypedDict):
 
 
 class LookedInto(TypedDict):
-    """A memory whose text cognee has looked into."""
+    """A memory whose text cognee has processed."""
 
     memory_id: str
     memory_number: Number
     source: str | None
-    """The path of the file that it came from, as the job had it."""
+    """The path of its file, as the job gave it."""
     nodes: Count
     edges: Count
     before: bool
-    """Whether another job had looked into it."""
+    """Whether an earlier job had processed it."""
 
 
 class NotLookedInto(TypedDict):
-    """A text that was left out."""
+    """A text that was not processed."""
 
     memory_id: str | None
     """Null for a file that could not be read."""
@@ -300,28 +302,28 @@ class NotLookedInto(TypedDict):
 
 
 class CognifyResult(TypedDict):
-    """What cognee found in texts. Each is a memory, whether or not anything was found in it."""
+    """What cognee found in texts. Each text is a memory, whether or not anything was found in it."""
 
     memories: Annotated[list[LookedInto], Field(max_length=1000)]
     looked_into: Count
-    """How many texts this job looked into, in all its attempts."""
+    """Number of texts that this job processed, in all its attempts."""
     before: Count
-    """How many another job had looked into."""
+    """Number of texts that an earlier job had processed."""
     nodes: Count
-    """Found in the texts of ``looked_into``; what several of them name counts for each."""
+    """Nodes found in the texts of ``looked_into``. A node of several texts counts once for each."""
     edges: Count
     calls: Count
-    """Of the language model, in all attempts."""
+    """Calls of the language model, in all attempts."""
     tokens: Count
     cost_usd: NotRequired[Annotated[float, Field(ge=0)] | None]
-    """Of those calls whose price LiteLLM's list knows, in US dollars; null where it knows none."""
+    """The price in US dollars of the calls that LiteLLM's price list has; null if it has none of them."""
     failures: list[NotLookedInto]
     redactions: Redactions | None
     """Secrets that were replaced in texts and files before they were kept. Null where the setting is off."""
 
 
 class RestsOn(TypedDict):
-    """A memory that an answer rests on."""
+    """A memory that an answer is based on."""
 
     memory_id: str
     memory_number: Number
@@ -332,33 +334,33 @@ class RestsOn(TypedDict):
 
 
 class AskResult(TypedDict):
-    """The answer to a question, out of the knowledge graph."""
+    """The answer to a question, from the knowledge graph."""
 
     question: str
     answer: str | None
-    """In prose; null without a language model, and where nothing was found."""
+    """In prose. Null without a language model, and if nothing was found."""
     llm: bool
     """Whether a language model wrote the answer."""
     context: str
-    """What of the graph fits the question: nodes and their connections, as cognee puts it."""
+    """The part of the graph that fits the question: nodes and their connections, in cognee's form."""
     memories: list[RestsOn]
-    """The most telling first."""
+    """The most relevant first."""
     warnings: list[str]
 
 
 class GraphResult(TypedDict):
-    """The picture of the knowledge graph: where it lies, and what it shows."""
+    """The picture of the knowledge graph: its file, and what it shows."""
 
     path: str
     nodes: Count
     edges: Count
     memories: Count
-    """The newest ones, at most 200, with all that they lead to."""
+    """Number of memories shown: the newest, at most 200, with the nodes that they lead to."""
     memories_left_out: Count
 
 
 class MigrationSource(TypedDict):
-    """Where a text lies that an earlier version gave to cognee."""
+    """The file of a text that an earlier version gave to cognee."""
 
     store: str
     """cognee's SQLite file, below the workspace. Empty where no store names the text."""
@@ -369,10 +371,10 @@ class MigrationSource(TypedDict):
 
 
 class MigratedItem(TypedDict):
-    """A text, and what it became; in a dry run, what it would become. What is not known is null."""
+    """A text and its result; in a dry run, the result that it would have. Unknown values are null."""
 
     outcome: Literal["migrated", "already_migrated", "forgotten", "failed", "skipped"]
-    """``skipped``: it is no memory of an earlier version, and is left alone."""
+    """``skipped``: it is no memory of an earlier version; nothing was done."""
     reason: str | None
     """Why it was not migrated."""
     error_code: str | None
@@ -403,50 +405,50 @@ class Migration(TypedDict):
     migrated: Count
     already_migrated: Count
     forgotten: Count
-    """Those that were forgotten here. They stay so."""
+    """Texts that were forgotten here before. They stay forgotten."""
     failed: Count
     skipped: Count
-    """Other texts that cognee holds."""
+    """Other texts in cognee's store."""
     remaining: Count
-    """Those beyond the limit."""
+    """Texts beyond the limit of this run."""
     items: Annotated[list[MigratedItem], Field(max_length=200)]
-    """What failed comes first. The receipt has all."""
+    """Failed ones first. The receipt has all of them."""
     items_omitted: Count
     receipt: str | None
-    """Its id, to take the migration back. Null in a dry run."""
+    """The id of the receipt, with which the migration can be undone. Null in a dry run."""
     redactions: Redactions | None
     """Secrets that were replaced, or would be, in what was migrated. Null where the setting is off."""
     warnings: list[str]
 
 
 class KeptMemory(TypedDict):
-    """A memory that was left when a migration was taken back."""
+    """A memory that was kept when a migration was undone."""
 
     memory_id: str
     reason: str
 
 
 class UndoneMigration(TypedDict):
-    """What was taken back of a migration. Again gives the same."""
+    """The result of undoing a migration. Undoing it again gives the same result."""
 
     receipt: str
     undone: Count
     """Memories removed, not counting their hidden originals."""
     kept: Annotated[list[KeptMemory], Field(max_length=200)]
-    """What has become more since than the migration made of it."""
+    """Memories that were changed after the migration."""
 
 
 MigrateResult = TypeAliasType(
     "MigrateResult",
     Annotated[
         Migration | UndoneMigration,
-        Field(description="What was taken over, or would be; or what was taken back."),
+        Field(description="The migration, or its dry run; or the migration that was undone."),
     ],
 )
 
 
 class CheckResult(TypedDict):
-    """What reading every store whole has found. Nothing was changed."""
+    """The findings of a full read of every store. Nothing was changed."""
 
     ok: bool
     """Whether there is no error among the findings."""
@@ -456,7 +458,7 @@ class CheckResult(TypedDict):
 
 
 class NoopResult(TypedDict):
-    """Nothing."""
+    """An empty result."""
 
 
 # By kind: the class that is named after it.

@@ -55,7 +55,7 @@ def submit(
     correlation_id = fields.get("correlation_id")
     if correlation_id is not None and not 1 <= len(correlation_id) <= 256:
         raise JobError("ARGUMENT_INVALID", "A correlation id has 1 to 256 characters.")
-    trust.adopt(workspace, settings.config_folder)  # before the drop: what waits in a folder of nobody is not run
+    trust.adopt(workspace, settings.config_folder)  # before the drop: files that wait in an unmarked folder are not run
     dropped = client.submit(workspace.spool, kind, payload, **fields)
     started = launch.start(workspace, leave_when_idle=True) if start else False
     submission: Submission = {

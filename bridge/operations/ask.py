@@ -46,7 +46,7 @@ def _one(task: Task, stores: Stores) -> Succeeded | Failed:
     except JobError as error:
         return Failed(error)
     if pending := stores.store.outbox.count():
-        warnings.append(f"The graph is still to be told of {pending} changes: ask again later for the rest.")
+        warnings.append(f"{pending} changes are not delivered to the graph yet: ask again later to include them.")
     if any(memory.metadata.status == "Superseded" for memory in memories):
         warnings.append("Some of the memories are superseded: see the status of each.")
     if raw := len(stores.store.extractions.unread()):

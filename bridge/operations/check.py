@@ -147,7 +147,7 @@ def _graph(stores: Stores, expected: ExpectedGraph) -> Iterator[Finding]:
             memories=expected.memories(),
             superseded=expected.superseded(),
             gone=expected.gone(),
-            owed=expected.pending(),
+            undelivered=expected.pending(),
             found=expected.extracted(),
         )
     except JobError as error:

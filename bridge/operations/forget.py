@@ -165,7 +165,7 @@ def _plan(scope: Scope, changes: Changes, left: JobLeftovers, files: Sequence[st
     """The plan of a forgetting: what is removed, and the warnings of its result."""
     warnings = []
     if changes.rebuilt:
-        warnings.append("Decision records that had merged a forgotten memory were made anew, from a template.")
+        warnings.append("Decision records that had merged a forgotten memory were written again, from a template.")
     if copies := [name for name in files if "/previews/" not in name and "/imports/" not in name]:
         warnings.append(f"Removed, since they are copies of everything: {len(copies)} files and folders.")
     if earlier.stores:

@@ -389,7 +389,7 @@ class ImportRun:
         """The warnings of the result."""
         store = self._stores.store
         if checked.was_edited:
-            yield "The file says that it was edited: nobody can tell whether it is whole."
+            yield "The file says that it was edited: whether it is complete cannot be checked."
         if checked.strays:
             where = ", ".join(map(str, checked.strays[:10])) + (", …" if len(checked.strays) > 10 else "")
             yield f"What is not read differs from the fields, which count (text, references, time_scope): line {where}."

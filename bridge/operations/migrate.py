@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 Outcome = Literal["migrated", "already_migrated", "forgotten", "failed", "skipped"]
 
-MOST_ITEMS = 200  # in a result; the receipt has all
+MAX_ITEMS = 200  # in a result; the receipt has all
 
 _FIRST, _MOST = 16, 50  # texts of one transaction; fewer would cost more in syncs than in embedding
 _DROPPED_TOGETHER = 100
@@ -277,7 +277,7 @@ def _result(
     counts = Counter(item.outcome for item in items)
     judged = [item for item in items if item.outcome is not None]
     brought = [item.redactions for item in items if item.outcome == "migrated"]
-    shown = sorted(judged, key=lambda item: _SHOWN_FIRST.index(item.outcome or "skipped"))[:MOST_ITEMS]
+    shown = sorted(judged, key=lambda item: _SHOWN_FIRST.index(item.outcome or "skipped"))[:MAX_ITEMS]
     return {
         "dry_run": dry_run,
         "found": len(items) - counts["skipped"],
@@ -370,7 +370,7 @@ def _undo(task: Task, stores: Stores, now: str, progress: Progress) -> UndoneMig
     stores.deliver_all(progress)
     if removed and stores.store.outbox.stores_are_ours():
         stores.forget_extractions(removed)  # else a later migration would read our own texts as earlier ones
-    return {"receipt": receipt_id, "undone": len(removed), "kept": left[:MOST_ITEMS]}
+    return {"receipt": receipt_id, "undone": len(removed), "kept": left[:MAX_ITEMS]}
 
 
 def _brought(receipt: dict[str, Any], store: Memories) -> dict[str, str | None]:
@@ -393,7 +393,7 @@ def _reasons_to_keep(statuses: Mapping[str, str | None], job_id: str, store: Mem
             continue
         merged = store.compactions.merged_into(memory_id)
         if known.origin_job != job_id:
-            kept[memory_id] = "It was stored anew since, by another job."
+            kept[memory_id] = "Another job has stored it again since."
         elif merged:
             kept[memory_id] = f"It was merged into the decision record #{merged[0][1]}: restore that first."
         elif known.status != status:

@@ -1,4 +1,4 @@
-r"""The forms of providers' tokens: of secrets that can be told without a name beside them.
+r"""The forms of providers' tokens: of secrets that are recognised without a name beside them.
 
 Each form is two words: the characters that the token begins with, and an expression for what follows them. A form that
 begins otherwise is ``*``, then characters that every such token contains, then an expression for the whole token.

@@ -14,7 +14,7 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.spelling import encodable
 
-from ..argument_table import EXPLAIN_ARGUMENTS, MOST_IDS
+from ..argument_table import EXPLAIN_ARGUMENTS, MAX_IDS
 from .question import Question, brief, parse_question
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def problem_of(error: JobError, arguments: Mapping[str, Any]) -> ExplainProblem 
 def wanted_ids(value: Any, problems: list[ExplainProblem]) -> tuple[int, ...]:
     """The valid ids, each once, in the order of first appearance. Appends to ``problems`` for invalid ones.
 
-    Empty when there are more than MOST_IDS.
+    Empty when there are more than MAX_IDS.
     """
     if value is None:
         return ()
@@ -101,8 +101,8 @@ def wanted_ids(value: Any, problems: list[ExplainProblem]) -> tuple[int, ...]:
     if strange:
         problems.append(problem("ids", f"ids must be whole numbers from 1, not {listed(strange)}"))
     ids = tuple(dict.fromkeys(number for number in value if _is_id(number)))
-    if len(ids) > MOST_IDS:
-        problems.append(problem("ids", f"ids may be at most {MOST_IDS}, not {len(ids)}"))
+    if len(ids) > MAX_IDS:
+        problems.append(problem("ids", f"ids may be at most {MAX_IDS}, not {len(ids)}"))
         return ()
     return ids
 

@@ -74,9 +74,9 @@ def _ourselves(verb: Verb, workspace: Workspace, settings: Settings, arguments: 
     from jobs import clock
 
     from ..interface import envelope
-    from ..settings import calm_numpy
+    from ..settings import limit_numpy_threads
 
-    calm_numpy()
+    limit_numpy_threads()
     return envelope.encoded(_reader(workspace, settings.embedding).answer(verb, arguments, clock.now()))
 
 

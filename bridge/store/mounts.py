@@ -78,7 +78,7 @@ def require_safe(workspace: Workspace, allow: bool) -> None:
         where = "a disk of Windows" if mount.wsl else f"a mount of type {mount.fstype}"
         raise JobError(
             "STORE_MOUNT_UNSAFE",
-            f"{workspace.root} lies on {where} ({mount.point}), whose files another system may use at the same time;"
+            f"{workspace.root} is on {where} ({mount.point}), whose files another system may use at the same time;"
             " SQLite's log would not survive that. Jobs wait, and nothing was written.",
         )
 

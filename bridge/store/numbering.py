@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from .values import MOST_KEPT
+from .values import MAX_KEPT
 
 
 def take(connection: sqlite3.Connection, wanted: int = 0) -> int:
@@ -22,7 +22,7 @@ def take(connection: sqlite3.Connection, wanted: int = 0) -> int:
 
 def is_free(connection: sqlite3.Connection, number: int) -> bool:
     """Whether no memory ever had the number, so that a memory can get it."""
-    if number > MOST_KEPT:
+    if number > MAX_KEPT:
         return False
     query = "SELECT 1 FROM numbers_skipped WHERE first <= ? AND last >= ?"
     return number > last(connection) or connection.execute(query, (number, number)).fetchone() is not None

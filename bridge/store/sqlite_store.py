@@ -125,7 +125,7 @@ class SqliteStore(SqliteMemories):
     def _mend_vectors(self, *, closely: bool = True) -> None:
         """Quarantine damaged vector files, and rebuild them from the embeddings in memory.db."""
         if self._vectors.is_of_old:
-            log.info("the vector files are made anew for this version")
+            log.info("the vector files are rebuilt for this version")
             self.rebuild_vectors()
             return
         damage = self._vectors.damage(closely=closely)
@@ -138,7 +138,7 @@ class SqliteStore(SqliteMemories):
     def _mend_words(self, *, closely: bool) -> None:
         """Rebuild the full-text index if its form is outdated or it does not agree with the memories."""
         if self._words.is_of_old:
-            log.info("the full-text index is made anew for this version")
+            log.info("the full-text index is rebuilt for this version")
             self.rebuild_words()
             return
         if not self._words.is_sound(closely=closely):

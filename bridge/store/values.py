@@ -14,7 +14,7 @@ from ..memory import Memory, Status
 
 # --- jobs and memories ---
 
-MOST_KEPT = 1_000_000_000  # imported numbers above are replaced, since they would leave little room for later ones
+MAX_KEPT = 1_000_000_000  # imported numbers above are replaced, since they would leave little room for later ones
 
 
 @dataclass(frozen=True, slots=True)

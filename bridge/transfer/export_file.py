@@ -74,7 +74,7 @@ def inspect(file: BinaryIO, slices: Slices) -> Checked:
         checked.ids.add(memory.id)
         checked.named |= {*memory.sources, *([line.migrated_from] if line.migrated_from else [])}
         checked.memories += 1
-        if memory.number <= values.MOST_KEPT:
+        if memory.number <= values.MAX_KEPT:
             checked.highest_number = max(checked.highest_number, memory.number)
         if _strays(line, memory):
             checked.strays.append(number)

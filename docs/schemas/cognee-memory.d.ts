@@ -498,7 +498,7 @@ export interface AppliedCompaction {
   conflicts: CompactionConflict[];
   narrative_source: "template" | "llm";
   warnings: string[];
-  /** Of the preview that was applied. */
+  /** The digest of the preview that was applied. */
   preview_digest: string;
   applied_at: string;
 }
@@ -510,16 +510,16 @@ export interface AskPayload {
   top_k?: number | null;
 }
 
-/** The answer to a question, out of the knowledge graph. */
+/** The answer to a question, from the knowledge graph. */
 export interface AskResult {
   question: string;
-  /** In prose; null without a language model, and where nothing was found. */
+  /** In prose. Null without a language model, and if nothing was found. */
   answer: string | null;
   /** Whether a language model wrote the answer. */
   llm: boolean;
-  /** What of the graph fits the question: nodes and their connections, as cognee puts it. */
+  /** The part of the graph that fits the question: nodes and their connections, in cognee's form. */
   context: string;
-  /** The most telling first. */
+  /** The most relevant first. */
   memories: RestsOn[];
   warnings: string[];
 }
@@ -554,13 +554,13 @@ export interface Attempt {
   together: number;
 }
 
-/** What ended in a span of time. */
+/** The jobs that ended in a span of time. */
 export interface Bucket {
   /** Its start. */
   at: string;
   /** By state. */
   ended: { [name: string]: number };
-  /** From being accepted to the first start, without jobs that were run again; null where there is none. */
+  /** From acceptance to the first start, without jobs that were run again; null if there are none. */
   waited_ms: Spread | null;
   took_ms: Spread | null;
 }
@@ -571,9 +571,9 @@ export interface Cause {
   code: ErrorCode;
   count: number;
   kinds: { [name: string]: number };
-  /** Of the newest of these jobs, like what follows. */
+  /** The message of the newest of these jobs. The other single values are of the same job. */
   message: string;
-  /** What was said of how many of them, the most frequent first; a few at most. */
+  /** Their messages with counts, the most frequent first; a few at most. */
   messages: { [name: string]: number };
   remediation: string;
   newest: string | null;
@@ -583,7 +583,7 @@ export interface Cause {
 /** The empty payload of kinds that take no arguments. */
 export type CheckPayload = { [name: string]: never };
 
-/** What reading every store whole has found. Nothing was changed. */
+/** The findings of a full read of every store. Nothing was changed. */
 export interface CheckResult {
   /** Whether there is no error among the findings. */
   ok: boolean;
@@ -609,20 +609,20 @@ export interface CognifyPayload {
   memory_ids?: string[] | null;
 }
 
-/** What cognee found in texts. Each is a memory, whether or not anything was found in it. */
+/** What cognee found in texts. Each text is a memory, whether or not anything was found in it. */
 export interface CognifyResult {
   memories: LookedInto[];
-  /** How many texts this job looked into, in all its attempts. */
+  /** Number of texts that this job processed, in all its attempts. */
   looked_into: number;
-  /** How many another job had looked into. */
+  /** Number of texts that an earlier job had processed. */
   before: number;
-  /** Found in the texts of `looked_into`; what several of them name counts for each. */
+  /** Nodes found in the texts of `looked_into`. A node of several texts counts once for each. */
   nodes: number;
   edges: number;
-  /** Of the language model, in all attempts. */
+  /** Calls of the language model, in all attempts. */
   calls: number;
   tokens: number;
-  /** Of those calls whose price LiteLLM's list knows, in US dollars; null where it knows none. */
+  /** The price in US dollars of the calls that LiteLLM's price list has; null if it has none of them. */
   cost_usd?: number | null;
   failures: NotLookedInto[];
   /** Secrets that were replaced in texts and files before they were kept. Null where the setting is off. */
@@ -639,14 +639,14 @@ export interface CompactPayload {
   preview_digest?: string | null;
 }
 
-/** The preview, where the job asked for one; else what was done. */
+/** The preview, if the job asked for one; otherwise the applied compaction. */
 export type CompactResult = CompactionPreview | AppliedCompaction;
 
 /** A memory that would be merged. */
 export interface CompactedMemory {
   memory_id: string;
   memory_number: number;
-  /** A topic's former record is merged like a summary. */
+  /** The topic's former decision record is merged like a summary. */
   memory_type: "summary" | "decision_record";
   topic: string;
   session_id: string | null;
@@ -655,7 +655,7 @@ export interface CompactedMemory {
   created_at: string | null;
   source_created_at: string | null;
   decisions: string[];
-  /** Of its words. Another one means that the preview is not of this memory. */
+  /** The digest of its text. If the memory has another one now, the preview is not of this text. */
   content_sha256: string;
 }
 
@@ -666,23 +666,23 @@ export interface CompactionConflict {
    * `toggle`: the opposite, such as enabled and disabled. `reversal`: the later one takes the earlier one back.
    */
   kind: "negation" | "choice" | "value" | "toggle" | "reversal";
-  /** How sure it is. */
+  /** How certain the conflict is. */
   confidence: number;
-  /** Who says so: the rules of wording, or the language model. */
+  /** What decided it: the rules of wording or the language model. */
   judged_by?: "rules" | "llm";
   earlier: ConflictSide;
   later: ConflictSide;
 }
 
-/** What a compaction of the topic would give; nothing was changed. */
+/** The result that a compaction of the topic would have. Nothing was changed. */
 export interface CompactionPreview {
-  /** What would be merged and superseded, the oldest first. */
+  /** The memories that would be merged and superseded, the oldest first. */
   summaries: CompactedMemory[];
   decision_record: PreviewedRecord;
   conflicts: CompactionConflict[];
-  /** What else to look at before it is applied. */
+  /** What else to check before the preview is applied. */
   warnings: string[];
-  /** Of what would be applied: the same topic gives the same one until a memory of it changes. */
+  /** The digest of the change that would be applied. It stays the same until a memory of the topic changes. */
   preview_digest: string;
 }
 
@@ -695,13 +695,13 @@ export interface ConflictSide {
   date: string;
 }
 
-/** No block, and why. */
+/** The error, and an empty block. */
 export interface ContextFailure {
   success: false;
   error: string;
   error_code: ErrorCode;
   remediation: string;
-  /** Values for programs. Absent where there are none. */
+  /** Values for programs. Absent if there are none. */
   error_details?: { [name: string]: unknown };
   context: "";
   memories: PackedMemory[];
@@ -715,16 +715,16 @@ export type ContextResponse = ContextSuccess | ContextFailure;
 /** A block for a prompt; it may be empty. */
 export interface ContextSuccess {
   success: true;
-  /** Markdown: a heading, then a note for each memory, its words quoted. Empty where nothing fits the question. */
+  /** Markdown: a heading, then a note for each memory, with its text quoted. Empty if nothing fits the question. */
   context: string;
-  /** Those in the block, in its order: by score, and what repeats another behind the rest. */
+  /** The memories in the block, in its order: by score, with repetitions of others at the end. */
   memories: PackedMemory[];
-  /** How many memories were relevant enough. */
+  /** Number of memories that were relevant enough. */
   considered: number;
-  /** Of the whole block, at most `budget`. */
+  /** The tokens of the whole block, at most `budget`. */
   total_tokens: number;
   budget: number;
-  /** Whose tokens were counted; null where nothing was. */
+  /** The tokenizer that counted the tokens; null if none were counted. */
   tokenizer: string | null;
   /** The time at which ages were measured. */
   as_of: string;
@@ -860,40 +860,40 @@ export type ErrorCode =
   | "WORKSPACE_NOT_TRUSTED"
   | (string & {});
 
-/** No answer, and why. */
+/** The error, and empty fields of an answer. */
 export interface ExplainFailure {
   success: false;
   error: string;
   error_code: ErrorCode;
   remediation: string;
-  /** Values for programs. Absent where there are none. */
+  /** Values for programs. Absent if there are none. */
   error_details?: { [name: string]: unknown };
   items: ExplainItem[];
   missing_ids: number[];
-  /** What was wrong with the request; empty where it is not to blame. */
+  /** The faults of the request; empty if the error has another cause. */
   errors: ExplainProblem[];
   metadata: ExplainMetadata;
 }
 
-/** Why one memory is found, or is not. */
+/** Why a memory is found, or is not found. */
 export interface ExplainItem {
   /** Its `memory_number`. */
   id: number;
   kind: "decision" | "summary" | "legacy";
   /** The topic, or a legacy text's first line, at most 80 characters. */
   title: string;
-  /** For a legacy memory without a date of its own, when it was stored. */
+  /** For a legacy memory without a date of its own, the time at which it was stored. */
   created_at: string | null;
   /** The workspace's path. */
   project: string;
   retrieval: ExplainedRetrieval;
   score: ExplainedScore;
   matches: ExplainedMatches;
-  /** Null unless it was asked for. */
+  /** Null unless it was requested. */
   pack_context: PackContext | null;
 }
 
-/** What was asked, as it was understood. */
+/** The request as the program read it. */
 export interface ExplainMetadata {
   query: string | null;
   project: string | null;
@@ -901,14 +901,14 @@ export interface ExplainMetadata {
   requested_ids_count: number;
   returned_items_count: number;
   include_pack_context: boolean;
-  /** Null where nothing could be explained. */
+  /** Null if nothing could be explained. */
   ranking: ExplainedRanking | null;
-  /** Its path; null where there is none. */
+  /** Its path; null if there is none. */
   workspace: string | null;
   warnings: string[];
 }
 
-/** Something that could not be answered; the rest is. */
+/** A part of the request that could not be answered. */
 export interface ExplainProblem {
   code: "INVALID_ARGUMENT" | "NOT_FOUND" | "PROJECT_MISMATCH";
   message: string;
@@ -923,21 +923,21 @@ export type ExplainResponse = ExplainSuccess | ExplainFailure;
 export interface ExplainSuccess {
   success: true;
   items: ExplainItem[];
-  /** Requested, and not there. */
+  /** The requested ids that do not exist. */
   missing_ids: number[];
   errors: ExplainProblem[];
   metadata: ExplainMetadata;
 }
 
-/** What of the request is in the memory. */
+/** The parts of the request that the memory contains. */
 export interface ExplainedMatches {
-  /** Those of the query's terms that are among the memory's words, in the query's order. */
+  /** The query's terms that the memory contains, in the query's order. */
   query_terms: string[];
-  /** Every memory of the workspace belongs to its project; another project is refused. */
+  /** Every memory of a workspace belongs to its project. A request for another project is rejected. */
   project_match: true;
 }
 
-/** How the scores came about, after clamping. */
+/** The parameters of the ranking, after clamping. */
 export interface ExplainedRanking {
   preset: "contract" | "long-lived";
   mode: "product" | "blend";
@@ -945,7 +945,7 @@ export interface ExplainedRanking {
   recency_floor: number;
   /** The weight of relevance in the blend. */
   alpha: number;
-  /** The lowest `semantic_score` of a hit. If none was asked for, it is the default, or half of the best one. */
+  /** The lowest `semantic_score` of a hit. Unless requested: the default, or half of the best one if lower. */
   relevance_floor: number;
   /** The time at which ages were measured. */
   as_of: string;
@@ -955,7 +955,7 @@ export interface ExplainedRanking {
 /** How the memory came into the answer. */
 export interface ExplainedRetrieval {
   source: "query" | "id_lookup" | "query+id_lookup";
-  /** The place among the query's hits, from 1; null for a memory that is there by its id alone. */
+  /** The rank among the query's hits, from 1. Null for a memory that was requested by its id and is no hit. */
   rank: number | null;
 }
 
@@ -1110,18 +1110,18 @@ export interface ForgetPayload {
   topic_id?: string | null;
 }
 
-/** What was forgotten. Memories that were forgotten before are among it. */
+/** What was forgotten, including memories that had been forgotten before. */
 export interface ForgetResult {
-  /** What was asked for, with the originals of what had been converted, and what was converted from them. */
+  /** The ids of the requested memories, of their originals before a migration, and of what was migrated from these. */
   forgotten: string[];
   records_rebuilt: RebuiltRecord[];
   /** Decision records of which fewer than two memories remained. */
   records_removed: string[];
-  /** Memories that were superseded by a record that is gone, and have their former status again. */
+  /** Memories that a removed record had superseded; they have their former status again. */
   revived: string[];
-  /** Ended jobs whose records and copies have lost their texts. */
+  /** Ended jobs whose texts were removed from their records and copies. */
   jobs_scrubbed: number;
-  /** Waiting jobs that would have brought a memory back: they failed with MEMORY_FORGOTTEN. */
+  /** Waiting jobs that would have stored a forgotten memory again: they failed with MEMORY_FORGOTTEN. */
   jobs_ended: number;
   /** Rejected files, previews, imported files, backups and set-aside stores. */
   files_removed: number;
@@ -1158,26 +1158,26 @@ export interface FoundTrouble {
   /** What it is about. */
   group: "machine" | "installation" | "settings" | "workspace" | "worker" | "queue" | "memory" | "graph" | "model";
   subject: string;
-  /** What was found this time. No words of memories. */
+  /** What was found. Contains no text of memories. */
   message: string;
   /** What to do about it. */
   remedy: string;
   /** What `cognee-memory doctor --fix` would do about it. */
   fix: "close to others" | "add .gitignore" | "remove parts" | "remove what a dead worker left" | "end orphans" | "start a worker" | null;
   count: number;
-  /** Some of the memories that are concerned. */
+  /** Some of the memories that it is about. */
   memory_ids: string[];
 }
 
 /** The empty payload of kinds that take no arguments. */
 export type GraphPayload = { [name: string]: never };
 
-/** The picture of the knowledge graph: where it lies, and what it shows. */
+/** The picture of the knowledge graph: its file, and what it shows. */
 export interface GraphResult {
   path: string;
   nodes: number;
   edges: number;
-  /** The newest ones, at most 200, with all that they lead to. */
+  /** Number of memories shown: the newest, at most 200, with the nodes that they lead to. */
   memories: number;
   memories_left_out: number;
 }
@@ -1235,13 +1235,13 @@ export interface Http {
   problem: string | null;
 }
 
-/** Something about a memory of the file that a person may want to look at. */
+/** A note about a memory of the file. */
 export interface ImportDetail {
   line: number;
-  /** As the file has it. */
+  /** The id in the file. */
   memory_id: string;
   what: "renumbered" | "kept" | "duplicate" | "conflict" | "forgotten" | "failed";
-  /** The id that stands here for it. */
+  /** Its id in this store. */
   here: string | null;
   note: string;
 }
@@ -1252,27 +1252,27 @@ export interface ImportPayload {
   path: string;
 }
 
-/** What became of the memories of a file. The first six counts after `memories` add up to it. */
+/** Counts of the memories of a file. The first six counts after `memories` add up to it. */
 export interface ImportResult {
   memories: number;
   added: number;
-  /** Those that were here under the same id with the same words. */
+  /** Stored already, with the same id and text. */
   unchanged: number;
-  /** Those whose words were here under another id, which stands for them. */
+  /** Stored already, with the same text under another id. */
   duplicates: number;
-  /** Those whose id has other words here. These were kept. */
+  /** Stored already, with the same id and another text. The stored text was kept. */
   conflicts: number;
-  /** Those that were forgotten here after the import was asked for. */
+  /** Forgotten here after the import was submitted. */
   forgotten: number;
-  /** Those that the embedding provider refuses. */
+  /** Rejected by the embedding provider. */
   failed: number;
-  /** Of those added: their number was taken. */
+  /** Those among `added` that got another number, since theirs was taken. */
   renumbered: number;
-  /** Of those that were here: the file has another status, or other dates or labels. Ours were kept. */
+  /** Those that were stored already, with another status, or other dates or labels. The stored ones were kept. */
   kept: number;
   /** Entries added to the history of compactions. */
   compactions: number;
-  /** What cognee found in texts, added. */
+  /** Added entries of what cognee found in texts. */
   findings: number;
   details: ImportDetail[];
   /** Secrets that were replaced in the memories that were added. Null where the setting is off. */
@@ -1309,7 +1309,7 @@ export interface IngestPayload {
   status?: "Draft" | "Active" | "Final" | "Superseded" | null;
 }
 
-/** The memory as it is stored, which for a duplicate may differ from what the job said. */
+/** The memory as it is stored. For a duplicate it may differ from the job. */
 export interface IngestResult {
   memory_id: string;
   memory_number: number;
@@ -1323,7 +1323,7 @@ export interface IngestResult {
   importance: number | null;
   memory_type: MemoryType;
   topic: string | null;
-  /** Whether the memory was there before, or came with another job. */
+  /** Whether the memory was already stored, or another job of the same batch stored it. */
   duplicate: boolean;
   /** Secrets that were replaced before anything was stored. Null where the setting is off. */
   redactions: Redactions | null;
@@ -1331,7 +1331,7 @@ export interface IngestResult {
   timings_ms: IngestTimings;
 }
 
-/** Where the time went, in milliseconds, for all the jobs that ran together. */
+/** Time in milliseconds, for all the jobs that ran together. */
 export interface IngestTimings {
   store: number;
   graph: number;
@@ -1391,7 +1391,7 @@ export interface JobsState {
   version: number;
 }
 
-/** A memory that was left when a migration was taken back. */
+/** A memory that was kept when a migration was undone. */
 export interface KeptMemory {
   memory_id: string;
   reason: string;
@@ -1425,15 +1425,15 @@ export interface LegacyMetadata {
   importance?: number | null;
 }
 
-/** A memory whose text cognee has looked into. */
+/** A memory whose text cognee has processed. */
 export interface LookedInto {
   memory_id: string;
   memory_number: number;
-  /** The path of the file that it came from, as the job had it. */
+  /** The path of its file, as the job gave it. */
   source: string | null;
   nodes: number;
   edges: number;
-  /** Whether another job had looked into it. */
+  /** Whether an earlier job had processed it. */
   before: boolean;
 }
 
@@ -1461,7 +1461,7 @@ export interface MemoryCounts {
   summary?: number;
   decision_record?: number;
   legacy?: number;
-  /** How many changes the knowledge graph has not been told yet. */
+  /** How many changes are not delivered to the knowledge graph yet. */
   graph_lag: number;
 }
 
@@ -1499,7 +1499,7 @@ export interface MemoryText {
   summary_text: string;
   /** The ids of the memories that a decision record merged. */
   sources: string[];
-  /** Whether it is kept as the original of a converted one, and not found. */
+  /** Whether it is the hidden original of a migrated memory. Queries do not find it. */
   hidden: boolean;
   migrated_from: string | null;
   migrated_to: string[];
@@ -1523,12 +1523,12 @@ export interface MigratePayload {
   undo?: string | null;
 }
 
-/** What was taken over, or would be; or what was taken back. */
+/** The migration, or its dry run; or the migration that was undone. */
 export type MigrateResult = Migration | UndoneMigration;
 
-/** A text, and what it became; in a dry run, what it would become. What is not known is null. */
+/** A text and its result; in a dry run, the result that it would have. Unknown values are null. */
 export interface MigratedItem {
-  /** `skipped`: it is no memory of an earlier version, and is left alone. */
+  /** `skipped`: it is no memory of an earlier version; nothing was done. */
   outcome: "migrated" | "already_migrated" | "forgotten" | "failed" | "skipped";
   /** Why it was not migrated. */
   reason: string | null;
@@ -1559,24 +1559,24 @@ export interface Migration {
   found: number;
   migrated: number;
   already_migrated: number;
-  /** Those that were forgotten here. They stay so. */
+  /** Texts that were forgotten here before. They stay forgotten. */
   forgotten: number;
   failed: number;
-  /** Other texts that cognee holds. */
+  /** Other texts in cognee's store. */
   skipped: number;
-  /** Those beyond the limit. */
+  /** Texts beyond the limit of this run. */
   remaining: number;
-  /** What failed comes first. The receipt has all. */
+  /** Failed ones first. The receipt has all of them. */
   items: MigratedItem[];
   items_omitted: number;
-  /** Its id, to take the migration back. Null in a dry run. */
+  /** The id of the receipt, with which the migration can be undone. Null in a dry run. */
   receipt: string | null;
   /** Secrets that were replaced, or would be, in what was migrated. Null where the setting is off. */
   redactions: Redactions | null;
   warnings: string[];
 }
 
-/** Where a text lies that an earlier version gave to cognee. */
+/** The file of a text that an earlier version gave to cognee. */
 export interface MigrationSource {
   /** cognee's SQLite file, below the workspace. Empty where no store names the text. */
   store: string;
@@ -1594,10 +1594,10 @@ export interface NoopPayload {
   outcome?: "succeed" | "fail" | "retry" | "crash" | "segfault" | "hang" | "flood" | "swell" | "critical" | null;
 }
 
-/** Nothing. */
+/** An empty result. */
 export type NoopResult = { [name: string]: never };
 
-/** A text that was left out. */
+/** A text that was not processed. */
 export interface NotLookedInto {
   /** Null for a file that could not be read. */
   memory_id: string | null;
@@ -1606,12 +1606,12 @@ export interface NotLookedInto {
   message: string;
 }
 
-/** What becomes of the memory in the block that `context` makes of the same question. */
+/** Whether the memory is in the block that `context` gives for the same question. */
 export interface PackContext {
   included: boolean;
-  /** The place in the block, from 1. Null where it is not in it. */
+  /** The position in the block, from 1. Null if it is not in the block. */
   position: number | null;
-  /** Of its note. Null where it is not in the block. */
+  /** The tokens of its note. Null if it is not in the block. */
   tokens: number | null;
   truncated: boolean;
   budget: number;
@@ -1622,7 +1622,7 @@ export interface PackedMemory {
   memory_id: string;
   memory_number: number;
   score: number;
-  /** Of its note. */
+  /** The tokens of its note. */
   tokens: number;
   /** Whether lines were left out at its end. */
   truncated: boolean;
@@ -1644,23 +1644,26 @@ export interface PastCompaction {
   skipped: { [name: string]: unknown }[];
 }
 
-/** The decision record that a compaction would make. When it is made, and its id, are known then. */
+/** The decision record that a compaction would make. Its id and its time exist only once it is made. */
 export interface PreviewedRecord {
-  /** The newest memory's. */
+  /** The topic of the newest memory. */
   topic: string;
   topic_id: string;
-  /** Where all memories are of one session. */
+  /** The session, if all memories are of the same one. */
   session_id: string | null;
-  /** The newest that a memory bears. */
+  /** The plan of the newest memory that has one. */
   plan_id: string | null;
   status: "DecisionRecord";
-  /** The newest memory's date. */
+  /** The date of the newest memory. */
   source_created_at: string;
-  /** The highest. */
+  /** The highest importance of the merged memories. */
   importance: number | null;
-  /** The narrative. */
+  /** The text of the record: its narrative. */
   summary_text: string;
-  /** In order of when each was last said. Where two conflict: `[Earlier] …`, and `[Later] … supersedes …`. */
+  /**
+   * Ordered by the date at which each was last stated. Of two that conflict: `[Earlier] …`, and
+   * `[Later] … supersedes …`.
+   */
   consolidated_decisions: string[];
   consolidated_rationale: string[];
   key_open_questions: string[];
@@ -1672,7 +1675,7 @@ export interface PreviewedRecord {
   time_scope: RecordTimeScope;
   /** The ids of the memories that it merges, the oldest first. */
   compaction_source: string[];
-  /** Who wrote the narrative: a template, or the language model. */
+  /** What wrote the narrative: the template or the language model. */
   narrative_source: "template" | "llm";
 }
 
@@ -1708,7 +1711,7 @@ export interface RankingUsed {
   recency_floor: number;
   /** The weight of relevance in the blend. */
   alpha: number;
-  /** The lowest `semantic_score` of a hit. If none was asked for, it is the default, or half of the best one. */
+  /** The lowest `semantic_score` of a hit. Unless requested: the default, or half of the best one if lower. */
   relevance_floor: number;
 }
 
@@ -1718,7 +1721,7 @@ export interface RebuildPayload {
   what?: "index" | "graph" | "both" | null;
 }
 
-/** What was made anew. Counts of what was not asked for are absent. */
+/** What was rebuilt. Counts of parts that were not requested are absent. */
 export interface RebuildResult {
   what: "index" | "graph" | "both";
   passages?: number;
@@ -1727,7 +1730,7 @@ export interface RebuildResult {
   seconds: number;
 }
 
-/** A decision record that had merged what was forgotten, and the one that was made of what remains. */
+/** A decision record that had merged a forgotten memory, and the record that replaces it. */
 export interface RebuiltRecord {
   old: string;
   new: string;
@@ -1773,7 +1776,7 @@ export interface RecordMetadata {
   compaction_source?: string[] | null;
 }
 
-/** From the first beginning to the last end of what was merged. */
+/** From the earliest start to the latest end of the merged memories. */
 export interface RecordTimeScope {
   text: string;
   start: string | null;
@@ -1788,13 +1791,13 @@ export interface Redactions {
   kinds: { [name: string]: number };
 }
 
-/** Why nothing was done. */
+/** An error: the request had no effect. */
 export interface Refusal {
   success: false;
   error: string;
   error_code: ErrorCode;
   remediation: string;
-  /** Values for programs. Absent where there are none. */
+  /** Values for programs. Absent if there are none. */
   error_details?: { [name: string]: unknown };
 }
 
@@ -1836,19 +1839,19 @@ export interface RestorePayload {
   decision_record_id: string;
 }
 
-/** What was taken back. A record that was withdrawn before gives the same again. */
+/** The withdrawn record. Withdrawing it again gives the same result. */
 export interface RestoreResult {
   decision_record_id: string;
-  /** Null where the record was forgotten since. */
+  /** Null if the record has been forgotten since. */
   memory_number: number | null;
   topic_id: string;
-  /** The ids of the memories that are again what they were before. */
+  /** The ids of the memories that have their former status again. */
   restored: string[];
   skipped: SkippedSource[];
   restored_at: string;
 }
 
-/** A memory that an answer rests on. */
+/** A memory that an answer is based on. */
 export interface RestsOn {
   memory_id: string;
   memory_number: number;
@@ -1858,13 +1861,13 @@ export interface RestsOn {
   status: Status | null;
 }
 
-/** No answer, and why. */
+/** The error, and empty fields of an answer. */
 export interface RetrievalFailure {
   success: false;
   error: string;
   error_code: ErrorCode;
   remediation: string;
-  /** Values for programs. Absent where there are none. */
+  /** Values for programs. Absent if there are none. */
   error_details?: { [name: string]: unknown };
   results: RetrievalHit[];
   total_results: 0;
@@ -1877,13 +1880,13 @@ export interface RetrievalFailure {
  * A legacy memory has null metadata, except its importance, and none of the structured fields.
  */
 export interface RetrievalHit {
-  /** What the hits are ordered by: semantic_score * recency_multiplier * status_multiplier, or the blend. */
+  /** The hits are ordered by it: semantic_score * recency_multiplier * status_multiplier, or the blend. */
   score: number;
   /** Alias of `score`. */
   final_score: number;
   /** Alias of `score`. */
   relevance_score: number;
-  /** How well meaning and words fit the query; absolute, whatever else was found. */
+  /** How well meaning and words fit the query. Absolute: other hits do not change it. */
   semantic_score: number;
   /** The part of meaning. */
   vector_score: number;
@@ -1896,7 +1899,7 @@ export interface RetrievalHit {
   memory_id: string;
   memory_number: number;
   memory_type: MemoryType;
-  /** The memory as markdown, rendered from its fields as they are now. */
+  /** The memory as Markdown, rendered from its current fields. */
   summary_text: string;
   /** Alias of `summary_text`. */
   text: string;
@@ -1915,7 +1918,7 @@ export interface RetrievalHit {
   open_questions?: string[];
   next_steps?: string[];
   references?: string[];
-  /** The ids of the memories that a decision record merged; absent in any other hit. */
+  /** The ids of the memories that a decision record merged. Absent in all other hits. */
   compaction_source?: string[];
 }
 
@@ -1929,17 +1932,17 @@ export interface RetrievalSuccess {
   results: RetrievalHit[];
   /** The length of `results`. */
   result_count: number;
-  /** How many memories were relevant enough, those that did not fit included. */
+  /** Number of memories that were relevant enough, including those that did not fit. */
   total_results: number;
   total_tokens: number;
   half_life_days: number;
   include_superseded: boolean;
-  /** Who asked for superseded memories. */
+  /** The requester of superseded memories. */
   include_superseded_reason: "argument" | "query" | "status" | null;
   /** The time at which ages were measured. */
   as_of: string;
   ranking: RankingUsed;
-  /** Whose tokens were counted; null where nothing was. */
+  /** The tokenizer that counted the tokens; null if none were counted. */
   tokenizer: string | null;
   warnings: string[];
 }
@@ -1951,7 +1954,7 @@ export interface ScopeBounds {
   turn_count?: number | null;
 }
 
-/** What a score is made of. Null is what cannot be known without a query. */
+/** The components of a score. Without a query, those that depend on it are null. */
 export interface ScoreComponents {
   /** The part of words in semantic_score: weight * lexical_score. */
   base: number | null;
@@ -2021,7 +2024,7 @@ export interface Skipped {
 export interface SkippedSource {
   memory_id: string;
   /**
-   * `forgotten`: it is gone. `status_changed`: somebody has set its status since. `merged`: another record in
+   * `forgotten`: it is gone. `status_changed`: its status was set since. `merged`: another record in
    * force has merged it as well.
    */
   reason: "forgotten" | "status_changed" | "merged";
@@ -2129,9 +2132,11 @@ export interface Topic {
   decision_records: number;
   drafts: number;
   superseded: number;
-  /** Of what a compaction would merge, like the two times. */
+  /** Characters of the memories that a compaction would merge. */
   characters: number;
+  /** The date of the oldest of these memories. */
   oldest: string | null;
+  /** The date of the newest of these memories. */
   newest: string | null;
   worth_compacting: boolean;
 }
@@ -2141,12 +2146,12 @@ export interface Topics {
   topics: Topic[];
 }
 
-/** What was taken back of a migration. Again gives the same. */
+/** The result of undoing a migration. Undoing it again gives the same result. */
 export interface UndoneMigration {
   receipt: string;
   /** Memories removed, not counting their hidden originals. */
   undone: number;
-  /** What has become more since than the migration made of it. */
+  /** Memories that were changed after the migration. */
   kept: KeptMemory[];
 }
 

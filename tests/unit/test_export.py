@@ -359,7 +359,7 @@ def additions(draw: st.DrawFn) -> Addition:
     metadata = Metadata(topic_id=None if kind == "legacy" else topic, status=status, **draw(LABELS))
     ids = st.uuids().map(str)
     sources = tuple(draw(st.lists(ids, max_size=2))) if kind == "decision_record" else ()
-    number = draw(st.integers(1, values.MOST_KEPT))
+    number = draw(st.integers(1, values.MAX_KEPT))
     memory = Memory(draw(ids), number, kind, metadata, draw(DATES), content, text, sources)
     return Addition(memory, hidden=draw(st.booleans()), migrated_from=draw(st.none() | ids), status_set_at=draw(TIMES))
 

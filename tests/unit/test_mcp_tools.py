@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MOST_IDS, PRESETS
+from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MAX_IDS, PRESETS
 from jobs.errors import ERRORS
 from jobs.payloads import PAYLOADS, Conversation, Ingest, Summary
 from worker.cli import parser
@@ -79,7 +79,7 @@ def test_explain_takes_what_its_contract_says() -> None:
     }  # fmt: skip
     assert [kind["type"] for kind in taken["query"]["anyOf"]] == ["string", "null"]
     assert taken["ids"]["anyOf"][0]["items"] == {"type": "integer"}
-    assert taken["ids"]["anyOf"][0]["maxItems"] == MOST_IDS
+    assert taken["ids"]["anyOf"][0]["maxItems"] == MAX_IDS
     assert (taken["limit"]["minimum"], taken["limit"]["maximum"]) == EXPLAIN_ARGUMENTS["limit"].range
 
 

@@ -257,7 +257,7 @@ def test_a_limit_takes_the_oldest_and_the_next_run_the_rest(bench: Bench) -> Non
 
 
 def test_a_long_list_is_cut_and_the_receipt_is_not(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(migrate, "MOST_ITEMS", 2)
+    monkeypatch.setattr(migrate, "MAX_ITEMS", 2)
     result = bench.run("m")
     assert (len(result["items"]), result["items_omitted"]) == (2, 2)
     assert len(bench.receipt("m")["items"]) == 4

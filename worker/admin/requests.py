@@ -100,7 +100,7 @@ def cancel_many(workspace: Workspace, job_ids: Sequence[str], seconds: float = C
     for job_id, (path, _) in requests.items():
         try:
             record = record_of(spool_paths, job_id)
-        except JobError as error:  # somebody removed it meanwhile
+        except JobError as error:  # it was removed meanwhile
             outcome.skipped.append(SkippedJob(job_id, error))
             continue
         state, obeyed = _state(record), path not in waiting

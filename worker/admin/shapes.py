@@ -1,4 +1,4 @@
-"""The types of the answers about the queue and its jobs; mypy checks what builds them.
+"""The types of the answers about the queue and its jobs; mypy checks the code that builds them.
 
 Import it under TYPE_CHECKING, as ``bridge.interface.answer_shapes``.
 """

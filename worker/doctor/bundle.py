@@ -126,7 +126,7 @@ class _Bundle:
             yield Part("records.jsonl", "the jobs' records, without texts", self._records)
             yield Part("log.txt", "the end of the log, our own lines", self._log)
             yield Part("store.json", "memory.db: its tables, and how much is in each", self._store)
-            yield Part("folders.txt", "what lies in our folders: modes, sizes, ages", lambda: self._folders(now))
+            yield Part("folders.txt", "the files in our folders: modes, sizes, ages", lambda: self._folders(now))
 
     def _report(self, report: Report) -> DoctorReport:
         cleaned = report.as_dict()

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bridge.settings import PREFIX, Settings, groups, may_stand_in_workspace, names, user_file, variable
+from bridge.settings import PREFIX, Settings, groups, is_allowed_in_workspace, names, user_file, variable
 from jobs.spelling import nearest
 
 # Variables of the cognee SDK about its stores; this program does not use them.
@@ -48,7 +48,7 @@ def survey(
     in_file = _dotenv(workspace_env)
     unknown = [*_unknown(environment, "environment"), *_unknown(in_file, ".env of the workspace")]
     set_in_file = {name for name in names() if in_file.get(variable(name))}
-    allowed = {name for name in set_in_file if may_stand_in_workspace(name, trusted)}
+    allowed = {name for name in set_in_file if is_allowed_in_workspace(name, trusted)}
     set_names = {name for name in names() if environment.get(variable(name))} | allowed | _in_user_file(settings)
     apart = [
         name for group in groups() for name in group

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .schema import Asked, JobsPage, ManyAsked, Submitted, WholeJob
 
 CANCEL_SECONDS = 5.0
-MOST_IDS = 1000
+MAX_IDS = 1000
 CANCELLABLE = LIVE
 DISMISSIBLE: tuple[State, ...] = ("succeeded", *RETRIABLE)
 
@@ -230,8 +230,8 @@ def _selector(
     only(given, "job_ids", "state", "kind", "error")
     if "job_ids" in given:
         ids = given["job_ids"]
-        if len(given) > 1 or not isinstance(ids, list) or not 1 <= len(ids) <= MOST_IDS:
-            raise JobError("ARGUMENT_INVALID", f"job_ids is a list of 1 to {MOST_IDS} ids, and stands alone.")
+        if len(given) > 1 or not isinstance(ids, list) or not 1 <= len(ids) <= MAX_IDS:
+            raise JobError("ARGUMENT_INVALID", f"job_ids is a list of 1 to {MAX_IDS} ids, without another selection.")
         if not all(isinstance(each, str) and 1 <= len(each) <= 255 for each in ids):
             raise JobError("ARGUMENT_INVALID", "job_ids is a list of texts.")
         return lambda _: ids

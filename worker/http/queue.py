@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from .schema import Activity, Controlled, JobsState, QueueStatus, RejectedFiles
 
-MOST_HOURS = 24 * 366
+MAX_HOURS = 24 * 366
 
 
 def routes(executor: RequestExecutor, known: RecordCache) -> list[Route]:
@@ -49,7 +49,7 @@ def routes(executor: RequestExecutor, known: RecordCache) -> list[Route]:
 
     async def activity(request: Request) -> Response:
         query = Query(request, "hours", "buckets")
-        hours, buckets = query.number("hours", 24, 0.01, MOST_HOURS), query.integer("buckets", 48)
+        hours, buckets = query.number("hours", 24, 0.01, MAX_HOURS), query.integer("buckets", 48)
         return await computed_reply(executor, lambda _: _activity(known, hours, buckets))
 
     async def rejected(request: Request) -> Response:

@@ -16,7 +16,7 @@ from jobs.ids import is_job_id
 from jobs.layout import SpoolPaths
 from jobs.model import Job, Record
 
-MOST_BYTES = 4 * 1024 * 1024  # of a rejected file are searched and kept, which takes seconds
+MAX_BYTES = 4 * 1024 * 1024  # of a rejected file are searched and kept, which takes seconds
 _TORN_BYTES = 4096  # removed at most before the cut of a long file, since half a secret cannot be recognised
 
 
@@ -57,11 +57,11 @@ def _rewritten(path: Path) -> spool.Replacement | None:
         if status.st_nlink > 1 or not plain_files.belongs_to_user(status):
             return None
         try:
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(MAX_BYTES + 1)
         except OSError:
             return None
-    is_cut = len(data) > MOST_BYTES
-    data, counts = redaction.redact_bytes(_whole(data[:MOST_BYTES]) if is_cut else data)
+    is_cut = len(data) > MAX_BYTES
+    data, counts = redaction.redact_bytes(_whole(data[:MAX_BYTES]) if is_cut else data)
     if not counts and not is_cut:
         return None
     return spool.Replacement(data, redaction.total(counts), status.st_size if is_cut else None, status)

@@ -19,7 +19,7 @@ from jobs.layout import Workspace
 
 from ..wording import shortened
 from .answer import NOTICE, Answer
-from .schemas import MOST_TOPICS, TOPICS_SHOWN
+from .schemas import MAX_TOPICS, TOPICS_SHOWN
 
 if TYPE_CHECKING:
     from bridge.memory_shapes import MemoryText
@@ -64,7 +64,7 @@ def topics(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     from bridge.search import listing
 
     trust.settings_of(workspace)
-    limit = whole(arguments, "limit", TOPICS_SHOWN, 1, MOST_TOPICS)
+    limit = whole(arguments, "limit", TOPICS_SHOWN, 1, MAX_TOPICS)
     rows = listing.topics(workspace)
     titles = listing.topic_titles(workspace, [row["topic_id"] for row in rows[:limit]])
     lines: list[TopicLine] = [

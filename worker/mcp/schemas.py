@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from bridge.argument_table import DEFAULT_PRESET, EXPLAIN_ARGUMENTS, MOST_IDS
+from bridge.argument_table import DEFAULT_PRESET, EXPLAIN_ARGUMENTS, MAX_IDS
 
 Schema = dict[str, Any]
 
 LONGEST_WAIT_SECONDS = 50  # clients abort a call after 60
 PREVIEW_WAIT_SECONDS = 20
 STATUS_WAIT_SECONDS = 10  # for a change of a status
-MOST_TOPICS, TOPICS_SHOWN = 200, 50
+MAX_TOPICS, TOPICS_SHOWN = 200, 50
 
 
 def closed(required: list[str], **properties: Schema) -> Schema:
@@ -111,7 +111,7 @@ def explain_input() -> Schema:
     ids: Schema = {
         "type": "array",
         "items": {"type": "integer"},
-        "maxItems": MOST_IDS,
+        "maxItems": MAX_IDS,
         "description": "The memory_number of memories to explain, whether or not the query finds them.",
     }
     return closed(
@@ -154,7 +154,7 @@ def topics_input() -> Schema:
     """The input of ``memory_topics``."""
     return closed(
         [],
-        limit=_number("integer", "Most topics to return.", 1, MOST_TOPICS, default=TOPICS_SHOWN),
+        limit=_number("integer", "Most topics to return.", 1, MAX_TOPICS, default=TOPICS_SHOWN),
         project=PROJECT,
     )
 
@@ -194,7 +194,7 @@ def ingest_input() -> Schema:
         topic=text_field(
             "What it is about, in a few words that stay the same each time the subject comes up.", minLength=1
         ),
-        context=text_field("What was done or found out, in one paragraph that stands on its own.", minLength=1),
+        context=text_field("What was done or found out, in one paragraph that is understood alone.", minLength=1),
         topic_id=text_field(
             "Where to file it: the topic_id of an earlier memory on the subject, else a slug such as sign-in-tokens."
             " Default: made from the topic.",

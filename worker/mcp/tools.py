@@ -188,7 +188,7 @@ TOOLS = (
         "Remember a conversation",
         "Store what a conversation came to in this workspace's memory, for later conversations. Use it once, at the end"
         " or when the subject changes, if something was decided, found out or left open; not for each message, not for"
-        " what stands in the code anyway, and never for secrets. Give a structured summary (best), or one exchange word"
+        " what the code says already, and never for secrets. Give a structured summary (best), or one exchange word"
         " for word. Returns at once with a job_id; it is stored in the background within seconds, also if this"
         " program ends. The same content is stored once. memory_job_status says how it went.",
         schemas.ingest_input,

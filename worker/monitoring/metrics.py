@@ -59,13 +59,13 @@ METRICS = (
     Metric("http_requests", "counter", ("route", "method", "status"), "Requests, by the route's template."),
     Metric("http_request_seconds", "histogram", ("route",), "How long a request took, its body included."),
     # the memory
-    Metric("store_readable", "gauge", (), "1 while memory.db can be read; 0: what stands below is left out."),
+    Metric("store_readable", "gauge", (), "1 while memory.db can be read; 0: the metrics below are left out."),
     Metric("memories", "gauge", ("kind", "status"), "Memories, hidden ones left out."),
     Metric("topics", "gauge", (), "Topics that have a memory."),
     Metric("passages", "gauge", (), "Passages in the vector index, those of changed texts included."),
     Metric("vector_bytes", "gauge", (), "Size of the vector files."),
     Metric("database_bytes", "gauge", (), "Size of memory.db with its log."),
-    Metric("graph_outbox_entries", "gauge", (), "Changes that the knowledge graph is not told of yet."),
+    Metric("graph_outbox_entries", "gauge", (), "Changes that are not delivered to the knowledge graph yet."),
     # the language model, on this UTC day: gauges, since they return to zero at midnight and calls can be taken back
     Metric("llm_day_calls", "gauge", (), "Calls of the language model on this UTC day."),
     Metric("llm_day_tokens", "gauge", ("direction",), "Tokens of questions (prompt) and answers (completion)."),
@@ -73,7 +73,7 @@ METRICS = (
     Metric("llm_day_calls_limit", "gauge", (), "The setting LLM_CALLS_PER_DAY."),
     Metric("llm_day_tokens_limit", "gauge", (), "The setting LLM_TOKENS_PER_DAY."),
     # the disk
-    Metric("disk_free_bytes", "gauge", (), "Free space where the workspace lies."),
+    Metric("disk_free_bytes", "gauge", (), "Free space on the workspace's disk."),
     Metric("disk_kept_free_bytes", "gauge", (), "The setting MIN_FREE_BYTES: below it drops are rejected."),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-// The page: who is signed in, what stands around every screen, and which screen is shown.
+// The page: who is signed in, the frame around every screen, and which screen is shown.
 import { Activity } from "./activity.js";
 import { signIn } from "./api.js";
 import { Health } from "./health.js";

@@ -4,7 +4,7 @@ import { html, useEffect, useState } from "./html.js";
 import { Facts, HIGHEST_STATUS, Meter, Problem, Waiting } from "./parts.js";
 import { exact, score } from "./words.js";
 
-/** `answer` is the one that the hit stands in: its `as_of` and filters give the same digits again. */
+/** `answer` is the one that contains the hit: its `as_of` and filters give the same digits again. */
 export function Explanation({ hit, query, answer }) {
   const [found, set] = useState(null);
   useEffect(() => {

@@ -18,7 +18,7 @@ function keep(path, found) {
  * The answer for a path, asked for again every so many seconds while the tab is seen; null asks for nothing.
  *
  * `data` is the last good answer, else undefined; `stale` says that it is of the former path, until the new one's is
- * there; `error` what went wrong in the last look; `again()` looks at once. While nobody answers, the pauses grow.
+ * there; `error` what went wrong in the last look; `again()` looks at once. While no answer comes, the pauses grow.
  */
 export function useLive(path, seconds) {
   const [shown, show] = useState({ path: null });

@@ -39,7 +39,7 @@ export function Memory({ id }) {
   `;
 }
 
-/** The text from its first section on; what stands before that is in the table beside it. Pure. */
+/** The text from its first section on; the table beside it shows what comes before that. Pure. */
 export function body(memory) {
   const text = memory.summary_text;
   const start = memory.memory_type === "summary" || memory.memory_type === "decision_record" ? text.indexOf("\n## ") : -1;

@@ -257,8 +257,8 @@ class Runner:
             return JobError("JOB_TIMEOUT")
         return JobError(
             "JOB_TIMEOUT",
-            "The attempt took longer than the job's timeout_seconds, but its effect is committed: the knowledge graph"
-            " alone was not told in time, and is told later.",
+            "The attempt took longer than the job's timeout_seconds, but its effect is committed. Its delivery to the"
+            " knowledge graph follows.",
         )
 
     def _settle(self, kind: str, events: Mapping[str, Event], tickets: Mapping[str, tuple[int, int]]) -> None:
