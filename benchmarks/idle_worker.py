@@ -44,7 +44,7 @@ def _run(folder: Path, workspace: Workspace, into: Measured) -> None:
     began = time.perf_counter()
     worker = subprocess.Popen(command, cwd="/", env=_environment(folder))
     try:
-        while (heartbeat.read(workspace.spool) or {}).get("state") != "ready":
+        while (beat := heartbeat.read(workspace.spool)) is None or beat["state"] != "ready":
             if worker.poll() is not None:
                 raise RuntimeError(f"The worker of {folder} ended at once.")
             time.sleep(0.005)

@@ -7,9 +7,10 @@ import sys
 import time
 import uuid
 
+from cognee.modules.engine.operations.setup import setup
+from cognee.tasks.storage import add_data_points
+
 from bridge.graph.cognee_nodes import data_point
-from bridge.graph.cognee_opening import setup
-from bridge.graph.cognee_writing import add_data_points
 from bridge.operations import Task
 from bridge.operations.ingest import prepare
 from jobs import clock
@@ -22,7 +23,7 @@ async def naive(count: int) -> float:
     await setup()
     workspace_id, now = str(uuid.uuid4()), clock.iso(clock.now())
     prepared = [
-        prepare(Task(f"naive-{place}", payload, None, now), workspace_id, now).memory
+        prepare(Task(f"naive-{place}", "0" * 64, payload, None, now), workspace_id, now).memory
         for place, payload in enumerate(corpus.summaries(count + 1))
     ]
     await add_data_points([data_point(prepared[0])])

@@ -26,6 +26,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from jobs import client, clock, spool
 from jobs.layout import Workspace
 from jobs.model import Attempt, Record, encode
+from jobs.schema import JobError
 from worker.http import tickets
 
 from . import retrieve_http, table
@@ -176,7 +177,7 @@ def _add_records(workspace: Workspace, count: int) -> None:
         )
         failed = dice.random() < 0.03
         code = dice.choice(_CAUSES)
-        error = {"code": code, "message": "It failed.", "remediation": "Look at it.", "retryable": False}
+        error: JobError = {"code": code, "message": "It failed.", "remediation": "Look at it.", "retryable": False}
         record = Record(
             job_id=f"job-{number:06}",
             kind="ingest",

@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 from . import synthetic, table
 from .workspace import new_workspace, run_in_child
@@ -22,11 +23,14 @@ def main(argv: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("most", nargs="?", type=int, default=SIZES[-1], help="the largest number of memories")
     most: int = parser.parse_args(list(argv)).most
-    indexes, steps = [], []
+    indexes: list[list[str]] = []
+    steps: list[list[str]] = []
     for size in (size for size in SIZES if size <= most):
         with new_workspace() as (workspace, settings):
             synthetic.fill(workspace, size)
-            found = json.loads(run_in_child("benchmarks.rebuilding", workspace, settings).splitlines()[-1])
+            found: dict[str, Any] = json.loads(
+                run_in_child("benchmarks.rebuilding", workspace, settings).splitlines()[-1]
+            )
         nodes, edges = found["counts"]
         indexes.append([
             f"{size:,}", f"{found['vectors']:.1f} s", f"{found['words']:.1f} s", f"{found['graph']:.0f} s",
@@ -43,10 +47,11 @@ def main(argv: Sequence[str] = ()) -> None:
 
 def _steps(found: dict[str, list[list[float]]]) -> list[list[str]]:
     """One row a step: how fast it was, the share of the edges, and how long cognee's own way takes for those edges."""
+    start = [0.0] * 4
     return [
         [f"{before[0]:,.0f} to {after[0]:,.0f}", f"{(after[0] - before[0]) / (after[1] - before[1]):.1f}",
          f"{(after[2] - before[2]) / (after[1] - before[1]):.0%}", f"{after[3]:.1f} times as long"]
-        for before, after in pairwise([[0, 0, 0, 0], *found["steps"]])
+        for before, after in pairwise([start, *found["steps"]])
     ]  # fmt: skip
 
 

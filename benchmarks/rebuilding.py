@@ -49,7 +49,7 @@ def main() -> None:
             nonlocal compared
             if told.get("done", 0) >= share * (len(found["steps"]) + 1):
                 before = time.perf_counter()
-                ratio = stores.graph._run(_cognees_share(*last))
+                ratio = stores.graph.do(_cognees_share(*last))
                 compared += time.perf_counter() - before
                 found["steps"].append([told["done"], time.perf_counter() - began - compared, spent["edges"], ratio])
 

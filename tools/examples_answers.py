@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from bridge.embedding.tokens import EstimatedTokenCounter
+from bridge.interface.answer_shapes import ContextSuccess, ExplainSuccess, RetrievalSuccess
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.search import context, explanation, hits, question, ranking, retrieval
 from bridge.search.explain_request import parse, problem
@@ -95,7 +96,7 @@ def scored(asked: question.Question) -> list[tuple[Memory, ranking.Factors]]:
     return sorted(hits_with_factors, key=lambda pair: ranking.order_key(*pair))
 
 
-def retrieval_mixed() -> dict[str, Any]:
+def retrieval_mixed() -> RetrievalSuccess:
     """An answer with one hit of each kind."""
     asked = question.parse_question(QUESTION, NOON)
     packed = hits.pack(scored(asked), hits.summary_text, EstimatedTokenCounter().count, asked.max_tokens)
@@ -114,13 +115,13 @@ def block_of(asked: question.Question) -> context.Block:
     return context.pack(cast(Snapshot, unlike), asked, scored(asked), EstimatedTokenCounter().count)
 
 
-def context_mixed() -> dict[str, Any]:
+def context_mixed() -> ContextSuccess:
     """A context block with all memories, the last one shortened."""
     asked = question.parse_question(QUESTION | {"max_tokens": 210}, NOON)
     return context._answer(asked, block_of(asked), found(asked), EstimatedTokenCounter.name, [])
 
 
-def explain_mixed() -> dict[str, Any]:
+def explain_mixed() -> ExplainSuccess:
     """Two hits, the second also requested by id; a memory requested only by id; and an unknown id."""
     asked = parse(
         Workspace(PROJECT),

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from bridge.graph.open_stores import Stores
+from bridge.interface.result_shapes import IngestResult
 from bridge.memory import Memory
 from bridge.operations import Task, ingest
 from bridge.settings import Settings
@@ -22,6 +23,7 @@ from jobs.layout import SpoolPaths
 from jobs.lifecycle import Failed, Started, Succeeded
 from jobs.model import Job, Record, canonical_json, encode, job_digest
 from jobs.parse import parse_job
+from jobs.schema import Http, Progress, WorkerFacts
 from worker.child.supervisor import Child
 from worker.heartbeat import Heartbeat, describe
 from worker.monitoring.counters import Counters
@@ -120,7 +122,7 @@ def _refusal() -> JobError:
     raise AssertionError("the job is wrong, and was accepted")
 
 
-def _ingested(job: Job) -> dict[str, Any]:
+def _ingested(job: Job) -> IngestResult:
     """The result of an ingest job whose memory is the workspace's 42nd."""
     task = Task(job.job_id, job.sha256, job.payload, job.submitted_at, clock.iso(NOON))
     prepared = ingest.prepare(task, WORKSPACE_ID, clock.iso(NOON))
@@ -154,20 +156,20 @@ def in_the_spool(jobs: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def _heartbeat(place: SpoolPaths, running: Record) -> dict[str, Any]:
-    facts = {
+    facts: WorkerFacts = {
         "version": "0.4.0",
         "workspace": "/home/ada/uploader",
         "embedder": "fastembed/sentence-transformers/all-MiniLM-L6-v2/384",
         "llm_configured": False,
     }
-    http = {
+    http: Http = {
         "url": "http://127.0.0.1:41877",
         "token_file": "/home/ada/uploader/.cognee_jobs/worker/token",
         "serving": True,
         "server": {"pid": 4731, "memory_bytes": 141_557_760},
         "problem": None,
     }
-    progress = {"done": 0, "total": 1, "message": "stored; writing the knowledge graph"}
+    progress: Progress = {"done": 0, "total": 1, "message": "stored; writing the knowledge graph"}
     busy = Running((running.job_id,), str(running.kind), NOON, progress)
     runner = cast(Runner, SimpleNamespace(running=(busy,), graph_lag=0))
     child = cast(Child, SimpleNamespace(pid=4720, memory_bytes=384_811_008))

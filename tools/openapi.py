@@ -30,7 +30,7 @@ def document() -> Schema:
         responses[name] = {"description": description, "content": {JSON: {"schema": {"$ref": "#/$defs/Refusal"}}}}
         if code in HEADERS:
             responses[name]["headers"] = HEADERS[code]
-    content = {
+    content: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {
             "title": "cognee-memory",
@@ -54,7 +54,8 @@ def document() -> Schema:
             "schemas": dict(sorted(made.shared.items())),
         },
     }
-    return _moved(content)
+    moved: dict[str, Any] = _moved(content)
+    return moved
 
 
 def _moved(schema: Any) -> Any:

@@ -257,12 +257,19 @@ def describe(document: Paths) -> None:
         body=new_job(document.shared),
         links=_to_job("job_id"),
     )
-    for verb, states, summary in (
+    for verb, chosen, summary in (
         ("cancel", http_jobs.CANCELLABLE, "Cancel jobs"),
         ("retry", RETRIABLE, "Run jobs again"),
         ("dismiss", http_jobs.DISMISSIBLE, "Remove ended jobs from the list"),
     ):
-        add("post", f"/v1/jobs/{verb}", f"{verb}Jobs", summary, shape(shapes.ManyAsked), body=selection_of_jobs(states))
+        add(
+            "post",
+            f"/v1/jobs/{verb}",
+            f"{verb}Jobs",
+            summary,
+            shape(shapes.ManyAsked),
+            body=selection_of_jobs(chosen),
+        )
     add(
         "get",
         "/v1/jobs/{job_id}",

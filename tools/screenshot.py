@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import ViewportSize, sync_playwright
 
 from bridge import trust
 from bridge.settings import load
@@ -28,7 +28,7 @@ from jobs.layout import Workspace
 from worker.http import tickets
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "images" / "page.png"
-SIZE = {"width": 1180, "height": 940}
+SIZE: ViewportSize = {"width": 1180, "height": 940}
 _PATIENCE_SECONDS = 180.0
 
 
@@ -91,8 +91,8 @@ def _http(workspace: Workspace) -> dict[str, Any]:
 
 def _ended(workspace: Workspace) -> int:
     latest = heartbeat.read(workspace.spool)
-    counts = latest["counts"] if latest else {}
-    return sum(counts.get(state, 0) for state in ("succeeded", "failed"))
+    counts = latest["counts"] if latest else None
+    return counts.get("succeeded", 0) + counts.get("failed", 0) if counts else 0
 
 
 def _until(look: Callable[[], Any]) -> None:
