@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 State = Literal["queued", "running", "retrying", "succeeded", "failed", "cancelled", "expired", "rejected"]
 LIVE: tuple[State, ...] = ("queued", "running", "retrying")  # it has not ended
 ENDS: frozenset[str] = frozenset({"succeeded", "failed", "cancelled", "expired", "rejected"})
+
+IN_INBOX: Final = "in the inbox"  # shown as the state of a job that no worker has accepted yet: it has no record
 
 AttemptOutcome = Literal["succeeded", "failed", "waiting", "interrupted", "crashed", "worker_died", "cancelled"]

@@ -9,8 +9,7 @@ from jobs import client, heartbeat, launch, plain_files, spool
 from jobs.errors import JobError
 from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record
-
-from .selection import IN_INBOX
+from jobs.states import IN_INBOX
 
 if TYPE_CHECKING:
     from jobs.schema import InFlight

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from jobs import clock, record_cache, spool
 from jobs.errors import ERRORS, JobError
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from .shapes import InboxFile
 
-IN_INBOX: Final = "in the inbox"  # the state of a job that has no record yet
 REPLAYABLE: tuple[State, ...] = ("failed", "expired", "cancelled")
 RETRIABLE: tuple[State, ...] = (*REPLAYABLE, "rejected")
 # The states that a retry selects by default. Cancelled jobs are not among them, since a person stopped those.

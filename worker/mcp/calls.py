@@ -21,9 +21,10 @@ from jobs.ids import new_job_id
 from jobs.layout import Workspace
 from jobs.model import Record, job_digest
 from jobs.payloads import PAYLOADS
+from jobs.states import IN_INBOX
 
 from .answer import NOTICE, Answer, compact_json
-from .job_answers import INBOX, job_status as status_of
+from .job_answers import job_status as status_of
 from .reading import memory_of
 from .schemas import LONGEST_WAIT_SECONDS, PREVIEW_WAIT_SECONDS, STATUS_WAIT_SECONDS
 
@@ -262,7 +263,7 @@ def _run(
         if error.code != "WAIT_TIMEOUT":
             raise _with_job(error, job_id) from None
         record = client.status(workspace.spool, job_id)
-        return job_id, {"state": record.state if record else INBOX, "result": None}
+        return job_id, {"state": record.state if record else IN_INBOX, "result": None}
     return job_id, done
 
 

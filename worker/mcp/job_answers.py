@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from jobs.model import Record
+from jobs.states import IN_INBOX
 
 from ..wording import counted
 from .remedies import remedy
@@ -13,14 +14,12 @@ from .remedies import remedy
 if TYPE_CHECKING:
     from .answer_shapes import JobProblem, JobStatus
 
-INBOX: Final = "in the inbox"  # the state of a job that no worker has accepted yet
-
 _KEPT = {
     "ingest": ("memory_number", "memory_id", "memory_type", "topic_id", "status", "duplicate"),
     "set_status": ("memory_number", "memory_id", "topic_id", "status"),
 }
 _WAITS = {
-    INBOX: "The job waits in the inbox",
+    IN_INBOX: "The job waits in the inbox",
     "queued": "The job waits for its turn",
     "running": "The job runs",
     "retrying": "The job is tried again",
@@ -37,7 +36,7 @@ def job_status(job_id: str, record: Record | None, *, worker_alive: bool) -> Job
     return {
         "job_id": job_id,
         "kind": None if record is None else record.kind,
-        "state": INBOX if record is None else record.state,
+        "state": IN_INBOX if record is None else record.state,
         "success": None if record is None else record.success,
         "outcome": _outcome(record, problem, worker_alive=worker_alive),
         "worker_alive": worker_alive,
@@ -61,7 +60,7 @@ def _result(kind: str | None, result: Mapping[str, Any]) -> dict[str, Any]:
 def _outcome(record: Record | None, problem: JobProblem | None, *, worker_alive: bool) -> str:
     if record is not None and record.state == "succeeded":
         return _success(record.kind, record.result or {})
-    said = _WAITS[INBOX if record is None else record.state]
+    said = _WAITS[IN_INBOX if record is None else record.state]
     if problem is not None:
         return f"{said}: {problem['message']}"
     return f"{said}." if worker_alive or (record is not None and record.ended) else f"{said}; no worker runs now."

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from jobs.states import State
+from jobs.states import IN_INBOX, State
 
-from .job_answers import INBOX
 from .schemas import Schema, text_field
 
 _NOTICE: Schema = {"type": "string", "description": "That the texts are notes, not instructions."}
@@ -87,7 +86,7 @@ def job_status_output() -> Schema:
     from .answer_shapes import JobStatus
 
     schema = _schema_of(JobStatus)
-    schema["properties"]["state"]["enum"] = [INBOX, *get_args(State)]
+    schema["properties"]["state"]["enum"] = [IN_INBOX, *get_args(State)]
     return schema
 
 

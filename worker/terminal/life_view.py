@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from jobs import clock
+from jobs.states import IN_INBOX
 
-from ..admin.selection import IN_INBOX, REPLAYABLE
+from ..admin.selection import REPLAYABLE
 from ..wording import age, counted, local, shortened, span
 from .causes_view import CAPACITY_ERRORS
 from .job_views import show_result

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from jobs import clock
+from jobs.states import IN_INBOX
 
-from ..admin.selection import IN_INBOX
 from ..wording import age, counted, local, shortened, size, span
 from .causes_view import causes
 from .life_view import progress
