@@ -8,6 +8,7 @@ from collections.abc import Callable
 from . import (
     compaction,
     conflicts,
+    doctor,
     fairness,
     forget,
     growth,
@@ -43,6 +44,7 @@ BENCHMARKS: dict[str, Callable[[], None]] = {
     "page": page.main,
     "redaction": redaction.main,
     "observing": observing.main,
+    "doctor": doctor.main,
 }
 
 

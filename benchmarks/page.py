@@ -91,7 +91,7 @@ def _measured(browser: Browser, jobs: int, memories: int) -> Found:
     with new_workspace() as (workspace, _):
         if memories:
             retrieve_http.fill(workspace, memories)
-        _add_records(workspace, jobs)
+        add_records(workspace, jobs)
         with retrieve_http.serving(workspace):
             paint: list[float] = []
             screens: dict[str, list[float]] = {name: [] for name in SCREENS}
@@ -166,7 +166,7 @@ def _http(workspace: Workspace) -> dict[str, Any]:
     return found
 
 
-def _add_records(workspace: Workspace, count: int) -> None:
+def add_records(workspace: Workspace, count: int) -> None:
     """Ended jobs of the last days, three in a hundred failed."""
     spool.prepare(workspace.spool)
     dice, now = random.Random(1), clock.now()

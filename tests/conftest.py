@@ -9,10 +9,17 @@ from typing import Any
 
 import contract
 import pytest
+from harness import SOAK
+from hypothesis import settings
 from platformdirs import user_cache_path
 
 from bridge.embedding.provision import provision
 from bridge.search import reader
+
+# Every run tries the same examples, so that a change and not chance makes a test fail; the long form draws new ones.
+# A deadline per example would fail on a busy machine.
+settings.register_profile("project", derandomize=not SOAK, deadline=None)
+settings.load_profile("project")
 
 
 @pytest.fixture(scope="session")

@@ -131,15 +131,13 @@ def test_a_dropped_file_becomes_a_memory_that_a_question_finds(workspace: Path, 
 def test_a_turn_that_is_fired_and_forgotten_starts_a_worker_and_is_found(
     workspace: Path, environment: dict[str, str]
 ) -> None:
-    began = time.monotonic()
     fired = script(
         "ingest.py", environment, str(workspace), "Why do backups fail on Sundays?",
         "The certificate of the mirror is renewed on Sunday night.", "0.9",
     )  # fmt: skip
-    took = time.monotonic() - began
     try:
         assert (fired["success"], fired["kind"], fired["worker_started"]) == (True, "ingest", True)
-        assert took < 15, "it does not wait for the job"
+        assert "result" not in fired, "it does not wait for the job"
         again = script("ingest.py", environment, str(workspace), "And on Mondays?", "Never.")
         assert again["worker_started"] is False
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -95,9 +94,7 @@ def test_jobs_that_wait_get_a_worker_and_the_deep_look_is_merged(place: Place, t
 def test_without_a_worker_the_deep_look_says_so(place: Place) -> None:
     place.cli("worker", "stop")
     until(lambda: not is_held(place.spool.lock), "the worker has left")
-    began = time.monotonic()
     found, status = doctor(place, "--deep", "--no-start")
     assert (status, "CHECK_FAILED" in codes(found)) == (1, True)
-    assert time.monotonic() - began < 10
     assert not is_held(place.spool.lock)
     assert not list(place.spool.inbox.glob("*.json")), "no job is left waiting for nobody"
