@@ -40,7 +40,7 @@ def assert_all_is_well(place: Place) -> None:
     assert found["again"].errors == 1
     until(lambda: not list(spool.job_ids(place.spool.active)), "the copies are put away")
     assert set(spool.job_ids(place.spool.ended)) >= {*GOOD, "flaky", "again"}
-    assert spool.inbox(place.spool) == []
+    until(lambda: spool.inbox(place.spool) == [], "the inbox is empty")
     until(lambda: not place.spool.record("old").exists() and not place.spool.ended_copy("old").exists(), "old is gone")
     assert rejected(place.spool) >= 1
 

@@ -62,7 +62,7 @@ class Reader(threading.Thread):
 def test_whatever_is_killed_whenever_every_job_ends_once_and_no_reader_sees_a_part(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     place = Place(tmp_path, COGNEE_MEMORY_MAX_WORKER_DEATHS="1000", COGNEE_MEMORY_MAX_CRASHES="1000")
-    place.spool.results.mkdir(parents=True)
+    place.spool.results.mkdir(parents=True, exist_ok=True)
     reader = Reader(place.spool.results)
     reader.start()
     expected: dict[str, str] = {}
