@@ -361,10 +361,55 @@ def test_an_ingest_takes_a_summary_with_labels(place: Place) -> None:
     assert dropped["payload"] == {"summary_text": "Topic: A\nContext: B", "topic_id": "t", "status": "Final"}
 
 
+def test_a_summary_is_given_by_its_fields(place: Place) -> None:
+    place.json(
+        "ingest", "--no-start", "--job-id", "mine", "--topic", "Loans", "--context", "How long?",
+        "--decision", "A loan lasts 21 days.", "--decision", "A reader may renew twice.", "--rationale", "Novels.",
+        "--open-question", "Films?", "--next-step", "Ask.", "--reference", "#12", "--time-scope", "one talk",
+        "--plan-id", "plan-3", "--status", "Draft", "--importance", "0.5", "--timestamp", "2026-11-03T10:00:00Z",
+    )  # fmt: skip
+    dropped = json.loads(place.spool.dropped("mine").read_bytes())
+    assert dropped["payload"] == {
+        "summary": {
+            "topic": "Loans",
+            "context": "How long?",
+            "decisions": ["A loan lasts 21 days.", "A reader may renew twice."],
+            "rationale": ["Novels."],
+            "open_questions": ["Films?"],
+            "next_steps": ["Ask."],
+            "references": ["#12"],
+            "time_scope": "one talk",
+            "plan_id": "plan-3",
+            "status": "Draft",
+            "importance": 0.5,
+            "created_at": "2026-11-03T10:00:00Z",
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--topic", "A", "--context", "B", "--summary-json", "{}"], "--topic and --summary-json are two ways"),
+        (["--decision", "A", "--summary", "text"], "--decision and --summary are two ways"),
+        (["--topic", "A", "--context", "B", "--decision", "Use", "PostgreSQL"], "the message 'PostgreSQL'"),
+        (["--topic", "A", "--decision", "B"], "--context is missing"),
+        (["--context", "A"], "--topic is missing"),
+        (["Which", "database", "PostgreSQL"], "3 texts were given"),
+    ],
+)
+def test_an_ingest_of_two_forms_names_what_does_not_fit(place: Place, arguments: list[str], message: str) -> None:
+    done = place.cli("ingest", *arguments, "--no-start")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert not place.spool.root.exists() or spool.inbox(place.spool) == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [
         (["ingest", "only one"], 2),
+        (["ingest", "--topic", " ", "--context", "B"], 4),
         (["ingest", "a", "b", "--topic-id", "t"], 2),
         (["ingest", "a", "b", "--importance", "much"], 2),
         (["ingest", "a", "b", "--importance", "2"], 4),

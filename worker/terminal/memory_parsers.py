@@ -29,8 +29,8 @@ def ingest(builder: CommandLineBuilder) -> None:
         "submit a conversation or a summary, and return at once",
         [
             'cognee-memory ingest "Which database?" "PostgreSQL: it has row-level security."',
+            'cognee-memory ingest --topic Database --context "Which one?" --decision "PostgreSQL." --wait',
             "cognee-memory ingest --summary-json summary.json --wait",
-            'cognee-memory ingest --summary "$(cat summary.txt)" --topic-id db',
         ],
         needs="starts",
     )
