@@ -19,7 +19,7 @@ $(BIN)/python:
 
 # Without --quiet, so that pip shows each package: with progress bars on a terminal, as plain lines elsewhere.
 $(STAMP): requirements-dev.lock pyproject.toml | $(BIN)/python
-	@echo "Installing the packages: downloads about 700 MB, takes 2 GB of disk and some minutes. Only the first time."
+	@echo "Installing the packages: downloads about 550 MB, takes 2 GB of disk and some minutes. Only the first time."
 	@$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	@echo "Installing cognee-memory itself: some seconds."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
