@@ -27,6 +27,7 @@ from jobs.model import Record, encode, job_digest
 from jobs.parse import parse_job
 from worker.cli import main, parser
 from worker.terminal import command_table, display, job_views, kinds
+from worker.version import VERSION
 
 
 @pytest.fixture
@@ -174,7 +175,13 @@ def test_without_a_command_the_help_is_shown_as_wrong_usage(capsys: pytest.Captu
 
 def test_the_version_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out.startswith("version: ")
+    assert capsys.readouterr().out == f"version: {VERSION}\n"
+
+
+@pytest.mark.parametrize("arguments", [["--version", "--json"], ["--json", "--version"]])
+def test_a_program_reads_the_version_as_an_object(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 0
+    assert json.loads(capsys.readouterr().out) == {"success": True, "version": VERSION}
 
 
 @pytest.mark.parametrize(

@@ -26,10 +26,10 @@ class CommandLineBuilder:
     def __init__(self) -> None:
         self.top = Parser(
             prog="cognee-memory",
-            usage="cognee-memory [-h] [--version] COMMAND ...",
+            usage="cognee-memory [-h] [--version [--json]] COMMAND ...",
             description="Long-term memory for a chat assistant. Jobs are dropped as files and run in the background.",
         )
-        self.top.add_argument("--version", action="store_true", help="print the version")
+        self.top.add_argument("--version", action="store_true", help="print the version; with --json as an object")
         self.commands = self.top.add_subparsers(dest="command", prog="cognee-memory", help=argparse.SUPPRESS)
         self.texts: dict[str, str] = {}
         self.needs: dict[str, Needs] = {}
