@@ -51,14 +51,14 @@ soak: $(MODEL_STAMP) ## the long forms: kills at every step, power cuts, fuzzing
 	COGNEE_MEMORY_SOAK=1 $(BIN)/python -m pytest tests/crash tests/integration/test_graph_damage.py --timeout 7200 -rA
 	$(BIN)/python -m benchmarks.soak
 
-schemas: $(STAMP) ## write docs/schemas and the tables of the docs anew from the code
+schemas: $(STAMP) ## write docs/schemas and the tables of the docs from the code
 	$(BIN)/python -m tools.schemas
 	$(BIN)/python -m tools.docs_tables
 
 COMPILE := $(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-annotate pyproject.toml
 
-lock: $(STAMP) ## resolve the dependencies anew: requirements.lock for users, requirements-dev.lock with what tests need
+lock: $(STAMP) ## resolve the dependencies again: requirements.lock for users, requirements-dev.lock with what tests need
 	$(COMPILE) --output-file requirements.lock
 	$(COMPILE) --extra dev --constraint requirements.lock --output-file requirements-dev.lock
 

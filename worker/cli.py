@@ -37,7 +37,6 @@ GROUPS = {
 }
 _COMMANDS = {name: make for group in GROUPS.values() for name, make in group.items()}
 _OF_THE_MEMORY = {*REMEMBER, *RECALL, *LOOK, *TIDY, "status"} - {"mcp"}  # mcp has it in its instructions
-_VERSION = "--version"
 # These must be fast, so the process ends without Python's finalisation.
 _QUESTIONS = ("retrieve", "explain", "context")
 
@@ -122,8 +121,7 @@ def _main(argv: Sequence[str] | None) -> int:
     answer: Envelope
     try:
         top = parser(arguments[0] if arguments and arguments[0] in _COMMANDS else None)
-        # Only commands have the option --json; the version is asked without one.
-        given = top.parse_args([each for each in arguments if each != "--json"] if _VERSION in arguments else arguments)
+        given = top.parse_args(arguments)
         as_json = getattr(given, "json", as_json)  # the option may be abbreviated
         if given.version:
             from .version import VERSION

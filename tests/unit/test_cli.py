@@ -179,9 +179,16 @@ def test_the_version_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--version", "--json"], ["--json", "--version"]])
-def test_a_program_reads_the_version_as_an_object(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == 0
-    assert json.loads(capsys.readouterr().out) == {"success": True, "version": VERSION}
+def test_a_program_reads_the_version_as_an_object(place: Place, arguments: list[str]) -> None:
+    done = place.python("-m", "worker.cli", *arguments)
+    assert done.returncode == 0
+    assert json.loads(done.stdout) == {"success": True, "version": VERSION}
+
+
+@pytest.mark.parametrize("arguments", [["--json", "topics"], ["topics", "--json"]])
+def test_json_may_be_asked_for_before_or_after_the_command(arguments: list[str]) -> None:
+    assert parsed(*arguments).json is True
+    assert parsed("topics").json is False
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bridge import trust
+from bridge.compaction.record_draft import EARLIER, LATER, SUPERSEDES
 from bridge.interface import envelope
 from bridge.interface.question_arguments import with_settings
+from bridge.search.ranking import LEXICAL_WEIGHT, VECTOR_WEIGHT
 from bridge.search.reader import Reader
 from bridge.settings import Settings
+from bridge.text.terms import query_terms
 from jobs import client, clock, launch
 from jobs.errors import JobError
 from jobs.layout import Workspace
@@ -156,7 +159,7 @@ def _ask_all(reader: Reader, settings: Settings, script: dict[str, Any], console
 def _ask(
     reader: Reader, settings: Settings, text: str, console: Console, why: str, preset: str | None = None
 ) -> RetrievalSuccess:
-    """Print a question, what the best hit says, and which memory that is; returns the answer."""
+    """Print a question, the best decision of the first hit, and which memory that is; returns the answer."""
     console.print(f"[bold]{text}[/bold]\n[dim]{why}[/dim]")
     began = time.monotonic()
     answer = reader.answer("retrieve", with_settings({"query": text, "preset": preset}, settings), clock.now())
@@ -168,7 +171,7 @@ def _ask(
         return answer
     hit = answer["results"][0]
     when = wording.age(hit["source_created_at"] or hit["created_at"], clock.parse(answer["as_of"]))
-    console.print(f"  {_best_sentence(reader, text, hit)}", markup=False)
+    console.print(f"  {_best_decision(reader, text, hit)}", markup=False)
     console.print(
         f"  [dim]#{hit['memory_number']} {hit['topic']}, {when} old, score {hit['score']:.3f};"
         f" {wording.counted(answer['total_results'], 'memory')} found in {took:.0f} ms[/dim]\n"
@@ -176,16 +179,28 @@ def _ask(
     return answer
 
 
-def _best_sentence(reader: Reader, question: str, hit: RetrievalHit) -> str:
-    """The hit's decision or other list item that is nearest to the question by meaning."""
-    items = [*hit.get("decisions", []), *hit.get("rationale", []), *hit.get("next_steps", [])]
+def _best_decision(reader: Reader, question: str, hit: RetrievalHit) -> str:
+    """The decision of a hit that fits the question best, by meaning and words as in ``ranking``.
+
+    A decision that a record marks as earlier no longer holds, and is left out. Of a legacy memory, the first line.
+    """
+    decisions = [
+        text.removeprefix(LATER).partition(SUPERSEDES)[0] if text.startswith(LATER) else text
+        for text in hit.get("decisions", [])
+        if not text.startswith(EARLIER)
+    ]
     with reader.snapshot() as snapshot:
         embedder = reader.embedder(snapshot) if snapshot is not None else None
-    if embedder is None or not items:
+    if embedder is None or not decisions:
         return hit["summary_text"].strip().splitlines()[0]
-    vector, *others = embedder.embed([question, *items])
-    fits = [float(other @ vector) for other in others]
-    return items[fits.index(max(fits))]
+    vector, *others = embedder.embed([question, *decisions])
+    words = [term.text.lower() for term in query_terms(question)]
+    fits = [
+        VECTOR_WEIGHT * float(other @ vector)
+        + LEXICAL_WEIGHT * sum(word in text.lower() for word in words) / len(words)
+        for text, other in zip(decisions, others, strict=True)
+    ]
+    return decisions[fits.index(max(fits))]
 
 
 def _compact(
