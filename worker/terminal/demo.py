@@ -22,7 +22,7 @@ from bridge import trust
 from bridge.compaction.record_draft import EARLIER, LATER, SUPERSEDES
 from bridge.interface import envelope
 from bridge.interface.question_arguments import with_settings
-from bridge.search.ranking import LEXICAL_WEIGHT, VECTOR_WEIGHT
+from bridge.search.ranking import semantic_score
 from bridge.search.reader import Reader
 from bridge.settings import Settings
 from bridge.text.terms import query_terms
@@ -180,7 +180,7 @@ def _ask(
 
 
 def _best_decision(reader: Reader, question: str, hit: RetrievalHit) -> str:
-    """The decision of a hit that fits the question best, by meaning and words as in ``ranking``.
+    """The decision of a hit that fits the question best, by meaning and words as ``ranking`` weighs them.
 
     A decision that a record marks as earlier no longer holds, and is left out. Of a legacy memory, the first line.
     """
@@ -196,8 +196,7 @@ def _best_decision(reader: Reader, question: str, hit: RetrievalHit) -> str:
     vector, *others = embedder.embed([question, *decisions])
     words = [term.text.lower() for term in query_terms(question)]
     fits = [
-        VECTOR_WEIGHT * float(other @ vector)
-        + LEXICAL_WEIGHT * sum(word in text.lower() for word in words) / len(words)
+        semantic_score(float(other @ vector), sum(word in text.lower() for word in words) / len(words))
         for text, other in zip(decisions, others, strict=True)
     ]
     return decisions[fits.index(max(fits))]
