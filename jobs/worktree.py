@@ -1,8 +1,8 @@
 """The main checkout of a linked git worktree: where a project's memory usually is.
 
-A worktree's ``.git`` is a file that names its folder below the main checkout's ``.git/worktrees``. That folder names
-the worktree in turn. Only both together count: a copied or unpacked folder may name any checkout, but whoever cannot
-write into that checkout cannot make it name the folder.
+A worktree's ``.git`` is a file that names a folder below the main checkout's ``.git/worktrees``. That folder names the
+worktree in turn. Both are required: a copied or unpacked folder may name any checkout, but only a program that can
+write into the checkout makes it name the folder.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def test_a_worktree_with_relative_paths_finds_it_too(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_the_main_checkout_does_not_know_finds_nothing(tmp_path: Path) -> None:
-    """A copy, or an archive that somebody made for this: its file names a checkout, which names another folder."""
+    """A copy, whose checkout names another folder; and an archive with an administrative folder of its own."""
     main = repository(tmp_path / "main")
     other = worktree(main, tmp_path / "other")
     shutil.copytree(other, tmp_path / "copy")
