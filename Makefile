@@ -14,16 +14,21 @@ help: ## show this
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11, 3.12 or 3.13 is needed; this is %s. Say which: make PYTHON=python3.11" % sys.version.split()[0]) if not (3, 11) <= sys.version_info[:2] <= (3, 13) else None'
-	$(PYTHON) -m venv $(VENV)
+	@echo "Making a Python environment in $(VENV): some seconds."
+	@$(PYTHON) -m venv $(VENV)
 
+# Without --quiet, so that pip shows each package: with progress bars on a terminal, as plain lines elsewhere.
 $(STAMP): requirements-dev.lock pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@echo "Installing the packages: downloads about 550 MB, takes 2 GB of disk and some minutes. Only the first time."
+	@$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@echo "Installing cognee-memory itself: some seconds."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@$(BIN)/python -m compileall -q jobs bridge worker
 	@touch $@
 
 $(MODEL_STAMP): $(STAMP)
-	$(BIN)/cognee-memory setup
+	@echo "Fetching the embedding model: downloads 90 MB, once per machine."
+	@$(BIN)/cognee-memory setup
 	@touch $@
 
 setup: $(MODEL_STAMP) ## make the environment and fetch the embedding model
@@ -46,14 +51,14 @@ soak: $(MODEL_STAMP) ## the long forms: kills at every step, power cuts, fuzzing
 	COGNEE_MEMORY_SOAK=1 $(BIN)/python -m pytest tests/crash tests/integration/test_graph_damage.py --timeout 7200 -rA
 	$(BIN)/python -m benchmarks.soak
 
-schemas: $(STAMP) ## write docs/schemas and the tables of the docs anew from the code
+schemas: $(STAMP) ## write docs/schemas and the tables of the docs from the code
 	$(BIN)/python -m tools.schemas
 	$(BIN)/python -m tools.docs_tables
 
 COMPILE := $(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-annotate pyproject.toml
 
-lock: $(STAMP) ## resolve the dependencies anew: requirements.lock for users, requirements-dev.lock with what tests need
+lock: $(STAMP) ## resolve the dependencies again: requirements.lock for users, requirements-dev.lock with what tests need
 	$(COMPILE) --output-file requirements.lock
 	$(COMPILE) --extra dev --constraint requirements.lock --output-file requirements-dev.lock
 

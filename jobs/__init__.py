@@ -12,6 +12,7 @@ the memory, nor which process runs it. In reading order:
 ``ids``: the form of job ids, and new ones.
 ``clock``: timestamps as text.
 ``layout``: the names and paths of all folders and files in a workspace.
+``worktree``: the main checkout of a linked git worktree.
 ``payloads``: the pydantic models of the job file and of each kind's payload.
 ``spelling``: the nearest known word for a misspelt one.
 ``check``: validation against those models, with one readable sentence per error.

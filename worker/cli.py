@@ -12,6 +12,7 @@ import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bridge.interface import envelope
@@ -35,6 +36,7 @@ GROUPS = {
     "the queue": QUEUE,
 }
 _COMMANDS = {name: make for group in GROUPS.values() for name, make in group.items()}
+_OF_THE_MEMORY = {*REMEMBER, *RECALL, *LOOK, *TIDY, "status"} - {"mcp"}  # mcp has it in its instructions
 # These must be fast, so the process ends without Python's finalisation.
 _QUESTIONS = ("retrieve", "explain", "context")
 
@@ -83,6 +85,20 @@ def _stdout_is_gone() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
+def _worktree_note(given: argparse.Namespace) -> str | None:
+    """The note of ``terminal/worktree_note``, made before a command that may start a memory."""
+    if given.command not in _OF_THE_MEMORY or given.workspace is not None:
+        return None
+    from jobs.layout import find_workspace
+
+    from .terminal.worktree_note import worktree_note
+
+    try:
+        return worktree_note(find_workspace(None, Path.cwd()))
+    except OSError:  # the command says what is wrong with the folder
+        return None
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command (default: the process's arguments). Returns the exit code."""
     try:
@@ -101,6 +117,7 @@ def _main(argv: Sequence[str] | None) -> int:
         arguments = [*arguments[1:], "--help"]
     as_json = "--json" in arguments
     given = argparse.Namespace(command=None, verb=None)
+    note = None
     answer: Envelope
     try:
         top = parser(arguments[0] if arguments and arguments[0] in _COMMANDS else None)
@@ -116,6 +133,7 @@ def _main(argv: Sequence[str] | None) -> int:
         else:
             if as_json:
                 envelope.claim_stdout()
+            note = _worktree_note(given)
             answer = run(given)
     except JobError as error:
         answer = envelope.failure(error)
@@ -137,6 +155,10 @@ def _main(argv: Sequence[str] | None) -> int:
             sys.stdout.flush()
         except BrokenPipeError:  # as with "| head"
             _stdout_is_gone()
+    if note is not None:
+        from .terminal.output import warn
+
+        warn(f"Note: {note}")
     status = envelope.exit_code(answer)
     if argv is None and given.command in _QUESTIONS:
         envelope.exit_now(status)

@@ -247,17 +247,32 @@ def migrate_arguments(argv: list[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
+# The options that give a summary field by field: the field, the metavariable and the help of each.
+SUMMARY_OPTIONS = {
+    "topic": ("topic", "TEXT", "the title (required)"),
+    "context": ("context", "TEXT", "what it was about (required)"),
+    "decision": ("decisions", "TEXT", "a decision; repeat the option for each"),
+    "rationale": ("rationale", "TEXT", "a reason; repeat it for each"),
+    "open_question": ("open_questions", "TEXT", "a question still open; repeat it for each"),
+    "next_step": ("next_steps", "TEXT", "a next step; repeat it for each"),
+    "reference": ("references", "TEXT", "a file, plan, branch or issue; repeat it for each"),
+    "time_scope": ("time_scope", "TEXT", "the time that it covers"),
+}
+_SINGLE = ("topic", "context", "time_scope")
+
 _INGEST_NAMED = {
-    "for a summary": (
+    "for a summary as JSON or as text": (
         ("--summary-json", "JSON|FILE|-", "a structured summary: JSON text, a file, or - for standard input"),
-        ("--topic-id", "ID", "with --summary: the topic's id (default: from the text or its title)"),
-        ("--session-id", "ID", "with --summary: the chat session"),
-        ("--plan-id", "ID", "with --summary: the plan"),
-        ("--status", "WORD", "with --summary: Active (or Final), Draft, Superseded"),
     ),
-    "for a conversation": (
-        ("--importance", "SHARE", "importance of the conversation, 0 to 1"),
-        ("--timestamp", "TIME", "time of the conversation"),
+    "for every summary": (
+        ("--topic-id", "ID", "the topic's id (default: from the text or its title)"),
+        ("--session-id", "ID", "the chat session"),
+        ("--plan-id", "ID", "the plan"),
+        ("--status", "WORD", "Active (or Final), Draft, Superseded"),
+    ),
+    "for a conversation, or a summary by its fields": (
+        ("--importance", "SHARE", "importance, 0 to 1"),
+        ("--timestamp", "TIME", "when it took place (default: now)"),
     ),
     "for the job": (("--job-id", "ID", "the job's id (default: a new UUIDv7)"),),
 }
@@ -265,12 +280,16 @@ _INGEST_NAMED = {
 
 def add_ingest_options(parser: argparse.ArgumentParser) -> None:
     """The options of an ingest job, in groups for a summary, a conversation and the job."""
+    by_field = parser.add_argument_group("for a summary by its fields")
+    for name, (_, metavar, text) in SUMMARY_OPTIONS.items():
+        action = "store" if name in _SINGLE else "append"
+        by_field.add_argument(f"--{name.replace('_', '-')}", metavar=metavar, action=action, help=text)
     for title, named in _INGEST_NAMED.items():
         group = parser.add_argument_group(title)
-        if title == "for a summary":
-            group.add_argument("--summary", action="store_true", help="the given text is a summary")
         for flag, metavar, text in named:
             group.add_argument(flag, metavar=metavar, help=text)
+            if flag == "--summary-json":
+                group.add_argument("--summary", action="store_true", help="the given message is a summary, as text")
 
 
 def compact_arguments(argv: list[str]) -> argparse.Namespace:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from .. import trust
 from ..settings import Settings
 from ..text.visible import visible
 from . import envelope
+from .arguments import SUMMARY_OPTIONS
 
 if TYPE_CHECKING:
     from .answer_shapes import EndedSubmission, Submission
@@ -126,10 +127,12 @@ def payload_of(given: argparse.Namespace) -> dict[str, Any]:
     """The payload of an ingest job from a parsed command line. Raises as ``ingest_payload``."""
     names = ("summary", "summary_json", "user_message", "assistant_message", "importance", "timestamp",
              "topic_id", "session_id", "plan_id", "status")  # fmt: skip
-    return ingest_payload(**{name: getattr(given, name) for name in names})
+    fields = {name: value for name in SUMMARY_OPTIONS if (value := getattr(given, name)) is not None}
+    return ingest_payload(fields, **{name: getattr(given, name) for name in names})
 
 
 def ingest_payload(
+    fields: Mapping[str, str | list[str]] | None = None,
     *,
     summary: bool = False,
     summary_json: str | None = None,
@@ -142,13 +145,17 @@ def ingest_payload(
     plan_id: str | None = None,
     status: str | None = None,
 ) -> dict[str, Any]:
-    """The payload of an ingest job from the arguments of a command line.
+    """The payload of an ingest job from the arguments of a command line. ``fields`` are keyed as ``SUMMARY_OPTIONS``.
 
-    Raises JobError: ARGUMENT_INVALID when a text is missing, a label has no summary, or the importance is no number;
-    and as ``read_json_argument``.
+    Raises JobError: ARGUMENT_INVALID when a text is missing, a label has no summary, a summary is given in two ways, or
+    the importance is no number; and as ``read_json_argument``.
     """
-    labels = {"topic_id": topic_id, "session_id": session_id, "plan_id": plan_id, "status": status}
-    given = {name: value for name, value in labels.items() if value is not None}
+    given = _present(topic_id=topic_id, session_id=session_id, plan_id=plan_id, status=status)
+    if fields:
+        other = "--summary-json" if summary_json is not None else "--summary" if summary else None
+        _require_summary_alone(fields, other, user_message or assistant_message)
+        by_field: dict[str, Any] = {SUMMARY_OPTIONS[name][0]: value for name, value in fields.items()}
+        return {"summary": by_field | given | _weight(importance) | _present(created_at=timestamp)}
     if summary_json is not None:
         summary_fields = read_json_argument(summary_json)
         return {"summary": summary_fields | given}
@@ -158,18 +165,51 @@ def ingest_payload(
             raise JobError("ARGUMENT_INVALID", "With --summary the assistant message must hold the summary's text.")
         return {"summary_text": text, **given}
     if given:
-        raise JobError("ARGUMENT_INVALID", f"--{next(iter(given)).replace('_', '-')} goes with --summary.")
+        raise JobError("ARGUMENT_INVALID", f"{_option(next(iter(given)))} goes with a summary.")
     if not user_message or not assistant_message:
-        raise JobError("ARGUMENT_INVALID", "A conversation needs the user's and the assistant's message.")
+        remedy = "For a summary, give --topic and --context. See cognee-memory ingest --help."
+        message = "A conversation needs the user's and the assistant's message."
+        raise JobError("ARGUMENT_INVALID", message, remediation=remedy)
     conversation: dict[str, Any] = {"user_message": user_message, "assistant_message": assistant_message}
-    if importance is not None:
-        try:
-            conversation["importance"] = float(importance)
-        except ValueError:
-            raise JobError("ARGUMENT_INVALID", f"importance must be a number of 0 to 1, not {importance!r}.") from None
-    if timestamp is not None:
-        conversation["timestamp"] = timestamp
-    return {"conversation": conversation}
+    return {"conversation": conversation | _weight(importance) | _present(timestamp=timestamp)}
+
+
+def _require_summary_alone(fields: Mapping[str, Any], other: str | None, message: str | None) -> None:
+    """Raises JobError: ARGUMENT_INVALID if a summary by its fields lacks one, or comes with another way or a message.
+
+    ``other`` is the option of another way.
+    """
+    option = _option(next(iter(fields)))
+    if other is not None:
+        raise JobError("ARGUMENT_INVALID", f"{option} and {other} are two ways to give a summary. Use one of them.")
+    if message is not None:
+        shown = message if len(message) <= 40 else f"{message[:39]}…"
+        raise JobError(
+            "ARGUMENT_INVALID",
+            f"{option} gives a summary by its fields, so the message {shown!r} has no place.",
+            remediation="Put the text of each option in quotes. For a conversation, leave out the summary's options.",
+        )
+    for name in ("topic", "context"):
+        if name not in fields:
+            raise JobError("ARGUMENT_INVALID", f"A summary needs --topic and --context; {_option(name)} is missing.")
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _present(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _weight(importance: str | float | None) -> dict[str, float]:
+    """The field ``importance``, if it was given. Raises JobError: ARGUMENT_INVALID when it is no number."""
+    if importance is None:
+        return {}
+    try:
+        return {"importance": float(importance)}
+    except ValueError:
+        raise JobError("ARGUMENT_INVALID", f"importance must be a number of 0 to 1, not {importance!r}.") from None
 
 
 def read_json_argument(text: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
@@ -90,6 +90,24 @@ def topic_titles(workspace: Workspace, topic_ids: Sequence[str]) -> dict[str, st
     with reader_of(workspace).lists() as lists:
         newest = [] if lists is None else [(topic_id, lists.page(1, topic_id=topic_id)) for topic_id in topic_ids]
     return {topic_id: title(found[0]) for topic_id, found in newest if found}
+
+
+def topic_id_of(workspace: Workspace, wanted: str) -> str:
+    """The id of the topic with this title, if no topic has it as its id; any other text is returned as an id.
+
+    A topic's title is that of its newest memory; case is ignored. An unreadable store counts as empty, since the
+    command itself reports it. Raises JobError: ARGUMENT_INVALID when several topics have the title.
+    """
+    titled: list[str] = []
+    with suppress(JobError):
+        ids = [topic["topic_id"] for topic in topics(workspace)]
+        if wanted.lower() not in ids:
+            named = wanted.strip()[:80].casefold()
+            titled = [each for each, text in topic_titles(workspace, ids).items() if text.casefold() == named]
+    if len(titled) > 1:
+        message = f"{len(titled)} topics have the title {wanted!r}: {', '.join(titled[:5])}."
+        raise JobError("ARGUMENT_INVALID", message, remediation="Name one of these ids.")
+    return titled[0] if titled else wanted
 
 
 def recent(

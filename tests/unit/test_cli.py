@@ -27,6 +27,7 @@ from jobs.model import Record, encode, job_digest
 from jobs.parse import parse_job
 from worker.cli import main, parser
 from worker.terminal import command_table, display, job_views, kinds
+from worker.version import VERSION
 
 
 @pytest.fixture
@@ -174,7 +175,20 @@ def test_without_a_command_the_help_is_shown_as_wrong_usage(capsys: pytest.Captu
 
 def test_the_version_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out.startswith("version: ")
+    assert capsys.readouterr().out == f"version: {VERSION}\n"
+
+
+@pytest.mark.parametrize("arguments", [["--version", "--json"], ["--json", "--version"]])
+def test_a_program_reads_the_version_as_an_object(place: Place, arguments: list[str]) -> None:
+    done = place.python("-m", "worker.cli", *arguments)
+    assert done.returncode == 0
+    assert json.loads(done.stdout) == {"success": True, "version": VERSION}
+
+
+@pytest.mark.parametrize("arguments", [["--json", "topics"], ["topics", "--json"]])
+def test_json_may_be_asked_for_before_or_after_the_command(arguments: list[str]) -> None:
+    assert parsed(*arguments).json is True
+    assert parsed("topics").json is False
 
 
 @pytest.mark.parametrize(
@@ -361,10 +375,55 @@ def test_an_ingest_takes_a_summary_with_labels(place: Place) -> None:
     assert dropped["payload"] == {"summary_text": "Topic: A\nContext: B", "topic_id": "t", "status": "Final"}
 
 
+def test_a_summary_is_given_by_its_fields(place: Place) -> None:
+    place.json(
+        "ingest", "--no-start", "--job-id", "mine", "--topic", "Loans", "--context", "How long?",
+        "--decision", "A loan lasts 21 days.", "--decision", "A reader may renew twice.", "--rationale", "Novels.",
+        "--open-question", "Films?", "--next-step", "Ask.", "--reference", "#12", "--time-scope", "one talk",
+        "--plan-id", "plan-3", "--status", "Draft", "--importance", "0.5", "--timestamp", "2026-11-03T10:00:00Z",
+    )  # fmt: skip
+    dropped = json.loads(place.spool.dropped("mine").read_bytes())
+    assert dropped["payload"] == {
+        "summary": {
+            "topic": "Loans",
+            "context": "How long?",
+            "decisions": ["A loan lasts 21 days.", "A reader may renew twice."],
+            "rationale": ["Novels."],
+            "open_questions": ["Films?"],
+            "next_steps": ["Ask."],
+            "references": ["#12"],
+            "time_scope": "one talk",
+            "plan_id": "plan-3",
+            "status": "Draft",
+            "importance": 0.5,
+            "created_at": "2026-11-03T10:00:00Z",
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--topic", "A", "--context", "B", "--summary-json", "{}"], "--topic and --summary-json are two ways"),
+        (["--decision", "A", "--summary", "text"], "--decision and --summary are two ways"),
+        (["--topic", "A", "--context", "B", "--decision", "Use", "PostgreSQL"], "the message 'PostgreSQL'"),
+        (["--topic", "A", "--decision", "B"], "--context is missing"),
+        (["--context", "A"], "--topic is missing"),
+        (["Which", "database", "PostgreSQL"], "3 texts were given"),
+    ],
+)
+def test_an_ingest_of_two_forms_names_what_does_not_fit(place: Place, arguments: list[str], message: str) -> None:
+    done = place.cli("ingest", *arguments, "--no-start")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert not place.spool.root.exists() or spool.inbox(place.spool) == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [
         (["ingest", "only one"], 2),
+        (["ingest", "--topic", " ", "--context", "B"], 4),
         (["ingest", "a", "b", "--topic-id", "t"], 2),
         (["ingest", "a", "b", "--importance", "much"], 2),
         (["ingest", "a", "b", "--importance", "2"], 4),

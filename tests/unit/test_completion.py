@@ -9,9 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from fake_embedder import FakeEmbedder
 from harness import PATIENCE, PROJECT, Place
 
 from bridge import trust
+from bridge.memory import Content, Memory, Metadata
+from bridge.store.sqlite_store import SqliteStore
 from jobs import spool
 from jobs.errors import JobError
 from jobs.model import Record
@@ -86,6 +89,17 @@ def test_a_beginning_finds_jobs_that_are_not_among_the_newest(place: Place, monk
     given = argparse.Namespace(workspace=str(place.workspace.root), verb="show")
     assert set(completion.job_ids(given, prefix="")) == {"waits-1"}
     assert set(completion.job_ids(given, prefix="do")) == {"done-1"}
+
+
+def test_a_topic_is_offered_with_its_title(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(place.config))
+    now = "2026-11-20T12:00:00Z"
+    metadata = Metadata(topic_id="topic-263200d7", status="Active", created_at=now, updated_at=now)
+    store = SqliteStore(place.workspace, FakeEmbedder())
+    store.add([(Memory("a", 0, "summary", metadata, now, Content("发票号", "Context")), None)], now)
+    store.close()
+    given = argparse.Namespace(workspace=str(place.workspace.root))
+    assert completion.topics(given, prefix="topic-") == {"topic-263200d7": "发票号, 1 memory"}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])

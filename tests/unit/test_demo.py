@@ -1,4 +1,4 @@
-"""The demo's worker: none stays behind."""
+"""The demo: no worker stays behind, and what it shows of a hit is what holds."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_embedder import FakeEmbedder
 from harness import Place, is_running
 
+from bridge.embedding.config import EmbeddingConfig
+from bridge.memory import Content, Memory, Metadata
+from bridge.search.reader import Reader
+from bridge.store.sqlite_store import SqliteStore
+from jobs import clock
 from jobs.errors import JobError
 from worker.terminal import demo
 
@@ -31,3 +37,19 @@ def test_a_worker_that_does_not_start_in_time_is_ended(tmp_path: Path, monkeypat
     with pytest.raises(JobError, match="WORKER_START_FAILED"):
         demo._start_worker(place.workspace)
     assert not is_running(started[0].pid)
+
+
+def test_of_a_record_the_demo_shows_the_decision_that_holds_now(tmp_path: Path) -> None:
+    now = "2026-11-20T12:00:00Z"
+    place = Place(tmp_path)
+    later = "[Later] One push holds 100 events. supersedes One push holds 200 events."
+    decisions = ("[Earlier] One push holds 200 events.", "Devices sync hourly.", later)
+    metadata = Metadata(topic_id="sync", status="Active", created_at=now, updated_at=now)
+    store = SqliteStore(place.workspace, FakeEmbedder())
+    store.add([(Memory("a", 0, "summary", metadata, now, Content("Sync", "Sizes.", decisions)), None)], now)
+    store.close()
+    reader = Reader(place.workspace, EmbeddingConfig(cache_dir=tmp_path), lambda _: FakeEmbedder())
+    question = "How many events may one push hold?"
+    answer = reader.answer("retrieve", {"query": question, "relevance_floor": 0}, clock.parse(now))
+    assert answer["success"]
+    assert demo._best_decision(reader, question, answer["results"][0]) == "One push holds 100 events."

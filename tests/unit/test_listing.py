@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,28 @@ def test_topics_come_by_their_active_memories_and_five_are_worth_compacting(work
     assert (full["topic_id"], full["memories"], full["active"], full["worth_compacting"]) == ("full", 5, 5, True)
     assert (other["topic_id"], other["memories"], other["active"], other["worth_compacting"]) == ("other", 2, 1, False)
     assert (full["oldest"], full["newest"]) == (NOW, NOW)
+
+
+def test_a_topic_is_named_by_its_id_or_by_the_exact_title_of_its_newest_memory(workspace: Workspace) -> None:
+    store = SqliteStore(workspace, FakeEmbedder())
+
+    def titled(memory_id: str, topic_id: str, title: str) -> Memory:
+        return replace(summary(memory_id, topic_id), content=Content(title, "Context"))
+
+    store.add([(titled("x", "topic-263200d7", "发票号"), None), (titled("y", "y", "full"), None)], NOW)
+    assert (
+        listing.topic_id_of(workspace, " 发票号 ")
+        == listing.topic_id_of(workspace, "topic-263200d7")
+        == "topic-263200d7"
+    )
+    assert listing.topic_id_of(workspace, "full") == "full", "an id comes before a title"
+    assert listing.topic_id_of(workspace, "发票") == "发票", "no part of a title"
+    store.add([(titled("z", "z", "发票号"), None)], NOW)
+    store.close()
+    with pytest.raises(JobError, match="2 topics have the title '发票号': topic-263200d7, z"):
+        listing.topic_id_of(workspace, "发票号")
+    workspace.memory.joinpath("memory.db").write_bytes(b"damaged")
+    assert listing.topic_id_of(workspace, "发票号") == "发票号"
 
 
 def test_titles_are_of_what_is_named_and_of_what_goes_along(workspace: Workspace) -> None:

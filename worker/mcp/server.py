@@ -37,6 +37,7 @@ from .answer import Answer, error_text
 from .tools import INSTRUCTIONS, TOOLS, Tool, call
 
 _LOG_FORMAT = "%(levelname)s %(name)s %(message)s"  # no timestamp: the client keeps stderr
+_NOTE = "If the memory is empty, tell the user: {} in the arguments of this server."
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
@@ -50,8 +51,11 @@ class _WithoutTexts(logging.Formatter):
         return trace(ei[1])
 
 
-def serve(workspace: Workspace | JobError, version: str) -> NoReturn:
-    """Serve until the client disconnects, then end this process. Without a workspace, every call returns the error."""
+def serve(workspace: Workspace | JobError, version: str, note: str | None = None) -> NoReturn:
+    """Serve until the client disconnects, then end this process. Without a workspace, every call returns the error.
+
+    ``note`` is about this workspace; the instructions end with it.
+    """
     lines = logging.StreamHandler(sys.stderr)
     lines.setFormatter(_WithoutTexts(_LOG_FORMAT))
     logging.basicConfig(handlers=[lines], level=logging.WARNING)
@@ -59,7 +63,7 @@ def serve(workspace: Workspace | JobError, version: str) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     status = 0
     try:
-        anyio.run(_serve, server_of(workspace, version))
+        anyio.run(_serve, server_of(workspace, version, note))
     except BaseException as error:
         if not _client_has_gone(error):
             print(trace(error), file=sys.stderr, flush=True)  # noqa: T201 - for bug reports
@@ -69,7 +73,7 @@ def serve(workspace: Workspace | JobError, version: str) -> NoReturn:
     os._exit(status)
 
 
-def server_of(workspace: Workspace | JobError, version: str) -> Server[Any]:
+def server_of(workspace: Workspace | JobError, version: str, note: str | None = None) -> Server[Any]:
     """The server with its tools. Each call runs in its own thread, so a slow call does not delay the others."""
 
     async def list_tools(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
@@ -87,7 +91,7 @@ def server_of(workspace: Workspace | JobError, version: str) -> Server[Any]:
         "cognee-memory",
         version=version,
         title="Cognee memory",
-        instructions=INSTRUCTIONS,
+        instructions=INSTRUCTIONS if note is None else f"{INSTRUCTIONS}\n\n{_NOTE.format(note)}",
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )

@@ -18,6 +18,7 @@ queries as any other client does, and does not know how they are carried out. In
 ``open_page``: the command ``open``.
 ``demo``: the demo.
 ``completion``: shell completion.
+``worktree_note``: the note that a git worktree does not share the memory of its main checkout.
 ``output``: lines, tables, colours and questions to the user.
 ``progress``: the progress of a job while a command waits.
 ``display``: the common part of every answer; the views of the memory and the settings.

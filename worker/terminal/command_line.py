@@ -26,10 +26,11 @@ class CommandLineBuilder:
     def __init__(self) -> None:
         self.top = Parser(
             prog="cognee-memory",
-            usage="cognee-memory [-h] [--version] COMMAND ...",
+            usage="cognee-memory [-h] [--version] [--json] COMMAND ...",
             description="Long-term memory for a chat assistant. Jobs are dropped as files and run in the background.",
         )
         self.top.add_argument("--version", action="store_true", help="print the version")
+        self.top.add_argument("--json", action="store_true", help="print one JSON object; also after a command")
         self.commands = self.top.add_subparsers(dest="command", prog="cognee-memory", help=argparse.SUPPRESS)
         self.texts: dict[str, str] = {}
         self.needs: dict[str, Needs] = {}
@@ -63,8 +64,8 @@ class CommandLineBuilder:
             epilog=_epilog(examples, WITHOUT_A_WORKER[needs]),
         )
         group = parser.add_argument_group(EVERYWHERE)
-        kept: dict[str, Any] = {"default": argparse.SUPPRESS} if inherits_options else {}
-        add_workspace(group, **kept)
+        kept: dict[str, Any] = {"default": argparse.SUPPRESS}  # what was given before the command
+        add_workspace(group, **(kept if inherits_options else {}))
         if json:
             group.add_argument("--json", action="store_true", help="print one JSON object", **kept)
         group.add_argument("-h", "--help", action="help", help="show this help")

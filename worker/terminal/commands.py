@@ -70,9 +70,12 @@ def mcp(args: argparse.Namespace) -> Envelope:
     from ..mcp.server import serve
     from ..mcp.workspace_choice import chosen
     from ..version import VERSION
+    from .worktree_note import worktree_note
 
     workspace = workspace_of(args)
-    serve(workspace if args.workspace is not None else chosen(workspace, Path("~").expanduser()), VERSION)
+    if args.workspace is not None:
+        serve(workspace, VERSION)
+    serve(chosen(workspace, Path("~").expanduser()), VERSION, worktree_note(workspace))
 
 
 def memories_list(args: argparse.Namespace) -> Envelope:
@@ -86,7 +89,8 @@ def memories_list(args: argparse.Namespace) -> Envelope:
     status = None if args.status is None else words.get(args.status.lower())
     if args.status is not None and status is None:
         raise JobError("ARGUMENT_INVALID", f"There is no status {args.status!r}; one of {', '.join(get_args(Status))}.")
-    lines, total = listing.page(workspace, args.limit, before=args.after, topic_id=args.topic_id, status=status)
+    topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
+    lines, total = listing.page(workspace, args.limit, before=args.after, topic_id=topic_id, status=status)
     shown = lines[: args.limit]
     follows = shown[-1]["memory_number"] if len(lines) > args.limit else None
     return envelope.success(memories=shown, total=total, next=follows)
@@ -99,16 +103,19 @@ def memories_show(args: argparse.Namespace) -> Envelope:
 
 
 def topics(args: argparse.Namespace) -> Envelope:
-    """All topics, largest first."""
+    """All topics, largest first, each with the title of its newest memory."""
     workspace, _ = workspace_and_settings(args)
-    return envelope.success(topics=listing.topics(workspace))
+    rows = listing.topics(workspace)
+    titles = listing.topic_titles(workspace, [row["topic_id"] for row in rows])
+    return envelope.success(topics=[{**row, "title": titles.get(row["topic_id"], "")} for row in rows])
 
 
 def history(args: argparse.Namespace) -> Envelope:
     """The compactions, newest first. Raises JobError: ARGUMENT_INVALID when the limit is wrong."""
     workspace, _ = workspace_and_settings(args)
     require_positive(args.limit)
-    return envelope.success(compactions=listing.history(workspace, args.limit, args.topic_id))
+    topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
+    return envelope.success(compactions=listing.history(workspace, args.limit, topic_id))
 
 
 def export(args: argparse.Namespace) -> Envelope:

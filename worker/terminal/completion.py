@@ -94,9 +94,13 @@ def job_ids(workspace: Workspace, args: argparse.Namespace, prefix: str) -> Foun
 
 @_reading
 def topics(workspace: Workspace, _: argparse.Namespace, prefix: str) -> Found:
-    """The topic ids with this prefix, with their numbers of memories."""
-    fitting = [topic for topic in listing.topics(workspace) if topic["topic_id"].startswith(prefix)]
-    return {topic["topic_id"]: counted(topic["memories"], "memory") for topic in fitting[:_MOST]}
+    """The topic ids with this prefix, with their titles and numbers of memories."""
+    fitting = [topic for topic in listing.topics(workspace) if topic["topic_id"].startswith(prefix)][:_MOST]
+    titles = listing.topic_titles(workspace, [topic["topic_id"] for topic in fitting])
+    return {
+        topic["topic_id"]: f"{clean(titles.get(topic['topic_id'], ''))[:40]}, {counted(topic['memories'], 'memory')}"
+        for topic in fitting
+    }
 
 
 @_reading

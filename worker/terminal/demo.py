@@ -19,23 +19,25 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bridge import trust
+from bridge.compaction.record_draft import EARLIER, LATER, SUPERSEDES
 from bridge.interface import envelope
 from bridge.interface.question_arguments import with_settings
+from bridge.search.ranking import semantic_score
 from bridge.search.reader import Reader
 from bridge.settings import Settings
+from bridge.text.terms import query_terms
 from jobs import client, clock, launch
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.model import Record
 
 from .. import wording
-from . import display
 from .setup_view import provision_with_bar
 
 if TYPE_CHECKING:
     from bridge.interface.answer_shapes import RetrievalHit, RetrievalSuccess
 
-_PATIENCE_SECONDS = 120.0
+_PATIENCE_SECONDS = 600.0  # a busy machine takes minutes to import cognee
 _LOOK_SECONDS = 0.05
 
 
@@ -53,13 +55,16 @@ def demo(settings: Settings, *, keep: bool, quiet: bool) -> dict[str, Any]:
         worker = _start_worker(workspace)
         began = time.monotonic()
         ids = [_drop(workspace, job, clock.now()) for job in script["jobs"]]
-        console.print(f"Dropped {len(ids)} job files into .cognee_jobs/ by rename; the worker accepts them.")
+        console.print(f"Dropped {len(ids)} job files into .cognee_jobs/ by rename.")
+        console.print("The worker loads cognee and runs them; the first time, this takes some seconds.")
         records = _follow(workspace, ids, console)
         seconds = time.monotonic() - began
         memories = sum(1 for record in records if record.state == "succeeded")
         console.print(f"{memories} of {len(ids)} are in the memory and in cognee's graph after {seconds:.1f} s.\n")
-        answers = _ask_all(workspace, settings, script, console)
-        answers.append(_compact(workspace, settings, script["compaction"], console))
+        reader = Reader(workspace, settings.embedding)
+        reader.warm()
+        answers = _ask_all(reader, settings, script, console)
+        answers.append(_compact(workspace, reader, settings, script["compaction"], console))
     finally:
         code = _stop_worker(worker)
         if not keep:
@@ -67,6 +72,9 @@ def demo(settings: Settings, *, keep: bool, quiet: bool) -> dict[str, Any]:
             shutil.rmtree(root, ignore_errors=True)
     console.print(
         f"The worker has ended cleanly (exit status {code})." if code == 0 else f"The worker ended with {code}."
+    )
+    console.print(
+        "[dim]The whole answers: cognee-memory demo --json. Your own questions: cognee-memory demo --keep.[/dim]"
     )
     if keep:
         console.print(f'Play on: cognee-memory retrieve --workspace {root} "your question"')
@@ -135,43 +143,68 @@ def _follow(workspace: Workspace, ids: list[str], console: Console) -> list[Reco
             time.sleep(_LOOK_SECONDS)
 
 
-def _ask_all(
-    workspace: Workspace, settings: Settings, script: dict[str, Any], console: Console
-) -> list[dict[str, Any]]:
+def _ask_all(reader: Reader, settings: Settings, script: dict[str, Any], console: Console) -> list[dict[str, Any]]:
     answers = []
-    reader = Reader(workspace, settings.embedding)
     for question in script["questions"]:
         found = _ask(reader, settings, question["ask"], console, question["why"])
         answers.append({"question": question["ask"], **found})
-    shortest = min((found for found in answers if found["results"]), key=lambda found: found["total_tokens"])
-    console.print(f"The whole answer to “{shortest['question']}”, as an agent gets it:")
-    console.print_json(json.dumps({k: v for k, v in shortest.items() if k != "question"}))
-    console.print()
     again = script["question_about_age"]
     before = next(found for found in answers if found["question"] == again)
     after = _ask(reader, settings, again, console, "The same once more, with --preset contract.", preset="contract")
     answers.append({"question": again, **after})
-    console.print(_what_changed(before["results"], after["results"]))
-    console.print()
+    console.print(f"[dim]{_what_changed(before['results'], after['results'])}[/dim]\n")
     return answers
 
 
 def _ask(
     reader: Reader, settings: Settings, text: str, console: Console, why: str, preset: str | None = None
 ) -> RetrievalSuccess:
+    """Print a question, the best decision of the first hit, and which memory that is; returns the answer."""
     console.print(f"[bold]{text}[/bold]\n[dim]{why}[/dim]")
     began = time.monotonic()
     answer = reader.answer("retrieve", with_settings({"query": text, "preset": preset}, settings), clock.now())
+    took = (time.monotonic() - began) * 1000
     if not answer["success"]:
         raise JobError(answer["error_code"], answer["error"])
-    if not console.quiet:
-        display.hits(answer, clock.parse(answer["as_of"]))
-        took = (time.monotonic() - began) * 1000
-        console.print(f"[dim]{len(answer['results'])} of {answer['total_results']} shown, {took:.0f} ms[/dim]\n")
+    if not answer["results"]:
+        console.print("  No memory fits the question.\n")
+        return answer
+    hit = answer["results"][0]
+    when = wording.age(hit["source_created_at"] or hit["created_at"], clock.parse(answer["as_of"]))
+    console.print(f"  {_best_decision(reader, text, hit)}", markup=False)
+    console.print(
+        f"  [dim]#{hit['memory_number']} {hit['topic']}, {when} old, score {hit['score']:.3f};"
+        f" {wording.counted(answer['total_results'], 'memory')} found in {took:.0f} ms[/dim]\n"
+    )
     return answer
 
 
-def _compact(workspace: Workspace, settings: Settings, wanted: dict[str, Any], console: Console) -> dict[str, Any]:
+def _best_decision(reader: Reader, question: str, hit: RetrievalHit) -> str:
+    """The decision of a hit that fits the question best, by meaning and words as ``ranking`` weighs them.
+
+    A decision that a record marks as earlier no longer holds, and is left out. Of a legacy memory, the first line.
+    """
+    decisions = [
+        text.removeprefix(LATER).partition(SUPERSEDES)[0] if text.startswith(LATER) else text
+        for text in hit.get("decisions", [])
+        if not text.startswith(EARLIER)
+    ]
+    with reader.snapshot() as snapshot:
+        embedder = reader.embedder(snapshot) if snapshot is not None else None
+    if embedder is None or not decisions:
+        return hit["summary_text"].strip().splitlines()[0]
+    vector, *others = embedder.embed([question, *decisions])
+    words = [term.text.lower() for term in query_terms(question)]
+    fits = [
+        semantic_score(float(other @ vector), sum(word in text.lower() for word in words) / len(words))
+        for text, other in zip(decisions, others, strict=True)
+    ]
+    return decisions[fits.index(max(fits))]
+
+
+def _compact(
+    workspace: Workspace, reader: Reader, settings: Settings, wanted: dict[str, Any], console: Console
+) -> dict[str, Any]:
     """Preview a compaction, apply it, and run the query again."""
 
     def run(**payload: Any) -> Mapping[str, Any]:
@@ -196,7 +229,6 @@ def _compact(workspace: Workspace, settings: Settings, wanted: dict[str, Any], c
             console.print(f"  {side}, {age}: {conflict[side]['text']}", markup=False)
     done = run(preview_digest=seen["preview_digest"])
     console.print(f"Applied what was shown: memory #{done['memory_number']} supersedes {len(done['superseded'])}.\n")
-    reader = Reader(workspace, settings.embedding)
     answer = _ask(reader, settings, wanted["ask"], console, "The record answers for them; restore would undo it.")
     return {"question": wanted["ask"], **answer}
 

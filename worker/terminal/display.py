@@ -146,13 +146,16 @@ def topics(answer: Envelope) -> None:
         return
     now = clock.now()
     rows = [
-        (t["topic_id"], str(t["active"]), str(t["decision_records"]), str(t["superseded"]), str(t["drafts"]),
-         f"{t['characters']:,}", age(t["oldest"], now), age(t["newest"], now), "yes" if t["worth_compacting"] else "")
+        (t["topic_id"], shortened(t["title"], 48), str(t["active"]), str(t["decision_records"]),
+         str(t["superseded"]), str(t["drafts"]), f"{t['characters']:,}", age(t["oldest"], now), age(t["newest"], now),
+         "yes" if t["worth_compacting"] else "")
         for t in answer["topics"]
     ]  # fmt: skip
-    columns = ("topic", "active", "records", "superseded", "drafts", "characters", "oldest", "newest", "compact")
+    columns = (
+        "topic", "title", "active", "records", "superseded", "drafts", "characters", "oldest", "newest", "compact",
+    )  # fmt: skip
     optional_columns = ("drafts", "characters", "superseded", "oldest", "records")
-    table(columns, rows, right=columns[1:8], wraps=("topic",), optional_columns=optional_columns)
+    table(columns, rows, right=columns[2:9], wraps=("topic", "title"), optional_columns=optional_columns)
     full = [t["topic_id"] for t in answer["topics"] if t["worth_compacting"]]
     if full:
         say(f"{counted(len(full), 'topic')} worth compacting: cognee-memory compact {full[0]} --preview")

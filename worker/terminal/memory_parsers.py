@@ -29,8 +29,8 @@ def ingest(builder: CommandLineBuilder) -> None:
         "submit a conversation or a summary, and return at once",
         [
             'cognee-memory ingest "Which database?" "PostgreSQL: it has row-level security."',
+            'cognee-memory ingest --topic Database --context "Which one?" --decision "PostgreSQL." --wait',
             "cognee-memory ingest --summary-json summary.json --wait",
-            'cognee-memory ingest --summary "$(cat summary.txt)" --topic-id db',
         ],
         needs="starts",
     )
@@ -167,7 +167,7 @@ def memories(builder: CommandLineBuilder) -> None:
         ["cognee-memory memories list", "cognee-memory memories list --status Draft --limit 10"],
         parent=verbs,
     )
-    listing.add_argument("--topic-id", metavar="ID", help="only this topic")
+    listing.add_argument("--topic-id", metavar="TOPIC", help="only this topic: its id or its exact title")
     listing.add_argument("--status", metavar="WORD", help="only this status: Active, DecisionRecord, Superseded, Draft")
     limit(listing, "memories")
     listing.add_argument("--after", metavar="NUMBER", type=int, help="continue after this number: only older memories")
@@ -203,7 +203,7 @@ def history(builder: CommandLineBuilder) -> None:
         "list the compactions, newest first, with their conflicts",
         ["cognee-memory history --topic-id auth"],
     )
-    parser.add_argument("--topic-id", metavar="ID", help="only this topic")
+    parser.add_argument("--topic-id", metavar="TOPIC", help="only this topic: its id or its exact title")
     limit(parser, "compactions")
 
 
@@ -244,7 +244,7 @@ def compact(builder: CommandLineBuilder) -> None:
         ],
         more="A preview shows the result and changes nothing. With its digest, exactly that preview is applied.",
     )
-    parser.add_argument("topic_id", metavar="TOPIC", nargs="?", help="the topic's id")
+    parser.add_argument("topic_id", metavar="TOPIC", nargs="?", help="the topic's id or its exact title")
     parser.add_argument("--topic-id", dest="named_topic", metavar="ID", help="the same, as an option")
     parser.add_argument("--preview", action="store_true", help="show the result, and change nothing")
     parser.add_argument("--preview-digest", metavar="DIGEST", help="apply exactly this preview")
@@ -271,7 +271,7 @@ def forget(builder: CommandLineBuilder) -> None:
         more="This cannot be undone.",
     )
     parser.add_argument("memory_ids", nargs="*", metavar="ID", help="ids or numbers of memories")
-    parser.add_argument("--topic-id", metavar="ID", help="all memories of a topic")
+    parser.add_argument("--topic-id", metavar="TOPIC", help="all memories of a topic: its id or its exact title")
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 

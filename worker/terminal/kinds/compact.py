@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from bridge.search import listing
 from jobs.errors import JobError
 
 from ...wording import counted
@@ -30,6 +31,7 @@ def run(args: argparse.Namespace) -> Envelope:
         raise JobError("ARGUMENT_INVALID", "Name one topic: by itself, or with --topic-id.")
     if topic_id is None:
         raise JobError("ARGUMENT_INVALID", "Name the topic.", remediation="List them: cognee-memory topics.")
+    topic_id = listing.topic_id_of(workspace, topic_id)
     payload = {"topic_id": topic_id, "preview": args.preview, "preview_digest": args.preview_digest}
     return submit_job(args, workspace, settings, "compact", without_none(payload))
 

@@ -23,11 +23,12 @@ def run(args: argparse.Namespace) -> Envelope:
     if bool(args.memory_ids) == (args.topic_id is not None):
         raise JobError("ARGUMENT_INVALID", "Name the memories, or with --topic-id a topic; not both.")
     ids = [listing.id_of(workspace, wanted) for wanted in args.memory_ids]
+    topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
     if not args.yes:
-        titles = listing.titles(workspace, ids, args.topic_id)
+        titles = listing.titles(workspace, ids, topic_id)
         unconfirmed = "Forgetting cannot be undone; not confirmed."
         terminal.confirm(args.json, titles, "memory", "Forget for good, wherever they lie?", unconfirmed)
-    payload = {"memory_ids": ids or None, "topic_id": args.topic_id}
+    payload = {"memory_ids": ids or None, "topic_id": topic_id}
     return submit_job(args, workspace, settings, "forget", without_none(payload))
 
 

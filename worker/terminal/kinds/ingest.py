@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from bridge.interface.submission import payload_of
+from jobs.errors import JobError
 
 from ...wording import counted
 from ..job_commands import submit_job
@@ -13,8 +14,12 @@ from ..process_commands import workspace_and_settings
 
 
 def run(args: argparse.Namespace) -> Envelope:
-    """Submit the job; returns its envelope. Raises as ``payload_of``."""
+    """Submit the job; returns its envelope. Raises as ``payload_of``; and JobError: ARGUMENT_INVALID for a third
+    message."""
     workspace, settings = workspace_and_settings(args)
+    if len(args.messages) > 2:
+        message = f"A conversation has two messages, and {len(args.messages)} texts were given."
+        raise JobError("ARGUMENT_INVALID", message, remediation="Put each text in quotes.")
     args.user_message, args.assistant_message = [*args.messages, None, None][:2]
     payload = payload_of(args)
     return submit_job(args, workspace, settings, "ingest", payload, job_id=args.job_id)
