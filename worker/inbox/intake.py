@@ -206,7 +206,7 @@ class Intake:
     def _read(self, entry: spool.Entry) -> tuple[Job, os.stat_result]:
         self._provenance.require_own(entry.path)
         if entry.name is None or not is_job_id(entry.name):
-            raise JobError("NAME_INVALID", f"{entry.path.name[:100]!r} does not name a job.")
+            raise JobError("NAME_INVALID", f"{self._shown(entry)!r} does not name a job.")
         data, status = plain_files.read_plain(entry.path, self._limits.max_job_bytes)
         job = parse_job(entry.name, data, max_attempts=self._limits.max_attempts, test_jobs=self._limits.test_jobs)
         if self._limits.redact_secrets:
@@ -275,9 +275,7 @@ class Intake:
         self._postponed[entry.path.name] = (_stamp(entry), time.monotonic() + seconds)
 
     def _shown(self, entry: spool.Entry) -> str:
-        """The file's name for the log, without secrets, at most 100 characters."""
-        name = spool.printable_name(entry.path)
-        return (redaction.clean_name(name) if self._limits.redact_secrets else name)[:100]
+        return redaction.shown_name(entry.path, redacts=self._limits.redact_secrets)
 
     def _is_postponed(self, entry: spool.Entry) -> bool:
         stamp, until = self._postponed.get(entry.path.name, (None, 0.0))
