@@ -21,6 +21,7 @@ BLEND_HALF_LIFE = 30.0
 """The half-life in days of the blend mode, unless a preset is given; its recency floor is 0."""
 NO_BUDGET = 1_000_000
 """The ``max_tokens`` that cuts no ordinary answer, for tables that do not show the texts."""
+LONGEST_QUERY = 100_000  # characters; a longer one would take seconds, and the search uses little of it
 MOST_IDS = 200
 """The most ids that ``explain`` takes."""
 
