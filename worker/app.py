@@ -317,9 +317,12 @@ class Worker:
         self._pruning.begun(time.monotonic(), added)
         keep = retention.RetentionLimits.from_settings(self._settings)
         is_live = lambda job_id: self._ledger.get(job_id) is not None  # noqa: E731
-        if not retention.prune_all(self._workspace, keep, is_live, time.time(), _PRUNE_SECONDS):
+        room = retention.prune_all(self._workspace, keep, is_live, time.time(), _PRUNE_SECONDS)
+        if room is None:
             self._pruning.ask()
             self._wake.set()
+        else:
+            self._pruning.ended(room)
 
     def _stop_if_done(self) -> None:
         """Stop when drained; or when idle for long enough, unless a person started the worker."""

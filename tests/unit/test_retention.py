@@ -122,7 +122,7 @@ def test_what_goes_is_exactly_what_is_over(
 # --- when ---
 
 
-def test_it_is_time_at_the_start_every_hour_when_asked_and_after_so_many_additions() -> None:
+def test_it_is_time_at_the_start_every_hour_when_asked_and_when_the_limits_are_exceeded() -> None:
     table = Timetable()
     assert table.is_due(5.0, 0)
     table.begun(5.0, 0)
@@ -131,6 +131,9 @@ def test_it_is_time_at_the_start_every_hour_when_asked_and_after_so_many_additio
     assert table.is_due(5.0, 250)
     table.begun(5.0, 250)
     assert not table.is_due(5.0, 499)
+    table.ended(1000)
+    assert not table.is_due(5.0, 250 + 1249)
+    assert table.is_due(5.0, 250 + 1250)
     table.ask()
     assert table.is_due(5.0, 250)
 
@@ -439,10 +442,11 @@ def test_all_goes_in_one_call_unless_its_time_is_over(workspace: Workspace, plac
     for number in range(1100):
         place.record(f"job-{number}").write_bytes(encode(ended_record(f"job-{number}")))
     left = replace(KEEP, ended_jobs=20)
-    assert not prune_all(workspace, left, lambda job_id: False, SECONDS, 0.0)
+    assert prune_all(workspace, left, lambda job_id: False, SECONDS, 0.0) is None
     assert len(there(place)) == 100
-    assert prune_all(workspace, left, lambda job_id: False, SECONDS, 3600.0)
+    assert prune_all(workspace, left, lambda job_id: False, SECONDS, 3600.0) == 0
     assert len(there(place)) == 20
+    assert prune_all(workspace, KEEP, lambda job_id: False, SECONDS, 3600.0) == 80
 
 
 def test_a_flood_of_rejections_stays_within_the_limit_and_a_constant(tmp_path: Path) -> None:
@@ -460,9 +464,11 @@ def test_a_flood_of_rejections_stays_within_the_limit_and_a_constant(tmp_path: P
         most = max(most, len(there(workspace.spool)), len(list(workspace.spool.rejected.iterdir())) // 2)
         if table.is_due(0.0, len(codes)):
             table.begun(0.0, len(codes))
-            assert prune_all(workspace, keep, lambda job_id: False, SECONDS, 3600.0)
+            room = prune_all(workspace, keep, lambda job_id: False, SECONDS, 3600.0)
+            assert room is not None
+            table.ended(room)
     assert most <= 50 + 500
-    assert prune_all(workspace, keep, lambda job_id: False, SECONDS, 3600.0)
+    assert prune_all(workspace, keep, lambda job_id: False, SECONDS, 3600.0) == 0
     assert len(there(workspace.spool)) == len(list(workspace.spool.rejected.iterdir())) // 2 == 50
 
 

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 _DAY = 86_400.0
 _HOUR_SECONDS = 3600.0
-_MOST_ADDED = 250  # things that end or are rejected between two prunings, so that a flood exceeds the limits by little
+_MOST_EXCESS = 250  # things that end or are rejected between two prunings at the limits, which a flood exceeds so much
 _TOGETHER = 1000
 
 
@@ -74,7 +74,8 @@ def expired_jobs(
 
 
 class Timetable:
-    """When a worker prunes: at its start, every hour, and after 250 things that ended or were rejected.
+    """When a worker prunes: at its start, every hour, and when 250 things more have ended or been rejected than there
+    was room for.
 
     All times are in seconds of one monotonic clock.
     """
@@ -82,14 +83,19 @@ class Timetable:
     def __init__(self) -> None:
         self._next = 0.0
         self._added = 0
+        self._room = 0
 
     def is_due(self, now: float, added: int) -> bool:
         """Whether to prune. ``added``: how many things have ended or been rejected since the worker's start."""
-        return now >= self._next or added - self._added >= _MOST_ADDED
+        return now >= self._next or added - self._added >= self._room + _MOST_EXCESS
 
     def begun(self, now: float, added: int) -> None:
         """A pruning begins now."""
-        self._next, self._added = now + _HOUR_SECONDS, added
+        self._next, self._added, self._room = now + _HOUR_SECONDS, added, 0
+
+    def ended(self, room: int) -> None:
+        """The pruning has removed everything that exceeded the limits, which leave so much ``room``."""
+        self._room = room
 
     def ask(self) -> None:
         """Prune as soon as possible."""
@@ -98,16 +104,24 @@ class Timetable:
 
 def prune_all(
     workspace: Workspace, keep: RetentionLimits, is_live: Callable[[str], bool], now: float, seconds: float
-) -> bool:
+) -> int | None:
     """Call ``prune`` until nothing exceeds the limits, and begin no further call after so many seconds.
 
-    Returns whether nothing is left.
+    Returns how many jobs or rejected files can be added before one of the limits is reached; None if time was up.
     """
     until = time.monotonic() + seconds
     while prune(workspace, keep, is_live, now):
         if time.monotonic() >= until:
-            return False
-    return True
+            return None
+    jobs, rejected = (len(_by_name(folder)) for folder in (workspace.spool.results, workspace.spool.rejected))
+    return max(0, min(keep.ended_jobs - jobs, keep.rejected_files - rejected // 2))
+
+
+def _by_name(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 - of ten thousand files only the number is of interest
+    except FileNotFoundError:
+        return []
 
 
 def prune(
