@@ -21,6 +21,8 @@ BLEND_HALF_LIFE = 30.0
 """The half-life in days of the blend mode, unless a preset is given; its recency floor is 0."""
 NO_BUDGET = 1_000_000
 """The ``max_tokens`` that cuts no ordinary answer, for tables that do not show the texts."""
+MAX_QUERY_CHARS = 100_000
+"""The length of the longest question. A longer one would take seconds, and the search uses little of it."""
 MAX_IDS = 200
 """The most ids that ``explain`` takes."""
 

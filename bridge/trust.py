@@ -114,6 +114,27 @@ def _tracked_store(workspace: Workspace, tracked: git_index.Tracked) -> str | No
     return None
 
 
+def files_from_elsewhere(workspace: Workspace, config_folder: Path) -> frozenset[str]:
+    """The names of the files in the inbox that a worker will reject for where they come from. Changes nothing.
+
+    Raises OSError, and ValueError for a damaged list of earlier files.
+    """
+    from jobs import earlier_files, spool  # not at the top: the query path does not need them
+
+    paths = workspace.spool
+    if not paths.root.is_dir():
+        return frozenset()
+    waiting = [entry.path for entry in spool.inbox(paths)]
+    if not waiting or _listed(config_folder, _read_marker(workspace, paths.root)) is None:
+        return frozenset(path.name for path in waiting)
+    earlier, tracked = earlier_files.read(paths), git_index.tracked(workspace)
+    return frozenset(
+        path.name
+        for path in waiting
+        if earlier_files.is_listed(path, earlier) or path.relative_to(workspace.root).as_posix() in tracked
+    )
+
+
 def require_trusted(workspace: Workspace, config_folder: Path) -> TrustState:
     """The trust state of a workspace that may be opened.
 

@@ -234,6 +234,16 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         "Add it: cognee-memory doctor --fix.", "add .gitignore",
     ),
     Diagnostic(
+        "FILES_TRACKED", _P, "warning",
+        "git tracks files in the program's folders: who clones the repository gets them, and a pull can bring jobs.",
+        "Take them out of the repository: git rm -r --cached .cognee_jobs .cognee_memory .cognee_system .cognee_data.",
+    ),
+    Diagnostic(
+        "WORKSPACE_SHARED", _P, "warning",
+        "Other members of a group may write to a folder that the workspace is in, and so can replace its files.",
+        "Take the right to write from the group: chmod g-w FOLDER; or set the sticky bit: chmod +t FOLDER.",
+    ),
+    Diagnostic(
         "PARTS_LEFT", _P, "note", "Temporary files of unfinished writes are more than a day old.",
         "Remove them: cognee-memory doctor --fix.", "remove parts",
     ),
@@ -351,6 +361,12 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
     Diagnostic(
         "JOBS_REJECTED", _Q, "warning", "Files were rejected because they could not become jobs.",
         "The reason is beside each file in .cognee_jobs/rejected.",
+    ),
+    Diagnostic(
+        "JOBS_FROM_ELSEWHERE", _Q, "warning",
+        "Job files came with a repository, or were there before this folder was yours. They do not run.",
+        "Read each one. To run it after it was rejected: cognee-memory jobs retry <job_id>. To remove it: cognee-memory"
+        " jobs dismiss <job_id>.",
     ),
     Diagnostic(
         "JOBS_RETRYING", _Q, "warning", "Jobs have been retried for more than an hour.",

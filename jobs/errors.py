@@ -39,6 +39,10 @@ def _table(*kinds: ErrorKind) -> dict[str, ErrorKind]:
 
 _R, _T, _W, _G = Reaction.REJECT, Reaction.RETRY, Reaction.WAIT, Reaction.GIVE_UP
 
+# The codes of files that may come from somebody else. Each must be read before it is run, so no request about many jobs
+# means them, unless it names the code.
+BROUGHT = frozenset({"FILE_NOT_TRUSTED", "FILE_TRACKED"})
+
 ERRORS: dict[str, ErrorKind] = _table(
     # --- a file that cannot become a job ---
     ErrorKind(

@@ -251,6 +251,7 @@ def reject(
             else:
                 with suppress(FileNotFoundError):  # its writer removed it meanwhile; the reason stays
                     files.rename(entry.path, target)
+                    _make_private(target)
     except OSError as failure:
         if failure.errno not in IMMOVABLE:
             with suppress(OSError):
@@ -259,6 +260,16 @@ def reject(
                     files.remove(target)
         raise
     return target
+
+
+def _make_private(kept: Path) -> None:
+    """Close a plain file to other users. A file that also has a name elsewhere keeps its mode, which it has there too.
+
+    Never fails: the folder is closed to others anyway.
+    """
+    with suppress(OSError):
+        if plain_files.is_own_file(kept):
+            kept.chmod(0o600)
 
 
 def _free_names(spool: SpoolPaths, name: str) -> tuple[Path, Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MAX_IDS, Argument
+from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MAX_IDS, MAX_QUERY_CHARS, Argument
 from bridge.memory import STATUS_WORDS, TOPIC_ID
 from bridge.search.question import BOOLEANS
 from jobs.errors import ERRORS
@@ -38,6 +38,7 @@ def _choice(options: tuple[str, ...]) -> Schema:
 _TIME = {"anyOf": [text_schema(format="date-time"), _NULL], "description": "ISO 8601; without an offset it is UTC."}
 _TOPIC = {"anyOf": [text_schema(pattern=f"^{TOPIC_ID.pattern}$"), _NULL]}
 _FILLED = text_schema(pattern=r"\S")
+_QUERY = text_schema(pattern=r"\S", maxLength=MAX_QUERY_CHARS)
 
 _FLAG = {"anyOf": [{"type": "boolean"}, {"enum": [*BOOLEANS, 1, 0, None]}]}
 
@@ -62,7 +63,7 @@ def _argument(argument: Argument) -> Schema:
 
 
 _QUESTION: Schema = {name: _argument(argument) for name, argument in ARGUMENTS.items()} | {
-    "query": _FILLED,
+    "query": _QUERY,
     "until": {**_TIME, "description": "ISO 8601; after `since`."},
     "as_of": {**_TIME, "description": "When ages are measured; now, where it is not given."},
 }
@@ -84,7 +85,7 @@ def question_body(verb: str) -> Schema:
         "include_pack_context": {"type": ["boolean", "null"]},
         "limit": {"type": ["integer", "null"], "minimum": least, "maximum": most},
     }
-    by_query = {"required": ["query"], "properties": {"query": _FILLED}}
+    by_query = {"required": ["query"], "properties": {"query": _QUERY}}
     by_ids = {"required": ["ids"], "properties": {"ids": ids}}
     return {**schema, "anyOf": [by_query, by_ids]}
 

@@ -6,9 +6,9 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from bridge import git_index, trust
 from bridge.graph import llm
 from bridge.privacy.masking import trace
 from bridge.settings import Settings
@@ -42,8 +42,7 @@ log = logging.getLogger(__name__)
 _REQUEST_PAUSE_SECONDS = 0.05  # while a request waits for the running job
 _GROWING_PAUSE_SECONDS = 0.25
 _RECONCILE_SECONDS = 30.0
-_PRUNE_SECONDS = 3600.0
-_PRUNE_TOGETHER = 200
+_PRUNE_SECONDS = 1.0  # of a scan at most; then files and requests are handled before the rest
 _MAINTENANCE_PAUSE_SECONDS = 30.0
 _LAST_PRIORITY = -1000
 
@@ -105,8 +104,12 @@ class Worker:
             test_jobs=settings.test_jobs,
             redact_secrets=settings.redact_secrets,
         )
-        rejected = partial(counters.count, "jobs_rejected")
-        self._intake = Intake(paths, self._ledger, limits, self._enqueue_announced, rejected=rejected)
+        self._count = counters.count
+        self._rejections = 0
+        self._pruning = retention.Timetable()
+        self._intake = Intake(paths, self._ledger, limits, self._enqueue_announced, rejected=self._rejected)
+        self._git = git_index.GitIndex(workspace)
+        self._tracked = git_index.NOTHING
         self._control = Control(
             paths,
             self._ledger,
@@ -118,7 +121,7 @@ class Worker:
         )
         self._endpoint = Endpoint(workspace, settings, changed.set, counters=counters)
         now = time.monotonic()
-        self._active_at = self._next_maintenance = self._next_prune = now
+        self._active_at = self._next_maintenance = now
         self._next_reconcile = now + _RECONCILE_SECONDS
         facts: schema.WorkerFacts = {
             "version": VERSION,
@@ -144,6 +147,10 @@ class Worker:
 
     def _enqueue_announced(self) -> None:
         self._queue.put_many((record.job_id, record.priority) for record in self._ledger.take_announced())
+
+    def _rejected(self, code: str) -> None:
+        self._rejections += 1
+        self._count("jobs_rejected", code)
 
     def _is_committed(self, record: Record) -> bool:
         """Whether a job's change is committed."""
@@ -186,7 +193,7 @@ class Worker:
         self._announce()
 
     def _prune_now(self, request: dict[str, Any]) -> None:
-        self._next_prune = time.monotonic()
+        self._pruning.ask()
 
     def _announce(self) -> None:
         state: schema.WorkerState = (
@@ -242,6 +249,9 @@ class Worker:
             self.stop()
             self._child.end_for_good()
             return
+        self._try(self._require_trusted)
+        if self._stop.is_set():
+            return
         steps = (
             self._scan_inbox,
             self._control.scan,
@@ -254,6 +264,21 @@ class Worker:
         )
         for step in steps:
             self._try(step)
+
+    def _require_trusted(self) -> None:
+        """Stop at once if the workspace is no longer trusted. Looked at whenever git's index has changed: a pull may
+        have replaced a store or a record."""
+        tracked = self._git.tracked()
+        if tracked is self._tracked:
+            return
+        self._tracked = tracked
+        foreign = trust.inspect_trust(self._workspace, self._settings.config_folder).foreign
+        if foreign is not None:
+            log.error(
+                "%s Stopping at once; the running jobs are interrupted and wait. See cognee-memory doctor", foreign
+            )
+            self.stop()
+            self._child.end_for_good()
 
     @staticmethod
     def _try(step: Callable[[], object]) -> None:
@@ -286,16 +311,18 @@ class Worker:
             self._queue.put(MAINTENANCE, _LAST_PRIORITY)
 
     def _prune(self) -> None:
-        if time.monotonic() < self._next_prune:
+        added = self._rejections + self._ledger.ended_jobs()
+        if not self._pruning.is_due(time.monotonic(), added):
             return
+        self._pruning.begun(time.monotonic(), added)
         keep = retention.RetentionLimits.from_settings(self._settings)
-        self._next_prune = time.monotonic() + _PRUNE_SECONDS
-        count = retention.prune(
-            self._workspace, keep, lambda job_id: self._ledger.get(job_id) is not None, time.time(), _PRUNE_TOGETHER
-        )
-        if count >= _PRUNE_TOGETHER:  # more may be due
-            self._next_prune = time.monotonic()
+        is_live = lambda job_id: self._ledger.get(job_id) is not None  # noqa: E731
+        room = retention.prune_all(self._workspace, keep, is_live, time.time(), _PRUNE_SECONDS)
+        if room is None:
+            self._pruning.ask()
             self._wake.set()
+        else:
+            self._pruning.ended(room)
 
     def _stop_if_done(self) -> None:
         """Stop when drained; or when idle for long enough, unless a person started the worker."""

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from jobs import clock
+from jobs.errors import BROUGHT
 
 MIB = 1024 * 1024  # bytes
 
@@ -55,7 +56,7 @@ def shortened(value: Any, length: int) -> str:
 
 
 def of_all(remedy: str, cause: Mapping[str, Any]) -> str:
-    """The remedy for one job, rewritten for all jobs of a cause."""
-    return remedy.replace("jobs retry <job_id>", f"jobs retry --error {cause['code']}").replace(
-        "<job_id>", str(cause["newest_job_id"])
-    )
+    """The remedy for one job, rewritten for all jobs of a cause; files from elsewhere are run one by one."""
+    if cause["code"] not in BROUGHT:
+        remedy = remedy.replace("jobs retry <job_id>", f"jobs retry --error {cause['code']}")
+    return remedy.replace("<job_id>", str(cause["newest_job_id"]))

@@ -15,7 +15,7 @@ from jobs import clock
 from jobs.errors import JobError
 from jobs.spelling import encodable
 
-from ..argument_table import ARGUMENTS, BLEND_HALF_LIFE, PRESETS, Legacy, Preset
+from ..argument_table import ARGUMENTS, BLEND_HALF_LIFE, MAX_QUERY_CHARS, PRESETS, Legacy, Preset
 from ..memory import STATUS_WORDS, is_topic_id
 from .catalogue import Filters
 from .ranking import Ranking
@@ -50,7 +50,7 @@ def parse_question(arguments: dict[str, Any], now: datetime) -> Question:
     """The question from raw arguments (text or numbers; ``None`` means not given).
 
     Numbers out of range are clamped, with an entry in ``warnings``. Raises JobError: ARGUMENT_INVALID when an argument
-    has a wrong type or value, QUERY_EMPTY when the query has no text.
+    has a wrong type or value or the query is too long, QUERY_EMPTY when the query has no text.
     """
     query = arguments.get("query")
     if query is not None and not isinstance(query, str):
@@ -58,6 +58,8 @@ def parse_question(arguments: dict[str, Any], now: datetime) -> Question:
     query = encodable(query or "").strip()
     if not query:
         raise JobError("QUERY_EMPTY")
+    if len(query) > MAX_QUERY_CHARS:
+        raise JobError("ARGUMENT_INVALID", f"query has {len(query):,} characters; it may have {MAX_QUERY_CHARS:,}.")
     warnings: list[str] = []
     preset: Preset = _choice(arguments, "preset") or "contract"
     mode = _choice(arguments, "ranking_mode")

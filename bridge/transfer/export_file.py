@@ -7,7 +7,7 @@ them.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, cast
 
@@ -61,6 +61,7 @@ def inspect(file: BinaryIO, slices: Slices) -> Checked:
     Raises JobError: IMPORT_INVALID for the first wrong line, with its number in ``details``.
     """
     checked = Checked()
+    records: dict[str, tuple[int, tuple[str, ...]]] = {}
     for number, line in lines(file):
         slices.advance(1)
         if isinstance(line, ExportEnd):
@@ -72,13 +73,34 @@ def inspect(file: BinaryIO, slices: Slices) -> Checked:
         if memory.id in checked.ids:
             raise invalid(number, f"The memory {memory.id} was there in an earlier line.")
         checked.ids.add(memory.id)
+        if memory.sources:
+            records[memory.id] = number, memory.sources
         checked.named |= {*memory.sources, *([line.migrated_from] if line.migrated_from else [])}
         checked.memories += 1
         if memory.number <= values.MAX_KEPT:
             checked.highest_number = max(checked.highest_number, memory.number)
         if _strays(line, memory):
             checked.strays.append(number)
+    for record_id in sources_in_a_circle({record_id: sources for record_id, (_, sources) in records.items()}):
+        raise invalid(records[record_id][0], f"The record {record_id} merged itself, or a record that merged it.")
     return checked
+
+
+def sources_in_a_circle(sources: Mapping[str, Sequence[str]]) -> list[str]:
+    """The records that are among their own sources, at once or through other records, and those that merged one of
+    them. ``sources``: record id -> ids of the memories that it merged."""
+    waits = {record: sum(source in sources for source in merged) for record, merged in sources.items()}
+    merged_by: dict[str, list[str]] = {}
+    for record, merged in sources.items():
+        for source in merged:
+            merged_by.setdefault(source, []).append(record)
+    ready = [record for record, count in waits.items() if not count]
+    while ready:
+        for record in merged_by.get(ready.pop(), ()):
+            waits[record] -= 1
+            if not waits[record]:
+                ready.append(record)
+    return [record for record, count in waits.items() if count]
 
 
 def lines(file: BinaryIO) -> Iterator[tuple[int, Line]]:

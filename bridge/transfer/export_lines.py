@@ -25,7 +25,8 @@ MemoryId = Annotated[
 ]
 Number = Annotated[StrictInt, Field(ge=1, le=2**31 - 1)]
 Count = Annotated[StrictInt, Field(ge=0)]
-Words = list[Text] | None
+MAX_ENTRIES = 300_000  # of a list: more than a job file of 1 MiB has
+Words = Annotated[list[Text], Field(max_length=MAX_ENTRIES)] | None
 
 
 class ExportCounts(Model):
@@ -111,7 +112,9 @@ class RecordMetadata(_StructuredMetadata):
 
     type: Literal["decision_record"]
     status: Literal["DecisionRecord", "Superseded"] | None = Field(default=None, description="Absent: DecisionRecord.")
-    compaction_source: list[MemoryId] | None = Field(default=None, description="The memories that it merged.")
+    compaction_source: Annotated[list[MemoryId], Field(max_length=MAX_ENTRIES)] | None = Field(
+        default=None, description="The memories that it merged."
+    )
 
 
 class _ExportedMemory(Model):

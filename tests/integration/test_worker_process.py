@@ -465,6 +465,34 @@ def test_a_worker_whose_lock_was_removed_leaves(tmp_path: Path) -> None:
         assert worker.process.wait(PATIENCE) == 0
 
 
+def test_a_worker_stops_when_git_begins_to_track_a_store(place: Place) -> None:
+    """A pull replaces ignored files without a question, so the store may be somebody else's by now."""
+    root = place.workspace.root
+    git(root, "init", "-q", ".")
+    with place.worker() as worker:
+        running = place.submit("noop", {"sleep_ms": 600_000})
+        place.executing(running)
+        (root / "main.py").touch()
+        git(root, "add", "main.py")
+        place.in_state(place.submit("noop", {}), "queued")  # other changes stop nothing
+        place.workspace.receipts.mkdir(exist_ok=True)
+        (place.workspace.receipts / "pulled.json").touch()
+        git(root, "add", "-f", ".cognee_memory/receipts/pulled.json")
+        assert worker.process.wait(PATIENCE) == 0
+        assert "git tracks .cognee_memory/receipts/pulled.json" in place.log()
+    record = place.record(running)
+    assert record is not None
+    assert record.state == "queued"
+    assert place.json("ingest", "a", "b")["error_code"] == "WORKSPACE_NOT_TRUSTED"
+    git(root, "rm", "-rq", "--cached", ".cognee_memory")
+    with place.worker():
+        place.executing(running)
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, timeout=PATIENCE)
+
+
 def test_stopping_by_command_returns_when_the_worker_has_gone(place: Place) -> None:
     with place.worker() as worker:
         assert place.json("worker", "stop") == {"success": True, "stopped": True}

@@ -283,6 +283,33 @@ def test_a_folder_that_is_named_as_a_request_holds_up_nobody(desk: Desk) -> None
     assert desk.record.state == "cancelled"
 
 
+@pytest.mark.parametrize("name", ["anything", "pause", "pause.json.tmp", "pause.JSON", "pause.txt"])
+def test_a_file_that_is_no_request_is_deleted_with_a_line_in_the_log(
+    desk: Desk, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = desk.ask(name, {})
+    assert not path.exists()
+    assert desk.obeyed == []
+    [line] = caplog.messages
+    assert name in line
+
+
+TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+
+
+@pytest.mark.parametrize("name", [f"cancel-{TOKEN}.json", f"{TOKEN}.txt", f"{'x' * 80}-{TOKEN}.json"])
+@pytest.mark.parametrize("content", [b"{}", b"{", b"[]", b" " * 5000])
+def test_no_secret_in_the_name_of_a_file_in_control_is_logged(
+    desk: Desk, name: str, content: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = desk.place.control / name
+    path.write_bytes(content)
+    desk.control.scan()
+    assert not path.exists()
+    assert "refused" in caplog.text
+    assert TOKEN[:12] not in caplog.text
+
+
 def test_a_link_or_a_pipe_is_no_request_and_is_not_followed(desk: Desk, tmp_path: Path) -> None:
     target = tmp_path / "elsewhere.json"
     target.write_bytes(b"{}")

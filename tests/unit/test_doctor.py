@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from fake_graph import WithFakeGraph
+from harness import PATIENCE
 
 from bridge import trust
 from bridge.memory import Content, Memory, Metadata
@@ -42,6 +43,7 @@ from worker.doctor import (
     queue as doctor_queue,
     stores as doctor_stores,
     worker as doctor_worker,
+    workspace as doctor_workspace,
 )
 from worker.doctor.examination import Report, examine
 from worker.doctor.setting_sources import survey
@@ -233,6 +235,8 @@ LATER = clock.iso(NOW + timedelta(hours=1))
         (queue(brief("failed", 5, "POISON")), {"JOBS_FAILED"}),
         (queue(brief("rejected", 5, "JSON_INVALID"), rejected=1), {"JOBS_REJECTED"}),
         (queue(rejected=2), {"JOBS_REJECTED"}),
+        (queue(brief("rejected", 5, "FILE_TRACKED"), rejected=1), {"JOBS_FROM_ELSEWHERE"}),
+        (queue(worker=False, from_elsewhere=frozenset({"x.json"})), {"JOBS_FROM_ELSEWHERE", "WORKER_ABSENT"}),
         (queue(brief("retrying", 90, "DISK_FULL"), runs=True), {"JOBS_RETRYING"}),
         (queue(brief("retrying", 9, "DISK_FULL"), runs=True), set()),
         (queue(brief("retrying", 1, "CHILD_START_FAILED"), runs=True), {"CHILD_NOT_STARTING"}),
@@ -432,6 +436,63 @@ def test_a_workspace_in_which_our_folders_cannot_be_made_is_closed(
     assert "WORKSPACE_CLOSED" not in codes(look(Workspace(tmp_path)).findings)
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert "WORKSPACE_CLOSED" in codes(look(Workspace(tmp_path)).findings)
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, timeout=PATIENCE)
+
+
+def test_jobs_that_came_with_a_clone_are_a_finding_and_not_a_reason_to_start_a_worker(workspace: Workspace) -> None:
+    client.submit(workspace.spool, "noop", {})
+    report = look(workspace)
+    [found] = [each for each in report.findings if each.code == "JOBS_FROM_ELSEWHERE"]
+    assert (found.subject, found.count) == ("inbox", 1)
+    assert "jobs retry" in found.remedy
+    assert "JOBS_WITHOUT_WORKER" not in codes(report.findings)
+
+
+def test_a_job_that_git_tracks_is_a_finding(used: Workspace) -> None:
+    client.submit(used.spool, "noop", {}, job_id="brought")
+    git(used.root, "init", "-q", ".")
+    assert "FILES_TRACKED" not in seen(used)
+    git(used.root, "add", "-f", ".cognee_jobs/brought.json", ".cognee_jobs/.gitignore")
+    report = look(used)
+    assert {"FILES_TRACKED", "JOBS_FROM_ELSEWHERE"} <= codes(report.findings)
+    [found] = [each for each in report.findings if each.code == "FILES_TRACKED"]
+    assert (found.subject, found.count) == (".cognee_jobs", 1)
+    assert "git rm -r --cached" in found.remedy
+
+
+def test_a_store_that_git_tracks_is_a_finding_with_the_remedy_that_helps(used: Workspace) -> None:
+    git(used.root, "init", "-q", ".")
+    git(used.root, "add", "-f", ".cognee_memory/memory.db")
+    [found] = [each for each in look(used).findings if each.code == "WORKSPACE_FOREIGN"]
+    assert "git tracks" in found.message
+    assert "git rm -r --cached" in found.remedy
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+def test_a_folder_that_a_group_may_write_to_is_a_finding(used: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    used.root.chmod(0o775)
+    assert "WORKSPACE_SHARED" not in seen(used), "a group of one's own is usual"
+    monkeypatch.setattr(doctor_workspace, "_is_own_group", lambda gid: False)
+    [found] = [each for each in look(used).findings if each.code == "WORKSPACE_SHARED"]
+    assert found.subject == str(used.root)
+    used.root.chmod(0o1775)
+    assert "WORKSPACE_SHARED" not in seen(used)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no groups")
+def test_a_group_is_ones_own_by_its_name_and_without_other_members(monkeypatch: pytest.MonkeyPatch) -> None:
+    import grp
+    import pwd
+
+    entry = pwd.struct_passwd(("ana", "x", os.getuid(), 70, "", "/", "/bin/sh"))
+    monkeypatch.setattr(pwd, "getpwuid", lambda uid: entry)
+    for name, members, own in (("ana", [], True), ("ana", ["ana"], True), ("ana", ["bo"], False), ("team", [], False)):
+        group = grp.struct_group((name, "x", 70, members))
+        monkeypatch.setattr(grp, "getgrgid", lambda gid, group=group: group)
+        assert doctor_workspace._is_own_group(70) is own
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])

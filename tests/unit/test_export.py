@@ -602,6 +602,10 @@ def test_an_import_may_be_cancelled_until_all_is_stored(here: WithoutCognee, the
         assert connection.execute("SELECT job_id FROM effects").fetchall() == [("import",)]
 
 
+def merged(name: str, *sources: str) -> dict[str, Any]:
+    return line_of(Addition(replace(record(name, *sources), number=1)))
+
+
 HEADER = {"type": "header", "format": export.FORMAT, "version": 1}
 GOOD = line_of(Addition(replace(summary("a"), number=1)))
 END = {"type": "end", "sha256": None}
@@ -629,6 +633,9 @@ END = {"type": "end", "sha256": None}
         ([HEADER, _with(GOOD, created_at="yesterday"), END], 2, "metadata.created_at"),
         ([HEADER, b'{"type": "\\ud800"}', END], 2, "surrogate"),
         ([HEADER, GOOD, GOOD, END], 3, "was there in an earlier line."),
+        ([HEADER, _with(GOOD, decisions=["a"] * 300_001), END], 2, "metadata.decisions"),
+        ([HEADER, GOOD, merged("r", "a", "r"), END], 3, "merged itself"),
+        ([HEADER, merged("r", "s"), merged("s", "t"), merged("t", "r", "a"), END], 2, "a record that merged it"),
         ([HEADER, GOOD, HEADER, END], 3, "A line of the type header cannot stand behind one of memory."),
         ([HEADER, END, GOOD], 3, "cannot stand behind one of end."),
         ([HEADER, GOOD, {"type": "end", "sha256": "0" * 64}], 3, "The checksum does not fit"),
@@ -648,6 +655,11 @@ def test_a_bad_file_is_refused_with_its_line_and_nothing_is_stored(
     assert outcome.error.details["line"] == number
     assert "Nothing was stored." in outcome.error.remediation
     assert here.store.count() == 0
+
+
+def test_records_that_merged_records_are_in_no_circle() -> None:
+    assert export_file.sources_in_a_circle({"r": ["s", "t", "t", "x"], "s": ["t"], "t": ["x"]}) == []
+    assert export_file.sources_in_a_circle({"r": ["s"], "s": ["s"], "t": ["x"]}) == ["r", "s"]
 
 
 def test_a_line_of_gigabytes_is_not_read_whole(here: WithoutCognee, monkeypatch: pytest.MonkeyPatch) -> None:

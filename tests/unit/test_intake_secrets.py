@@ -68,6 +68,19 @@ def door(tmp_path: Path) -> Door:
 # --- accepted jobs ---
 
 
+def test_a_secret_that_a_long_name_has_at_its_100th_character_is_nowhere(
+    door: Door, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of a name that is cut first, half of the secret would stay."""
+    door.drop(f"{'x' * 85}-{KEY}.json", b"{}")
+    texts = [path.read_text() for path in door.place.rejected.iterdir()] + [
+        caplog.text,
+        *(path.name for path in door.place.rejected.iterdir()),
+    ]
+    assert len(texts) == 5
+    assert not any(KEY[:10] in text for text in texts)
+
+
 def test_the_copy_of_a_job_holds_no_secret_and_has_the_digest_of_what_was_sent(door: Door) -> None:
     door.drop("a.json", file_of("a"))
     assert door.holding() == []

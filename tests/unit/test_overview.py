@@ -30,3 +30,15 @@ def test_a_job_that_runs_again_does_not_wait_since_it_first_came() -> None:
     first = {**job, "generation": 1, "accepted_at": "2026-11-21T11:59:00Z"}
     assert overview.oldest_waiting([job], NOW) is None
     assert overview.oldest_waiting([job, first], NOW) == 60.0
+
+
+def test_before_the_first_start_status_says_that_waiting_files_will_not_run_and_how_to_run_one(tmp_path: Path) -> None:
+    place = Place(tmp_path, adopted=False)
+    place.submit("noop", {})
+    found = json.loads(place.cli("status", "--json").stdout)
+    [line] = found["advice"]
+    assert line.startswith("read .cognee_jobs/*.json: 1 file in the inbox came with a repository")
+    assert line.endswith("To run one: cognee-memory worker start, then cognee-memory jobs retry JOB_ID")
+    place.cli("trust")
+    [line] = json.loads(place.cli("status", "--json").stdout)["advice"]
+    assert line.startswith("cognee-memory worker start: 1 job waits")

@@ -45,6 +45,14 @@ def test_a_query_without_text_is_refused(query: str | None) -> None:
     assert refused(query=query).code == "QUERY_EMPTY"
 
 
+def test_a_query_has_at_most_a_hundred_thousand_characters() -> None:
+    assert len(asked(query=" " + "x" * 100_000 + " ").query) == 100_000
+    error = refused(query="x" * 100_001)
+    assert (error.code, error.message) == (
+        "ARGUMENT_INVALID", "query has 100,001 characters; it may have 100,000."
+    )  # fmt: skip
+
+
 def test_the_long_lived_preset_is_a_half_life_of_ninety_days_above_a_floor() -> None:
     found = asked(preset="long-lived")
     assert (found.ranking.half_life_days, found.ranking.recency_floor) == (90.0, 0.85)

@@ -235,6 +235,26 @@ def test_with_yes_all_that_fit_are_asked_for_and_what_was_cancelled_is_not_among
     assert [job["job_id"] for job in found["jobs"]] == ["gone-1"]
 
 
+def test_what_came_with_a_repository_is_run_again_only_where_it_or_its_error_is_named(
+    night: Place, cli: Answers
+) -> None:
+    for name, code in (("brought-1", "FILE_NOT_TRUSTED"), ("brought-2", "FILE_TRACKED"), ("full-1", "BACKLOG_FULL")):
+        dropped = spool.drop(night.spool, name, encode({"schema_version": 1, "job_id": name, "kind": "noop"}))
+        record = lifecycle.reject(name, JobError(code), NOW, 1)
+        spool.reject(night.spool, spool.Entry(dropped, name), JobError(code), record, clock.iso(NOW))
+    assert retried(cli, "--state", "rejected") == ["full-1"]
+    assert "brought" not in " ".join(retried(cli, "--since", "9999d"))
+    assert retried(cli, "--error", "FILE_NOT_TRUSTED") == ["brought-1"]
+    again = cli.json("jobs", "retry", "brought-2", "--no-start")
+    assert again["success"]
+    assert again["job_id"] != "brought-2"
+
+
+def retried(cli: Answers, *filters: str) -> list[str]:
+    found = cli.json("jobs", "retry", *filters, "--yes", "--no-start")
+    return [job["job_id"] for job in found["jobs"]]
+
+
 def test_several_are_named_and_one_that_is_refused_makes_the_exit_status(night: Place, cli: Answers) -> None:
     status, out, err = cli.run("jobs", "retry", "topic-1", "done-1", "model", "--no-start")
     assert status == 1

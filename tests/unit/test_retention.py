@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -17,14 +18,16 @@ from jobs.layout import SpoolPaths, Workspace
 from jobs.model import Record, encode
 from jobs.parse import parse_job
 from jobs.states import State
+from worker.inbox.intake import Intake, Limits
 from worker.scheduling import retention
 from worker.scheduling.ledger import Ledger
 from worker.scheduling.recovery import recover
-from worker.scheduling.retention import EndedJob, RetentionLimits, expired_jobs, prune
+from worker.scheduling.retention import EndedJob, RetentionLimits, Timetable, expired_jobs, prune, prune_all
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SECONDS = NOW.timestamp()
 DAY = 86_400.0
+LIMITS = Limits(1024 * 1024, 100, 0, 4, 0.0, True)
 KEEP = RetentionLimits(succeeded_days=7, failed_days=30, ended_jobs=100, rejected_files=100)
 
 
@@ -116,6 +119,25 @@ def test_what_goes_is_exactly_what_is_over(
         assert (each.name in gone) == is_over, each
 
 
+# --- when ---
+
+
+def test_it_is_time_at_the_start_every_hour_when_asked_and_when_the_limits_are_exceeded() -> None:
+    table = Timetable()
+    assert table.is_due(5.0, 0)
+    table.begun(5.0, 0)
+    assert not table.is_due(5.0 + 3599, 249)
+    assert table.is_due(5.0 + 3600, 0)
+    assert table.is_due(5.0, 250)
+    table.begun(5.0, 250)
+    assert not table.is_due(5.0, 499)
+    table.ended(1000)
+    assert not table.is_due(5.0, 250 + 1249)
+    assert table.is_due(5.0, 250 + 1250)
+    table.ask()
+    assert table.is_due(5.0, 250)
+
+
 # --- in a spool ---
 
 
@@ -146,6 +168,14 @@ def ended(place: SpoolPaths, job_id: str, days: float, *events: lifecycle.Event)
     (place.ended_copy(job_id) if record.ended else place.copy(job_id)).write_bytes(file)
     grown_old(place.record(job_id), days)
     return record
+
+
+def ended_record(job_id: str) -> dict[str, Any]:
+    record = lifecycle.accept(parse_job(job_id, encode({"schema_version": 1, "job_id": job_id, "kind": "noop",
+                                                        "payload": {}}), test_jobs=True), NOW)  # fmt: skip
+    for event in (lifecycle.Started(), lifecycle.Succeeded({})):
+        record = lifecycle.step(record, event, NOW)
+    return record.as_dict()
 
 
 def rejected(place: SpoolPaths, name: str, days: float) -> Path:
@@ -379,11 +409,12 @@ def test_rejected_folders_links_and_pipes_are_removed_and_not_followed(
     assert (outside / "kept").read_bytes() == b"kept"
 
 
-def test_rejected_files_go_a_part_at_a_time_behind_the_jobs(workspace: Workspace, place: SpoolPaths) -> None:
-    for number in range(3):
+def test_rejected_files_go_a_part_at_a_time_however_many_jobs_go(workspace: Workspace, place: SpoolPaths) -> None:
+    for number in range(8):
         ended(place, f"job-{number}", 40)
+    for number in range(3):
         rejected(place, f"file-{number}", 40)
-    assert [pruned(workspace, at_most=4) for _ in range(4)] == [4, 4, 1, 0]
+    assert [pruned(workspace, at_most=4) for _ in range(3)] == [8, 6, 0]
     assert list(place.rejected.iterdir()) == []
 
 
@@ -404,6 +435,41 @@ def test_what_cannot_be_removed_is_not_said_to_have_gone_and_holds_up_nothing(
     assert pruned(workspace) == 2
     assert {path.name[:5] for path in place.rejected.iterdir()} == {"stuck"}
     assert pruned(workspace) == 0
+
+
+def test_all_goes_in_one_call_unless_its_time_is_over(workspace: Workspace, place: SpoolPaths) -> None:
+    """What has begun is finished: so many at once that each call makes progress."""
+    for number in range(1100):
+        place.record(f"job-{number}").write_bytes(encode(ended_record(f"job-{number}")))
+    left = replace(KEEP, ended_jobs=20)
+    assert prune_all(workspace, left, lambda job_id: False, SECONDS, 0.0) is None
+    assert len(there(place)) == 100
+    assert prune_all(workspace, left, lambda job_id: False, SECONDS, 3600.0) == 0
+    assert len(there(place)) == 20
+    assert prune_all(workspace, KEEP, lambda job_id: False, SECONDS, 3600.0) == 80
+
+
+def test_a_flood_of_rejections_stays_within_the_limit_and_a_constant(tmp_path: Path) -> None:
+    """The steps of the worker's scan, as often as a flood makes them."""
+    workspace = Workspace(tmp_path / "workspace")
+    workspace.root.mkdir()
+    spool.prepare(workspace.spool)
+    keep, table, codes = replace(KEEP, rejected_files=50, ended_jobs=50), Timetable(), []
+    intake = Intake(workspace.spool, Ledger(workspace.spool, []), LIMITS, rejected=codes.append)
+    for number in range(1000):
+        (workspace.spool.inbox / f"job-{number}.json").write_bytes(b'{"kind": 1}')
+    most = 0
+    while len(codes) < 1000:
+        intake.scan()
+        most = max(most, len(there(workspace.spool)), len(list(workspace.spool.rejected.iterdir())) // 2)
+        if table.is_due(0.0, len(codes)):
+            table.begun(0.0, len(codes))
+            room = prune_all(workspace, keep, lambda job_id: False, SECONDS, 3600.0)
+            assert room is not None
+            table.ended(room)
+    assert most <= 50 + 500
+    assert prune_all(workspace, keep, lambda job_id: False, SECONDS, 3600.0) == 0
+    assert len(there(workspace.spool)) == len(list(workspace.spool.rejected.iterdir())) // 2 == 50
 
 
 # --- stores that were set aside ---

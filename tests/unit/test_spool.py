@@ -243,6 +243,28 @@ def test_a_rejected_file_is_kept_with_the_reason_beside_it(place: SpoolPaths) ->
     assert spool.inbox(place) == []
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+def test_a_rejected_file_is_closed_to_others_and_one_with_a_name_elsewhere_stays_as_it_is_there(
+    place: SpoolPaths, tmp_path: Path
+) -> None:
+    before = os.umask(0)
+    try:
+        (place.inbox / "open").write_bytes(b"?")
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.write_bytes(b"?")
+        (place.inbox / "linked").hardlink_to(elsewhere)
+        (place.inbox / "link").symlink_to(elsewhere)
+        modes = {}
+        for name in ("open", "linked", "link"):
+            entry = spool.Entry(place.inbox / name, None)
+            kept = spool.reject(place, entry, JobError("NAME_INVALID"), None, "2026-11-20T12:00:00Z")
+            modes[name] = kept.stat().st_mode & 0o777
+    finally:
+        os.umask(before)
+    assert modes == {"open": 0o600, "linked": 0o666, "link": 0o666}
+    assert elsewhere.stat().st_mode & 0o777 == 0o666
+
+
 def test_a_rejection_writes_the_record_that_goes_with_it(place: SpoolPaths) -> None:
     spool.drop(place, "a", b"content")
     record = lifecycle.reject("a", ERROR, NOON)

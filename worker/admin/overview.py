@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bridge.search import listing
 from bridge.settings import Settings
+from bridge.trust import files_from_elsewhere
 from jobs import clock, heartbeat, record_cache
 from jobs.layout import Workspace
 from jobs.rejected_files import rejections
@@ -45,7 +46,14 @@ def overview(workspace: Workspace, settings: Settings) -> Overview:
         **listing.counts_or_error(workspace),
         "disk": {"free_bytes": shutil.disk_usage(workspace.root).free, "min_free_bytes": settings.min_free_bytes},
     }
-    return {**status, "advice": advice(status, now)}
+    return {**status, "advice": advice(status, now, _from_elsewhere(workspace, settings))}
+
+
+def _from_elsewhere(workspace: Workspace, settings: Settings) -> int:
+    try:
+        return len(files_from_elsewhere(workspace, settings.config_folder))
+    except (OSError, ValueError):
+        return 0  # the worker reports it when it reads the inbox
 
 
 def oldest_waiting(rows: list[JobRow], now: datetime) -> float | None:
@@ -55,17 +63,27 @@ def oldest_waiting(rows: list[JobRow], now: datetime) -> float | None:
     return round((now - min(times)).total_seconds(), 1) if times else None
 
 
-def advice(status: StatusFields, now: datetime) -> list[str]:
-    """The next things to do, most urgent first; empty if there is nothing."""
+def advice(status: StatusFields, now: datetime, from_elsewhere: int = 0) -> list[str]:
+    """The next things to do, most urgent first; empty if there is nothing.
+
+    ``from_elsewhere`` of the files in the inbox will be rejected, since a repository may have brought them.
+    """
     worker, jobs, disk = status["worker"], status["jobs"], status["disk"]
     live = sum(jobs["counts"].get(state, 0) for state in LIVE)
-    waits = live + status["waiting_in_inbox"]
+    waits = live + status["waiting_in_inbox"] - from_elsewhere
     lines = []
     if disk["free_bytes"] < disk["min_free_bytes"]:
         lines.append(f"free some disk space: below {size(disk['min_free_bytes'])} new jobs are rejected")
     if not worker["alive"] and waits:
         wait = "waits" if waits == 1 else "wait"
         lines.append(f"cognee-memory worker start: {counted(waits, 'job')} {wait}, and no worker runs")
+    if from_elsewhere:
+        came = f"{counted(from_elsewhere, 'file')} in the inbox came with a repository, or before this folder was yours"
+        start = "" if worker["alive"] else "cognee-memory worker start, then "
+        lines.append(
+            f"read .cognee_jobs/*.json: {came}. The worker rejects and keeps such files, and runs none."
+            f" To run one: {start}cognee-memory jobs retry JOB_ID"
+        )
     if status["paused"]:
         lines.append("cognee-memory jobs resume: the worker is paused, no job starts")
     if silent := _silent_seconds(worker, now):
@@ -80,7 +98,13 @@ def advice(status: StatusFields, now: datetime) -> list[str]:
     memory, error = status["memory"], status["memory_error"]
     if error is not None:
         lines.append(f"cognee-memory doctor: {error['message']}")
-    elif not any(jobs["counts"].values()) and not waits and memory is not None and not memory["memories"]:
+    elif (
+        not any(jobs["counts"].values())
+        and not waits
+        and not from_elsewhere
+        and memory is not None
+        and not memory["memories"]
+    ):
         lines.append('cognee-memory ingest "question" "answer": there is nothing here yet')
     return lines
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, get_args
 
 from jobs import clock, record_cache, spool
-from jobs.errors import ERRORS, JobError
+from jobs.errors import BROUGHT, ERRORS, JobError
 from jobs.ids import is_job_id
 from jobs.kinds import KIND_NAMES
 from jobs.layout import SpoolPaths
@@ -128,6 +128,13 @@ def selected(
     """
     matching = filtered(rows, states=states or default, kind=kind, error=error, contains=contains, since=since)
     return [row["job_id"] for row in sorted(matching, key=record_cache.sort_key)]
+
+
+def selected_to_run(rows: Iterable[JobRow], default: Sequence[str], **filters: Any) -> list[str]:
+    """As ``selected``, for a retry: without files that came with a repository, unless ``error`` is their code."""
+    if filters.get("error") is None:
+        rows = [row for row in rows if row["error"] is None or row["error"]["code"] not in BROUGHT]
+    return selected(rows, default, **filters)
 
 
 def filtered(rows: Iterable[JobRow], *, since: str | None = None, **filters: Any) -> list[JobRow]:

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bridge.settings import Settings
+from bridge.trust import files_from_elsewhere
 from jobs import clock, record_cache, spool
-from jobs.errors import JobError
+from jobs.errors import BROUGHT, JobError
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 from jobs.lock import is_held
@@ -35,7 +36,8 @@ _LOCK_WAIT_MS = 500  # on the queue file
 
 @dataclass(slots=True)
 class Queue:
-    """The state of the queue. ``inbox`` and ``requests`` are the ages of the files there."""
+    """The state of the queue. ``inbox`` and ``requests`` are the ages of the files there; ``from_elsewhere`` are the
+    names of those files of the inbox that will not run, for where they come from. ``inbox`` leaves these out."""
 
     now: datetime
     worker: bool
@@ -44,6 +46,7 @@ class Queue:
     briefs: list[JobRow] = field(default_factory=list)
     inbox: list[timedelta] = field(default_factory=list)
     requests: list[timedelta] = field(default_factory=list)
+    from_elsewhere: frozenset[str] = frozenset()
     rejected: int = 0
     damaged: list[str] = field(default_factory=list)
     copies_alone: list[str] = field(default_factory=list)
@@ -72,7 +75,9 @@ def gather(
     state.most_active, state.most_ended = settings.max_active_jobs, settings.keep_ended_jobs
     if not paths.root.is_dir():
         return state
-    state.inbox = [age for entry in spool.inbox(paths) if (age := _age(entry.path, now)) is not None]
+    state.from_elsewhere = files_from_elsewhere(workspace, settings.config_folder)
+    dropped = [entry.path for entry in spool.inbox(paths) if entry.path.name not in state.from_elsewhere]
+    state.inbox = [age for path in dropped if (age := _age(path, now)) is not None]
     state.requests = [age for path in _files(paths.control) if (age := _age(path, now)) is not None]
     state.rejected = sum(1 for path in _files(paths.rejected) if path.name.endswith(".reason.json"))
     by_id = {brief["job_id"]: brief for brief in known}
@@ -179,6 +184,8 @@ def failed_jobs(state: Queue) -> Iterator[Finding]:
         remedy = of_all(cause["remediation"], cause)
         if cause["state"] == "failed":
             yield finding("JOBS_FAILED", cause["code"], message, remedy=remedy, count=cause["count"])
+        elif cause["state"] == "rejected" and cause["code"] in BROUGHT:
+            yield finding("JOBS_FROM_ELSEWHERE", cause["code"], message, remedy=remedy, count=cause["count"])
         elif cause["state"] == "rejected":
             yield finding("JOBS_REJECTED", cause["code"], message, remedy=remedy, count=cause["count"])
     retrying = [(b["error"], _age_of(b, state.now)) for b in state.briefs if b["state"] == "retrying" and b["error"]]
@@ -200,6 +207,13 @@ def failed_jobs(state: Queue) -> Iterator[Finding]:
 
 def _age_of(brief: JobRow, now: datetime) -> timedelta:
     return now - clock.parse(brief["accepted_at"]) if brief["accepted_at"] else timedelta()
+
+
+def provenance(state: Queue) -> Iterator[Finding]:
+    """A finding about files in the inbox that a worker will reject for where they come from."""
+    if state.from_elsewhere:
+        message = f"{counted(len(state.from_elsewhere), 'file')} in the inbox, which a worker will reject and keep."
+        yield finding("JOBS_FROM_ELSEWHERE", "inbox", message, count=len(state.from_elsewhere))
 
 
 def capacity(state: Queue) -> Iterator[Finding]:
@@ -224,4 +238,4 @@ def consistency_findings(state: Queue) -> Iterator[Finding]:
         yield finding("QUEUE_FILE_DAMAGED", "queue", f"SQLite says: {state.queue_file}.")
 
 
-CHECKS = (waiting, failed_jobs, capacity, consistency_findings)
+CHECKS = (waiting, failed_jobs, provenance, capacity, consistency_findings)

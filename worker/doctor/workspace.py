@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from bridge import git_index
 from bridge.trust import TrustState
 from jobs import plain_files
 from jobs.finding import Finding, finding
 from jobs.layout import Workspace
 
+from ..wording import counted
 from .entries import shortened_list, walk
 
 _MOST_ENTRIES = 100_000
@@ -28,7 +30,8 @@ UNSEEN = TrustState(None, False, "It cannot be looked at.")
 @dataclass(slots=True)
 class WorkspaceFiles:
     """The files of the workspace's own folders, as paths; each list has the files with one problem. ``parts`` are
-    old temporary files."""
+    old temporary files, ``tracked`` are the names in git's index relative to the root. ``shared`` are the workspace's
+    folder and those above it that a group may write to."""
 
     root: Path
     exists: bool
@@ -40,6 +43,8 @@ class WorkspaceFiles:
     closed: list[Path] = field(default_factory=list)
     parts: list[Path] = field(default_factory=list)
     not_ignored: list[Path] = field(default_factory=list)
+    tracked: list[str] = field(default_factory=list)
+    shared: list[Path] = field(default_factory=list)
 
 
 def gather(workspace: Workspace, trust_state: TrustState, now: datetime) -> WorkspaceFiles:
@@ -52,6 +57,8 @@ def gather(workspace: Workspace, trust_state: TrustState, now: datetime) -> Work
         return state  # another user's files are not examined at all
     if len(state.folders) < len(workspace.own_folders) and not os.access(state.root, os.W_OK | os.X_OK):
         state.closed.append(state.root)  # the workspace's own folders cannot be created
+    state.tracked = _tracked(workspace)
+    state.shared = _shared(workspace, state.folders)
     left = _MOST_ENTRIES
     written_by_name = {workspace.memory, workspace.spool.worker}
     for folder in state.folders:
@@ -66,6 +73,41 @@ def gather(workspace: Workspace, trust_state: TrustState, now: datetime) -> Work
             matters = not is_closed or stat.S_ISDIR(status.st_mode) or path.parent in written_by_name
             _sort(state, path, status, (now - _OLD_PART).timestamp(), matters=matters)
     return state
+
+
+def _tracked(workspace: Workspace) -> list[str]:
+    tracked = git_index.tracked(workspace)
+    return sorted(path for path in tracked.paths if not path.endswith("/.gitignore"))
+
+
+def _shared(workspace: Workspace, folders: list[Path]) -> list[Path]:
+    """The workspace's folder and those above it in which other members of a group could replace files.
+
+    Nothing on a file system without modes: it shows even private folders as open.
+    """
+    if sys.platform == "win32" or all(_is_open(folder.lstat()) for folder in folders):
+        return []
+    statuses = [(folder, folder.stat()) for folder in (workspace.root, *workspace.root.parents)]
+    return [
+        folder
+        for folder, status in statuses
+        if status.st_mode & stat.S_IWGRP and not status.st_mode & stat.S_ISVTX and not _is_own_group(status.st_gid)
+    ]
+
+
+def _is_own_group(gid: int) -> bool:
+    """Whether the group is this user's alone, as many systems give one to each user: of the same name, without other
+    members."""
+    if sys.platform == "win32":
+        return False
+    import grp
+    import pwd
+
+    try:
+        user, group = pwd.getpwuid(os.getuid()), grp.getgrgid(gid)
+    except KeyError:
+        return False
+    return group.gr_name == user.pw_name and gid == user.pw_gid and set(group.gr_mem) <= {user.pw_name}
 
 
 def _is_open(status: os.stat_result) -> bool:
@@ -98,13 +140,18 @@ def trust_findings(state: WorkspaceFiles) -> Iterator[Finding]:
     if not state.exists:
         yield finding("WORKSPACE_ABSENT", str(state.root))
     elif state.trust_state.foreign is not None and state.trust_state is not UNSEEN:  # UNSEEN has its own finding
-        yield finding("WORKSPACE_FOREIGN", "workspace", state.trust_state.foreign)
+        yield finding("WORKSPACE_FOREIGN", "workspace", state.trust_state.foreign, remedy=state.trust_state.remedy)
     elif not state.folders:
         yield finding("WORKSPACE_UNUSED", "workspace")
 
 
 def access(state: WorkspaceFiles) -> Iterator[Finding]:
     """Findings about owners, permissions, links, .gitignore and temporary files."""
+    if state.tracked:
+        folders = shortened_list({path.partition("/")[0] for path in state.tracked})
+        yield finding("FILES_TRACKED", folders, f"{counted(len(state.tracked), 'file')}.", count=len(state.tracked))
+    if state.shared:
+        yield finding("WORKSPACE_SHARED", str(state.shared[0]), count=len(state.shared))
     for code, paths in (
         ("OTHER_OWNER", state.others),
         ("WORKSPACE_CLOSED", state.closed),

@@ -39,23 +39,31 @@ class Gate:
         self._hosts = frozenset(f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        given = Headers(scope=scope)
+        ambiguous = "transfer-encoding" in given and "content-length" in given
+
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
+                if ambiguous:  # what follows may be the rest of this body, not a request (RFC 9112, 6.1)
+                    headers["connection"] = "close"
             await send(message)
 
         try:
-            self._check(scope["method"], scope["path"], Headers(scope=scope))
+            self._check(scope["method"], scope["path"], given)
+            if ambiguous:
+                raise JobError(
+                    "ARGUMENT_INVALID", "The body's length is given in two ways.", remediation="Give it in one."
+                )
         except JobError as error:
             await refusal(error)(scope, receive, send_with_headers)
         else:
             await self._inner(scope, receive, send_with_headers)
 
     def _check(self, method: str, path: str, headers: Headers) -> None:
-        """Raises JobError: HTTP_FORBIDDEN for another host or site, HTTP_UNAUTHORIZED without the token,
-        ARGUMENT_INVALID for an ambiguous body length."""
+        """Raises JobError: HTTP_FORBIDDEN for another host or site, HTTP_UNAUTHORIZED without the token."""
         # Against DNS rebinding: an attacker's name that resolves to this machine is not in the list.
         hosts = [host.lower() for host in headers.getlist("host")]
         if len(hosts) != 1 or hosts[0] not in self._hosts:
@@ -69,8 +77,6 @@ class Gate:
             method, path, headers
         ):
             raise JobError("HTTP_FORBIDDEN", "A page of another site asks.")
-        if "transfer-encoding" in headers and "content-length" in headers:  # ambiguous: request smuggling
-            raise JobError("ARGUMENT_INVALID", "The body's length is given in two ways.", remediation="Give it in one.")
         if not _is_open(method, path):
             authorization = b"\0".join(value.encode("latin-1", "replace") for value in headers.getlist("authorization"))
             if not hmac.compare_digest(authorization, self._wanted):

@@ -45,6 +45,7 @@ CANCELLABLE = LIVE
 DISMISSIBLE: tuple[State, ...] = ("succeeded", *RETRIABLE)
 
 Many = Callable[[Workspace, Sequence[str], float], requests.Outcome]
+Select = Callable[..., list[str]]  # as ``selection.selected``
 
 
 def routes(executor: RequestExecutor, known: RecordCache) -> list[Route]:
@@ -101,10 +102,12 @@ def routes(executor: RequestExecutor, known: RecordCache) -> list[Route]:
 
         return asked
 
-    def many(ask: Many, states: tuple[State, ...], default: Sequence[str]) -> Callable[[Request], Any]:
+    def many(
+        ask: Many, states: tuple[State, ...], default: Sequence[str], select: Select = selection.selected
+    ) -> Callable[[Request], Any]:
         async def asked(request: Request) -> Response:
             Query(request)
-            choose = _selector(await object_of(request), states, default)
+            choose = _selector(await object_of(request), states, default, select)
 
             def do(_: Settings) -> ManyAsked:
                 known.refresh()
@@ -117,7 +120,10 @@ def routes(executor: RequestExecutor, known: RecordCache) -> list[Route]:
     return [
         route("/v1/jobs", get=listed, post=submitted),
         route("/v1/jobs/cancel", post=many(requests.cancel_many, CANCELLABLE, CANCELLABLE)),
-        route("/v1/jobs/retry", post=many(requests.retry_many, RETRIABLE, selection.RETRIED_BY_DEFAULT)),
+        route(
+            "/v1/jobs/retry",
+            post=many(requests.retry_many, RETRIABLE, selection.RETRIED_BY_DEFAULT, selection.selected_to_run),
+        ),
         route("/v1/jobs/dismiss", post=many(requests.dismiss_many, DISMISSIBLE, selection.RETRIED_BY_DEFAULT)),
         route("/v1/jobs/{job_id}", get=shown),
         route("/v1/jobs/{job_id}/cancel", post=one(requests.cancel_many)),
@@ -221,7 +227,7 @@ def _batch_reply(outcome: requests.Outcome) -> ManyAsked:
 
 
 def _selector(
-    given: dict[str, Any], states: tuple[State, ...], default: Sequence[str]
+    given: dict[str, Any], states: tuple[State, ...], default: Sequence[str], select: Select
 ) -> Callable[[list[JobRow]], Sequence[str]]:
     """Returns the function that selects the job ids: those in ``job_ids``, or the jobs that match the filters.
 
@@ -241,6 +247,4 @@ def _selector(
         if name in given and given[name] not in words:
             raise JobError("ARGUMENT_INVALID", f"{name} is one of {', '.join(words)}.")
     wanted = (given["state"],) if "state" in given else ()
-    return lambda rows: selection.selected(
-        rows, default, states=wanted, kind=given.get("kind"), error=given.get("error")
-    )
+    return lambda rows: select(rows, default, states=wanted, kind=given.get("kind"), error=given.get("error"))

@@ -17,6 +17,7 @@ from jobs.parse import read_json
 
 from ..log import of_job
 from ..scheduling.ledger import Cancellation, Ledger
+from . import redaction
 from .provenance import Provenance
 
 log = logging.getLogger(__name__)
@@ -58,20 +59,22 @@ class Control:
             except FileNotFoundError:
                 pass  # the client has withdrawn it
             except OSError as error:  # such as a full disk; it is tried again later, after the others
-                log.error("request %s: %s", path.name[:100], error)
+                log.error("request %s: %s", redaction.shown_name(path), error.strerror)
 
     def _read(self, path: Path) -> None:
         status = None
         try:
+            if path.suffix != ".json":
+                raise JobError("NAME_INVALID", "It is no request.")
             self._provenance.require_own(path)
             data, status = plain_files.read_plain(path, _LIMIT)
             request = read_json(data)
             if not isinstance(request, dict):
-                raise JobError("ARGUMENT_INVALID", f"{path.name} is no request that is known.")
+                raise JobError("ARGUMENT_INVALID", "It holds no object.")
             if not self._handle(path.stem, request):
                 return
         except JobError as error:
-            log.warning("request %s refused: %s", path.name[:100], error)
+            log.warning("request %s refused: %s", redaction.shown_name(path), redaction.clean_error(error))
         with steps.fault_point("control.remove"):
             spool.remove_if_unchanged(path, status)
 
@@ -86,7 +89,7 @@ class Control:
             return True
         verb, _, job_id = name.partition("-")
         if verb not in ("cancel", "retry", "dismiss") or not is_job_id(job_id):
-            raise JobError("ARGUMENT_INVALID", f"{name!r} is no request that is known.")
+            raise JobError("ARGUMENT_INVALID", "It is no request that is known.")
         try:
             record = self._ledger.find(job_id)
         except ValueError as error:
@@ -113,15 +116,11 @@ class Control:
 
 
 def _in_order(folder: Path) -> list[Path]:
-    """The requests, oldest first, so that the last one decides. A file with a leading dot is still being written."""
+    """All files, oldest first, so that the last request decides. One with a leading dot is still being written."""
     requests: list[tuple[int, Path]] = []
     with os.scandir(folder) as entries:
         for entry in entries:
-            if (
-                entry.name.endswith(".json")
-                and not entry.name.startswith(".")
-                and not entry.is_dir(follow_symlinks=False)
-            ):
+            if not entry.name.startswith(".") and not entry.is_dir(follow_symlinks=False):
                 with contextlib.suppress(FileNotFoundError):  # the client has withdrawn it
                     requests.append((entry.stat(follow_symlinks=False).st_mtime_ns, Path(entry.path)))
     return [path for _, path in sorted(requests)]

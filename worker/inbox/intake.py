@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 
 _TOGETHER = 64  # jobs that are accepted together and share the syncs
 _LOOK_SECONDS = 5.0  # of a scan at most; then requests are handled before the rest of the inbox
+_MOST_REJECTED = 250  # in a scan; then retention removes the oldest before more are kept
 _AGAIN_SECONDS = 5.0  # before a file that could not be read or removed is tried again
 
 
@@ -116,6 +117,7 @@ class Intake:
         self._growing: dict[str, tuple[tuple[int, int], float]] = {}
         self._postponed: dict[str, tuple[tuple[int, ...] | None, float]] = {}
         self._until = 0.0
+        self._rejected_in_scan = 0
         self._waits_for_git = False
         self.has_more = False
 
@@ -125,7 +127,7 @@ class Intake:
         return bool(self._growing) or self._waits_for_git
 
     def scan(self) -> int:
-        """Scan the inbox, for at most about 5 s. Returns the number of accepted jobs."""
+        """Scan the inbox, for at most about 5 s and 250 rejections. Returns the number of accepted jobs."""
         accepted = 0
         self.has_more = False
         entries = spool.inbox(self._paths)
@@ -137,6 +139,7 @@ class Intake:
         self._postponed = {name: seen for name, seen in self._postponed.items() if name in present}
         entries = [entry for entry in entries if not self._is_postponed(entry)]
         self._until = time.monotonic() + _LOOK_SECONDS
+        self._rejected_in_scan = 0
         for start in range(0, len(entries), _TOGETHER):
             accepted += self._take(entries[start : start + _TOGETHER])
             if self.has_more:
@@ -165,7 +168,8 @@ class Intake:
     ) -> None:
         """Read the entries; add valid jobs to ``verdicts`` and their files' statuses to ``read``; reject the others."""
         for entry in entries:
-            if time.monotonic() > self._until:  # searching a large file for secrets takes seconds
+            # Searching a large file for secrets takes seconds.
+            if time.monotonic() > self._until or self._rejected_in_scan >= _MOST_REJECTED:
                 self.has_more = True
                 break
             try:
@@ -206,7 +210,7 @@ class Intake:
     def _read(self, entry: spool.Entry) -> tuple[Job, os.stat_result]:
         self._provenance.require_own(entry.path)
         if entry.name is None or not is_job_id(entry.name):
-            raise JobError("NAME_INVALID", f"{entry.path.name[:100]!r} does not name a job.")
+            raise JobError("NAME_INVALID", f"{self._shown(entry)!r} does not name a job.")
         data, status = plain_files.read_plain(entry.path, self._limits.max_job_bytes)
         job = parse_job(entry.name, data, max_attempts=self._limits.max_attempts, test_jobs=self._limits.test_jobs)
         if self._limits.redact_secrets:
@@ -265,6 +269,7 @@ class Intake:
             # error, such as a full disk, nothing of the rejection is left.
             self._postpone(entry, failure, math.inf if failure.errno in spool.IMMOVABLE else _AGAIN_SECONDS)
             return
+        self._rejected_in_scan += 1
         self._rejected(error.code)
         about = fields(code=error.code) if record is None else of_job(record, code=error.code)
         log.warning("rejected file=%r kept=%s", self._shown(entry), kept.name, extra=about)
@@ -275,9 +280,7 @@ class Intake:
         self._postponed[entry.path.name] = (_stamp(entry), time.monotonic() + seconds)
 
     def _shown(self, entry: spool.Entry) -> str:
-        """The file's name for the log, without secrets, at most 100 characters."""
-        name = spool.printable_name(entry.path)
-        return (redaction.clean_name(name) if self._limits.redact_secrets else name)[:100]
+        return redaction.shown_name(entry.path, redacts=self._limits.redact_secrets)
 
     def _is_postponed(self, entry: spool.Entry) -> bool:
         stamp, until = self._postponed.get(entry.path.name, (None, 0.0))

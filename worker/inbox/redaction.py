@@ -37,6 +37,12 @@ def clean_name(name: str) -> str:
     return name if is_job_id(name.removesuffix(".json")) else redaction.redact(name).text
 
 
+def shown_name(path: Path, *, redacts: bool = True) -> str:
+    """A file's name for a message or the log, at most 100 characters. ``redacts``: without secrets."""
+    name = spool.printable_name(path)
+    return (clean_name(name) if redacts else name)[:100]  # in this order: half a secret cannot be recognised
+
+
 def reject(paths: SpoolPaths, entry: spool.Entry, error: JobError, record: Record | None, now: datetime) -> Path:
     """As ``spool.reject``, without secrets in the name and the content that are kept."""
     name = clean_name(spool.printable_name(entry.path))

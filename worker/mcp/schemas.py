@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bridge.argument_table import DEFAULT_PRESET, EXPLAIN_ARGUMENTS, MAX_IDS
+from bridge.argument_table import DEFAULT_PRESET, EXPLAIN_ARGUMENTS, MAX_IDS, MAX_QUERY_CHARS
 
 Schema = dict[str, Any]
 
@@ -59,7 +59,9 @@ PROJECT = text_field(
     "The workspace that is meant: its path or its folder's name. Only to make sure; any other workspace is refused."
 )
 _QUERY = text_field(
-    "The question, or words that a fitting memory would hold; exact identifiers are found too.", minLength=1
+    "The question, or words that a fitting memory would hold; exact identifiers are found too.",
+    minLength=1,
+    maxLength=MAX_QUERY_CHARS,
 )
 _TIME_AND_PLACE = {
     "topic_id": text_field("Only memories of this topic, by the topic_id of an earlier answer."),

@@ -153,6 +153,9 @@ const ENDS = new Set(["succeeded", "failed", "cancelled", "expired", "rejected"]
 /** The states from which a job can run again. */
 export const RUN_AGAIN = new Set(["failed", "cancelled", "expired", "rejected"]);
 
+/** The errors of files that came with a repository: each is read and run by itself, never with all others. */
+export const FROM_ELSEWHERE = new Set(["FILE_NOT_TRUSTED", "FILE_TRACKED"]);
+
 export function hasEnded(state) {
   return ENDS.has(state);
 }

@@ -1,5 +1,5 @@
 // The table of jobs: newest first, in pages; several can be chosen, to be run again or cancelled.
-import { hasEnded, post, postForJobs, RUN_AGAIN } from "./api.js";
+import { FROM_ELSEWHERE, hasEnded, post, postForJobs, RUN_AGAIN } from "./api.js";
 import { html, useRef, useState } from "./html.js";
 import { outcome } from "./notice.js";
 import { Confirm, Empty, Problem, State, Time, useAction, Waiting } from "./parts.js";
@@ -18,10 +18,11 @@ export function Jobs({ list, query, showNotice }) {
     else now.delete(job.job_id);
     setChosen(now);
   };
-  const all = data.jobs.length > 0 && data.jobs.every((job) => chosen.has(job.job_id));
+  const choosable = data.jobs.filter((job) => !FROM_ELSEWHERE.has(job.error?.code));
+  const all = choosable.length > 0 && choosable.every((job) => chosen.has(job.job_id));
   const toggleAll = () => {
     const now = new Map(chosen);
-    for (const job of data.jobs) all ? now.delete(job.job_id) : now.set(job.job_id, job);
+    for (const job of choosable) all ? now.delete(job.job_id) : now.set(job.job_id, job);
     setChosen(now);
   };
   return html`

@@ -103,6 +103,11 @@ class Ledger:
             counts: dict[str, int] = {**dict.fromkeys(LIVE, 0), **self._counts, **self._ended}
         return cast("Counts", counts)
 
+    def ended_jobs(self) -> int:
+        """The number of jobs that have ended since this worker's start."""
+        with self._lock:
+            return self._ended.total()
+
     def oldest_waiting(self) -> str | None:
         """The timestamp since which the oldest waiting job has waited; None without one."""
         with self._lock:

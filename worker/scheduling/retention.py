@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -20,6 +21,9 @@ from jobs.states import State
 log = logging.getLogger(__name__)
 
 _DAY = 86_400.0
+_HOUR_SECONDS = 3600.0
+_MOST_EXCESS = 250  # things that end or are rejected between two prunings at the limits, which a flood exceeds so much
+_TOGETHER = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +73,64 @@ def expired_jobs(
             yield aged.name
 
 
+class Timetable:
+    """When a worker prunes: at its start, every hour, and when 250 things more have ended or been rejected than there
+    was room for.
+
+    All times are in seconds of one monotonic clock.
+    """
+
+    def __init__(self) -> None:
+        self._next = 0.0
+        self._added = 0
+        self._room = 0
+
+    def is_due(self, now: float, added: int) -> bool:
+        """Whether to prune. ``added``: how many things have ended or been rejected since the worker's start."""
+        return now >= self._next or added - self._added >= self._room + _MOST_EXCESS
+
+    def begun(self, now: float, added: int) -> None:
+        """A pruning begins now."""
+        self._next, self._added, self._room = now + _HOUR_SECONDS, added, 0
+
+    def ended(self, room: int) -> None:
+        """The pruning has removed everything that exceeded the limits, which leave so much ``room``."""
+        self._room = room
+
+    def ask(self) -> None:
+        """Prune as soon as possible."""
+        self._next = 0.0
+
+
+def prune_all(
+    workspace: Workspace, keep: RetentionLimits, is_live: Callable[[str], bool], now: float, seconds: float
+) -> int | None:
+    """Call ``prune`` until nothing exceeds the limits, and begin no further call after so many seconds.
+
+    Returns how many jobs or rejected files can be added before one of the limits is reached; None if time was up.
+    """
+    until = time.monotonic() + seconds
+    while prune(workspace, keep, is_live, now):
+        if time.monotonic() >= until:
+            return None
+    jobs, rejected = (len(_by_name(folder)) for folder in (workspace.spool.results, workspace.spool.rejected))
+    return max(0, min(keep.ended_jobs - jobs, keep.rejected_files - rejected // 2))
+
+
+def _by_name(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 - of ten thousand files only the number is of interest
+    except FileNotFoundError:
+        return []
+
+
 def prune(
-    workspace: Workspace, keep: RetentionLimits, is_live: Callable[[str], bool], now: float, at_most: int = 200
+    workspace: Workspace, keep: RetentionLimits, is_live: Callable[[str], bool], now: float, at_most: int = _TOGETHER
 ) -> int:
     """Remove what exceeds the limits. Returns the number of removed things.
 
-    ``at_most`` limits jobs and rejected files per call; if as many were removed, call it again. ``now``: seconds since
-    1970.
+    ``at_most`` limits the jobs, and the rejected files with their reasons, of one call; call it until it returns 0.
+    ``now``: seconds since 1970.
     """
     spool_paths = workspace.spool
     jobs = list(
@@ -84,7 +139,7 @@ def prune(
         )
     )
     spool.prune(spool_paths, jobs)
-    rejected = _remove_all(_rejected(spool_paths, keep, now)[: at_most - len(jobs)])
+    rejected = _remove_all(_rejected(spool_paths, keep, now)[:at_most])
     set_aside = _remove_all(_older(workspace.quarantine, keep.failed_days, now))
     imports = _remove_all(_imported(workspace, keep, is_live, now))
     if jobs or rejected or set_aside or imports:

@@ -146,7 +146,9 @@ def cancel(args: argparse.Namespace) -> Envelope:
 def retry(args: argparse.Namespace) -> Envelope:
     """Run failed or rejected jobs again."""
     workspace, _ = workspace_and_settings(args)
-    job_ids = _selected_ids(args, workspace.spool, RETRIED_BY_DEFAULT, RETRIABLE, "Run again")
+    job_ids = _selected_ids(
+        args, workspace.spool, RETRIED_BY_DEFAULT, RETRIABLE, "Run again", selection.selected_to_run
+    )
     outcome = requests.retry_many(workspace, job_ids, start=not args.no_start)
     return _outcome_envelope(args, outcome, worker_started=outcome.worker_started)
 
@@ -159,7 +161,12 @@ def dismiss(args: argparse.Namespace) -> Envelope:
 
 
 def _selected_ids(
-    args: argparse.Namespace, spool_paths: SpoolPaths, default: Sequence[str], allowed: Sequence[str], what: str
+    args: argparse.Namespace,
+    spool_paths: SpoolPaths,
+    default: Sequence[str],
+    allowed: Sequence[str],
+    what: str,
+    select: Callable[..., list[str]] = selection.selected,
 ) -> list[str]:
     """The job ids of a request: those given, or those that match the filters after the user has confirmed them.
 
@@ -178,7 +185,7 @@ def _selected_ids(
         possible = f"only {', '.join(allowed)} ones"
         raise JobError("ARGUMENT_INVALID", f"{what}: {wrong[0]} jobs cannot be selected, {possible}.")
     rows = selection.job_rows(spool_paths)
-    job_ids = selection.selected(rows, default, **filters)
+    job_ids = select(rows, default, **filters)
     if job_ids and not args.yes:
         known = {row["job_id"]: row for row in rows}
         unconfirmed = f"{counted(len(job_ids), 'job')} would be affected; not confirmed."
