@@ -95,6 +95,21 @@ def run(kind: Kind, tasks: Sequence[Task], stores: Stores, now: datetime, progre
     return {job_id: _quoting_none(outcome) for job_id, outcome in outcomes.items()}
 
 
+def require_visible(memory_id: str, task: Task, stores: Stores) -> None:
+    """Raises JobError: MEMORY_FORGOTTEN, MEMORY_NOT_FOUND with similar ids, ARGUMENT_INVALID for a hidden memory."""
+    from ..store import similar_ids
+
+    store = stores.store
+    if store.known(memory_id) is None:
+        if store.was_forgotten_since(memory_id, task.accepted_at):
+            raise JobError("MEMORY_FORGOTTEN")
+        near = similar_ids.nearest(memory_id, store.ids())
+        hint = f" The nearest: {', '.join(map(repr, near))}." if near else ""
+        raise JobError("MEMORY_NOT_FOUND", f"{memory_id!r} is not in the store.{hint}", details={"nearest": near})
+    if store.is_hidden(memory_id):
+        raise JobError("ARGUMENT_INVALID", f"{memory_id!r} is hidden: it was converted, or withdrawn.")
+
+
 def redactions(stores: Stores, *counts: Mapping[str, int]) -> Redactions | None:
     """The field ``redactions`` of a result: the sum of the counts by kind; None when redaction is switched off."""
     return redaction.total(*counts) if stores.settings.redact_secrets else None

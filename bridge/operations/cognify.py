@@ -23,10 +23,9 @@ from ..graph.open_stores import Stores
 from ..memory import Memory
 from ..privacy import redaction
 from ..slices import Slices
-from ..store import similar_ids
 from ..store.values import AppliedJob, Extraction
 from ..text.plain_summary import render_plain
-from . import Outcomes, Progress, Task, ingest, redactions
+from . import Outcomes, Progress, Task, ingest, redactions, require_visible
 from .rejected_texts import store_together
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ def _work(task: Task, stores: Stores, now: datetime) -> _Work:
     payload, work = task.payload, _Work()
     if payload.get("memory_ids"):
         for memory_id in payload["memory_ids"]:
-            _require_visible(memory_id, task, stores)
+            require_visible(memory_id, task, stores)
             work.want(memory_id, None)
     elif payload.get("texts"):
         _store([(text, None) for text in payload["texts"]], work, task, stores, now)
@@ -119,19 +118,6 @@ def _work(task: Task, stores: Stores, now: datetime) -> _Work:
         read = stores.store.extractions
         work.memory_ids = [*read.by_job(task.job_id), *read.unread()]
     return work
-
-
-def _require_visible(memory_id: str, task: Task, stores: Stores) -> None:
-    """Raises JobError: MEMORY_FORGOTTEN, MEMORY_NOT_FOUND with similar ids, ARGUMENT_INVALID for a hidden memory."""
-    store = stores.store
-    if store.known(memory_id) is None:
-        if store.was_forgotten_since(memory_id, task.accepted_at):
-            raise JobError("MEMORY_FORGOTTEN")
-        near = similar_ids.nearest(memory_id, store.ids())
-        hint = f" The nearest: {', '.join(map(repr, near))}." if near else ""
-        raise JobError("MEMORY_NOT_FOUND", f"{memory_id!r} is not in the store.{hint}", details={"nearest": near})
-    if store.is_hidden(memory_id):
-        raise JobError("ARGUMENT_INVALID", f"{memory_id!r} is hidden: it was converted, or withdrawn.")
 
 
 def _read(wanted: Sequence[str], work: _Work, stores: Stores) -> list[tuple[str, str | None]]:

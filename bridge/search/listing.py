@@ -25,7 +25,7 @@ TOPIC_WORTH_COMPACTING = 5
 
 
 def memories(workspace: Workspace, limit: int, topic_id: str | None = None) -> list[MemoryLine]:
-    """At most ``limit`` memories with metadata and title, newest first."""
+    """At most ``limit`` memories with metadata and title, the highest number first."""
     return page(workspace, limit, topic_id=topic_id)[0][:limit]
 
 
@@ -38,7 +38,7 @@ def page(
     status: str | None = None,
     kind: str | None = None,
 ) -> tuple[list[MemoryLine], int]:
-    """The memories with numbers below ``before``, newest first, and the total number of matching memories.
+    """The memories with numbers below ``before``, the highest first, and the total number of matching memories.
 
     Returns one more than ``limit`` if there are further ones.
     """

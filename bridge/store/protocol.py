@@ -4,8 +4,8 @@
 which a local search index follows, is in ``protocol_reading``.
 
 ``tests/conformance`` tests every promise made here; ``sqlite_store.SqliteStore`` is the store for memory.db. A store on
-a server commits a change in one transaction, in this order: applied job, numbers, memories, outbox. Texts are embedded
-before it, so it holds its lock only briefly. Times are ISO 8601 text in UTC. Any method may raise STORE_BUSY,
+a server commits a change in one transaction, in the order of the fields of ``Change``. Texts are embedded before it, so
+it holds its lock only briefly. Times are ISO 8601 text in UTC. Any method may raise STORE_BUSY,
 STORE_UNREADABLE or DISK_FULL, as a JobError or as the error that ``opening.failing_clearly`` translates.
 """
 

@@ -1,7 +1,7 @@
 """What every store of memories has to do: the promises of ``bridge.store.protocol``, each as a test.
 
-A store is held to them by a subclass of ``StoreConformance`` that gives ``open_store``. A promise takes a ``Place``
-alone, so that ``test_the_suite_bites`` can hold broken stores to it as well.
+A store is tested by a subclass of ``StoreConformance`` that overrides ``open_store``. A promise takes a ``Place``
+alone, so that ``test_the_suite_finds_the_fault_of_a_broken_store`` can test broken stores as well.
 """
 
 from __future__ import annotations
