@@ -500,7 +500,7 @@ def test_an_answer_of_a_graph_that_is_not_whole_yet_says_so(place: Place, monkey
 
     monkeypatch.setattr(place, "_open_graph", lost)
     monkeypatch.setattr(outbox_relay, "_OTHERS_SECONDS", 0.0)  # there are more than can be told in a moment
-    assert "told of 1 changes" in place.ask()["warnings"][-1]
+    assert "1 changes are not delivered" in place.ask()["warnings"][-1]
     monkeypatch.undo()
     assert place.ask()["warnings"] == []
 
