@@ -13,6 +13,7 @@ from harness import until
 
 from bridge import trust
 from bridge.interface import envelope
+from bridge.settings import load
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from worker.http import executor as module
@@ -41,6 +42,7 @@ class Made:
         self.workspace = Workspace(folder / "workspace")
         self.workspace.root.mkdir()
         self.said: list[str] = []
+        trust.adopt(self.workspace, load().config_folder)
         self.settings = trust.settings_of(self.workspace)
         self.answers = RequestExecutor(self.workspace, lambda: self.said.append("ready"), **options)
 
