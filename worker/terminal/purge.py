@@ -156,6 +156,8 @@ def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
 
 def show(answer: Envelope) -> None:
     """Print what was removed, or would be, and what remains."""
+    if answer["folders"]:
+        say(f"Workspace {answer['workspace']}")
     if answer["worker_stopped"]:
         say("The worker has stopped.")
     for folder in answer["folders"]:
@@ -163,19 +165,20 @@ def show(answer: Envelope) -> None:
     if not answer["folders"]:
         say(f"{answer['workspace']} has no memory that you made here.")
     if answer["waiting_jobs"]:
-        verb = "would be" if answer["dry_run"] else "were"
-        say(f"{counted(answer['waiting_jobs'], 'job')} that had not run {verb} removed with them.")
+        say(f"Among it, not run: {counted(answer['waiting_jobs'], 'job')}")
     if answer["trust_removed"]:
         say("The workspace is no longer in the list of your workspaces.")
     for path in answer["kept"]:
         say(f"Not touched, since it has no mark of yours: {path}")
+    if not answer["folders"]:
+        return
     say("Not removed:")
     for each in answer["remains"]:
         say(f"  {each['what']}{'' if each['path'] is None else ': ' + each['path']}")
 
 
 def _named(folder: OwnFolder) -> str:
-    return f"{folder.path}: {counted(folder.files, 'file')}, {size(folder.bytes)}"
+    return f"{Path(folder.path).name}: {counted(folder.files, 'file')}, {size(folder.bytes)}"
 
 
 def _with_jobs(count: int) -> str:
