@@ -81,14 +81,15 @@ class Stores:
 
     def renew(self) -> None:
         """Close stores that are no longer in place, so that the next use opens what is there now, and create the
-        workspace's folders that were removed. Call it before an operation, and not in the pause of another one.
+        workspace's folders that were removed. Before it opens a store, the folders must be this user's. Call it before
+        an operation, and not in the pause of another one.
 
         Raises JobError: WORKSPACE_NOT_TRUSTED for a folder that appeared from elsewhere, WORKSPACE_MOVED.
         """
         if not self.are_in_place():
             log.warning("the memory's files were removed or replaced: they are opened again")
             self._close()
-        if not all(folder.is_dir() for folder in self._workspace.own_folders):
+        if self._store is None or not all(folder.is_dir() for folder in self._workspace.own_folders):
             trust.recreate(self._workspace, self._settings.config_folder)
 
     @contextmanager

@@ -83,6 +83,18 @@ def test_a_memory_that_appears_from_elsewhere_under_a_worker_is_not_adopted(
     assert len(found(place, "gamma fact")) == 2
 
 
+def test_after_the_graph_is_removed_under_a_worker_the_next_job_writes_it_again(
+    running: tuple[Place, RealWorker],
+) -> None:
+    place, _ = running
+    shutil.rmtree(place.workspace.cognee_system)
+    shutil.rmtree(place.workspace.cognee_data)
+    assert place.ended(place.submit("ingest", text("The eta fact.", "eta"))).state == "succeeded"
+    asked = place.ended(place.submit("ask", {"question": "Which fact is new?"}))
+    assert "beta fact" in json.dumps(asked.result), "the memories from before are in it too"
+    assert place.cli("status").returncode == 0
+
+
 def test_a_job_during_which_the_memory_is_removed_runs_again(tmp_path: Path) -> None:
     """Its child stands still right after the commit, which goes into a file without a name."""
     place = Place(tmp_path, COGNEE_MEMORY_FAULT="hang@after:memory.commit")
