@@ -188,9 +188,8 @@ class Stores:
         try:
             if outbox.graph_model() not in (None, self.embedder.identity):
                 self._start_from_scratch(store, "made with another embedding model", now)
-            elif not outbox.stores_are_ours():
-                self._make_room(now)
-                outbox.note_ours()
+            elif not outbox.stores_are_ours() and self._make_room(now):
+                pass  # the graph begins empty, and the outbox has all memories
             elif deaths >= _DEADLY_OPENINGS:
                 self._start_from_scratch(store, f"the end of its process {deaths} times in a row", now)
             return self._open_graph_of_ours(store, now)
@@ -198,13 +197,16 @@ class Stores:
             store.outbox.note_survived()
             raise
 
-    def _make_room(self, now: str) -> None:
+    def _make_room(self, now: str) -> bool:
         """Move stores away that memory.db does not know: another program's, for a migration to read, or those of a
-        memory.db that was removed, whose memories must not be found in the graph."""
+        memory.db that was removed, whose memories must not be found in the graph. Returns whether there were any."""
         if graph_files.has_our_memories(self._workspace):
             graph_files.quarantine_all(self._workspace, f"graph-{now}")
-        elif (moved := earlier_stores.archive(self._workspace)) is not None:
+            return True
+        moved = earlier_stores.archive(self._workspace)
+        if moved is not None:
             log.warning("cognee's stores were another's: moved to %s, for a migration to read", moved.name)
+        return moved is not None
 
     def _start_from_scratch(self, store: Store, why: str, now: str) -> None:
         graph_files.quarantine(self._workspace, f"graph-{now}")

@@ -114,11 +114,6 @@ class Outbox:
         """
         return self.graph_model() is not None or database.meta(self._connection, "cognee_is_ours") == "yes"
 
-    def note_ours(self) -> None:
-        """Record that cognee's stores that exist from now on are this program's."""
-        with database.transaction(self._connection):
-            database.set_meta(self._connection, "cognee_is_ours", "yes")
-
     def graph_was_closed(self) -> bool:
         """Whether the graph was closed cleanly; otherwise it must be compared with the memories."""
         return database.meta(self._connection, "graph_closed") == "yes"

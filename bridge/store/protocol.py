@@ -229,9 +229,6 @@ class Outbox(Protocol):
     def stores_are_ours(self) -> bool:
         """Whether cognee's stores were made for this store of memories."""
 
-    def note_ours(self) -> None:
-        """Record that cognee's stores that exist from now on are made for this store of memories."""
-
     def graph_was_closed(self) -> bool:
         """Whether the graph was closed cleanly."""
 

@@ -316,11 +316,6 @@ class StoreConformance:
         assert place.reopen().outbox.graph_was_closed()
         assert place.store.outbox.note_opening() == 0
 
-    def test_stores_of_cognee_are_ours_from_the_note_on(self, place: Place) -> None:
-        place.store.outbox.note_ours()
-        outbox = place.reopen().outbox
-        assert (outbox.stores_are_ours(), outbox.graph_model()) == (True, None)
-
     def test_an_open_store_is_in_place(self, place: Place) -> None:
         place.put(summary(A))
         assert place.store.is_in_place()

@@ -1,5 +1,5 @@
 """A workspace whose folders are removed, replaced or moved while its worker runs: no success is untrue, no answer is
-empty by mistake, and no folder of somebody else becomes this user's."""
+empty by mistake, and no folder of another origin becomes this user's."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def is_stopped(pid: int) -> bool:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Place, RealWorker]]:
-    """A worker that has stored a memory and told the graph of it."""
+    """A worker that has stored a memory, which the graph has too."""
     place = Place(tmp_path_factory.mktemp("idle"))
     with place.worker() as worker:
         assert place.ended(place.submit("ingest", text("The alpha fact is old.", "alpha"))).state == "succeeded"
@@ -96,7 +96,7 @@ def test_after_the_graph_is_removed_under_a_worker_the_next_job_writes_it_again(
 
 
 def test_a_job_during_which_the_memory_is_removed_runs_again(tmp_path: Path) -> None:
-    """Its child stands still right after the commit, which goes into a file without a name."""
+    """Its child is stopped right after the commit, which goes into a file without a name."""
     place = Place(tmp_path, COGNEE_MEMORY_FAULT="hang@after:memory.commit")
     with place.worker() as worker:
         job_id = place.submit("ingest", text("The delta fact.", "delta"))
@@ -130,7 +130,7 @@ def test_a_workspace_that_is_moved_under_its_worker_answers_from_its_new_path(tm
         done = place.cli("ingest", "--summary", "The zeta fact.", "--topic-id", "zeta", "--wait")
         assert done.returncode == 0, done.stderr
         until(lambda: not is_running(worker.process.pid) or worker.process.poll() is not None, "the former one ended")
-        assert not former.exists(), "nobody made the former folder again"
+        assert not former.exists(), "the former folder was not made again"
         assert len(found(place, "zeta fact")) == 2
         assert place.cli("worker", "stop").returncode == 0
         until(lambda: not is_held(place.spool.lock), "the new one ended")
