@@ -116,6 +116,10 @@ class LegacyMemory(_Node):
     extras: str = "{}"
 
 
+# The nodes of memories, one for each kind. Every memory in the graph has exactly one of them.
+MEMORY_NODES: tuple[type[_Node], ...] = (ConversationSummary, DecisionRecord, LegacyMemory)
+
+
 class Decision(_Node):
     """One decision of a summary or record; ``position`` counts from 0."""
 

@@ -159,18 +159,27 @@ def _inspect_readable(workspace: Workspace, config_folder: Path) -> TrustState:
 def settings_of(workspace: Workspace, overrides: Mapping[str, Any] | None = None) -> Settings:
     """The effective settings in a workspace, including those that its own ``.env`` is allowed to set.
 
-    Raises JobError: WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
+    Raises JobError: WORKSPACE_MISSING, WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
     """
+    _require_there(workspace)
     state = require_trusted(workspace, load(overrides).config_folder)
     return load(overrides, workspace_env=workspace.env_file, trusted=state.trusted)
+
+
+def _require_there(workspace: Workspace) -> None:
+    """Raises JobError: WORKSPACE_MISSING for a folder that is gone, so that a process that uses it for long neither
+    takes it for an empty one nor creates it again."""
+    if not workspace.exists:
+        raise JobError("WORKSPACE_MISSING", f"There is no folder at {workspace.root}.")
 
 
 def adopt(workspace: Workspace, config_folder: Path, *, trusted: bool | None = None) -> None:
     """Create the workspace's folders and mark them as this user's. Idempotent.
 
     ``trusted`` is the user's explicit decision; with it, foreign folders are adopted too. Raises JobError:
-    WORKSPACE_NOT_TRUSTED without it, and CONFIG_UNWRITABLE.
+    WORKSPACE_NOT_TRUSTED without it, WORKSPACE_MISSING and CONFIG_UNWRITABLE.
     """
+    _require_there(workspace)
     from jobs import earlier_files, spool  # not at the top: the query path does not need them
 
     inspect = require_trusted if trusted is None else _inspect_readable
@@ -188,6 +197,18 @@ def adopt(workspace: Workspace, config_folder: Path, *, trusted: bool | None = N
             earlier_files.write(workspace.spool)
         _prepare(workspace, owner)
         inspect(workspace, config_folder)  # only private folders show whether the file system keeps modes
+
+
+def recreate(workspace: Workspace, config_folder: Path) -> None:
+    """Create and mark those of the workspace's folders that were removed while a worker runs. Idempotent.
+
+    A folder that appeared from elsewhere meanwhile is not adopted, and a workspace whose job folder is gone is not
+    created again. Raises JobError: WORKSPACE_NOT_TRUSTED, WORKSPACE_MOVED.
+    """
+    state = require_trusted(workspace, config_folder)
+    if state.owner is None or _read_marker(workspace, workspace.spool.root) != state.owner:
+        raise JobError("WORKSPACE_MOVED", f"The job folder of {workspace.root} is gone or is another one.")
+    _prepare(workspace, state.owner)
 
 
 def _prepare(workspace: Workspace, owner: str) -> None:
@@ -229,6 +250,31 @@ def disown(workspace: Workspace, config_folder: Path) -> None:
     owner = inspect_trust(workspace, config_folder).owner
     if owner is not None:
         files.remove(_list_entry(config_folder, owner))
+
+
+def marked_folders(workspace: Workspace, config_folder: Path) -> dict[Path, str]:
+    """The workspace's folders that this user's programs made, each with the id in its mark; the job folder is last."""
+    found = {folder: _read_marker(workspace, folder) for folder in reversed(_guarded(workspace))}
+    return {
+        folder: marker
+        for folder, marker in found.items()
+        if marker is not None and _listed(config_folder, marker) is not None
+    }
+
+
+def unlist(workspace: Workspace, config_folder: Path, owner: str) -> bool:
+    """Remove an id from the user's list, after the workspace's folders were deleted. Returns whether it was removed.
+
+    It stays if the folder of its first use is another one that still has the mark: the workspace was a copy of it.
+    Raises OSError.
+    """
+    entry = _list_entry(config_folder, owner)
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        first = Workspace(Path(json.loads(entry.read_bytes())["first_path"]))
+        if first.root != workspace.root and owner in marked_folders(first, config_folder).values():
+            return False
+    files.remove(entry)
+    return True
 
 
 def _guarded(workspace: Workspace) -> list[Path]:

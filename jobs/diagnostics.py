@@ -484,6 +484,12 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         "No action needed: the next job rebuilds the graph. To rebuild it now: cognee-memory rebuild --what graph.",
     ),
     Diagnostic(
+        "GRAPH_ORPHANED", _G, "note",
+        "The knowledge graph belongs to a memory.db that was removed or replaced, and still holds its texts.",
+        "No action needed: before the next job uses the graph, it moves it to .cognee_memory/set-aside and makes a new"
+        " one. To remove everything that this workspace remembers: cognee-memory purge.",
+    ),
+    Diagnostic(
         "SET_ASIDE", _G, "note", "Damaged or replaced stores are quarantined and take up disk space.",
         "Remove .cognee_memory/set-aside once the new stores work. The worker removes it after"
         " COGNEE_MEMORY_KEEP_FAILED_DAYS.",

@@ -173,6 +173,11 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Wait for the other process to end, or stop it.",
     ),
     ErrorKind(
+        "STORE_REPLACED", _W, "The files of the memory were removed or replaced while the job ran.",
+        "No action needed: the job is kept, its attempt is not counted, and it runs again over the files that are there"
+        " now.",
+    ),
+    ErrorKind(
         "STORE_NEWER", _W, "The memory store was written by a newer version of cognee-memory.",
         "Update cognee-memory. Nothing was changed.",
     ),
@@ -291,6 +296,10 @@ ERRORS: dict[str, ErrorKind] = _table(
         "Check the path: the workspace is the folder that is open in the editor.",
     ),
     ErrorKind(
+        "WORKSPACE_MOVED", _W, "The workspace was moved or removed while this process was using it.",
+        "Nothing was changed. The worker at the former path ends by itself; name the workspace by its present path.",
+    ),
+    ErrorKind(
         "WORKSPACE_NOT_CHOSEN", _G,
         "No workspace was named, and the current folder is the home folder or a folder above it.",
         "Nothing was read or stored. Name the project's folder with the option --workspace.",
@@ -298,6 +307,10 @@ ERRORS: dict[str, ErrorKind] = _table(
     ErrorKind(
         "WORKSPACE_NOT_TRUSTED", _G, "The workspace contains jobs or memories that this user did not create here.",
         "Inspect .cognee_jobs and .cognee_memory, then run: cognee-memory trust.",
+    ),
+    ErrorKind(
+        "PURGE_INCOMPLETE", _G, "Some of the workspace's own folders could not be removed.",
+        "Remove the cause that the message names, then run again: cognee-memory purge.",
     ),
     ErrorKind(
         "CONFIG_UNWRITABLE", _G, "The user's configuration folder is not writable.",

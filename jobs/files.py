@@ -90,15 +90,29 @@ def sync_folder(folder: Path) -> None:
 _FOLDER_REMEDY = "Move it away, or put a plain folder of this user in its place."
 
 
-def make_folder(folder: Path, *, links: bool = False) -> None:
+def identity(path: Path) -> tuple[int, int] | None:
+    """The device and inode of what is at a path; None if there is nothing, or it cannot be looked at.
+
+    While a process has the file open, no other file gets the same identity.
+    """
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def make_folder(folder: Path, *, links: bool = False, parents: bool = True) -> None:
     """Create a private folder, or make the user's existing one private. So are the parents that it creates. A new
     folder survives a power cut.
 
-    Raises JobError: FILE_UNSAFE for a link or another user's folder: a cloned workspace may contain either, and a link
-    would redirect our writes. ``links`` allows both, since the user's cache folder may be elsewhere.
+    Without ``parents`` it raises FileNotFoundError if the parent is missing: the workspace may have been moved or
+    removed, and must not appear again. Raises JobError: FILE_UNSAFE for a link or another user's folder: a cloned
+    workspace may contain either, and a link would redirect our writes. ``links`` allows both, since the user's cache
+    folder may be elsewhere.
     """
     is_missing = not folder.exists()
-    if is_missing and not folder.parent.exists():
+    if is_missing and parents and not folder.parent.exists():
         make_folder(folder.parent, links=links)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)

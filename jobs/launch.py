@@ -26,8 +26,24 @@ def is_alive(workspace: Workspace) -> bool:
 
 
 def is_shutting_down(workspace: Workspace) -> bool:
-    """Whether the worker says in its heartbeat that it starts no more jobs; it runs until its last job has ended."""
-    return _state(workspace) in ("draining", "exiting", "stopped")
+    """Whether the worker starts no more jobs: it says so in its heartbeat, or the workspace was moved while it ran. It
+    runs until its last job has ended."""
+    return _state(workspace) in ("draining", "exiting", "stopped") or was_moved(workspace)
+
+
+def was_moved(workspace: Workspace) -> bool:
+    """Whether the heartbeat names another folder: the workspace was moved, and its worker is about to end.
+
+    True as well if the worker runs in a container that sees the workspace under another path.
+    """
+    content = heartbeat.read(workspace.spool)
+    former = content.get("workspace") if content is not None else None
+    if not isinstance(former, str):
+        return False
+    try:
+        return not workspace.root.samefile(former)
+    except (OSError, ValueError):
+        return True
 
 
 def _state(workspace: Workspace) -> str | None:

@@ -243,8 +243,8 @@ class Worker:
     def _scan(self) -> None:
         if not self._holds_lock():
             log.error(
-                "the lock file was removed: stopping at once, since another worker may start."
-                " The running jobs are interrupted; the next worker runs them again"
+                "the lock file was removed, or the workspace was moved: stopping at once, since another worker may"
+                " start. The running jobs are interrupted; the next worker runs them again"
             )
             self.stop()
             self._child.end_for_good()

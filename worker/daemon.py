@@ -28,6 +28,7 @@ from .app import Worker
 from .child.protocol import CRITICAL_SECONDS
 
 _SUCCESSOR_PAUSE_SECONDS = 0.1
+_MOVED_PATIENCE_SECONDS = 120.0
 _ORPHAN_SECONDS = CRITICAL_SECONDS + 1.0
 
 
@@ -82,14 +83,18 @@ def _outlive_orphan(workspace: Workspace) -> None:
 def _succeed(workspace: Workspace, lock: Lock) -> bool:
     """Wait for the lock of a worker that is stopping. Returns whether it was acquired.
 
-    Only one successor waits; any other returns False at once.
+    Only one successor waits; any other returns False at once. The worker of a moved workspace gets 2 min to end, since
+    it may instead run in a container that sees the workspace under another path.
     """
+    deadline = time.monotonic() + _MOVED_PATIENCE_SECONDS
     turn = Lock(workspace.spool.successor_lock)
     if not turn.acquire():
         return False
     with turn:
         while not lock.acquire():
             if not launch.is_shutting_down(workspace):  # the worker keeps running, or another one took the lock
+                return False
+            if launch.was_moved(workspace) and time.monotonic() > deadline:
                 return False
             time.sleep(_SUCCESSOR_PAUSE_SECONDS)
     return True

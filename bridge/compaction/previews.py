@@ -156,7 +156,7 @@ def content_digest(memory: Memory) -> str:
 def store(workspace: Workspace, preview: Preview, now: datetime) -> str:
     """Write a preview durably and remove expired ones. Returns its digest, which names its file. Raises OSError."""
     digest = preview.digest
-    files.make_folder(workspace.previews)
+    files.make_folder(workspace.previews, parents=False)
     data = json.dumps(preview.as_dict(), ensure_ascii=False).encode()
     with steps.fault_point("preview.write"):
         files.replace(workspace.preview(digest), data)

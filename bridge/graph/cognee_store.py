@@ -55,15 +55,22 @@ class CogneeStore:
         self._embeddings = SharedEmbeddings(embedder, embed)
         self._unsynced = lance.LanceSync(graph_files.databases_of(workspace))
         self._engines = Engines(workspace)
+        self._identity: tuple[int, int] | None = None
         give_embeddings(self._embeddings)
 
     def open(self) -> graph_files.GraphState:
         """As ``Engines.open``."""
-        return self._engines.open()
+        state = self._engines.open()
+        self._identity = graph_files.graph_identity(self._workspace)
+        return state
 
     def open_without_repair(self) -> None:
         """As ``Engines.open_without_repair``."""
         self._engines.open_without_repair()
+
+    def is_in_place(self) -> bool:
+        """Whether the open graph's file is still at its path: it was neither removed nor replaced."""
+        return self._identity is not None and graph_files.graph_identity(self._workspace) == self._identity
 
     def close(self) -> bool:
         """As ``Engines.close``."""

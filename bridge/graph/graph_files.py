@@ -90,6 +90,22 @@ def has_graph(workspace: Workspace) -> bool:
     return (databases_of(workspace) / _GRAPH_FILE).exists()
 
 
+def graph_identity(workspace: Workspace) -> tuple[int, int] | None:
+    """As ``files.identity`` of the graph's own file. Writes and checkpoints keep it; ``rewrite`` changes it."""
+    return files.identity(databases_of(workspace) / _GRAPH_FILE)
+
+
+def has_our_memories(workspace: Workspace) -> bool:
+    """Whether cognee's vector database has a table of this program's nodes, so that this program wrote the stores."""
+    from .. import datapoints  # not at the top: it imports pydantic
+
+    ours = tuple(f"{node.__name__}_" for node in datapoints.MEMORY_NODES)
+    try:
+        return any(entry.name.startswith(ours) for entry in vectors_of(workspace).iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
 def all_stores_exist(workspace: Workspace) -> bool:
     """Whether all of cognee's stores exist. Opening a missing one would create it."""
     return store_exists(workspace) and has_graph(workspace) and vectors_of(workspace).is_dir()
@@ -237,6 +253,12 @@ def quarantine(workspace: Workspace, label: str) -> None:
     moved = _graph_files(workspace) + _vectors(workspace)
     kept = aside.move(workspace, label, moved)
     log.warning("set aside in %s: %s", kept, ", ".join(path.name for path in moved) or "nothing, for nothing was there")
+
+
+def quarantine_all(workspace: Workspace, label: str) -> None:
+    """Quarantine all of cognee's stores, which belong to a memory.db that was removed."""
+    kept = aside.move(workspace, label, [databases_of(workspace)])
+    log.warning("cognee's stores belong to no memory that is left: set aside in %s", kept)
 
 
 def quarantine_relational(workspace: Workspace, label: str) -> bool:

@@ -19,6 +19,7 @@ from jobs import clock, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
+from .. import trust
 from ..embedding.embedder import Embedder
 from ..embedding.factory import create
 from ..memory import Memory
@@ -64,10 +65,32 @@ class Stores:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._close()
+
+    def _close(self) -> None:
         self._close_graph()
-        if self._store is not None:
-            self._store.checkpoint()
-            self._store.close()
+        store, self._store = self._store, None
+        if store is not None:
+            store.checkpoint()
+            store.close()
+
+    def are_in_place(self) -> bool:
+        """Whether the open stores are still the workspace's. If not, what was read from them or written to them since
+        does not count."""
+        return all(store is None or store.is_in_place() for store in (self._store, self._graph))
+
+    def renew(self) -> None:
+        """Close stores that are no longer in place, so that the next use opens what is there now, and create the
+        workspace's folders that were removed. Before it opens a store, the folders must be this user's. Call it before
+        an operation, and not in the pause of another one.
+
+        Raises JobError: WORKSPACE_NOT_TRUSTED for a folder that appeared from elsewhere, WORKSPACE_MOVED.
+        """
+        if not self.are_in_place():
+            log.warning("the memory's files were removed or replaced: they are opened again")
+            self._close()
+        if self._store is None or not all(folder.is_dir() for folder in self._workspace.own_folders):
+            trust.recreate(self._workspace, self._settings.config_folder)
 
     @contextmanager
     def _loading(self) -> Iterator[None]:
@@ -165,14 +188,25 @@ class Stores:
         try:
             if outbox.graph_model() not in (None, self.embedder.identity):
                 self._start_from_scratch(store, "made with another embedding model", now)
-            elif not outbox.stores_are_ours() and (moved := earlier_stores.archive(self._workspace)) is not None:
-                log.warning("cognee's stores were another's: moved to %s, for a migration to read", moved.name)
+            elif not outbox.stores_are_ours() and self._make_room(now):
+                pass  # the graph begins empty, and the outbox has all memories
             elif deaths >= _DEADLY_OPENINGS:
                 self._start_from_scratch(store, f"the end of its process {deaths} times in a row", now)
             return self._open_graph_of_ours(store, now)
         except BaseException:
             store.outbox.note_survived()
             raise
+
+    def _make_room(self, now: str) -> bool:
+        """Move stores away that memory.db does not know: another program's, for a migration to read, or those of a
+        memory.db that was removed, whose memories must not be found in the graph. Returns whether there were any."""
+        if graph_files.has_our_memories(self._workspace):
+            graph_files.quarantine_all(self._workspace, f"graph-{now}")
+            return True
+        moved = earlier_stores.archive(self._workspace)
+        if moved is not None:
+            log.warning("cognee's stores were another's: moved to %s, for a migration to read", moved.name)
+        return moved is not None
 
     def _start_from_scratch(self, store: Store, why: str, now: str) -> None:
         graph_files.quarantine(self._workspace, f"graph-{now}")

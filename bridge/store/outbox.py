@@ -109,8 +109,8 @@ class Outbox:
         return database.meta(self._connection, "graph_embedder")
 
     def stores_are_ours(self) -> bool:
-        """Whether this program opened cognee's stores before; otherwise stores at that path belong to another
-        program.
+        """Whether this memory.db made cognee's stores; otherwise stores at that path belong to another program, or to
+        a memory.db that was removed.
         """
         return self.graph_model() is not None or database.meta(self._connection, "cognee_is_ours") == "yes"
 

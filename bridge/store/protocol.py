@@ -227,7 +227,7 @@ class Outbox(Protocol):
         """The identity of the graph's embedding model; None if there never was a graph."""
 
     def stores_are_ours(self) -> bool:
-        """Whether this program opened cognee's stores before."""
+        """Whether cognee's stores were made for this store of memories."""
 
     def graph_was_closed(self) -> bool:
         """Whether the graph was closed cleanly."""
@@ -327,6 +327,11 @@ class Store(Memories, Protocol):
         """Rebuild the full-text index, and switch to it. Returns how many memories it holds."""
 
     # --- upkeep ---
+
+    def is_in_place(self) -> bool:
+        """Whether what this store has open is still the workspace's store. False after its files were removed,
+        replaced or moved: then what is written here is lost. Cheap. Raises nothing.
+        """
 
     def scrub(self, progress: Progress = ignore_progress) -> None:
         """Rewrite everything that may still hold bytes of deleted rows. Raises JobError: STORE_BUSY."""

@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import accumulate
 
-from jobs import clock, steps
+from jobs import clock, files, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from jobs.lock import Lock
@@ -61,6 +61,7 @@ class SqliteStore(SqliteMemories):
             self._workspace = workspace
             self._embedder = embedder
             self._connection = database.open_for_writing(workspace)
+            self._identity = files.identity(workspace.memory_db)
         except BaseException:
             self._lock.release()
             raise
@@ -293,6 +294,11 @@ class SqliteStore(SqliteMemories):
             return self._words.rebuild(self.after, Slices(progress, "making the full-text index", self.count()))
 
     # --- upkeep ---
+
+    def is_in_place(self) -> bool:
+        """Whether memory.db and the lock beside it are still the files that this store has open."""
+        is_same = self._identity is not None and files.identity(self._workspace.memory_db) == self._identity
+        return is_same and self._lock.is_in_place()
 
     def scrub(self, progress: Progress = ignore_progress) -> None:
         """Rewrite everything that may still hold bytes of deleted rows: both indexes, and memory.db with its log.

@@ -41,7 +41,7 @@ def append(path: Path, committed_rows: int, rows: Vectors, checksum: int = 0) ->
 
     ``checksum`` is the CRC-32 of the committed bytes. Returns the CRC-32 of all bytes.
     """
-    files.make_folder(path.parent)
+    files.make_folder(path.parent, parents=False)
     is_new = not path.exists()
     data = np.ascontiguousarray(rows, dtype="<f4").tobytes()
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)

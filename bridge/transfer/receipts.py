@@ -23,7 +23,7 @@ _NEAREST = 5
 
 def write(workspace: Workspace, receipt: Mapping[str, Any]) -> None:
     """Write or replace a receipt, durably."""
-    files.make_folder(workspace.receipts)
+    files.make_folder(workspace.receipts, parents=False)
     data = json.dumps({"format": FORMAT, **receipt}, ensure_ascii=False, indent=1).encode()
     with steps.fault_point("receipt.write"):
         files.replace(workspace.receipt(receipt["receipt"]), data)

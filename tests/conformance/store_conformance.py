@@ -316,6 +316,11 @@ class StoreConformance:
         assert place.reopen().outbox.graph_was_closed()
         assert place.store.outbox.note_opening() == 0
 
+    def test_an_open_store_is_in_place(self, place: Place) -> None:
+        place.put(summary(A))
+        assert place.store.is_in_place()
+        assert place.reopen().is_in_place()
+
     # --- words and topics ---
 
     def test_the_same_words_are_found_under_another_id(self, place: Place) -> None:

@@ -144,6 +144,11 @@ class NeverFinishesAForgetting(SqliteStore):
         super()._commit(change)
 
 
+class IsNeverInPlace(SqliteStore):
+    def is_in_place(self) -> bool:
+        return False
+
+
 class EmbedsAgain(SqliteStore):
     def embed(self, texts: Sequence[str]):  # type: ignore[no-untyped-def]
         return self._embedder.embed(texts)
@@ -174,6 +179,7 @@ FAULTS = {
     DropsTheRecordAlone: "a_compaction_is_found_by_its_record_its_preview_and_its_job",
     NeverFinishesAForgetting: "a_forgetting_is_unfinished_until_all_are_finished",
     EmbedsAgain: "each_text_is_embedded_once",
+    IsNeverInPlace: "an_open_store_is_in_place",
     LosesALabel: "a_memory_comes_back_as_it_was_given",
 }
 

@@ -303,6 +303,8 @@ WITH_GRAPH = {"graph_embedder": "e"}
         ({}, {"quarantined": 1, "quarantined_size": 9}, {"SET_ASIDE"}),
         ({}, {"earlier": 1}, {"OLD_STORES"}),
         ({}, {"cognee": True}, {"OLD_STORES"}),
+        ({}, {"cognee": True, "has_our_memories": True}, {"GRAPH_ORPHANED"}),
+        ({"meta": WITH_GRAPH}, {"cognee": True, "has_our_memories": True, "graph": True, "vectors": True}, set()),
         ({}, {"backups": ["b"]}, {"BACKUPS_LEFT"}),
     ],
 )

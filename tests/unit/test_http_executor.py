@@ -13,6 +13,7 @@ from harness import until
 
 from bridge import trust
 from bridge.interface import envelope
+from bridge.settings import load
 from jobs.errors import JobError
 from jobs.layout import Workspace
 from worker.http import executor as module
@@ -41,6 +42,7 @@ class Made:
         self.workspace = Workspace(folder / "workspace")
         self.workspace.root.mkdir()
         self.said: list[str] = []
+        trust.adopt(self.workspace, load().config_folder)
         self.settings = trust.settings_of(self.workspace)
         self.answers = RequestExecutor(self.workspace, lambda: self.said.append("ready"), **options)
 
@@ -207,3 +209,19 @@ def test_more_than_it_can_do_at_once_is_sent_away_and_nothing_is_forgotten(
 def test_the_time_of_the_last_question_is_when_it_was_answered(made: Made) -> None:
     before = made.answers.asked_at
     until(lambda: made.ask(query="x") and made.answers.asked_at > before, "the time moves")
+
+
+def test_a_server_whose_workspace_is_gone_or_another_one_does_not_answer(made: Made) -> None:
+    """An empty success would say that nothing is known."""
+    root = made.workspace.root
+    assert made.ask(query="x")["success"]
+    former = root.rename(root.with_name("moved"))
+    assert made.ask(query="x")["error_code"] == "WORKSPACE_MOVED"
+    root.mkdir()
+    trust.adopt(made.workspace, made.settings.config_folder)
+    assert made.ask(query="x")["error_code"] == "WORKSPACE_MOVED"
+    with pytest.raises(JobError, match="WORKSPACE_MOVED"):
+        made.answers.require_ready()
+    root.rename(root.with_name("other"))
+    former.rename(root)
+    assert made.ask(query="x")["success"]

@@ -251,3 +251,35 @@ def test_where_nobody_is_left_to_succeed_the_lock_is_taken_at_once(workspace: Wo
     successor = Successor(workspace)
     assert successor.ended() is True
     successor.lock.release()
+
+
+# --- a workspace that was moved ---
+
+
+def beat_from(workspace: Workspace, path: Path) -> None:
+    workspace.spool.heartbeat.write_text(json.dumps({"state": "ready", "workspace": str(path)}))
+
+
+def test_the_worker_of_a_moved_workspace_is_leaving(workspace: Workspace, started: Started, tmp_path: Path) -> None:
+    beat_from(workspace, tmp_path / "former")
+    assert launch.is_shutting_down(workspace)
+    with held(workspace.spool.lock):
+        assert launch.start(workspace) is True
+    assert "--successor" in started.arguments[0]
+
+
+def test_another_spelling_of_the_path_is_no_move(workspace: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(workspace.root)
+    for path in (workspace.root, tmp_path / "link", workspace.root / "."):
+        beat_from(workspace, path)
+        assert not launch.is_shutting_down(workspace)
+
+
+def test_a_successor_does_not_wait_for_ever_for_a_worker_that_sees_another_path(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may run in a container, and stay."""
+    monkeypatch.setattr(daemon, "_MOVED_PATIENCE_SECONDS", 0.0)
+    beat_from(workspace, workspace.root / "elsewhere")
+    with held(workspace.spool.lock):
+        assert Successor(workspace).ended() is False

@@ -694,3 +694,33 @@ def test_what_is_no_failure_of_the_disk_stays_what_it_is(error: Exception) -> No
     with pytest.raises(type(error)) as caught, database.failing_clearly():
         raise error
     assert caught.value is error
+
+
+def test_a_store_whose_file_was_removed_replaced_or_moved_is_not_in_place(
+    workspace: Workspace, embedder: FakeEmbedder
+) -> None:
+    with opened(workspace, embedder) as store:
+        assert store.is_in_place()
+        aside = workspace.memory / "aside"
+        workspace.memory_db.rename(aside)
+        assert not store.is_in_place()
+        workspace.memory_db.write_bytes(aside.read_bytes())
+        assert not store.is_in_place(), "a copy is another file"
+        aside.replace(workspace.memory_db)
+        assert store.is_in_place()
+        moved = workspace.memory.with_name("moved")
+        workspace.memory.rename(moved)
+        assert not store.is_in_place()
+        moved.rename(workspace.memory)
+        workspace.store_lock.unlink()
+        assert not store.is_in_place(), "a second writer could lock a new file"
+
+
+def test_vectors_do_not_bring_a_removed_folder_back(workspace: Workspace, embedder: FakeEmbedder) -> None:
+    with opened(workspace, embedder) as store:
+        moved = workspace.memory.with_name("moved")
+        workspace.memory.rename(moved)
+        with pytest.raises(OSError, match="No such file"):
+            add(store, summary("a"))
+        assert not workspace.memory.exists()
+        moved.rename(workspace.memory)

@@ -455,3 +455,48 @@ def test_the_users_list_is_private_and_says_where_the_workspace_was(workspace: W
     assert json.loads(entry.read_text())["first_path"] == str(workspace.root)
     assert entry.stat().st_mode & 0o777 == 0o600
     assert entry.parent.stat().st_mode & 0o777 == 0o700
+
+
+# --- folders that vanish while a worker runs ---
+
+
+def test_a_removed_folder_is_made_and_marked_again(workspace: Workspace, config: Path) -> None:
+    trust.adopt(workspace, config)
+    owner = trust.inspect_trust(workspace, config).owner
+    for folder in folders(workspace)[1:]:
+        shutil.rmtree(folder)
+        trust.recreate(workspace, config)
+        assert workspace.owner_marker(folder).read_text() == owner
+    assert trust.require_trusted(workspace, config).owner == owner
+
+
+def test_a_folder_that_appeared_from_elsewhere_is_not_made_ones_own(workspace: Workspace, config: Path) -> None:
+    trust.adopt(workspace, config)
+    shutil.rmtree(workspace.memory)
+    workspace.memory.mkdir()
+    workspace.memory_db.write_bytes(b"theirs")
+    before = tree(workspace.root)
+    with pytest.raises(JobError, match="WORKSPACE_NOT_TRUSTED"):
+        trust.recreate(workspace, config)
+    assert tree(workspace.root) == before
+
+
+@pytest.mark.parametrize("what", ["workspace", "jobs"])
+def test_a_workspace_that_is_gone_is_not_made_again(workspace: Workspace, config: Path, what: str) -> None:
+    trust.adopt(workspace, config)
+    gone = workspace.root if what == "workspace" else workspace.spool.root
+    gone.rename(gone.with_name("moved"))
+    with pytest.raises(JobError, match="WORKSPACE_MOVED"):
+        trust.recreate(workspace, config)
+    assert not gone.exists()
+
+
+def test_a_folder_that_is_no_longer_there_is_no_empty_workspace(workspace: Workspace, config: Path) -> None:
+    """A program that serves it for long would else say that nothing is known, or make it again."""
+    trust.adopt(workspace, config)
+    moved = workspace.root.rename(workspace.root.with_name("moved"))
+    for use in (lambda: trust.settings_of(workspace), lambda: trust.adopt(workspace, config)):
+        with pytest.raises(JobError, match="WORKSPACE_MISSING"):
+            use()
+    assert not workspace.root.exists()
+    trust.adopt(Workspace(moved), config)

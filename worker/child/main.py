@@ -109,7 +109,7 @@ class Server:
             tasks = [Task(**task) for task in request["jobs"]]
             if tasks:
                 self._pipes.send({"begun": True})
-        outcomes = self._outcomes(request["kind"], tasks, self._progress(request["slice_seconds"]))
+        outcomes = self._outcomes_in_place(request["kind"], tasks, self._progress(request["slice_seconds"]))
         self._depth -= 1
         answer: Answer = {
             "outcomes": {job_id: encode(outcome) for job_id, outcome in outcomes.items()},
@@ -140,6 +140,18 @@ class Server:
             else:
                 self._serve(request)
 
+    def _outcomes_in_place(self, kind: str, tasks: list[Task], progress: Progress) -> Outcomes:
+        """The outcomes of the operation, or STORE_REPLACED for every job if the stores did not stay in place until its
+        end: what it wrote may be lost. In the pause of another request the stores are not opened again, since that
+        one still uses them."""
+        if self._depth > 1 and not self._stores.are_in_place():
+            return _all_failed(tasks, JobError("STORE_REPLACED"))
+        outcomes = self._outcomes(kind, tasks, progress)
+        if self._stores.are_in_place():
+            return outcomes
+        log.warning("the memory's files were removed or replaced during %s: it does not count", kind)
+        return _all_failed(tasks, JobError("STORE_REPLACED"))
+
     def _outcomes(self, kind: str, tasks: list[Task], progress: Progress) -> Outcomes:
         if len(tasks) != 1:
             return self._tried(kind, tasks, progress)
@@ -149,6 +161,8 @@ class Server:
     def _tried(self, kind: str, tasks: list[Task], progress: Progress) -> Outcomes:
         try:
             with failing_clearly():
+                if self._depth == 1:
+                    self._stores.renew()
                 if kind == DELIVER:
                     self._stores.deliver_all(progress)
                     return {}
@@ -159,14 +173,18 @@ class Server:
         except JobError as error:
             if not tasks:  # maintenance has no record that would show the error
                 log.warning("%s was not done: %s", kind, error.code)
-            return {task.job_id: Failed(error) for task in tasks}
+            return _all_failed(tasks, error)
         except Exception as error:
             # The traceback is logged; the record gets only the exception's type, which contains no text of a memory.
             log.error("operation %s failed: %s", kind, trace(error))
             if len(tasks) > 1:  # run each alone, so that only the bad ones fail
                 return {job: done for task in tasks for job, done in self._outcomes(kind, [task], progress).items()}
             failure = JobError("INTERNAL", f"The operation {kind!r} met an unexpected {type(error).__name__}.")
-            return {task.job_id: Failed(failure) for task in tasks}
+            return _all_failed(tasks, failure)
+
+
+def _all_failed(tasks: list[Task], error: JobError) -> Outcomes:
+    return {task.job_id: Failed(error) for task in tasks}
 
 
 def main() -> int:

@@ -30,6 +30,7 @@ class FileStatus:
     """The files beside memory.db. Sizes are in bytes."""
 
     cognee: bool = False
+    has_our_memories: bool = False
     graph: bool = False
     vectors: bool = False
     cut_off: list[str] = field(default_factory=list)
@@ -74,6 +75,7 @@ def file_status(workspace: Workspace) -> FileStatus:
     aside = _entries(workspace.quarantine)
     return FileStatus(
         cognee=graph_files.store_exists(workspace),
+        has_our_memories=graph_files.has_our_memories(workspace),
         graph=graph_files.has_graph(workspace),
         vectors=graph_files.vectors_of(workspace).is_dir(),
         cut_off=graph_files.leftovers(workspace),
@@ -162,7 +164,10 @@ def graph(state: Stores) -> Iterator[Finding]:
         message = f"{state.files.quarantined} of {state.files.quarantined_size / MIB:,.1f} MiB."
         yield finding("SET_ASIDE", "set-aside", message, count=state.files.quarantined)
     ours = graph_model is not None or store.meta.get("cognee_is_ours") == "yes"
-    if state.files.earlier or (state.files.cognee and store.problem is None and not ours):
+    is_unknown = state.files.cognee and store.problem is None and not ours
+    if is_unknown and state.files.has_our_memories:
+        yield finding("GRAPH_ORPHANED", "graph")
+    if state.files.earlier or (is_unknown and not state.files.has_our_memories):
         yield finding("OLD_STORES", "cognee", count=max(1, state.files.earlier))
 
 

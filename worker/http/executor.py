@@ -23,7 +23,7 @@ from bridge.interface.question_arguments import with_settings
 from bridge.privacy.log_lines import fields
 from bridge.search.reader import Reader, Verb, failure
 from bridge.settings import Settings
-from jobs import clock
+from jobs import clock, files
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
@@ -50,6 +50,7 @@ class RequestExecutor:
     def __init__(self, workspace: Workspace, ready: Callable[[], None], *, most_at_once: int = _MOST_AT_ONCE) -> None:
         """``ready`` is called once, when the model is loaded."""
         self.workspace = workspace
+        self._job_folder = files.identity(workspace.spool.root)
         self._in_use: _InUse | None = None
         self._ready = ready
         self._is_ready = threading.Event()
@@ -79,7 +80,9 @@ class RequestExecutor:
         self._why_not_loaded = why
 
     def require_ready(self) -> None:
-        """Raises JobError: NOT_READY with the reason when the model, the worker or the store is not ready."""
+        """Raises JobError: NOT_READY with the reason when the model, the worker or the store is not ready;
+        WORKSPACE_MOVED."""
+        self._require_in_place()
         if self._why_not_loaded is not None and not self.is_ready:
             self.warm()  # the missing part may be present now
         if not self.is_ready:
@@ -143,11 +146,18 @@ class RequestExecutor:
             self._set_ready()
         return answer, envelope.encoded(answer)
 
+    def _require_in_place(self) -> None:
+        """Raises JobError: WORKSPACE_MOVED when the job folder is not the one of this process's start: the workspace
+        was moved, removed or replaced, so that nothing or another one is at its path."""
+        if self._job_folder is None or files.identity(self.workspace.spool.root) != self._job_folder:
+            raise JobError("WORKSPACE_MOVED", f"The workspace of this worker is no longer at {self.workspace.root}.")
+
     def _now_in_use(self) -> _InUse:
         """The settings as the files are now, with a ``Reader``; a new ``Reader`` only if the embedder has changed.
 
-        Raises JobError: WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
+        Raises JobError: WORKSPACE_MOVED, WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
         """
+        self._require_in_place()
         with self._renewing:
             in_use = self._in_use
             # The first call does not know the settings files yet, so the second call reads the settings again.

@@ -16,6 +16,7 @@ queries as any other client does, and does not know how they are carried out. In
 ``queue_commands``: the commands of the queue.
 ``doctor_command``: the command ``doctor``.
 ``open_page``: the command ``open``.
+``purge``: the command ``purge``, which removes a workspace's memory.
 ``demo``: the demo.
 ``completion``: shell completion.
 ``worktree_note``: the note that a git worktree does not share the memory of its main checkout.

@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "open": ("open_page.open_page", "open_page.show_page"),
     "doctor": ("doctor_command.doctor", "doctor_view.show"),
     "settings": ("commands.settings", "display.settings"),
+    "purge": ("purge.purge", "purge.show"),
     "trust": ("commands.trust_workspace", "display.plain"),
     "worker": ("process_commands.run", "display.nothing"),
     "worker run": ("process_commands.run", "display.nothing"),

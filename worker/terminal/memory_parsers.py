@@ -286,6 +286,19 @@ def rebuild(builder: CommandLineBuilder) -> None:
     parser.add_argument("--what", choices=["index", "graph", "both"], default="both", help="default: both")
 
 
+def purge(builder: CommandLineBuilder) -> None:
+    """Add ``purge``."""
+    parser = builder.add(
+        "purge",
+        "remove this workspace's memory: all memories, jobs and the graph",
+        ["cognee-memory purge --dry-run", "cognee-memory purge", "cognee-memory purge --yes --json"],
+        more="It stops the worker, removes the four folders and takes the workspace from the list of your workspaces."
+        " This cannot be undone.",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show what would be removed, and change nothing")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+
+
 REMEMBER: dict[str, Callable[[CommandLineBuilder], None]] = {
     "ingest": ingest,
     "cognify": cognify,
@@ -311,4 +324,5 @@ TIDY: dict[str, Callable[[CommandLineBuilder], None]] = {
     "restore": restore,
     "forget": forget,
     "rebuild": rebuild,
+    "purge": purge,
 }

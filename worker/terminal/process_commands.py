@@ -83,18 +83,19 @@ def stop(args: argparse.Namespace) -> Envelope:
     Raises JobError: WORKER_NOT_RUNNING.
     """
     workspace, _ = workspace_and_settings(args)
-    if not _stop(workspace):
+    if not stop_worker(workspace):
         raise JobError("WORKER_NOT_RUNNING", f"No worker works on {workspace.root}.")
     return envelope.success(stopped=True)
 
 
-def _stop(workspace: Workspace) -> bool:
+def stop_worker(workspace: Workspace, wait_seconds: float | None = None) -> bool:
     """Stop the worker and wait until it has exited. Returns False when none was running.
 
     Other commands hold the lock for a moment too, and a heartbeat outlives its worker; so only the process of a
     heartbeat that ``running_heartbeat`` confirms gets the signal. Raises JobError: WORKER_NOT_RUNNING when the lock
-    stays held and no heartbeat is confirmed.
+    stays held and no heartbeat is confirmed, WORKER_RUNNING when the worker still runs after ``wait_seconds``.
     """
+    began = time.monotonic()
     from ..processes import running_heartbeat  # psutil takes time to import
 
     signalled: int | None = None
@@ -115,13 +116,19 @@ def _stop(workspace: Workspace) -> bool:
                     " No process was signalled.",
                     remediation="See cognee-memory doctor.",
                 )
+            elif wait_seconds is not None and time.monotonic() - began > wait_seconds:
+                raise JobError(
+                    "WORKER_RUNNING",
+                    f"The worker of {workspace.root} was asked to stop, and still runs after {wait_seconds:g} s.",
+                    remediation="See what it does: cognee-memory status. It ends when its running jobs have ended.",
+                )
             time.sleep(0.05)
     return signalled is not None
 
 
 def restart(args: argparse.Namespace) -> Envelope:
     """Stop the worker, if one is running, and start a new one."""
-    _stop(workspace_of(args))
+    stop_worker(workspace_of(args))
     return start(args)
 
 
