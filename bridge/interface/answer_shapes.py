@@ -101,6 +101,8 @@ class RetrievalHit(AnyHit):
     open_questions: NotRequired[list[str]]
     next_steps: NotRequired[list[str]]
     references: NotRequired[list[str]]
+    best_passages: NotRequired[list[str]]
+    """The best matching decision, then another passage if it matches better; absent unless ``best_passages`` asks."""
     compaction_source: NotRequired[list[str]]
     """The ids of the memories that a decision record merged; absent in any other hit."""
 

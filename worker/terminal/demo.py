@@ -30,6 +30,7 @@ from jobs.model import Record
 
 from .. import wording
 from . import display
+from .output import color_system
 from .setup_view import provision_with_bar
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ _LOOK_SECONDS = 0.05
 
 def demo(settings: Settings, *, keep: bool, quiet: bool) -> dict[str, Any]:
     """Play the demo in a new workspace, which is removed afterwards unless ``keep``. Returns its measurements."""
-    console = Console(quiet=quiet, highlight=False, soft_wrap=True)
+    console = Console(quiet=quiet, highlight=False, soft_wrap=True, color_system=color_system())
     provision_with_bar(settings.cache_folder, None)
     script = json.loads(resources("worker").joinpath("data/demo.json").read_text("utf-8"))
     root = Path(tempfile.mkdtemp(prefix="cognee-memory-demo-"))
@@ -145,7 +146,8 @@ def _ask_all(
         answers.append({"question": question["ask"], **found})
     shortest = min((found for found in answers if found["results"]), key=lambda found: found["total_tokens"])
     console.print(f"The whole answer to “{shortest['question']}”, as an agent gets it:")
-    console.print_json(json.dumps({k: v for k, v in shortest.items() if k != "question"}))
+    hits = [{k: v for k, v in hit.items() if k != "best_passages"} for hit in shortest["results"]]
+    console.print_json(json.dumps({k: v for k, v in shortest.items() if k != "question"} | {"results": hits}))
     console.print()
     again = script["question_about_age"]
     before = next(found for found in answers if found["question"] == again)
@@ -161,11 +163,13 @@ def _ask(
 ) -> RetrievalSuccess:
     console.print(f"[bold]{text}[/bold]\n[dim]{why}[/dim]")
     began = time.monotonic()
-    answer = reader.answer("retrieve", with_settings({"query": text, "preset": preset}, settings), clock.now())
+    answer = reader.answer(
+        "retrieve", with_settings({"query": text, "preset": preset, "best_passages": True}, settings), clock.now()
+    )
     if not answer["success"]:
         raise JobError(answer["error_code"], answer["error"])
     if not console.quiet:
-        display.hits(answer, clock.parse(answer["as_of"]))
+        display.hits(answer, clock.parse(answer["as_of"]), text)
         took = (time.monotonic() - began) * 1000
         console.print(f"[dim]{len(answer['results'])} of {answer['total_results']} shown, {took:.0f} ms[/dim]\n")
     return answer
