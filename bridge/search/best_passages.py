@@ -12,7 +12,7 @@ from ..memory import Memory
 from ..text.conversation import parse_conversation
 from ..text.passages import Passage, passages
 from ..text.query_words import QueryWords
-from .ranking import LEXICAL_WEIGHT, VECTOR_WEIGHT
+from .ranking import relevance
 
 
 def best_passages(memory: Memory, words: QueryWords, cosines: Sequence[float]) -> list[str]:
@@ -25,9 +25,9 @@ def best_passages(memory: Memory, words: QueryWords, cosines: Sequence[float]) -
     meanings = list(cosines) if len(cosines) == len(found) else [0.0] * len(found)
     decision = other = (-1.0, "")
     for passage, meaning, text in zip(found, meanings, _readable(memory, found), strict=True):
-        scored = (VECTOR_WEIGHT * max(meaning, 0.0) + LEXICAL_WEIGHT * words.share_in(text), text)
         if not text:
             continue
+        scored = (relevance(meaning, meaning, words.share_in(text)).semantic_score, text)
         if passage.kind == "decision":
             decision = max(decision, scored, key=_score)
         else:

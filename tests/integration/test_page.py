@@ -501,7 +501,9 @@ def test_no_label_of_a_chart_is_cut(tab: Tab, seconds: float) -> None:
     def slow(route: Route) -> None:
         answer = route.fetch()
         found = answer.json()
-        found["buckets"][5] |= {name: {"p50": seconds * 500, "p95": seconds * 1000} for name in ("waited_ms", "took_ms")}
+        found["buckets"][5] |= {
+            name: {"p50": seconds * 500, "p95": seconds * 1000} for name in ("waited_ms", "took_ms")
+        }
         route.fulfill(response=answer, json=found)
 
     tab.page.route("**/v1/activity*", slow)

@@ -6,7 +6,6 @@ characters in memories and jobs are removed (``bridge.text.visible``) before the
 
 from __future__ import annotations
 
-import os
 import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -55,7 +54,9 @@ def console(*, stderr: bool = False) -> Console:
 
 def color_system() -> Literal["auto"] | None:
     """What a rich console may send: None for no styles at all, as NO_COLOR wishes it."""
-    return None if os.environ.get("NO_COLOR") else "auto"
+    from rich.console import Console
+
+    return None if Console().no_color else "auto"
 
 
 def on_terminal() -> bool:
