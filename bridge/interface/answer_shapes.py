@@ -102,7 +102,7 @@ class RetrievalHit(AnyHit):
     next_steps: NotRequired[list[str]]
     references: NotRequired[list[str]]
     best_passages: NotRequired[list[str]]
-    """The best matching decision, then another passage if it matches better; absent unless ``best_passages`` asks."""
+    """One or two decisions, and another passage if it matches better; absent unless ``best_passages`` asks for them."""
     compaction_source: NotRequired[list[str]]
     """The ids of the memories that a decision record merged; absent in any other hit."""
 

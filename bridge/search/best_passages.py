@@ -14,26 +14,30 @@ from ..text.passages import Passage, passages
 from ..text.query_words import QueryWords
 from .ranking import relevance
 
+_MOST_DECISIONS = 2
+_NEARLY = 0.75  # of the best decision's score
+
 
 def best_passages(memory: Memory, words: QueryWords, cosines: Sequence[float]) -> list[str]:
-    """The best decision, then the best sentence or other list item if it matches better; at most two.
+    """The best decision, a second one if it matches nearly as well, and a sentence or list item that matches better.
 
     ``cosines``: of the query with each of ``passages(memory)``. If their number differs, as in an index of another
     version, only words count. Of passages that match equally, the first is the best.
     """
     found = passages(memory)
     meanings = list(cosines) if len(cosines) == len(found) else [0.0] * len(found)
-    decision = other = (-1.0, "")
+    decisions: list[tuple[float, str]] = []
+    others: list[tuple[float, str]] = []
     for passage, meaning, text in zip(found, meanings, _readable(memory, found), strict=True):
-        if not text:
-            continue
-        scored = (relevance(meaning, meaning, words.share_in(text)).semantic_score, text)
-        if passage.kind == "decision":
-            decision = max(decision, scored, key=_score)
-        else:
-            other = max(other, scored, key=_score)
-    best = [decision, other] if other[0] > decision[0] else [decision]
-    return [text for _, text in best if text]
+        if text:
+            score = relevance(meaning, meaning, words.share_in(text)).semantic_score
+            (decisions if passage.kind == "decision" else others).append((score, text))
+    best = sorted(decisions, key=_score, reverse=True)[:_MOST_DECISIONS]
+    best = [each for each in best if _score(each) >= _NEARLY * _score(best[0])]
+    other = max(others, key=_score, default=None)
+    if other is not None and (not best or _score(other) > _score(best[0])):
+        best.append(other)
+    return [text for _, text in best]
 
 
 def _score(scored: tuple[float, str]) -> float:

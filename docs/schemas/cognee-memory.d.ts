@@ -1916,7 +1916,7 @@ export interface RetrievalHit {
   open_questions?: string[];
   next_steps?: string[];
   references?: string[];
-  /** The best matching decision, then another passage if it matches better; absent unless `best_passages` asks. */
+  /** One or two decisions, and another passage if it matches better; absent unless `best_passages` asks for them. */
   best_passages?: string[];
   /** The ids of the memories that a decision record merged; absent in any other hit. */
   compaction_source?: string[];

@@ -29,13 +29,18 @@ def best(memory: Memory, query: str, **meanings: float) -> list[str]:
 
 
 def test_a_decision_is_chosen_by_meaning_and_by_words() -> None:
-    assert best(LOANS, "novel", A=0.0) == ["A loan lasts 14 days."], "the first of equal ones"
+    assert best(LOANS, "novel", **{"A loan": 0.3, "A reader": 0.2}) == ["A loan lasts 14 days."]
     assert best(LOANS, "who renews") == ["A reader renews twice."]
     assert best_passages(LOANS, QueryWords("who renews"), []) == ["A reader renews twice."], "without vectors"
 
 
+def test_a_decision_that_matches_nearly_as_well_is_shown_too() -> None:
+    nearly = best(LOANS, "novel", **{"A loan": 0.3, "A reader": 0.35})
+    assert nearly == ["A reader renews twice.", "A loan lasts 14 days."]
+
+
 def test_a_better_sentence_follows_the_decision() -> None:
-    asked = best(LOANS, "how long may I keep a novel", Readers=0.9)
+    asked = best(LOANS, "how long may I keep a novel", Readers=0.9, **{"A loan": 0.3})
     assert asked == ["A loan lasts 14 days.", "Readers asked how long they may keep a book."]
 
 

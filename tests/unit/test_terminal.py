@@ -254,3 +254,19 @@ def test_a_worker_in_the_foreground_has_said_all_in_its_log(
 ) -> None:
     display.show(argparse.Namespace(command="worker", verb=verb), {"success": True, "stopped": True})
     assert capsys.readouterr().out == ""
+
+
+def test_without_a_model_the_memories_come_before_the_readable_context(capsys: pytest.CaptureFixture[str]) -> None:
+    node = "Node: {}\n__node_content_start__\n{}\n__node_content_end__\n\n"
+    context = f"Nodes:\n{node.format('Loans', 'A loan lasts.')}{node.format('Fees', None)}\nConnections:\na --[b]--> c"
+    memory = {"memory_number": 60, "title": "Loans", "status": "Active"}
+    result = {"answer": None, "context": context, "memories": [memory], "warnings": ["No model"]}
+    show_result({"kind": "ask", "result": result})
+    assert capsys.readouterr().out.splitlines() == [
+        "Based on:", "memory  title  status", "#60     Loans  Active", "Note: No model.", "",
+        "Nodes:", "Node: Loans", "A loan lasts.", "", "Connections:", "a --[b]--> c",
+    ]  # fmt: skip
+    show_result({"kind": "ask", "result": result | {"answer": "21 days."}})
+    assert capsys.readouterr().out.startswith("21 days.\n\nBased on:")
+    show_result({"kind": "ask", "result": result | {"context": "", "memories": []}})
+    assert "nothing that matches" in capsys.readouterr().out
