@@ -20,7 +20,7 @@ DEFAULT_PRESET: Preset = "long-lived"
 BLEND_HALF_LIFE = 30.0
 """The half-life in days of the blend mode, unless a preset is given; its recency floor is 0."""
 NO_BUDGET = 1_000_000
-"""The ``max_tokens`` that cuts no ordinary answer, for tables that do not show the texts."""
+"""The ``max_tokens`` that cuts no ordinary answer, for people, who read no more than they want."""
 MAX_QUERY_CHARS = 100_000
 """The length of the longest question. A longer one would take seconds, and the search uses little of it."""
 MAX_IDS = 200
@@ -104,6 +104,11 @@ ARGUMENTS = {
     ),
 }  # fmt: skip
 """The arguments of a question, by name. A number out of its range is clamped, with a warning."""
+
+RETRIEVE_ARGUMENTS = ARGUMENTS | {
+    "best_passages": Argument("flag", "true|false", "also return the passages of each hit that match best"),
+}
+"""The arguments of ``retrieve``."""
 
 EXPLAIN_ARGUMENTS = ARGUMENTS | {
     "ids": Argument("ids", "N", "numbers of memories", (1, 2**63 - 1)),

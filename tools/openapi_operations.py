@@ -252,7 +252,7 @@ def describe(document: Paths) -> None:
         "Submit a job",
         shape(shapes.Submitted),
         status=202,
-        errors=(409, 422),
+        errors=(404, 409, 422),
         parameters=(correlation,),
         body=new_job(document.shared),
         links=_to_job("job_id"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MAX_IDS, MAX_QUERY_CHARS, Argument
+from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, MAX_IDS, MAX_QUERY_CHARS, RETRIEVE_ARGUMENTS, Argument
 from bridge.memory import STATUS_WORDS, TOPIC_ID
 from bridge.search.question import BOOLEANS
 from jobs.errors import ERRORS
@@ -71,6 +71,9 @@ _QUESTION: Schema = {name: _argument(argument) for name, argument in ARGUMENTS.i
 
 def question_body(verb: str) -> Schema:
     schema: Schema = {"type": "object", "additionalProperties": False, "properties": _QUESTION}
+    if verb == "retrieve":
+        only = {name: _argument(argument) for name, argument in RETRIEVE_ARGUMENTS.items() if name not in ARGUMENTS}
+        schema["properties"] = {**_QUESTION, **only}
     if verb != "explain":
         return {**schema, "required": ["query"]}
     lowest, highest = EXPLAIN_ARGUMENTS["ids"].range

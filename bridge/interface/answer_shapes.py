@@ -101,6 +101,8 @@ class RetrievalHit(AnyHit):
     open_questions: NotRequired[list[str]]
     next_steps: NotRequired[list[str]]
     references: NotRequired[list[str]]
+    best_passages: NotRequired[list[str]]
+    """One or two decisions, and another passage if it matches better; absent unless ``best_passages`` asks for them."""
     compaction_source: NotRequired[list[str]]
     """The ids of the memories that a decision record merged. Absent in all other hits."""
 

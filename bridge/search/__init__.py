@@ -13,6 +13,7 @@ not know the knowledge graph, nor which process runs it. In reading order:
 ``lexical``: the lexical score from the full-text index.
 ``ranking``: the score's formula and its weights.
 ``retrieval``: from a question to ranked hits, and the answer of ``retrieve``.
+``best_passages``: the passages of a memory that match a query best.
 ``hits``: hits in the retrieval contract's shape, packed into a token budget.
 ``explanation``: the parts of a memory's score, and the answer of ``explain``.
 ``context``: a block for a prompt under a token budget, and the answer of ``context``.

@@ -31,6 +31,7 @@ class Question:
 
     ``include_superseded_reason``: why superseded memories are included; None if they are not. ``floor_is_default``: no
     relevance floor was given, so it becomes lower where the best hit reaches it, by ``ranking.default_floor``.
+    ``best_passages``: whether each hit has its best passages.
     """
 
     query: str
@@ -43,6 +44,7 @@ class Question:
     legacy: Legacy
     relevance_floor: float
     floor_is_default: bool
+    best_passages: bool
     warnings: tuple[str, ...]
 
 
@@ -87,6 +89,7 @@ def parse_question(arguments: dict[str, Any], now: datetime) -> Question:
         legacy=_choice(arguments, "legacy"),
         relevance_floor=_number(arguments, "relevance_floor", warnings),
         floor_is_default=arguments.get("relevance_floor") is None,
+        best_passages=_boolean(arguments, "best_passages") or False,
         warnings=tuple(warnings),
     )
 

@@ -6,8 +6,9 @@ formulas are in ``ranking``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,12 +53,14 @@ class Ranked:
 
     ``best_fit``: the memory that fits best and was not ranked first, because of its age alone; None if the first hit
     fits about as well. ``floor``: the relevance floor that was used, as a share of the attainable relevance.
+    ``vector``: the query's embedding, shape (dimensions,); None if nothing was compared.
     """
 
     hits: list[Scored]
     considered: int
     best_fit: Scored | None
     floor: float
+    vector: Vector | None = None
 
 
 def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
@@ -94,7 +97,7 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
     scored.sort(key=lambda pair: order_key(*pair))
     if question.legacy == "append":
         scored.sort(key=lambda pair: pair[0].kind == "legacy")
-    return Ranked(scored[: question.max_results], len(candidates), _best_fit(scored, question), share)
+    return Ranked(scored[: question.max_results], len(candidates), _best_fit(scored, question), share, vector)
 
 
 def score(snapshot: Snapshot, question: Question, embedder: Embedder, numbers: Sequence[int]) -> list[Scored]:
@@ -178,7 +181,22 @@ def retrieve(snapshot: Snapshot | None, question: Question, embedder: Embedder |
         return _answer(question, Ranked([], 0, None, question.relevance_floor), [], None)
     ranked = rank(snapshot, question, embedder)
     packed = hits.pack(ranked.hits, hits.summary_text, embedder.count_tokens, question.max_tokens)
-    return _answer(question, ranked, packed, embedder.tokenizer_name, snapshot.warnings)
+    best = _best_of(snapshot, question, ranked, [memory for memory, *_ in packed])
+    return _answer(question, ranked, packed, embedder.tokenizer_name, snapshot.warnings, best)
+
+
+def _best_of(
+    snapshot: Snapshot, question: Question, ranked: Ranked, memories: Sequence[Memory]
+) -> dict[int, list[str]]:
+    """Memory number -> its best passages, if the question wants them."""
+    if not question.best_passages or ranked.vector is None:
+        return {}
+    from ..text.query_words import QueryWords
+    from .best_passages import best_passages
+
+    words = QueryWords(question.query)
+    cosines = {memory.number: snapshot.passage_cosines(ranked.vector, memory.number) for memory in memories}
+    return {memory.number: best_passages(memory, words, cosines[memory.number]) for memory in memories}
 
 
 def _answer(
@@ -187,9 +205,13 @@ def _answer(
     packed: Sequence[hits.Packed],
     tokenizer: str | None,
     warnings: Sequence[str] = (),
+    best_passages: Mapping[int, list[str]] = MappingProxyType({}),
 ) -> RetrievalSuccess:
     ranking = question.ranking
     results = [hits.hit(*entry) for entry in packed]
+    for shown_hit in results:
+        if shown_hit["memory_number"] in best_passages:
+            shown_hit["best_passages"] = best_passages[shown_hit["memory_number"]]
     shown = [hit["memory_number"] for hit in results]
     return {
         **envelope.SUCCESS,

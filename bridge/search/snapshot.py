@@ -257,6 +257,15 @@ class Snapshot:
             relevances.append(relevance(max(cosines), cosines[0], from_words))
         return relevances
 
+    def passage_cosines(self, vector: Vector, number: int) -> list[float]:
+        """The cosine of the query's vector with each passage of a memory; empty without vectors."""
+        (index,) = self.catalogue.indexes(np.array([number], np.int64)).tolist()
+        if self._passages is None or index < 0:
+            return []
+        first, count = int(self.catalogue.passage_row[index]), int(self.catalogue.passage_count[index])
+        cosines: list[float] = (self._passages[first : first + count] @ vector).tolist()
+        return cosines
+
     def whole_text_vectors(self, numbers: Sequence[int]) -> Vectors:
         """The vectors of the memories' whole texts, shape (len(numbers), dimensions); zeros for a memory without one.
 

@@ -13,4 +13,5 @@ Pure functions over ``bridge.memory``. It knows neither a store nor a model. In 
 ``passages``: the texts of a memory that get a vector each, and its whole text.
 ``visible``: any text without the characters that people do not see and that a model or a terminal obeys.
 ``terms``: what the full-text index stores of a text, and the search terms of a query.
+``query_words``: the words of a query in a text, and where they are.
 """

@@ -252,6 +252,7 @@ export interface RetrieveRequest {
   legacy?: "mixed" | "append";
   /** 0 to 1; what is outside is taken for the nearest of these, with a warning. */
   relevance_floor?: number;
+  best_passages?: boolean;
 }
 
 /** The body of `POST /v1/explain`. */
@@ -1921,6 +1922,8 @@ export interface RetrievalHit {
   open_questions?: string[];
   next_steps?: string[];
   references?: string[];
+  /** One or two decisions, and another passage if it matches better; absent unless `best_passages` asks for them. */
+  best_passages?: string[];
   /** The ids of the memories that a decision record merged. Absent in all other hits. */
   compaction_source?: string[];
 }

@@ -31,7 +31,7 @@ LAYERS = {
         "trust",
         "interface graph transfer",
         "search compaction",
-        "forgetting",
+        "forgetting job_targets",
         "operations",
         "retrieve ingest compact migrate_summaries",
     ),

@@ -494,6 +494,31 @@ def test_activity_has_bars_lines_and_a_table(site: Site, tab: Tab) -> None:
     expect(page.get_by_role("img", name=re.compile("per two hours"))).to_be_visible()
 
 
+@pytest.mark.parametrize("seconds", [0.2, 75, 7 * 3600, 40 * 86_400])
+def test_no_label_of_a_chart_is_cut(tab: Tab, seconds: float) -> None:
+    """Jobs that took so long give the axis its labels."""
+
+    def slow(route: Route) -> None:
+        answer = route.fetch()
+        found = answer.json()
+        found["buckets"][5] |= {
+            name: {"p50": seconds * 500, "p95": seconds * 1000} for name in ("waited_ms", "took_ms")
+        }
+        route.fulfill(response=answer, json=found)
+
+    tab.page.route("**/v1/activity*", slow)
+    page = tab.open("#/activity?hours=1")
+    expect(page.locator("circle.point").first).to_be_visible()
+    cut = page.locator("svg").evaluate_all(
+        """charts => charts.flatMap(chart => [...chart.querySelectorAll("text.tick")].filter(label => {
+            const [inside, outside] = [label.getBoundingClientRect(), chart.getBoundingClientRect()];
+            return inside.left < outside.left || inside.right > outside.right;
+        }).map(label => label.textContent))"""
+    )
+    assert cut == []
+    page.unroute_all(behavior="wait")
+
+
 # --- memories ---
 
 

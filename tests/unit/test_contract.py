@@ -13,7 +13,7 @@ from typing import Any
 import contract
 import pytest
 
-from bridge.argument_table import ARGUMENTS
+from bridge.argument_table import ARGUMENTS, RETRIEVE_ARGUMENTS
 from bridge.interface import answer_shapes, envelope
 from bridge.search.question import parse_question
 from bridge.search.ranking import STATUS_MULTIPLIERS
@@ -158,7 +158,7 @@ def test_the_page_shows_answers_without_a_problem() -> None:
 
 
 def test_the_page_names_each_argument_and_each_field() -> None:
-    assert sorted(first_column("What can be asked")) == sorted(ARGUMENTS)
+    assert sorted(first_column("What can be asked")) == sorted(RETRIEVE_ARGUMENTS)
     assert first_column("The answer") == list(contract.fields_of(answer_shapes.RetrievalSuccess))
     assert sorted(first_column("A hit")) == sorted(contract.fields_of(answer_shapes.RetrievalHit))
     for name in contract.fields_of(answer_shapes.RetrievalFailure):

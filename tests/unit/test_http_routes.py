@@ -284,6 +284,24 @@ def test_a_job_is_dropped_as_it_was_sent(own: Operated) -> None:
     assert own.done("/v1/jobs", {**sent, "job_id": "mine"})["job_id"] == "mine", "the same again is no other"
 
 
+@pytest.mark.usefixtures("_no_worker_is_started")
+@pytest.mark.parametrize(
+    ("kind", "payload", "code"),
+    [
+        ("compact", {"topicId": "typo", "preview": True}, "TOPIC_NOT_FOUND"),
+        ("forget", {"topic_id": "typo"}, "TOPIC_NOT_FOUND"),
+        ("restore", {"decision_record_id": "typo"}, "MEMORY_NOT_FOUND"),
+        ("set_status", {"memory_id": "typo", "status": "Draft"}, "MEMORY_NOT_FOUND"),
+    ],
+)
+def test_a_job_for_what_is_not_in_the_store_is_not_dropped(own: Operated, kind: str, payload: Any, code: str) -> None:
+    reply = own.post("/v1/jobs", {"kind": kind, "payload": payload})
+    assert (reply.status, reply.code) == (404, code)
+    assert not spool.inbox(own.workspace.spool)
+    own.done("/v1/jobs", {"kind": "rebuild", "payload": {}})
+    assert own.post("/v1/jobs", {"kind": kind, "payload": payload}).status == 202, "a job that waits may bring it"
+
+
 REJECTED: list[tuple[Any, int, str]] = [
     (b"{", 422, "JSON_INVALID"),
     (b"[]", 422, "JOB_INVALID"),

@@ -109,7 +109,7 @@ def test_the_list_shows_jobs_inbox_rejected_files_and_why_jobs_failed(night: Pla
         "1 × There is no topic 'x'.",
         "1 × There is no topic 'y'.",
     ]
-    assert "cognee-memory jobs retry --error TOPIC_NOT_FOUND" in out
+    assert "cognee-memory jobs dismiss --error TOPIC_NOT_FOUND" in out
     assert "<job_id>" not in out
 
 

@@ -509,9 +509,8 @@ def test_a_hit_of_each_kind_has_its_fields(memory: Memory) -> None:
     found = hits.hit(memory, ranking.factors(memory, ranking.relevance(1, 1, 1), asked.ranking), "text", 1)
     more = {"legacy": set(), "summary": STRUCTURED, "decision_record": STRUCTURED | {"compaction_source"}}
     assert set(found) == required(answer_shapes.RetrievalHit) | more[memory.kind]
-    assert known(answer_shapes.RetrievalHit) == required(answer_shapes.RetrievalHit) | STRUCTURED | {
-        "compaction_source"
-    }
+    every = required(answer_shapes.RetrievalHit) | STRUCTURED | {"compaction_source", "best_passages"}
+    assert known(answer_shapes.RetrievalHit) == every
 
 
 @pytest.mark.parametrize("details", [{}, {"n": 1}])

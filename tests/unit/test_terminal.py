@@ -7,8 +7,10 @@ import io
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 from worker.terminal import display, output as terminal
 from worker.terminal.job_views import show_result
@@ -70,12 +72,102 @@ def test_a_terminal_gets_colours_beside_the_words(on_screen: Callable[..., str])
 
 
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_colours_are_left_out_where_they_are_not_wanted(
+def test_colours_and_bold_letters_are_left_out_where_they_are_not_wanted(
     on_screen: Callable[..., str], environment: dict[str, str]
 ) -> None:
-    shown = on_screen(lambda: terminal.say(terminal.state("failed")), **environment)
-    assert not re.search(r"\x1b\[[0-9;]*3[0-7]", shown)
+    def all_of_it() -> None:
+        rows()
+        terminal.say(terminal.state("failed"), ("next", "bold"))
+        terminal.facts([("why", "because")])
+        display.hits(found("Loans"), NOW, "loan")
+
+    shown = on_screen(all_of_it, **environment)
+    assert not CODE.search(shown)
     assert "failed" in shown
+
+
+# --- hits ---
+
+
+def found(*topics: str, status_multiplier: float = 1.0, text: str = "A loan lasts 14 days.") -> dict[str, Any]:
+    hits = [
+        {"memory_number": 60 + at, "score": 0.5, "semantic_score": 0.5, "recency_multiplier": 1.0, "topic": topic,
+         "status_multiplier": status_multiplier, "status": "Active" if status_multiplier == 1 else "Superseded",
+         "source_created_at": None, "created_at": "2026-11-18T12:00:00Z", "best_passages": [text],
+         "summary_text": f"<!-- Template: v1.0 -->\n# {topic}\n\n**Metadata:**\n- Plan ID: N/A\n\n## Context\nWhy.\n"}
+        for at, topic in enumerate(topics)
+    ]  # fmt: skip
+    return {"results": hits}
+
+
+def test_a_hit_shows_its_number_and_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    display.hits(found("Loans", "Fees"), NOW, "how long is a loan")
+    assert capsys.readouterr().out.splitlines() == [
+        "memory  score  relevance  recency  status ×  topic  status  age",
+        "   #60  0.500      0.500    1.000       1.0  Loans  Active  2 d",
+        "    A loan lasts 14 days.",
+        "   #61  0.500      0.500    1.000       1.0  Fees   Active  2 d",
+        "    A loan lasts 14 days.",
+    ]
+
+
+def test_a_hit_shows_its_whole_text_where_that_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+    display.hits(found("Loans"), NOW, "loan", whole=True)
+    shown = capsys.readouterr().out
+    assert shown.splitlines()[2:] == ["    # Loans", "", "    **Metadata:**", "", "    ## Context", "    Why.", ""]
+
+
+def test_the_words_of_the_question_are_bold_on_a_terminal(on_screen: Callable[..., str]) -> None:
+    shown = on_screen(lambda: display.hits(found("Loans"), NOW, "how many loans a day"))
+    assert "    A \x1b[1mloan\x1b[0m lasts 14 \x1b[1mdays\x1b[0m." in shown
+
+
+def heads(shown: str) -> list[str]:
+    return re.split(r"\s{2,}", CODE.sub("", shown).split("\n")[0].strip())
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 160])
+@pytest.mark.parametrize("topic", ["Loans", "Ein langer Titel über die Ausleihe von Romanen", "发票规则" * 10])
+def test_a_narrow_terminal_keeps_the_relevance_of_the_hits(
+    on_screen: Callable[..., str], width: int, topic: str
+) -> None:
+    shown = on_screen(lambda: display.hits(found(topic, text="发票号 is long. " * 20), NOW, "loan"), width)
+    assert {"memory", "score", "relevance", "topic"} <= set(heads(shown))
+    assert max(map(cell_len, CODE.sub("", shown).splitlines())) <= width
+    assert width < 80 or {"recency", "age"} <= set(heads(shown))
+
+
+def test_the_status_of_hits_gives_way_only_if_it_says_nothing(on_screen: Callable[..., str]) -> None:
+    topic = "Ein langer Titel über die Ausleihe"
+    assert not {"status ×", "status"} & set(heads(on_screen(lambda: display.hits(found(topic), NOW, "loan"), 60)))
+    old = found(topic, status_multiplier=0.4)
+    assert "status" in heads(on_screen(lambda: display.hits(old, NOW, "loan"), 60))
+
+
+def explained(multiplier: float) -> dict[str, Any]:
+    parts = {"base": 0.1, "semantic_boost": 0.4, "recency": 0.9, "kind_bonus": multiplier - 1}
+    item = {"id": 60, "kind": "summary", "title": "Loan periods of novels and other books", "retrieval": {"rank": 1},
+            "score": {"total": 0.45, "components": parts},
+            "matches": {"query_terms": ["long", "keep", "novel", "library", "reader"]}}  # fmt: skip
+    return {"items": [item], "errors": [], "metadata": {"warnings": []}}
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+def test_an_explanation_keeps_the_parts_that_differ(on_screen: Callable[..., str], width: int) -> None:
+    shown = heads(on_screen(lambda: display.explain(explained(1.0)), width))
+    assert {"memory", "score", "words", "meaning", "recency", "title", "terms"} <= set(shown)
+    assert width > 80 or not {"kind", "status ×"} & set(shown)
+    assert "status ×" in heads(on_screen(lambda: display.explain(explained(0.4)), width))
+
+
+def test_a_memory_is_shown_without_what_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    fields = {"memory_number": 60, "memory_id": "id", "status": "Active", "topic_id": "loans", "plan_id": None,
+              "hidden": False, "migrated_from": None, "migrated_to": [], "sources": []}  # fmt: skip
+    display.memory({"memory": {**fields, "summary_text": found("Loans")["results"][0]["summary_text"]}})
+    shown = capsys.readouterr().out
+    assert "Template" not in shown
+    assert "N/A" not in shown
+    assert shown.endswith("# Loans\n\n**Metadata:**\n\n## Context\nWhy.\n")
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])
@@ -162,3 +254,19 @@ def test_a_worker_in_the_foreground_has_said_all_in_its_log(
 ) -> None:
     display.show(argparse.Namespace(command="worker", verb=verb), {"success": True, "stopped": True})
     assert capsys.readouterr().out == ""
+
+
+def test_without_a_model_the_memories_come_before_the_readable_context(capsys: pytest.CaptureFixture[str]) -> None:
+    node = "Node: {}\n__node_content_start__\n{}\n__node_content_end__\n\n"
+    context = f"Nodes:\n{node.format('Loans', 'A loan lasts.')}{node.format('Fees', None)}\nConnections:\na --[b]--> c"
+    memory = {"memory_number": 60, "title": "Loans", "status": "Active"}
+    result = {"answer": None, "context": context, "memories": [memory], "warnings": ["No model"]}
+    show_result({"kind": "ask", "result": result})
+    assert capsys.readouterr().out.splitlines() == [
+        "Based on:", "memory  title  status", "#60     Loans  Active", "Note: No model.", "",
+        "Nodes:", "Node: Loans", "A loan lasts.", "", "Connections:", "a --[b]--> c",
+    ]  # fmt: skip
+    show_result({"kind": "ask", "result": result | {"answer": "21 days."}})
+    assert capsys.readouterr().out.startswith("21 days.\n\nBased on:")
+    show_result({"kind": "ask", "result": result | {"context": "", "memories": []}})
+    assert "nothing that matches" in capsys.readouterr().out

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bridge.interface.envelope import SUCCESS
+from bridge.job_targets import require
 from bridge.settings import Settings
 from jobs import client, launch, record_cache, spool
 from jobs.errors import ERRORS, JobError
@@ -156,7 +157,7 @@ def _drop(
 ) -> Submitted:
     """Validate a job as the worker will, so that the client sees errors at once; then drop it.
 
-    Raises JobError: every error of the intake.
+    Raises JobError: every error of the intake, and as ``job_targets.require``.
     """
     from jobs.check import check  # pydantic takes time to import, so only when a job is submitted
     from jobs.parse import parse_job, read_json
@@ -174,6 +175,8 @@ def _drop(
     name = str(value.get("job_id", value.get("jobId")))
     job = parse_job(name, data, max_attempts=settings.max_attempts, test_jobs=settings.test_jobs)
     _check_room(workspace.spool, settings, known, job)
+    if spool.read_record(workspace.spool, name) is None:  # the same job again is answered as before
+        require(workspace, job.kind, job.payload)
     fields = check(JobFile, value).model_dump(
         exclude_none=True, exclude={"schema_version", "job_id", "kind", "payload"}
     )

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS
+from bridge.argument_table import ARGUMENTS, EXPLAIN_ARGUMENTS, RETRIEVE_ARGUMENTS
 from bridge.interface.question_arguments import snake_case
 from bridge.search.reader import Verb, failure
 from jobs.errors import JobError
@@ -17,6 +17,8 @@ from jobs.errors import JobError
 from .bodies import Query, object_of, require_known
 from .executor import RequestExecutor
 from .replies import refusal, reply, route, status_of
+
+_ARGUMENTS = {"retrieve": RETRIEVE_ARGUMENTS, "explain": EXPLAIN_ARGUMENTS, "context": ARGUMENTS}
 
 
 def routes(executor: RequestExecutor) -> list[Route]:
@@ -40,7 +42,7 @@ def _question(executor: RequestExecutor, verb: Verb) -> Route:
 def checked(verb: Verb, arguments: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a query. Raises JobError: ARGUMENT_INVALID for unknown names; the values are checked where
     they are used."""
-    known = list(EXPLAIN_ARGUMENTS if verb == "explain" else ARGUMENTS)
+    known = list(_ARGUMENTS[verb])
     for name in arguments:
         if snake_case(name) not in known:
             require_known(name, known)

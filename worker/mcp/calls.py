@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bridge import trust
 from bridge.interface.submission import submit
+from bridge.job_targets import require
 from bridge.text.template import readable
 from jobs import client, launch
 from jobs.check import check
@@ -219,32 +220,10 @@ def compact_preview(workspace: Workspace, arguments: dict[str, Any]) -> Answer:
     settings = trust.settings_of(workspace)
     seconds = _seconds(arguments, default=PREVIEW_WAIT_SECONDS)
     payload = {"topic_id": arguments["topic_id"], "preview": True}
-    _require_sources(workspace, check(PAYLOADS["compact"], payload).model_dump()["topic_id"])
+    require(workspace, "compact", check(PAYLOADS["compact"], payload).model_dump())
     job_id, done = _run(workspace, settings, "compact", payload, seconds)
     shown = {"notice": NOTICE, "job_id": job_id, "state": done["state"], "preview": done["result"]}
     return Answer(shown, shown)
-
-
-def _require_sources(workspace: Workspace, topic_id: str) -> None:
-    """Raises TOPIC_NOT_FOUND or NOTHING_TO_COMPACT, as the job would, so that no failed job remains.
-
-    It may miss a memory that is being stored; the message says so.
-    """
-    from bridge.search import listing
-    from bridge.store import similar_ids
-
-    counts = {topic["topic_id"]: topic["active"] + topic["decision_records"] for topic in listing.topics(workspace)}
-    if topic_id not in counts:
-        raise similar_ids.not_found(topic_id, list(counts), so=_JUST_NOW)
-    if counts[topic_id] < 2:
-        raise JobError(
-            "NOTHING_TO_COMPACT",
-            f"The topic {topic_id!r} has {'one memory' if counts[topic_id] else 'no memory'} to merge, and it takes"
-            f" two.{_JUST_NOW}",
-        )
-
-
-_JUST_NOW = " A memory that you have just sent may still be on its way: memory_job_status says so."
 
 
 def _run(

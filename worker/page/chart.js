@@ -3,7 +3,8 @@ import { html, useRef, useState } from "./html.js";
 import { useWidth } from "./live.js";
 import { mark } from "./words.js";
 
-const HEIGHT = 200, LEFT = 56, RIGHT = 8, TOP = 10, BOTTOM = 24;
+// The room for the labels of the axis is at least LEFT, and DIGIT for each character of the longest.
+const HEIGHT = 200, LEFT = 56, DIGIT = 7, RIGHT = 8, TOP = 10, BOTTOM = 24;
 
 /** Where an axis ends and its lines are, so that they are round numbers: `[0, 5, 10]`. Pure. */
 export function steps(most, wanted = 4) {
@@ -21,20 +22,21 @@ const STRIDES = { 1: 5, 24: 6, 168: 12 };
 function Frame({ label, buckets, hours, ticks, shown, point, children }) {
   const ref = useRef(null);
   const width = useWidth(ref);
-  const inner = Math.max(0, width - LEFT - RIGHT), step = inner / buckets.length;
+  const left = Math.max(LEFT, 8 + DIGIT * Math.max(...ticks.map(({ text }) => text.length)) + 8);
+  const inner = Math.max(0, width - left - RIGHT), step = inner / buckets.length;
   const y = (value) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / ticks.at(-1).value);
-  const x = (place) => LEFT + place * step;
+  const x = (place) => left + place * step;
   const stride = STRIDES[hours] ?? 1;
   const every = stride * Math.max(1, Math.ceil(buckets.length / Math.max(2, Math.floor(inner / 70)) / stride));
   const at = (event) => {
-    const place = Math.floor((event.offsetX - LEFT) / step);
+    const place = Math.floor((event.offsetX - left) / step);
     point(place >= 0 && place < buckets.length ? place : null);
   };
   return html`<div class="chart" ref=${ref}>
     ${width > 0 && html`<svg width=${width} height=${HEIGHT} role="img" aria-label=${label} onPointerMove=${at} onPointerLeave=${() => point(null)}>
       ${ticks.map(({ value, text }) => html`<g key=${text}>
-        <line class="grid" x1=${LEFT} x2=${width - RIGHT} y1=${y(value)} y2=${y(value)} />
-        <text class="tick" x=${LEFT - 8} y=${y(value) + 4} text-anchor="end">${text}</text>
+        <line class="grid" x1=${left} x2=${width - RIGHT} y1=${y(value)} y2=${y(value)} />
+        <text class="tick" x=${left - 8} y=${y(value) + 4} text-anchor="end">${text}</text>
       </g>`)}
       ${buckets.map((bucket, place) => place % every === 0 && html`<text key=${bucket.at} class="tick" x=${x(place)} y=${HEIGHT - 6}
         text-anchor=${place === 0 ? "start" : "middle"}>${mark(bucket.at, hours)}</text>`)}

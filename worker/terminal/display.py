@@ -8,11 +8,16 @@ from __future__ import annotations
 import argparse
 from datetime import datetime
 
+from bridge.text.query_words import QueryWords
+from bridge.text.template import readable
 from jobs import clock
 
 from ..wording import age, counted, shortened
 from .command_table import view_of
-from .output import Envelope, facts, notes, say, table, warn
+from .output import Envelope, Part, clean, facts, notes, say, table, warn
+
+_TOPIC_WIDTH = 18  # columns that a wrapped topic should have
+_PASSAGE = 240  # characters that are shown of one
 
 
 def show(args: argparse.Namespace, answer: Envelope) -> None:
@@ -33,31 +38,63 @@ def _failed(answer: Envelope) -> None:
         warn(f"What to do: {answer['remediation'].replace('<job_id>', job_id)}")
 
 
-def hits(answer: Envelope, now: datetime) -> None:
-    """Print rank, score and its three factors, topic, status and age of each hit."""
+def hits(answer: Envelope, now: datetime, query: str, *, whole: bool = False) -> None:
+    """Print each hit's memory, score with its three factors, topic, status and age, and below it what it says.
+
+    These are its best passages, with the words of the query marked; with ``whole`` its whole text.
+    """
+    found = answer["results"]
     rows = [
         (
-            str(rank),
+            f"#{hit['memory_number']}",
             f"{hit['score']:.3f}",
             f"{hit['semantic_score']:.3f}",
             f"{hit['recency_multiplier']:.3f}",
             f"{hit['status_multiplier']:.1f}",
-            shortened(hit["topic"] or hit["summary_text"], 48),
+            shortened(hit["topic"] or readable(hit["summary_text"]), 48),
             hit["status"] or "[Legacy]",
             age(hit["source_created_at"] or hit["created_at"], now),
         )
-        for rank, hit in enumerate(answer["results"], 1)
+        for hit in found
     ]
-    columns = ("#", "score", "relevance", "recency", "status ×", "topic", "status", "age")
-    table(columns, rows, right=(*columns[:5], "age"), wraps=("topic",), optional_columns=(*columns[2:5], "age"))
+    words = QueryWords(query)
+    texts = [
+        [readable(hit["summary_text"]).strip(), ""]
+        if whole
+        else [shortened(text, _PASSAGE) for text in hit.get("best_passages", ())]
+        for hit in found
+    ]
+    columns = ("memory", "score", "relevance", "recency", "status ×", "topic", "status", "age")
+    alike = all(hit["status_multiplier"] == 1 for hit in found)
+    table(
+        columns,
+        rows,
+        right=(*columns[:5], "age"),
+        wraps=("topic",),
+        optional_columns=("status ×", "status", "age", "recency") if alike else ("age", "recency", "status ×"),
+        comfort=_TOPIC_WIDTH,
+        below=[marked("\n".join(lines), words) for lines in texts],
+    )
+
+
+def marked(text: str, words: QueryWords) -> list[Part]:
+    """The text, with the query's words in bold letters."""
+    text = clean(text)
+    parts: list[Part] = []
+    done = 0
+    for start, end in words.spans(text):
+        parts += [text[done:start], (text[start:end], "bold")]
+        done = end
+    return [*parts, text[done:]]
 
 
 def retrieve(answer: Envelope) -> None:
     """Print the hits and the warnings."""
-    if not answer["results"]:
+    found = answer["results"]
+    if not found:
         say("No memory fits the question.")
     else:
-        hits(answer, clock.parse(answer["as_of"]))
+        hits(answer, clock.parse(answer["as_of"]), answer["query"], whole=answer["whole"])
     notes(answer["warnings"])
 
 
@@ -80,13 +117,15 @@ def explain(answer: Envelope) -> None:
             )
         )
     columns = ("memory", "rank", "score", "words", "meaning", "recency", "status ×", "kind", "title", "terms")
+    alike = all(item["score"]["components"]["kind_bonus"] == 0 for item in answer["items"])
     if rows:
         table(
             columns,
             rows,
             right=columns[1:7],
             wraps=("title", "terms"),
-            optional_columns=("terms", *columns[3:7], "kind"),
+            optional_columns=("kind", *(["status ×"] if alike else []), "rank", "terms", "recency"),
+            comfort=_TOPIC_WIDTH,
         )
     elif not answer["errors"]:
         say("No memory fits the question.")
@@ -136,7 +175,7 @@ def memory(answer: Envelope) -> None:
         ]
     )
     say()
-    say(memory["summary_text"])
+    say(readable(memory["summary_text"]).rstrip("\n"))
 
 
 def topics(answer: Envelope) -> None:

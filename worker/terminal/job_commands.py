@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from bridge.interface.submission import read_json_argument, submit
+from bridge.job_targets import require
 from bridge.settings import Settings
 from jobs.ids import new_job_id
 from jobs.layout import Workspace
@@ -51,6 +52,22 @@ def submit_job(
             workspace, settings, kind, payload,
             start=not args.no_start, wait=args.wait, wait_seconds=args.timeout, on_record=seen, **fields,
         )  # fmt: skip
+
+
+def submit_for_target(
+    args: argparse.Namespace, workspace: Workspace, settings: Settings, kind: str, payload: dict[str, Any]
+) -> Envelope:
+    """Submit a job whose payload names memories or a topic. Raises as ``require_targets`` and ``submit_job``."""
+    require_targets(workspace, kind, payload)
+    return submit_job(args, workspace, settings, kind, payload)
+
+
+def require_targets(workspace: Workspace, kind: str, payload: dict[str, Any]) -> None:
+    """Raises the JobError with which a job of this payload would fail, as ``job_targets.require``, and JOB_INVALID."""
+    from jobs.check import check
+    from jobs.payloads import PAYLOADS
+
+    require(workspace, kind, check(PAYLOADS[kind], payload, "payload").model_dump())
 
 
 def without_none(payload: dict[str, Any]) -> dict[str, Any]:

@@ -97,9 +97,11 @@ def retrieve(builder: CommandLineBuilder) -> None:
         [
             'cognee-memory retrieve "Which database do we use?"',
             'cognee-memory retrieve "deployment" --since 2026-10-01 --max-results 10',
+            'cognee-memory retrieve "deployment" --text',
         ],
     )
     parser.add_argument("query", metavar="QUESTION", help="the query, as a sentence or as words")
+    parser.add_argument("--text", action="store_true", help="show the whole text of each hit, not its best passages")
     add_question_options(parser)
 
 

@@ -1,7 +1,7 @@
 """Prints text for people: lines and tables, with colours on a terminal and plain in a pipe.
 
-Colours follow NO_COLOR and TERM and never carry information of their own. Invisible and control characters in memories
-and jobs are removed (``bridge.text.visible``) before they reach a terminal or a pipe.
+Colours and bold letters follow NO_COLOR and TERM and never carry information of their own. Invisible and control
+characters in memories and jobs are removed (``bridge.text.visible``) before they reach a terminal or a pipe.
 """
 
 from __future__ import annotations
@@ -38,16 +38,25 @@ STYLES = {
 _COLOURED = ("state", "outcome")
 _MOST_SHOWN = 20  # lines
 _COMFORT = 30  # the width in columns that a wrapped cell should have
+_GAP = 2  # blanks between two columns of a table
+_INDENT = " " * 4  # before a text below a row
 
 Envelope = Mapping[str, Any]  # the answer of a command: a Success with its own fields, or a Refusal
 Part = str | tuple[str, str]  # a text, or a text and its style
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A rich console without markup, emoji and highlighting."""
+    """A rich console without markup, emoji and highlighting; with NO_COLOR also without bold and dim letters."""
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False, color_system=color_system())
+
+
+def color_system() -> Literal["auto"] | None:
+    """What a rich console may send: None for no styles at all, as NO_COLOR wishes it."""
+    from rich.console import Console
+
+    return None if Console().no_color else "auto"
 
 
 def on_terminal() -> bool:
@@ -111,21 +120,38 @@ def table(
     right: Sequence[str] = (),
     wraps: Sequence[str] = (),
     optional_columns: Sequence[str] = (),
+    comfort: int = _COMFORT,
+    below: Sequence[Sequence[Part]] = (),
 ) -> None:
     """Print a table.
 
-    On a narrow terminal the ``optional_columns`` are omitted in their order, and cells of the columns in ``wraps``
-    wrap. In a pipe every row is one line, with all columns, two spaces apart.
+    On a narrow terminal the ``optional_columns`` are omitted in their order, until each column in ``wraps`` has
+    ``comfort`` columns of the terminal; its cells wrap. In a pipe every row is one line, with all columns, two spaces
+    apart. ``below`` has a text for each row, which is printed below it, indented.
     """
     rows = [[clean(cell).replace("\n", " ") for cell in row] for row in rows]
     if not on_terminal():
-        widths = [max(map(_cells, cells)) for cells in zip(names, *rows, strict=True)]
-        for row in (names, *rows):
+        widths = _natural(names, rows)
+        for number, row in enumerate((names, *rows)):
             cells = zip(names, row, widths, strict=True)
             print("  ".join(_padded(cell, width, name in right) for name, cell, width in cells).rstrip())  # noqa: T201
+            if number and below and (text := clean(plain(below[number - 1]))):
+                print("\n".join(f"{_INDENT}{line}".rstrip() for line in text.split("\n")))  # noqa: T201
         return
     screen = console()
-    screen.print(fitted(screen, names, rows, right=right, wraps=wraps, optional_columns=optional_columns))
+    kept = _kept(screen.width, names, rows, wraps, optional_columns, comfort)
+    names, rows = [names[index] for index in kept], [[row[index] for index in kept] for row in rows]
+    if not below:
+        screen.print(_table(names, rows, right, wraps))
+        return
+    from rich.padding import Padding
+
+    fixed = _fixed(screen.width, names, rows, wraps)
+    screen.print(_table(names, [], right, wraps, fixed))
+    for row, parts in zip(rows, below, strict=True):
+        screen.print(_table(names, [row], right, wraps, fixed, show_header=False))
+        if plain(parts):
+            screen.print(Padding(styled(*parts), (0, 0, 0, len(_INDENT)), expand=False))
 
 
 def fitted(
@@ -138,24 +164,74 @@ def fitted(
     optional_columns: Sequence[str] = (),
 ) -> Table:
     """The table as it fits the screen."""
-    natural = [max(map(_cells, cells)) for cells in zip(names, *rows, strict=True)]
-    widths = {index: min(width, _COMFORT) if names[index] in wraps else width for index, width in enumerate(natural)}
+    kept = _kept(screen.width, names, rows, wraps, optional_columns, _COMFORT)
+    return _table([names[index] for index in kept], [[row[index] for index in kept] for row in rows], right, wraps)
+
+
+def _natural(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    """The width of each column, so that nothing wraps."""
+    return [max(map(_cells, cells)) for cells in zip(names, *rows, strict=True)]
+
+
+def _kept(
+    width: int,
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    wraps: Sequence[str],
+    optional_columns: Sequence[str],
+    comfort: int,
+) -> list[int]:
+    """The indexes of the columns that are shown on a screen of that width."""
+    natural = enumerate(_natural(names, rows))
+    widths = {index: min(wide, comfort) if names[index] in wraps else wide for index, wide in natural}
     for name in optional_columns:
-        if sum(widths.values()) + 2 * len(widths) <= screen.width:
+        if sum(widths.values()) + _GAP * (len(widths) - 1) <= width:
             break
         widths.pop(list(names).index(name))
-    return _table([names[p] for p in widths], [[row[p] for p in widths] for row in rows], right, wraps)
+    return list(widths)
 
 
-def _table(names: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str], wraps: Sequence[str]) -> Table:
+def _fixed(width: int, names: Sequence[str], rows: Sequence[Sequence[str]], wraps: Sequence[str]) -> list[int]:
+    """The width of each column when the columns in ``wraps`` share what the others leave, the first ones first."""
+    widths = _natural(names, rows)
+    wrapping = [index for index, name in enumerate(names) if name in wraps]
+    left = width - sum(widths) - _GAP * (len(widths) - 1) + sum(widths[index] for index in wrapping)
+    for place, index in enumerate(wrapping):
+        widths[index] = max(min(widths[index], left // (len(wrapping) - place)), 1)
+        left -= widths[index]
+    return widths
+
+
+def _table(
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    right: Sequence[str],
+    wraps: Sequence[str],
+    fixed: Sequence[int] | None = None,
+    *,
+    show_header: bool = True,
+) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), collapse_padding=True)
-    for name in names:
+    made = Table(
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        collapse_padding=True,
+        show_header=show_header,
+    )
+    for index, name in enumerate(names):
         side: Literal["left", "right"] = "right" if name in right else "left"
-        made.add_column(name, justify=side, no_wrap=name not in wraps, overflow="fold" if name in wraps else "ellipsis")
+        made.add_column(
+            name,
+            justify=side,
+            no_wrap=name not in wraps,
+            overflow="fold" if name in wraps else "ellipsis",
+            width=fixed[index] if fixed else None,
+        )
     for row in rows:
         cells = [Text(c, STYLES.get(c, "") if name in _COLOURED else "") for name, c in zip(names, row, strict=True)]
         made.add_row(*cells)

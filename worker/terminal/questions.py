@@ -6,6 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
+from bridge.argument_table import NO_BUDGET
 from bridge.interface.arguments import explain_values, question_values
 from bridge.search.query_client import ask_for
 
@@ -14,8 +15,18 @@ if TYPE_CHECKING:
 
 
 def retrieve(args: argparse.Namespace) -> Envelope:
-    """The memories that match the query."""
-    return _parsed(ask_for("retrieve", args.workspace, question_values(args)))
+    """The memories that match the query.
+
+    For people it adds the best passages of each hit, the ``query``, whose words are marked, and ``whole``: whether to
+    show the whole texts. The token budget is for models, so people get all hits unless they give one.
+    """
+    values = question_values(args)
+    if args.json:
+        return _parsed(ask_for("retrieve", args.workspace, values))
+    if values["max_tokens"] is None:
+        values["max_tokens"] = NO_BUDGET
+    answer = _parsed(ask_for("retrieve", args.workspace, values | {"best_passages": True}))
+    return {**answer, "query": args.query, "whole": args.text}
 
 
 def explain(args: argparse.Namespace) -> Envelope:

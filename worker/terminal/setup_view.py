@@ -16,13 +16,15 @@ from rich.progress import (
 
 from bridge.embedding import provision
 
+from .output import color_system
+
 
 def provision_with_bar(cache_dir: Path, source: Path | None) -> Path:
     """The model's folder; fetches the model first if it is missing.
 
     Raises JobError: MODEL_MISSING, MODEL_CORRUPT, DISK_FULL.
     """
-    console = Console(stderr=True)
+    console = Console(stderr=True, color_system=color_system())
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 
 from ..job_commands import submit_job, without_none
 from ..output import Envelope, notes, say, table
 from ..process_commands import workspace_and_settings
+
+# cognee's marks around the text of a node, and a node without a text.
+_MARK = re.compile(r"^__node_content_(?:start|end)__\n?", re.MULTILINE)
+_EMPTY_NODE = re.compile(r"^Node: [^\n]*\n__node_content_start__\nNone\n__node_content_end__\n*", re.MULTILINE)
 
 
 def run(args: argparse.Namespace) -> Envelope:
@@ -16,11 +21,14 @@ def run(args: argparse.Namespace) -> Envelope:
 
 
 def show(answer: Envelope) -> None:
-    """Print the answer, or the context from the graph when there is no language model, and its memories."""
+    """Print the answer and its memories; without a language model, the memories and then the graph's context."""
     result = answer["result"]
-    say(result["answer"] or result["context"] or "The knowledge graph has nothing that matches the question.")
-    if result["memories"]:
+    if result["answer"]:
+        say(result["answer"])
         say()
+    elif not result["context"]:
+        say("The knowledge graph has nothing that matches the question.")
+    if result["memories"]:
         say("Based on:")
         rows = [
             (f"#{memory['memory_number']}", memory["title"][:60], memory["status"] or "[Legacy]")
@@ -28,3 +36,11 @@ def show(answer: Envelope) -> None:
         ]
         table(("memory", "title", "status"), rows, wraps=("title",))
     notes(result["warnings"])
+    if result["context"] and not result["answer"]:
+        say()
+        say(readable_context(result["context"]))
+
+
+def readable_context(context: str) -> str:
+    """The context of the graph without cognee's marks and without the nodes that have no text."""
+    return _MARK.sub("", _EMPTY_NODE.sub("", context)).strip()

@@ -10,7 +10,7 @@ from bridge.search import listing
 from jobs.errors import JobError
 
 from ...wording import counted
-from ..job_commands import submit_job, without_none
+from ..job_commands import submit_for_target, without_none
 from ..output import Envelope, notes, say, table
 from ..process_commands import workspace_and_settings
 
@@ -24,7 +24,10 @@ _RECORD_LISTS = {
 
 
 def run(args: argparse.Namespace) -> Envelope:
-    """Submit the job; returns its envelope. Raises JobError: ARGUMENT_INVALID when no topic or two topics are named."""
+    """Submit the job; returns its envelope.
+
+    Raises JobError: ARGUMENT_INVALID when no topic or two topics are named; and as ``submit_for_target``.
+    """
     workspace, settings = workspace_and_settings(args)
     topic_id = args.named_topic or args.topic_id
     if args.named_topic and args.topic_id:
@@ -33,7 +36,7 @@ def run(args: argparse.Namespace) -> Envelope:
         raise JobError("ARGUMENT_INVALID", "Name the topic.", remediation="List them: cognee-memory topics.")
     topic_id = listing.topic_id_of(workspace, topic_id)
     payload = {"topic_id": topic_id, "preview": args.preview, "preview_digest": args.preview_digest}
-    return submit_job(args, workspace, settings, "compact", without_none(payload))
+    return submit_for_target(args, workspace, settings, "compact", without_none(payload))
 
 
 def show(answer: Envelope) -> None:

@@ -9,7 +9,7 @@ from jobs.errors import JobError
 
 from ...wording import counted
 from .. import output as terminal
-from ..job_commands import submit_job, without_none
+from ..job_commands import require_targets, submit_job, without_none
 from ..output import Envelope, notes, say
 from ..process_commands import workspace_and_settings
 
@@ -17,19 +17,21 @@ from ..process_commands import workspace_and_settings
 def run(args: argparse.Namespace) -> Envelope:
     """Submit the job after the user has confirmed it; returns its envelope.
 
-    Raises JobError: ARGUMENT_INVALID unless either memories or a topic are named, NOT_CONFIRMED.
+    Raises JobError: ARGUMENT_INVALID unless either memories or a topic are named, NOT_CONFIRMED; and as
+    ``require_targets``.
     """
     workspace, settings = workspace_and_settings(args)
     if bool(args.memory_ids) == (args.topic_id is not None):
         raise JobError("ARGUMENT_INVALID", "Name the memories, or with --topic-id a topic; not both.")
     ids = [listing.id_of(workspace, wanted) for wanted in args.memory_ids]
     topic_id = None if args.topic_id is None else listing.topic_id_of(workspace, args.topic_id)
+    payload = without_none({"memory_ids": ids or None, "topic_id": topic_id})
+    require_targets(workspace, "forget", payload)
     if not args.yes:
         titles = listing.titles(workspace, ids, topic_id)
         unconfirmed = "Forgetting cannot be undone; not confirmed."
         terminal.confirm(args.json, titles, "memory", "Forget for good, wherever they lie?", unconfirmed)
-    payload = {"memory_ids": ids or None, "topic_id": topic_id}
-    return submit_job(args, workspace, settings, "forget", without_none(payload))
+    return submit_job(args, workspace, settings, "forget", payload)
 
 
 def show(answer: Envelope) -> None:

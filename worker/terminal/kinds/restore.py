@@ -7,7 +7,7 @@ import argparse
 from bridge.search import listing
 
 from ...wording import counted
-from ..job_commands import submit_job
+from ..job_commands import submit_for_target
 from ..output import Envelope, say
 from ..process_commands import workspace_and_settings
 
@@ -19,10 +19,10 @@ _WHY_LEFT = {
 
 
 def run(args: argparse.Namespace) -> Envelope:
-    """Submit the job; returns its envelope."""
+    """Submit the job; returns its envelope. Raises as ``submit_for_target``."""
     workspace, settings = workspace_and_settings(args)
     payload = {"decision_record_id": listing.id_of(workspace, args.decision_record_id)}
-    return submit_job(args, workspace, settings, "restore", payload)
+    return submit_for_target(args, workspace, settings, "restore", payload)
 
 
 def show(answer: Envelope) -> None:

@@ -6,14 +6,14 @@ import argparse
 
 from bridge.search import listing
 
-from ..job_commands import submit_job
+from ..job_commands import submit_for_target
 from ..output import Envelope
 from ..process_commands import workspace_and_settings
 from .ingest import show as show
 
 
 def run(args: argparse.Namespace) -> Envelope:
-    """Submit the job; returns its envelope."""
+    """Submit the job; returns its envelope. Raises as ``submit_for_target``."""
     workspace, settings = workspace_and_settings(args)
     payload = {"memory_id": listing.id_of(workspace, args.memory_id), "status": args.status}
-    return submit_job(args, workspace, settings, "set_status", payload)
+    return submit_for_target(args, workspace, settings, "set_status", payload)

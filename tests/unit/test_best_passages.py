@@ -1,0 +1,66 @@
+"""What a hit shows of its memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from shelf import Shelf, legacy, summary
+
+from bridge.memory import Memory
+from bridge.search.best_passages import best_passages
+from bridge.text.passages import passages
+from bridge.text.query_words import QueryWords
+
+DECISIONS = ("A loan lasts 14 days.", "A reader renews twice.")
+LOANS = summary("loans", "Readers asked how long they may keep a book.", topic="Loans", decisions=DECISIONS)
+TURN = (
+    "User asked: Why a display?\n\nAssistant answered: It opens a window. {}\n\nMetadata: timestamp=N/A, importance=0.8"
+)
+
+
+def best(memory: Memory, query: str, **meanings: float) -> list[str]:
+    """The best passages if the passages that begin with these words have these cosines, and the others none."""
+    cosines = [
+        next((value for word, value in meanings.items() if passage.text.startswith(word)), 0.0)
+        for passage in passages(memory)
+    ]
+    return best_passages(memory, QueryWords(query), cosines)
+
+
+def test_a_decision_is_chosen_by_meaning_and_by_words() -> None:
+    assert best(LOANS, "novel", **{"A loan": 0.3, "A reader": 0.2}) == ["A loan lasts 14 days."]
+    assert best(LOANS, "who renews") == ["A reader renews twice."]
+    assert best_passages(LOANS, QueryWords("who renews"), []) == ["A reader renews twice."], "without vectors"
+
+
+def test_a_decision_that_matches_nearly_as_well_is_shown_too() -> None:
+    nearly = best(LOANS, "novel", **{"A loan": 0.3, "A reader": 0.35})
+    assert nearly == ["A reader renews twice.", "A loan lasts 14 days."]
+
+
+def test_a_better_sentence_follows_the_decision() -> None:
+    asked = best(LOANS, "how long may I keep a novel", Readers=0.9, **{"A loan": 0.3})
+    assert asked == ["A loan lasts 14 days.", "Readers asked how long they may keep a book."]
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "shown"),
+    [
+        (TURN.format("Nothing else does."), "a display", ["It opens a window."]),
+        (TURN.format("Nothing else does."), "what else", ["Nothing else does."]),
+        ("Tests need a display.", "display", ["Tests need a display."]),
+        ("Tests need a display. Or not.", "display", ["Tests need a display."]),
+    ],
+)
+def test_of_a_conversation_only_the_answer_is_shown(text: str, query: str, shown: list[str]) -> None:
+    assert best(legacy("turn", text), query) == shown
+
+
+def test_a_hit_has_its_best_passages_only_if_they_are_asked_for(tmp_path: Path) -> None:
+    with_them = Shelf(tmp_path).add(LOANS).retrieve("A loan lasts", best_passages=True)
+    assert [hit["best_passages"] for hit in with_them["results"]] == [["A loan lasts 14 days."]]
+    without = Shelf(tmp_path).retrieve("A loan lasts")
+    assert "best_passages" not in without["results"][0]
+    del with_them["results"][0]["best_passages"]
+    assert with_them == without

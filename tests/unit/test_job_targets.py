@@ -1,0 +1,130 @@
+"""A job for what is not in the store is not submitted; anything that the store cannot answer is left to the job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_embedder import FakeEmbedder
+from shelf import NOW, Shelf, legacy, record, summary
+
+from bridge import job_targets, trust
+from bridge.compaction import previews
+from bridge.compaction.record_draft import draft
+from bridge.settings import load
+from bridge.store.sqlite_store import SqliteStore
+from jobs import client
+from jobs.errors import JobError
+from jobs.layout import Workspace
+from worker.cli import main
+
+NO_UUID = "00000000-0000-4000-8000-000000000000"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """Two memories of loans, one of mails, one without a topic, and a record of fees."""
+    monkeypatch.setenv("COGNEE_MEMORY_CONFIG_DIR", str(tmp_path / "config"))
+    root = tmp_path / "workspace"
+    root.mkdir()
+    return (
+        Shelf(root)
+        .add(
+            summary("a", "Two weeks.", topic_id="loan-periods", decisions=("A loan lasts 14 days.",)),
+            summary("b", "Three weeks.", topic_id="loan-periods", decisions=("A loan lasts 21 days.",)),
+            summary("c", "At night.", topic_id="reminder-mails"),
+            legacy("d", "A text."),
+            record("e", "Fees.", sources=("x", "y"), topic_id="fees"),
+        )
+        .workspace
+    )
+
+
+def error_of(workspace: Workspace, kind: str, **payload: Any) -> JobError:
+    with pytest.raises(JobError) as raised:
+        job_targets.require(workspace, kind, payload)
+    assert raised.value.message.endswith("No job was submitted.")
+    return raised.value
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "code", "says"),
+    [
+        ("compact", {"topic_id": "loan-period"}, "TOPIC_NOT_FOUND", "'loan-periods'"),
+        ("compact", {"topic_id": "reminder-mails"}, "NOTHING_TO_COMPACT", "one memory"),
+        ("compact", {"topic_id": "loan-periods", "preview_digest": "0" * 64}, "PREVIEW_NOT_FOUND", "0" * 64),
+        ("restore", {"decision_record_id": "a"}, "MEMORY_NOT_FOUND", "Memory #1 is no decision record."),
+        ("restore", {"decision_record_id": NO_UUID}, "MEMORY_NOT_FOUND", NO_UUID),
+        ("forget", {"topic_id": "loans-periods"}, "TOPIC_NOT_FOUND", "'loan-periods'"),
+        ("forget", {"memory_ids": ["a", "loan-periods"]}, "MEMORY_NOT_FOUND", "'loan-periods'"),
+        ("set_status", {"memory_id": NO_UUID, "status": "Draft"}, "MEMORY_NOT_FOUND", NO_UUID),
+        ("set_status", {"memory_id": "d", "status": "Draft"}, "ARGUMENT_INVALID", "#4 has no status"),
+        ("set_status", {"memory_id": "e", "status": "Draft"}, "ARGUMENT_INVALID", "#5 is a decision record"),
+    ],
+)
+def test_a_typo_is_refused(workspace: Workspace, kind: str, payload: dict[str, Any], code: str, says: str) -> None:
+    error = error_of(workspace, kind, **payload)
+    assert error.code == code
+    assert says in error.message
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload"),
+    [
+        ("compact", {"topic_id": "loan-periods", "preview": True, "preview_digest": None}),
+        ("restore", {"decision_record_id": "e"}),
+        ("forget", {"topic_id": "loan-periods", "memory_ids": None}),
+        ("forget", {"memory_ids": ["a", NO_UUID]}),  # it may have been forgotten before
+        ("set_status", {"memory_id": "a", "status": "Draft"}),
+        ("rebuild", {"what": "index"}),
+    ],
+)
+def test_what_the_store_has_is_submitted(workspace: Workspace, kind: str, payload: dict[str, Any]) -> None:
+    job_targets.require(workspace, kind, payload)
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("compact loan-period --preview", "The nearest: 'loan-periods'."),
+        (f"compact loan-periods --preview-digest {'0' * 64}", "There is no preview"),
+        ("restore 1", "Memory #1 is no decision record."),
+        ("restore 9", "There is no memory '9'"),
+        ("forget loan-periods --yes", "There is no memory 'loan-periods'."),
+        ("forget --topic-id loan-period --yes", "The nearest: 'loan-periods'."),
+        ("memories set-status typo Draft", "There is no memory 'typo'."),
+    ],
+)
+def test_a_typo_on_the_command_line_makes_no_job(
+    workspace: Workspace, capsys: pytest.CaptureFixture[str], command: str, says: str
+) -> None:
+    trust.adopt(workspace, load().config_folder, trusted=True)
+    before = set(workspace.root.rglob("*.json"))
+    assert main([*command.split(), "--no-start", "--no-wait", "--workspace", str(workspace.root)]) == 1
+    assert says in capsys.readouterr().err
+    assert set(workspace.root.rglob("*.json")) == before
+
+
+def test_an_empty_store_has_no_topic(tmp_path: Path) -> None:
+    assert error_of(Workspace(tmp_path), "compact", topic_id="loans").details == {"nearest": []}
+
+
+def test_a_preview_is_of_one_topic(workspace: Workspace) -> None:
+    store = SqliteStore(workspace, FakeEmbedder(dimensions=64))
+    preview = previews.preview_of(draft(store.about("loan-periods"), store.embed), "loan-periods")
+    store.close()
+    digest = previews.store(workspace, preview, NOW)
+    job_targets.require(workspace, "compact", {"topic_id": "loan-periods", "preview_digest": digest})
+    assert error_of(workspace, "compact", topic_id="reminder-mails", preview_digest=digest).code == "PREVIEW_NOT_FOUND"
+
+
+def test_a_job_that_waits_may_bring_what_is_missing(workspace: Workspace) -> None:
+    workspace.spool.inbox.mkdir(exist_ok=True)
+    client.submit(workspace.spool, "check", {})
+    job_targets.require(workspace, "compact", {"topic_id": "loan-period"})
+
+
+def test_a_store_that_cannot_be_read_leaves_it_to_the_job(workspace: Workspace) -> None:
+    workspace.memory_db.write_bytes(b"no database" * 1000)
+    job_targets.require(workspace, "compact", {"topic_id": "loan-period"})
