@@ -82,7 +82,7 @@ def place(model_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 @pytest.fixture
 def unused(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+    return Place(tmp_path, adopted=False)
 
 
 def script(place: Place, *arguments: str) -> dict[str, Any]:
