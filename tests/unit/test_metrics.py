@@ -77,7 +77,8 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_a_memory_of_the_data_becomes_a_summary_with_its_facts_as_decisions(data: Path) -> None:
-    [collection] = judged.collections(data / "structured", "workspace", "dev")
+    arguments = judged.parser("quality", None).parse_args(["--data", str(data), "--split", "dev"])
+    [collection] = judged.collections(data / "structured", "workspace", arguments)
     summary = judged.payload(collection.memories[0], judged.DAY)["summary"]
     assert summary["context"] == "They met a zebra there."
     assert summary["decisions"] == ["The zebra was old."]

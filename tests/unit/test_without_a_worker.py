@@ -41,6 +41,7 @@ ARGUMENTS = {
     "jobs watch": "--state failed --until-idle --kind ask",
     "memories set-status": "m Active",
     "memories show": "1",
+    "purge": "--dry-run",
     "restore": "m",
     "retrieve": "question",
     "submit": "job.json",
