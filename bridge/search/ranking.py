@@ -59,8 +59,10 @@ SECONDS_A_DAY = 86_400.0
 # The default relevance floor falls to this share of the best relevance. It is measured in docs/benchmarks.md.
 FLOOR_SHARE = 0.5
 # Among more memories the best one is more similar by chance, also for a question that none answers. What the best must
-# reach is the default floor for FLOOR_MEMORIES, and rises with the logarithm of their number.
+# reach is the default floor for FLOOR_MEMORIES, and rises with the logarithm of their number. In stores of a few
+# memories it falls no further than for FEWEST_MEMORIES, since chance words are rare words there.
 FLOOR_MEMORIES = 100
+FEWEST_MEMORIES = 10
 FLOOR_RISE = 0.014
 # From this ratio on, a memory fits clearly better than another one.
 CLEARLY_BETTER = 1.1
@@ -204,7 +206,7 @@ def least_best(default: float, memory_count: int, has_name: bool) -> float:
 
     ``has_name``: one of them has a name of the query; then no more than the default is needed.
     """
-    least = rounded(default + FLOOR_RISE * math.log(max(1, memory_count) / FLOOR_MEMORIES))
+    least = rounded(default + FLOOR_RISE * math.log(max(FEWEST_MEMORIES, memory_count) / FLOOR_MEMORIES))
     least = min(1.0, max(0.0, least))
     return min(default, least) if has_name else least
 
