@@ -1,44 +1,42 @@
 """What the relevance floor keeps and what it keeps out.
 
-``python -m benchmarks.floor --data DIR [--form NAME] [--split dev]``: for each floor, and for the default one, which is
-lower where the best hit reaches it, the share of relevant memories that stay and the number of questions that lose all
-of theirs; and how many hits get questions that nothing answers: those of another conversation, which is about other
-people but the same kind of things, and those of other subjects altogether, asked also of the demo's project.
+``python -m benchmarks.floor --data DIR [--form NAME] [--split dev]``: for each floor, and for the default one, which
+depends on the best hit and on the number of memories, the share of relevant memories that stay and the number of
+questions that lose all of theirs; and how many hits get questions that nothing answers: those of another conversation,
+which is about other people but the same kind of things, and those of other subjects altogether, asked also of the
+demo's project.
 """
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files as resources
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bridge.argument_table import ARGUMENTS
 from bridge.embedding.embedder import Embedder
-from bridge.search.ranking import default_floor
 from bridge.settings import load
 
 from . import judged, table
 from .judged import Collection, Shelf
 
-Found = dict[str, float]
-"""The semantic score of each memory, by its id."""
-Floor = Callable[[float], float]
-"""The floor for a question, from the best semantic score."""
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a question finds: the semantic score of each memory by its id, and the ids that the default floor keeps."""
+
+    scores: dict[str, float]
+    by_default: set[str]
 
 
-def _fixed(floor: float) -> Floor:
-    return lambda _: floor
-
-
-_DEFAULT = ARGUMENTS["relevance_floor"].default
-FLOORS: dict[str, Floor] = {
-    "**the default**": lambda best: default_floor(best, _DEFAULT),
-    **{f"{floor:g}": _fixed(floor) for floor in (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)},
+FLOORS: dict[str, float | None] = {
+    "**the default**": None,
+    **{f"{floor:g}": floor for floor in (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)},
 }
 
 OFF_SUBJECT = (
@@ -116,22 +114,23 @@ def _measure_demo(embedder: Embedder) -> None:
 
 
 def _asked(shelf: Shelf, queries: Sequence[str]) -> list[Found]:
-    return [shelf.scores(query, relevance_floor=0) for query in queries]
+    return [Found(shelf.scores(query, relevance_floor=0), set(shelf.scores(query))) for query in queries]
 
 
-def _above(found: Found, floor: Floor) -> set[str]:
-    least = floor(max(found.values(), default=0.0))
-    return {memory for memory, score in found.items() if score >= least}
+def _above(found: Found, floor: float | None) -> set[str]:
+    if floor is None:
+        return found.by_default
+    return {memory for memory, score in found.scores.items() if score >= floor}
 
 
-def _kept(answered: Sequence[tuple[Found, list[str]]], floor: Floor) -> list[str]:
+def _kept(answered: Sequence[tuple[Found, list[str]]], floor: float | None) -> list[str]:
     """The share of relevant memories that are hits, and how many questions have none of theirs."""
     kept = [(_above(found, floor) & set(relevant), relevant) for found, relevant in answered]
     share = sum(len(hits) for hits, _ in kept) / max(1, sum(len(relevant) for _, relevant in kept))
     return [f"{share:.1%}", str(sum(not hits for hits, _ in kept))]
 
 
-def _hits(asked: Sequence[Found], floor: Floor) -> list[str]:
+def _hits(asked: Sequence[Found], floor: float | None) -> list[str]:
     """How many hits a question has on average, and how many questions have none."""
     if not asked:
         return ["–", "–"]

@@ -99,7 +99,7 @@ ARGUMENTS = {
     "legacy": _choice(Legacy, "rank legacy memories among the others, or append them", "mixed"),
     "relevance_floor": Argument(
         "number", "SHARE",
-        "minimum semantic_score of a hit, {range} (default {default}, or half of the best hit's if that is lower)",
+        "minimum semantic_score of a hit, {range} (default about {default}, at most half of the best hit's)",
         (0, 1), default=0.2, setting="relevance_floor",
     ),
 }  # fmt: skip

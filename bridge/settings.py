@@ -124,7 +124,7 @@ class Settings:
     )
     relevance_floor: float | None = _setting(
         None,
-        "Minimum semantic_score of a hit. Unset: 0.2, or half of the best hit's if that is lower.",
+        "Minimum semantic_score of a hit. Unset: about 0.2, or half of the best hit's if that is lower.",
         workspace=True,
         lowest=0,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..text.terms import Term
-from .ranking import Scores, attainable_bm25, inverse_document_frequency, lexical_scores, tells_apart
+from .ranking import Scores, bm25_norm, inverse_document_frequency, lexical_scores, tells_apart
 
 if TYPE_CHECKING:
     from ..store.protocol_reading import StoreSnapshot
@@ -20,13 +20,15 @@ _TOPIC_WEIGHT, _BODY_WEIGHT = 1.0, 1.0
 
 @dataclass(frozen=True, slots=True)
 class Lexical:
-    """The memories that contain a word of the query, by ascending number, and the lexical score (0..1) of each.
+    """The memories that contain a word of the query, by ascending number, the lexical score (0..1) of each, and the
+    numbers of those that have a name of the query.
 
-    Both arrays have the shape (n,).
+    The arrays have the shapes (n,), (n,) and (m,).
     """
 
     numbers: NDArray[np.int64]
     scores: Scores
+    named: NDArray[np.int64]
 
     def of(self, numbers: NDArray[np.int64]) -> Scores:
         """The score of each number, shape (len(numbers),); 0 for a memory without a word of the query."""
@@ -35,8 +37,12 @@ class Lexical:
         indexes = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
         return np.where(self.numbers[indexes] == numbers, self.scores[indexes], 0.0)
 
+    def has_name(self, numbers: NDArray[np.int64]) -> bool:
+        """Whether one of these memories has a name of the query."""
+        return bool(len(self.named)) and bool(np.isin(self.named, numbers).any())
 
-NOTHING = Lexical(np.empty(0, np.int64), np.empty(0))
+
+NOTHING = Lexical(np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
 
 
 def search(store: StoreSnapshot, terms: Sequence[Term], memory_count: int) -> Lexical:
@@ -52,5 +58,6 @@ def search(store: StoreSnapshot, terms: Sequence[Term], memory_count: int) -> Le
         return NOTHING
     numbers, bm25 = (np.array(column) for column in zip(*rows, strict=True))
     names = [term for term in terms if term.is_name]
-    has_name = np.isin(numbers, store.having(names) if names else [])
-    return Lexical(numbers, lexical_scores(bm25, attainable_bm25(idf for _, idf in telling), has_name))
+    named = np.array(store.having(names) if names else [], np.int64)
+    norm = bm25_norm(idf for _, idf in telling)
+    return Lexical(numbers, lexical_scores(bm25, norm, np.isin(numbers, named)), named)

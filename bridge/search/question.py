@@ -30,7 +30,7 @@ class Question:
     """A checked question.
 
     ``include_superseded_reason``: why superseded memories are included; None if they are not. ``floor_is_default``: no
-    relevance floor was given, so it becomes lower where the best hit reaches it, by ``ranking.default_floor``.
+    relevance floor was given, so ``ranking.default_floor`` chooses it from the scores that the query gets.
     ``best_passages``: whether each hit has its best passages.
     """
 

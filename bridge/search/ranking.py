@@ -1,7 +1,7 @@
 """The formula of the score, and the only module that computes with its weights.
 
-    lexical  = BM25 as a share of what the query's terms can attain, raised where a name of the query is found
-    vector   = 0.8 * cosine of the best passage + 0.2 * cosine of the whole text
+    lexical  = BM25 / (2 * norm of the query's terms), at most 1, raised where a name of the query is found
+    vector   = 0.6 * cosine of the best passage + 0.4 * cosine of the whole text
     semantic = 0.6 * vector + 0.4 * lexical
     recency  = floor + (1 - floor) * 0.5 ** (age / half-life)
     score    = semantic * recency * status, or (alpha * semantic + (1 - alpha) * recency) * status
@@ -11,8 +11,8 @@ the multiplication, so that the product of the reported factors is the reported 
 same for n memories at once, without rounding, to choose candidates; the scalar function scores every chosen candidate
 again. Columns are arrays of shape (n,). ``tests/unit/test_ranking.py`` checks that each pair agrees.
 
-A memory is a hit from the relevance floor on. If the question names no floor, the default one becomes lower where the
-best memory reaches it: half of the best relevance is enough then.
+A memory is a hit from the relevance floor on. If the question names no floor, the best memory must reach the default
+one, adjusted to the number of memories that were compared; then half of the best relevance is enough for the others.
 """
 
 from __future__ import annotations
@@ -39,8 +39,10 @@ if TYPE_CHECKING:
 VECTOR_WEIGHT = 0.6
 LEXICAL_WEIGHT = 0.4
 # The parts of the vector score.
-BEST_PASSAGE_WEIGHT = 0.8
-WHOLE_WEIGHT = 0.2
+BEST_PASSAGE_WEIGHT = 0.6
+WHOLE_WEIGHT = 0.4
+# This many times the norm of the query's terms gives a lexical score of 1: a full match of four equally rare words.
+FULL_NORMS = 2.0
 # An identifier in both query and memory adds this share of the missing lexical score. Times the lexical weight, that
 # reaches the default relevance floor, however long the memory's text is.
 NAME_SHARE = 0.5
@@ -56,6 +58,12 @@ SECONDS_A_DAY = 86_400.0
 
 # The default relevance floor falls to this share of the best relevance. It is measured in docs/benchmarks.md.
 FLOOR_SHARE = 0.5
+# Among more memories the best one is more similar by chance, also for a question that none answers. What the best must
+# reach is the default floor for FLOOR_MEMORIES, and rises with the logarithm of their number. In stores of a few
+# memories it falls no further than for FEWEST_MEMORIES, since chance words are rare words there.
+FLOOR_MEMORIES = 100
+FEWEST_MEMORIES = 10
+FLOOR_RISE = 0.014
 # From this ratio on, a memory fits clearly better than another one.
 CLEARLY_BETTER = 1.1
 
@@ -136,25 +144,22 @@ def tells_apart(idf: float) -> bool:
     return idf > LEAST_IDF
 
 
-def attainable_bm25(idfs: Iterable[float]) -> float:
-    """The upper limit of BM25 for these terms: (k1 + 1) * the sum of their idf."""
-    return (BM25_K1 + 1) * sum(idfs)
+def bm25_norm(idfs: Iterable[float]) -> float:
+    """The norm of the query's terms, in units of BM25: (k1 + 1) * the square root of the sum of their squared idf.
+
+    It grows with the square root of the query's length. The sum, which BM25 can attain, grows with the length itself,
+    and would make the words of a long query count next to nothing.
+    """
+    return (BM25_K1 + 1) * math.sqrt(sum(idf * idf for idf in idfs))
 
 
-def lexical_score(bm25: float, attainable: float, has_name: bool) -> float:
-    """BM25 as a share (0..1) of the attainable; a name of the query adds NAME_SHARE of the rest to 1."""
-    share = min(1.0, bm25 / attainable)
-    return _with_name(share) if has_name else share
+def lexical_scores(bm25: Scores, norm: float, has_name: NDArray[np.bool_]) -> Scores:
+    """The lexical scores (0..1) of memories from their BM25 and the ``bm25_norm`` of the query. Shape (n,) each.
 
-
-def lexical_scores(bm25: Scores, attainable: float, has_name: NDArray[np.bool_]) -> Scores:
-    """The columns of ``lexical_score``."""
-    shares: Scores = np.minimum(1.0, bm25 / attainable)
-    return np.where(has_name, _with_name(shares), shares)
-
-
-def _with_name(share: _Numbers) -> _Numbers:
-    return share + NAME_SHARE * (1.0 - share)
+    A name of the query adds NAME_SHARE of the rest to 1.
+    """
+    shares: Scores = np.minimum(1.0, bm25 / (FULL_NORMS * norm))
+    return np.where(has_name, shares + NAME_SHARE * (1.0 - shares), shares)
 
 
 # --- vector score ---
@@ -196,12 +201,22 @@ def attainable_relevance(*, vectors: bool, words: bool) -> float:
     return (VECTOR_WEIGHT if vectors else 0.0) + (LEXICAL_WEIGHT if words else 0.0)
 
 
-def default_floor(best: float, default: float) -> float:
-    """The relevance floor where the question names none, given the best relevance (0..1) among the candidates.
+def least_best(default: float, memory_count: int, has_name: bool) -> float:
+    """The relevance (0..1) that the best of ``memory_count`` memories must reach if the question names no floor.
 
-    If the best is below the default, nothing answers the question: the floor stays, and there are no hits.
+    ``has_name``: one of them has a name of the query; then no more than the default is needed.
     """
-    return default if best < default else min(default, rounded(FLOOR_SHARE * best))
+    least = rounded(default + FLOOR_RISE * math.log(max(FEWEST_MEMORIES, memory_count) / FLOOR_MEMORIES))
+    least = min(1.0, max(0.0, least))
+    return min(default, least) if has_name else least
+
+
+def default_floor(best: float, default: float, least: float) -> float:
+    """The relevance floor where the question names none, given the best relevance (0..1) and ``least_best``.
+
+    If the best is below ``least``, nothing answers the question: that is the floor, and there are no hits.
+    """
+    return least if best < least else min(default, rounded(FLOOR_SHARE * best))
 
 
 # --- recency ---

@@ -32,6 +32,7 @@ from .ranking import (
     ageless_scores,
     default_floor,
     factors,
+    least_best,
     loses_by_age,
     order_key,
     scores,
@@ -77,15 +78,17 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
     meaning = Background(compared)
     snapshot.lexical(question.query)  # in parallel; the snapshot keeps the result
     vector = meaning.result()
+    compared_count = len(candidates)
+    has_name = snapshot.lexical(question.query).has_name(candidates.number)
     candidates, semantic = snapshot.estimate(
         question.query, vector, candidates, lambda some, semantic: _preferred(some, semantic, question)
     )
     attainable = snapshot.attainable_relevance  # only valid after both halves were read
     share = question.relevance_floor
-    if question.floor_is_default and semantic.max(initial=0.0) >= share * attainable - _MARGIN:
+    if question.floor_is_default:
         nearly_best = candidates.take(_top(np.arange(len(semantic)), semantic - _MARGIN, semantic + _MARGIN, 1))
         best = max(found.semantic_score for found in snapshot.relevance(question.query, vector, nearly_best))
-        share = default_floor(best / attainable, share)
+        share = default_floor(best / attainable, share, least_best(share, compared_count, has_name))
     floor = share * attainable
     doubtful = np.flatnonzero(np.abs(semantic - floor) < _MARGIN)
     passing = semantic >= floor

@@ -23,12 +23,13 @@ from bridge.search.ranking import (
     ageless_score,
     ageless_scores,
     ages_in_days,
-    attainable_bm25,
     attainable_relevance,
+    bm25_norm,
     components,
+    default_floor,
     factors,
     inverse_document_frequency,
-    lexical_score,
+    least_best,
     lexical_scores,
     order_key,
     recency_multiplier,
@@ -213,12 +214,12 @@ AGES = st.none() | st.floats(-10, 5000)
 
 
 @given(st.lists(st.tuples(st.floats(0, 20), st.booleans()), min_size=1), st.floats(1e-6, 30))
-def test_columns_of_lexical_scores_are_the_scores_one_by_one(
-    found: list[tuple[float, bool]], attainable: float
-) -> None:
+def test_a_lexical_score_does_not_depend_on_the_other_memories(found: list[tuple[float, bool]], norm: float) -> None:
     bm25s, names = (np.array(column) for column in zip(*found, strict=True))
-    columns = lexical_scores(bm25s, attainable, names)
-    assert columns.tolist() == [lexical_score(bm25, attainable, has_name) for bm25, has_name in found]
+    together = lexical_scores(bm25s, norm, names)
+    alone = [lexical_scores(bm25s[at : at + 1], norm, names[at : at + 1]) for at in range(len(found))]
+    assert together.tolist() == np.concatenate(alone).tolist()
+    assert ((together >= 0) & (together <= 1)).all()
 
 
 @given(st.lists(st.tuples(COSINE, COSINE, SHARE), min_size=1))
@@ -287,12 +288,48 @@ def test_a_term_tells_the_less_the_more_memories_have_it() -> None:
     assert [tells_apart(idf) for idf in idfs] == [True, True, True, True, False, False, False]
 
 
-def test_a_lexical_score_is_the_share_of_what_the_terms_can_attain() -> None:
-    attainable = attainable_bm25([2.0, 3.0])
-    assert attainable == pytest.approx(2.2 * 5)
-    assert lexical_score(5.5, attainable, has_name=False) == pytest.approx(0.5)
-    assert lexical_score(5.5, attainable, has_name=True) == pytest.approx(0.75)
-    assert lexical_score(99.0, attainable, has_name=False) == 1.0
+def lexical_of(bm25: float, norm: float, *, has_name: bool = False) -> float:
+    return float(lexical_scores(np.array([bm25]), norm, np.array([has_name]))[0])
+
+
+def test_a_lexical_score_is_a_share_of_twice_the_norm_of_the_terms() -> None:
+    norm = bm25_norm([3.0, 4.0])
+    assert norm == pytest.approx(2.2 * 5)
+    assert lexical_of(5.5, norm) == pytest.approx(0.25)
+    assert lexical_of(5.5, norm, has_name=True) == pytest.approx(0.625)
+    assert lexical_of(99.0, norm) == 1.0
+
+
+@given(st.integers(1, 100), st.floats(1e-6, 12))
+def test_of_equally_rare_terms_the_score_falls_only_with_the_root_of_those_that_a_memory_lacks(
+    lacking: int, idf: float
+) -> None:
+    alone, among = (lexical_of(2.2 * idf, bm25_norm([idf] * count)) for count in (1, 1 + lacking))
+    assert alone == pytest.approx(0.5)
+    assert among == pytest.approx(alone / math.sqrt(1 + lacking))
+
+
+# --- the default floor ---
+
+
+def test_what_the_best_must_reach_rises_with_the_number_of_memories_that_were_compared() -> None:
+    reached = [least_best(0.2, memory_count, has_name=False) for memory_count in (1, 10, 100, 1000, 10_000)]
+    assert reached == sorted(reached)
+    assert reached[0] == reached[1] < reached[2] == 0.2
+    assert reached[3] == pytest.approx(0.2 + 0.014 * math.log(10))
+    assert least_best(0.0, 1, has_name=False) == 0
+    assert least_best(1.0, 10_000, has_name=False) == 1
+
+
+def test_a_name_of_the_query_needs_no_more_than_the_default_in_a_store_of_any_size() -> None:
+    assert least_best(0.2, 10_000, has_name=True) == 0.2
+    assert least_best(0.2, 2, has_name=True) == least_best(0.2, 2, has_name=False) < 0.2
+
+
+@given(SHARE, SHARE, SHARE)
+def test_the_default_floor_keeps_the_best_or_nothing(best: float, default: float, least: float) -> None:
+    floor = default_floor(best, default, least)
+    assert (floor <= default and floor <= best) if best >= least else floor > best
 
 
 # --- what explain shows ---

@@ -23,7 +23,7 @@ from bridge.embedding.embedder import Embedder
 from bridge.embedding.factory import create
 from bridge.operations import Task, run
 from bridge.operations.ingest import prepare
-from bridge.search.ranking import LEXICAL_WEIGHT, NAME_SHARE
+from bridge.search.ranking import LEXICAL_WEIGHT, NAME_SHARE, least_best
 from bridge.search.reader import Reader
 from bridge.slices import Slices, ignore_progress
 from bridge.store import database
@@ -131,6 +131,14 @@ def test_an_identifier_at_the_end_of_a_long_log_is_no_less_a_hit(tmp_path: Path,
 
 def test_a_name_alone_is_enough_for_the_default_floor() -> None:
     assert LEXICAL_WEIGHT * NAME_SHARE >= RELEVANCE_FLOOR
+
+
+def test_a_name_is_enough_among_so_many_memories_that_other_words_need_more(tmp_path: Path) -> None:
+    payloads = [text(f"{LOG}\nfailed: E1042 ."), *(text(f"Note {n} on another thing.") for n in range(400))]
+    ask = asking(fill(tmp_path, payloads, FakeEmbedder(64)), FakeEmbedder(64))
+    hit, *_ = ask("why did E1042 xyzzy come")
+    assert hit["summary_text"].startswith("step 0")
+    assert hit["semantic_score"] < least_best(RELEVANCE_FLOOR, len(payloads), has_name=False)
 
 
 def test_the_lexical_score_of_a_name_stays_a_share_and_keeps_the_order_of_bm25(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def asked(text: str, embedder: Embedder, folder: Path, preset: str) -> dict[str,
 
 def test_the_worked_example_gives_its_numbers(embedder: Embedder, tmp_path: Path) -> None:
     text = example("A worked example")
-    vector, lexical = (float(one) for one in re.findall(r"0\.6 \* (\S+) \+ 0\.4 \* (\S+)", text)[0])
+    vector, lexical = (float(one) for one in re.findall(r"= 0\.6 \* (\S+) \+ 0\.4 \* (\S+)", text)[0])
     (contract, long_lived) = re.findall(r"^\S+ (0\.\d{10})$", text, re.MULTILINE)
     hits = asked(text, embedder, tmp_path, "contract")
     assert list(hits) == ["Token renewal"], "one is found"
