@@ -211,6 +211,20 @@ def recreate(workspace: Workspace, config_folder: Path) -> None:
     _prepare(workspace, state.owner)
 
 
+def marks(workspace: Workspace) -> tuple[tuple[int, int, int] | None, ...]:
+    """The device, inode and time of change (ns) of the owner mark of each of the workspace's folders; None where there
+    is none. Equal marks are the same files, unchanged: then a folder that was checked need not be checked again."""
+    return tuple(_file_of(workspace.owner_marker(folder)) for folder in workspace.own_folders)
+
+
+def _file_of(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_ctime_ns
+
+
 def _prepare(workspace: Workspace, owner: str) -> None:
     """Create and mark what is missing of the workspace's folders, the job folder last, since it admits jobs."""
     from jobs import spool

@@ -57,6 +57,7 @@ class Stores:
         self._store: Store | None = None
         self._graph: CogneeStore | None = None
         self._is_graph_rebuilding = False
+        self._checked_marks: tuple[object, ...] = ()  # of the folders when their trust was checked
         self._relay = OutboxRelay(lambda: self.store, lambda: self.graph, lambda: self._close_graph(cleanly=False))
 
     def __enter__(self) -> Stores:
@@ -89,8 +90,10 @@ class Stores:
         if not self.are_in_place():
             log.warning("the memory's files were removed or replaced: they are opened again")
             self._close()
-        if self._store is None or not all(folder.is_dir() for folder in self._workspace.own_folders):
+        marks = trust.marks(self._workspace)
+        if None in marks or (self._store is None and marks != self._checked_marks):
             trust.recreate(self._workspace, self._settings.config_folder)
+            self._checked_marks = trust.marks(self._workspace)
 
     @contextmanager
     def _loading(self) -> Iterator[None]:
