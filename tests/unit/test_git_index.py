@@ -98,6 +98,20 @@ def test_a_change_of_the_index_is_seen(repository: Path) -> None:
     assert not index.tracked()
 
 
+def test_an_index_is_read_again_only_when_it_has_changed(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question must not take longer in a large repository."""
+    add(repository, "a.py")
+    reads: list[Path] = []
+    read = git_index._read
+    monkeypatch.setattr(git_index, "_read", lambda workspace, index: [reads.append(index), read(workspace, index)][1])
+    assert not tracked(Workspace(repository))
+    assert not tracked(Workspace(repository))
+    assert len(reads) == 1
+    add(repository, ".cognee_jobs/a.json")
+    assert tracked(Workspace(repository))
+    assert len(reads) == 2
+
+
 def test_without_git_each_file_counts_as_tracked_where_the_index_mentions_ours(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +124,8 @@ def test_without_git_each_file_counts_as_tracked_where_the_index_mentions_ours(
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     assert tracked(Workspace(repository)).unknown
     assert "anything" in tracked(Workspace(repository))
+    monkeypatch.undo()
+    assert not tracked(Workspace(repository)).unknown, "git is asked again"
 
 
 def test_nothing_that_the_repository_configures_is_run(repository: Path, tmp_path: Path) -> None:
