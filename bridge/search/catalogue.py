@@ -85,8 +85,9 @@ class Catalogue:
 
     def filtered(self, filters: Filters, store: StoreSnapshot) -> Catalogue:
         """The rows that pass the filters. The store finds the memories of a topic or plan."""
-        codes = [STATUSES.index(status) for status in filters.statuses]
-        mask = np.isin(self.status, codes)
+        if filters == Filters(include_superseded=filters.include_superseded, status=filters.status):
+            return self._with_statuses(filters.statuses)
+        mask = self._has_status(filters.statuses)
         if filters.since is not None:
             mask &= self.dated >= filters.since
         if filters.until is not None:
@@ -94,6 +95,21 @@ class Catalogue:
         if filters.topic_id is not None or filters.plan_id is not None:
             mask &= np.isin(self.number, np.array(store.numbers(filters.topic_id, filters.plan_id), np.int64))
         return self if mask.all() else self.take(mask)
+
+    @cached_property
+    def _by_statuses(self) -> dict[tuple[str | None, ...], Catalogue]:
+        return {}
+
+    def _with_statuses(self, statuses: tuple[str | None, ...]) -> Catalogue:
+        """The rows with one of the statuses, kept for the next query: most queries differ only in their words."""
+        found = self._by_statuses.get(statuses)
+        if found is None:
+            mask = self._has_status(statuses)
+            found = self._by_statuses[statuses] = self if mask.all() else self.take(mask)
+        return found
+
+    def _has_status(self, statuses: tuple[str | None, ...]) -> NDArray[np.bool_]:
+        return np.isin(self.status, [STATUSES.index(status) for status in statuses])
 
 
 def read(store: StoreSnapshot, after: int = 0) -> Catalogue:

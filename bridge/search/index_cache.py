@@ -1,4 +1,5 @@
-"""The index cache of a reader: the catalogue and the mapped vector files, kept between queries.
+"""The index cache of a reader: the catalogue, what queries have read, and the mapped vector files, kept between
+queries.
 
 After a change of the store only the outdated part is read again. Thread-safe.
 """
@@ -6,7 +7,7 @@ After a change of the store only the outdated part is read again. Thread-safe.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
@@ -17,6 +18,8 @@ from ..store import vector_files
 from ..store.protocol_reading import AddedAbove
 from . import catalogue
 from .catalogue import Catalogue
+from .known_memories import KnownMemories
+from .lexical import KnownWords
 
 if TYPE_CHECKING:
     from ..store.protocol_reading import Position, StoreSnapshot
@@ -24,10 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """The catalogue of one state of the store."""
+    """The catalogue of one state of the store, and what queries have read of this state."""
 
     position: Position
     catalogue: Catalogue
+    memories: KnownMemories = field(default_factory=KnownMemories)
+    words: KnownWords = field(default_factory=KnownWords)
 
 
 class IndexCache:
@@ -86,7 +91,9 @@ def _followed(kept: Edition, store: StoreSnapshot) -> Edition:
         case "nothing":
             return kept
         case AddedAbove(number):
-            return Edition(store.position, kept.catalogue.and_then(catalogue.read(store, number)))
+            # The former memories are as they were. An addition changes the BM25 of all.
+            added = kept.catalogue.and_then(catalogue.read(store, number))
+            return replace(kept, position=store.position, catalogue=added, words=KnownWords())
         case "everything":
             return _read(store)
         case _:

@@ -183,7 +183,10 @@ def retrieve(snapshot: Snapshot | None, question: Question, embedder: Embedder |
     if snapshot is None or embedder is None:
         return _answer(question, Ranked([], 0, None, question.relevance_floor), [], None)
     ranked = rank(snapshot, question, embedder)
-    packed = hits.pack(ranked.hits, hits.summary_text, embedder.count_tokens, question.max_tokens)
+    shown = {known.memory.number: known for known in snapshot.known_memories([hit.number for hit, _ in ranked.hits])}
+    packed = hits.pack(
+        ranked.hits, lambda memory: shown[memory.number], embedder.count_tokens, question.max_tokens
+    )
     best = _best_of(snapshot, question, ranked, [memory for memory, *_ in packed])
     return _answer(question, ranked, packed, embedder.tokenizer_name, snapshot.warnings, best)
 

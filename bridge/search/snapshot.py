@@ -24,6 +24,7 @@ from ..text.terms import query_terms
 from . import lexical
 from .catalogue import Catalogue, Filters
 from .index_cache import IndexCache
+from .known_memories import KnownMemory
 from .lexical import Lexical
 from .ranking import Relevance, Scores, attainable_relevance, relevance, semantic_score, vector_scores
 
@@ -73,7 +74,8 @@ class Snapshot:
         cache = cache or IndexCache()
         self.embedder_identity = store.vectors.embedder
         self.warnings: list[str] = []
-        self.catalogue = cache.edition(store).catalogue
+        self._edition = cache.edition(store)
+        self.catalogue = self._edition.catalogue
         self.memory_count = len(self.catalogue)
         self._has_words = True
         self._passages: Vectors | None = None
@@ -121,7 +123,11 @@ class Snapshot:
 
     def memories(self, numbers: Sequence[int]) -> list[Memory]:
         """The memories with these numbers, in no particular order."""
-        return self._store.memories(numbers)
+        return [known.memory for known in self.known_memories(numbers)]
+
+    def known_memories(self, numbers: Sequence[int]) -> list[KnownMemory]:
+        """The memories with these numbers, with their texts to show, in no particular order."""
+        return self._edition.memories.read(self._store, numbers)
 
     # --- words ---
 
@@ -135,7 +141,7 @@ class Snapshot:
         if not self._has_words:
             return lexical.NOTHING
         try:
-            return lexical.search(self._store, query_terms(query), self.memory_count)
+            return lexical.search(self._store, query_terms(query), self.memory_count, self._edition.words)
         except FullTextDamaged:
             self._give_words_up()
             return lexical.NOTHING

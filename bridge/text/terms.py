@@ -77,6 +77,13 @@ class Term:
     text: str = field(compare=False)
     is_name: bool = field(default=False, compare=False)
 
+    @property
+    def phrases(self) -> tuple[Term, ...]:
+        """The phrases of which the term matches any, each as a term, in their order; most terms have one."""
+        if not self.match.startswith("("):
+            return (self,)
+        return tuple(Term(match, self.text) for match in self.match[1:-1].split(" OR "))
+
 
 @cache
 def _cjk_run() -> re.Pattern[str]:
