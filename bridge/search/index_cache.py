@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
 
+from ..background import Background
 from ..embedding.embedder import Vectors
 from ..store import vector_files
 from ..store.protocol_reading import AddedAbove
@@ -22,7 +23,12 @@ from .known_memories import KnownMemories
 from .lexical import KnownWords
 
 if TYPE_CHECKING:
+    from .coarse_vectors import CoarseRows
     from ..store.protocol_reading import Position, StoreSnapshot
+
+
+# Up to one of so many rows, those that were added since the copy was made are compared in float32 each time.
+_UNCOPIED = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,7 @@ class IndexCache:
         self._lock = threading.Lock()
         self._edition: Edition | None = None
         self._mapped: dict[Path, tuple[_Inode, Vectors]] = {}
+        self._coarse: CoarseCopy | None = None
 
     def edition(self, store: StoreSnapshot) -> Edition:
         """The catalogue of the snapshot's state: the cached one, brought up to date."""
@@ -78,6 +85,45 @@ class IndexCache:
                 same = {p: m for p, m in self._mapped.items() if p.name.split(".")[0] == path.name.split(".")[0]}
                 self._mapped = {**same, path: (inode, np.asarray(mapped))}
         return mapped
+
+    def coarse(self, path: Path, rows: Vectors) -> CoarseRows | None:
+        """The 8-bit copy of the rows of a file that ``rows`` has mapped, or of the first of them; None without one.
+
+        It is made in the background from the second query on, since a process of one query would not gain from it.
+        """
+        with self._lock:
+            inode, _ = self._mapped.get(path, (None, None))
+            if self._coarse is None or self._coarse.file != (path, inode):
+                self._coarse = CoarseCopy((path, inode))
+                return None
+            return self._coarse.of(rows)
+
+
+class CoarseCopy:
+    """The 8-bit copy of one vector file, which grows with the file. Callers take turns."""
+
+    def __init__(self, file: tuple[Path, _Inode | None]) -> None:
+        self.file = file
+        self._copy: CoarseRows | None = None
+        self._making: Background[CoarseRows | None] | None = None
+        self._is_refused = False  # because of a damaged row
+
+    def of(self, rows: Vectors) -> CoarseRows | None:
+        """The copy so far, at most of these rows. Starts to copy what is missing if that is much."""
+        making, copy = self._making, self._copy
+        if making is not None and making.has_ended:
+            self._making = None
+            if not making.has_failed:
+                self._copy = copy = making.result()
+            self._is_refused = self._copy is None
+        if self._making is None and not self._is_refused:
+            from . import coarse_vectors  # not at the top: a process of one query does not need it
+
+            if copy is None:
+                self._making = Background(lambda: coarse_vectors.copied(rows))
+            elif (len(rows) - len(copy)) * _UNCOPIED > len(rows):
+                self._making = Background(lambda: copy.extended(rows))
+        return copy
 
 
 def _read(store: StoreSnapshot) -> Edition:

@@ -186,6 +186,11 @@ def semantic_score(vector: _Numbers, lexical: _Numbers) -> _Numbers:
     return VECTOR_WEIGHT * vector + LEXICAL_WEIGHT * lexical
 
 
+def semantic_error(cosine_error: float) -> float:
+    """The largest error of the relevance if each cosine has an error of at most ``cosine_error``."""
+    return VECTOR_WEIGHT * cosine_error
+
+
 def relevance(best_passage: float, whole: float, lexical: float) -> Relevance:
     """The relevance from the cosines of the best passage and the whole text (-1..1) and the lexical score (0..1).
 

@@ -22,6 +22,7 @@ from ..interface import envelope
 from ..memory import Memory
 from . import hits
 from .catalogue import Catalogue
+from .estimate import Estimate, top
 from .question import Question
 from .ranking import (
     ABOVE_ANY_SCORE,
@@ -41,9 +42,6 @@ from .snapshot import Snapshot
 
 if TYPE_CHECKING:
     from ..interface.answer_shapes import RankingUsed, RetrievalSuccess
-
-# More than ten times the error of a semantic score that is estimated in float32.
-_MARGIN = 1e-4
 
 Scored = tuple[Memory, Factors]
 
@@ -80,27 +78,32 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
     vector = meaning.result()
     compared_count = len(candidates)
     has_name = snapshot.lexical(question.query).has_name(candidates.number)
-    candidates, semantic = snapshot.estimate(
+    estimate = snapshot.estimate(
         question.query, vector, candidates, lambda some, semantic: _preferred(some, semantic, question)
     )
+    could_compare = snapshot.has_vectors
     attainable = snapshot.attainable_relevance  # only valid after both halves were read
     share = question.relevance_floor
     if question.floor_is_default:
-        nearly_best = candidates.take(_top(np.arange(len(semantic)), semantic - _MARGIN, semantic + _MARGIN, 1))
+        estimate.refine(_nearly_best(estimate))
+        nearly_best = estimate.candidates.take(_nearly_best(estimate))
         best = max(found.semantic_score for found in snapshot.relevance(question.query, vector, nearly_best))
         share = default_floor(best / attainable, share, least_best(share, compared_count, has_name))
     floor = share * attainable
-    doubtful = np.flatnonzero(np.abs(semantic - floor) < _MARGIN)
-    passing = semantic >= floor
-    exact = snapshot.relevance(question.query, vector, candidates.take(doubtful))
+    estimate.refine(_doubtful(estimate, floor))
+    doubtful = _doubtful(estimate, floor)
+    passing = estimate.semantic >= floor
+    exact = snapshot.relevance(question.query, vector, estimate.candidates.take(doubtful))
     passing[doubtful] = [relevance.semantic_score >= floor for relevance in exact]
-    candidates, semantic = candidates.take(passing), semantic[passing]
-    wanted = np.union1d(_best(candidates, semantic, question), _best_ageless(candidates, semantic, question))
-    scored = _scored(snapshot, question, vector, candidates.take(wanted))
+    estimate = estimate.take(passing)
+    estimate.refine(_wanted(estimate, question))
+    if could_compare and not snapshot.has_vectors:  # damage that only the refined comparison met
+        return rank(snapshot, question, embedder)
+    scored = _scored(snapshot, question, vector, estimate.candidates.take(_wanted(estimate, question)))
     scored.sort(key=lambda pair: order_key(*pair))
     if question.legacy == "append":
         scored.sort(key=lambda pair: pair[0].kind == "legacy")
-    return Ranked(scored[: question.max_results], len(candidates), _best_fit(scored, question), share, vector)
+    return Ranked(scored[: question.max_results], len(estimate), _best_fit(scored, question), share, vector)
 
 
 def score(snapshot: Snapshot, question: Question, embedder: Embedder, numbers: Sequence[int]) -> list[Scored]:
@@ -140,25 +143,40 @@ def _preferred(candidates: Catalogue, semantic: Scores, question: Question) -> S
     return estimated + ABOVE_ANY_SCORE * ~candidates.legacy if question.legacy == "append" else estimated
 
 
-def _best(candidates: Catalogue, semantic: Scores, question: Question) -> NDArray[np.intp]:
-    """The indexes of all candidates that may be among the first ``max_results``, given the estimate's error."""
-    least = _estimated(candidates, np.maximum(semantic - _MARGIN, 0.0), question.ranking)
-    most = _estimated(candidates, semantic + _MARGIN, question.ranking)
+def _nearly_best(estimate: Estimate) -> NDArray[np.intp]:
+    """The indexes of all candidates that may have the highest relevance."""
+    return top(np.arange(len(estimate)), estimate.semantic - estimate.error, estimate.most, 1)
+
+
+def _doubtful(estimate: Estimate, floor: float) -> NDArray[np.intp]:
+    """The indexes of the candidates that may be on either side of the relevance floor."""
+    return np.flatnonzero(np.abs(estimate.semantic - floor) < estimate.error)
+
+
+def _wanted(estimate: Estimate, question: Question) -> NDArray[np.intp]:
+    """The indexes of all candidates of which the exact score is needed, given the estimate's error."""
+    bounds = estimate.least, estimate.most
+    least, most = (_estimated(estimate.candidates, bound, question.ranking) for bound in bounds)
+    return np.union1d(
+        _best(estimate.candidates, least, most, question), _best_ageless(estimate, least, most, question)
+    )
+
+
+def _best(candidates: Catalogue, least: Scores, most: Scores, question: Question) -> NDArray[np.intp]:
+    """The indexes of all candidates that may be among the first ``max_results``."""
     if question.legacy == "mixed":
-        return _top(np.arange(len(semantic)), least, most, question.max_results)
-    first = _top(np.flatnonzero(~candidates.legacy), least, most, question.max_results)
-    last = _top(np.flatnonzero(candidates.legacy), least, most, question.max_results)
+        return top(np.arange(len(candidates)), least, most, question.max_results)
+    first = top(np.flatnonzero(~candidates.legacy), least, most, question.max_results)
+    last = top(np.flatnonzero(candidates.legacy), least, most, question.max_results)
     return np.concatenate([first, last])
 
 
-def _best_ageless(candidates: Catalogue, semantic: Scores, question: Question) -> NDArray[np.intp]:
+def _best_ageless(estimate: Estimate, least: Scores, most: Scores, question: Question) -> NDArray[np.intp]:
     """The indexes of the candidates that may rank first of those with the highest score if age counts for nothing."""
-    eligible = np.flatnonzero(~candidates.legacy) if question.legacy == "append" else np.arange(len(semantic))
-    lower, upper = np.maximum(semantic - _MARGIN, 0.0), semantic + _MARGIN
-    least, most = (ageless_scores(bound, candidates.status, question.ranking) for bound in (lower, upper))
-    alike = _top(eligible, least, most, 1)
-    least, most = (_estimated(candidates, bound, question.ranking) for bound in (lower, upper))
-    return _top(alike, least, most, 1)
+    legacy, status = estimate.candidates.legacy, estimate.candidates.status
+    eligible = np.flatnonzero(~legacy) if question.legacy == "append" else np.arange(len(estimate))
+    ageless = (ageless_scores(bound, status, question.ranking) for bound in (estimate.least, estimate.most))
+    return top(top(eligible, *ageless, 1), least, most, 1)
 
 
 def _best_fit(scored: Sequence[Scored], question: Question) -> Scored | None:
@@ -167,15 +185,6 @@ def _best_fit(scored: Sequence[Scored], question: Question) -> Scored | None:
         return None
     best = max(eligible, key=lambda pair: ageless_score(pair[1], question.ranking))  # of equal ones, the first
     return best if loses_by_age(best[1], eligible[0][1], question.ranking) else None
-
-
-def _top(indexes: NDArray[np.intp], least: Scores, most: Scores, count: int) -> NDArray[np.intp]:
-    """The indexes whose highest possible score reaches the lowest score that ``count`` of them certainly have."""
-    if len(indexes) <= count:
-        return indexes
-    certain = np.partition(least[indexes], -count)[-count]
-    top: NDArray[np.intp] = indexes[most[indexes] >= certain]
-    return top
 
 
 def retrieve(snapshot: Snapshot | None, question: Question, embedder: Embedder | None) -> RetrievalSuccess:
