@@ -1,4 +1,4 @@
-"""An 8-bit copy of the rows of a vector file: a first comparison reads a quarter of the bytes, with a bound of its error.
+"""An 8-bit copy of the rows of a vector file: a first comparison reads a quarter of the bytes, with a known error.
 
 A row x is kept as a scale s and integers c of -127..127. With the query q as t * k in the same way,
 

@@ -1,4 +1,4 @@
-"""Estimated relevance of many memories, each with the largest possible error, to choose those that are computed exactly.
+"""Estimated relevance of many memories, with the largest possible error, to choose those to be computed exactly.
 
 An estimate from the 8-bit copy of the vectors is coarse. Wherever it leaves a decision open, ``refine`` compares the
 passages in float32, and the caller decides what is open even then by the exact relevance.
@@ -29,7 +29,7 @@ class Estimate:
         """``error``: the largest error of the scores; what is at most MARGIN is never refined."""
         self.candidates = candidates
         self.semantic = semantic
-        self.error = np.broadcast_to(np.maximum(error, MARGIN), semantic.shape)
+        self.error: Scores = np.broadcast_to(np.maximum(error, MARGIN), semantic.shape)
         self._refine = refine
 
     def __len__(self) -> int:
@@ -38,12 +38,14 @@ class Estimate:
     @property
     def least(self) -> Scores:
         """The lowest possible semantic scores."""
-        return np.maximum(self.semantic - self.error, 0.0)
+        bound: Scores = np.maximum(self.semantic - self.error, 0.0)
+        return bound
 
     @property
     def most(self) -> Scores:
         """The highest possible semantic scores."""
-        return self.semantic + self.error
+        bound: Scores = self.semantic + self.error
+        return bound
 
     def take(self, which: Any) -> Estimate:
         """The rows that a mask or an array of indexes selects."""
@@ -67,9 +69,7 @@ def top(indexes: NDArray[np.intp], least: Scores, most: Scores, count: int) -> N
     return found
 
 
-def exact_top(
-    least: Scores, most: Scores, count: int, exact: Callable[[NDArray[np.intp]], Scores]
-) -> NDArray[np.intp]:
+def exact_top(least: Scores, most: Scores, count: int, exact: Callable[[NDArray[np.intp]], Scores]) -> NDArray[np.intp]:
     """The indexes of the ``count`` highest scores, by bounds as far as these decide, then by ``exact``; of equal ones
     the first."""
     possible = top(np.arange(len(least)), least, most, count)

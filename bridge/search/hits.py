@@ -9,6 +9,8 @@ from ..memory import Memory, Metadata
 from ..text.template import render, render_record
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from ..interface.answer_shapes import AnyHit, RetrievalHit
     from .ranking import Factors
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
         def tokens(self, count: CountTokens) -> int:
             """The tokens of the text."""
+
 
 CUT_MARKER = "\n… [truncated to fit the token budget]"
 SHORT_MARKER = "…"  # where CUT_MARKER would take most of the budget

@@ -19,11 +19,11 @@ from ..store import vector_files
 from ..store.protocol_reading import AddedAbove
 from . import catalogue
 from .catalogue import Catalogue
+from .coarse_vectors import CoarseRows
 from .known_memories import KnownMemories
 from .lexical import KnownWords
 
 if TYPE_CHECKING:
-    from .coarse_vectors import CoarseRows
     from ..store.protocol_reading import Position, StoreSnapshot
 
 

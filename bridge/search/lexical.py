@@ -40,6 +40,10 @@ class KnownWords:
         self._counts = BoundedCache[str, int](most_bytes // 16)
         self._columns = BoundedCache[str, Column](most_bytes)
 
+    def has(self, terms: Sequence[Term]) -> bool:
+        """Whether all counts of the terms are kept; then their columns are too, if there is room for them."""
+        return all(self._counts.get(term.match) is not None for term in terms)
+
     def count(self, store: StoreSnapshot, term: Term) -> int:
         """How many memories have the term. Raises FullTextDamaged."""
         count = self._counts.get(term.match)
@@ -115,8 +119,9 @@ def _summed(columns: Sequence[Column]) -> Column:
         return Column(numbers, bm25)
     first = int(numbers.min())
     if int(numbers.max()) - first < _GAPS * len(numbers) + 1000:
-        sums = np.bincount(numbers - first, weights=bm25)
-        found = np.flatnonzero(np.bincount(numbers - first))
-        return Column(found + first, sums[found])
+        sums: Scores = np.bincount(numbers - first, weights=bm25).astype(np.float64)  # added up in their order
+        present = np.flatnonzero(np.bincount(numbers - first))
+        return Column(present + first, sums[present])
     found, places = np.unique(numbers, return_inverse=True)
-    return Column(found, np.bincount(places, weights=bm25))
+    sums = np.bincount(places, weights=bm25).astype(np.float64)
+    return Column(found, sums)

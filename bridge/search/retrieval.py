@@ -73,9 +73,12 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
         snapshot.sweep(vector, candidates)
         return vector
 
-    meaning = Background(compared)
-    snapshot.lexical(question.query)  # in parallel; the snapshot keeps the result
-    vector = meaning.result()
+    if snapshot.knows_words(question.query):
+        vector = compared()
+    else:
+        meaning = Background(compared)
+        snapshot.lexical(question.query)  # in parallel; the snapshot keeps the result
+        vector = meaning.result()
     compared_count = len(candidates)
     has_name = snapshot.lexical(question.query).has_name(candidates.number)
     estimate = snapshot.estimate(
@@ -157,9 +160,7 @@ def _wanted(estimate: Estimate, question: Question) -> NDArray[np.intp]:
     """The indexes of all candidates of which the exact score is needed, given the estimate's error."""
     bounds = estimate.least, estimate.most
     least, most = (_estimated(estimate.candidates, bound, question.ranking) for bound in bounds)
-    return np.union1d(
-        _best(estimate.candidates, least, most, question), _best_ageless(estimate, least, most, question)
-    )
+    return np.union1d(_best(estimate.candidates, least, most, question), _best_ageless(estimate, least, most, question))
 
 
 def _best(candidates: Catalogue, least: Scores, most: Scores, question: Question) -> NDArray[np.intp]:
@@ -175,8 +176,8 @@ def _best_ageless(estimate: Estimate, least: Scores, most: Scores, question: Que
     """The indexes of the candidates that may rank first of those with the highest score if age counts for nothing."""
     legacy, status = estimate.candidates.legacy, estimate.candidates.status
     eligible = np.flatnonzero(~legacy) if question.legacy == "append" else np.arange(len(estimate))
-    ageless = (ageless_scores(bound, status, question.ranking) for bound in (estimate.least, estimate.most))
-    return top(top(eligible, *ageless, 1), least, most, 1)
+    lower, upper = (ageless_scores(bound, status, question.ranking) for bound in (estimate.least, estimate.most))
+    return top(top(eligible, lower, upper, 1), least, most, 1)
 
 
 def _best_fit(scored: Sequence[Scored], question: Question) -> Scored | None:
@@ -193,9 +194,7 @@ def retrieve(snapshot: Snapshot | None, question: Question, embedder: Embedder |
         return _answer(question, Ranked([], 0, None, question.relevance_floor), [], None)
     ranked = rank(snapshot, question, embedder)
     shown = {known.memory.number: known for known in snapshot.known_memories([hit.number for hit, _ in ranked.hits])}
-    packed = hits.pack(
-        ranked.hits, lambda memory: shown[memory.number], embedder.count_tokens, question.max_tokens
-    )
+    packed = hits.pack(ranked.hits, lambda memory: shown[memory.number], embedder.count_tokens, question.max_tokens)
     best = _best_of(snapshot, question, ranked, [memory for memory, *_ in packed])
     return _answer(question, ranked, packed, embedder.tokenizer_name, snapshot.warnings, best)
 

@@ -145,6 +145,10 @@ class Snapshot:
 
     # --- words ---
 
+    def knows_words(self, query: str) -> bool:
+        """Whether ``lexical`` needs nothing from the store."""
+        return self._edition.words.has(query_terms(query))
+
     def lexical(self, query: str) -> Lexical:
         """The lexical scores of the memories that contain a word of the query. Computed once per query."""
         if query not in self._lexical:
