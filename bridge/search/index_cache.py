@@ -137,7 +137,7 @@ def _followed(kept: Edition, store: StoreSnapshot) -> Edition:
         case "nothing":
             return kept
         case AddedAbove(number):
-            # The former memories are as they were. An addition changes the BM25 of all.
+            # The former memories are as they were. An addition changes the BM25 of all, as does another index.
             added = kept.catalogue.and_then(catalogue.read(store, number))
             return replace(kept, position=store.position, catalogue=added, words=KnownWords())
         case "everything":
