@@ -8,12 +8,13 @@ from __future__ import annotations
 import functools
 import socket
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from benchmarks.questions import questions
+from bridge.embedding.embedder import Embedder, Vectors
 from bridge.embedding.factory import create
 from bridge.search.reader import Reader
 from bridge.settings import load
@@ -30,19 +31,22 @@ SEEDS = {1: 60, 3: 200} | dict.fromkeys(range(100, 108), 50)
 class Stored:
     """An embedder that knows the vectors of the questions; other texts are embedded by the model."""
 
-    def __init__(self, model: Any, vectors: Path) -> None:
+    def __init__(self, model: Embedder, vectors: Path) -> None:
         self._model = model
         self.identity, self.dimensions = model.identity, model.dimensions
-        self.tokenizer_name, self.count_tokens = model.tokenizer_name, model.count_tokens
+        self.tokenizer_name = model.tokenizer_name
         asked = dict.fromkeys(text for seed, count in SEEDS.items() for text in questions(count, seed=seed))
         if not vectors.exists():
             np.save(vectors, np.concatenate([model.embed([text]) for text in asked]))
         self._known = dict(zip(asked, np.load(vectors), strict=True))
 
-    def embed(self, texts: list[str]) -> Any:
+    def embed(self, texts: Sequence[str]) -> Vectors:
         if all(text in self._known for text in texts):
-            return np.array([self._known[text] for text in texts])
+            return np.array([self._known[text] for text in texts], np.float32).reshape(len(texts), self.dimensions)
         return self._model.embed(texts)
+
+    def count_tokens(self, text: str) -> int:
+        return self._model.count_tokens(text)
 
 
 def main() -> None:

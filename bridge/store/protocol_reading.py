@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 # --- changes, for a local index ---
 
 Position = NewType("Position", str)
-"""Opaque text that identifies one state of the catalogue and the full-text index. Equal positions mean equal catalogues,
-memories and words. It may be stored."""
+"""Opaque text that identifies one state of the catalogue and the full-text index. Equal positions mean equal
+catalogues, memories and words. It may be stored."""
 
 
 class AddedAbove(NamedTuple):
