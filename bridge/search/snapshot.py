@@ -23,7 +23,6 @@ from ..store.protocol_reading import FullTextDamaged
 from ..text.terms import query_terms
 from . import lexical
 from .catalogue import Catalogue, Filters
-from .coarse_vectors import refined_cosines
 from .estimate import Estimate, exact_top
 from .index_cache import IndexCache
 from .known_memories import KnownMemory
@@ -244,6 +243,8 @@ class Snapshot:
     def _refined(self, query: str, vector: Vector, candidates: Catalogue) -> Scores:
         """The semantic scores of some candidates in float32 arithmetic, after a coarse comparison of all."""
         assert self._passages is not None
+        from .coarse_vectors import refined_cosines  # not at the top: only a process that stays needs it
+
         products, error = self._products(self._passages, vector)
         cosines = refined_cosines(self._passages, products, error, vector, candidates)
         if not np.all(np.abs(cosines) < _LONGEST_COSINE):
