@@ -19,12 +19,12 @@ from ..store import vector_files
 from ..store.protocol_reading import AddedAbove
 from . import catalogue
 from .catalogue import Catalogue
-from .coarse_vectors import CoarseRows
 from .known_memories import KnownMemories
 from .lexical import KnownWords
 
 if TYPE_CHECKING:
     from ..store.protocol_reading import Position, StoreSnapshot
+    from .coarse_vectors import CoarseRows
 
 
 # Up to one of so many rows, those that were added since the copy was made are compared in float32 each time.
