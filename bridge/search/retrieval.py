@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,9 @@ from .catalogue import Catalogue
 from .question import Question
 from .ranking import (
     ABOVE_ANY_SCORE,
+    FIT_SHARE,
     Factors,
+    Period,
     Ranking,
     Scores,
     ageless_score,
@@ -54,7 +57,8 @@ class Ranked:
 
     ``best_fit``: the memory that fits best and was not ranked first, because of its age alone; None if the first hit
     fits about as well. ``floor``: the relevance floor that was used, as a share of the attainable relevance.
-    ``vector``: the query's embedding, shape (dimensions,); None if nothing was compared.
+    ``vector``: the query's embedding, shape (dimensions,); None if nothing was compared. ``question``: as it was ranked,
+    with the period of the newest or the oldest; None if nothing was compared.
     """
 
     hits: list[Scored]
@@ -62,6 +66,7 @@ class Ranked:
     best_fit: Scored | None
     floor: float
     vector: Vector | None = None
+    question: Question | None = None
 
 
 def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
@@ -86,21 +91,55 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
     attainable = snapshot.attainable_relevance  # only valid after both halves were read
     share = question.relevance_floor
     if question.floor_is_default:
-        nearly_best = candidates.take(_top(np.arange(len(semantic)), semantic - _MARGIN, semantic + _MARGIN, 1))
-        best = max(found.semantic_score for found in snapshot.relevance(question.query, vector, nearly_best))
+        best = _best_relevance(snapshot, question, vector, candidates, semantic)
         share = default_floor(best / attainable, share, least_best(share, compared_count, has_name))
-    floor = share * attainable
-    doubtful = np.flatnonzero(np.abs(semantic - floor) < _MARGIN)
-    passing = semantic >= floor
-    exact = snapshot.relevance(question.query, vector, candidates.take(doubtful))
-    passing[doubtful] = [relevance.semantic_score >= floor for relevance in exact]
+    passing = _reaching(snapshot, question, vector, candidates, semantic, share * attainable)
     candidates, semantic = candidates.take(passing), semantic[passing]
+    question = _with_extreme(snapshot, question, vector, candidates, semantic)
     wanted = np.union1d(_best(candidates, semantic, question), _best_ageless(candidates, semantic, question))
     scored = _scored(snapshot, question, vector, candidates.take(wanted))
     scored.sort(key=lambda pair: order_key(*pair))
     if question.legacy == "append":
         scored.sort(key=lambda pair: pair[0].kind == "legacy")
-    return Ranked(scored[: question.max_results], len(candidates), _best_fit(scored, question), share, vector)
+    return Ranked(scored[: question.max_results], len(candidates), _best_fit(scored, question), share, vector, question)
+
+
+def _best_relevance(
+    snapshot: Snapshot, question: Question, vector: Vector, candidates: Catalogue, semantic: Scores
+) -> float:
+    """The exact relevance of the best candidate, given the estimates."""
+    nearly_best = candidates.take(_top(np.arange(len(semantic)), semantic - _MARGIN, semantic + _MARGIN, 1))
+    return max(found.semantic_score for found in snapshot.relevance(question.query, vector, nearly_best))
+
+
+def _reaching(
+    snapshot: Snapshot, question: Question, vector: Vector, candidates: Catalogue, semantic: Scores, least: float
+) -> NDArray[np.bool_]:
+    """Which candidates have at least this relevance, shape (n,). Where the estimate may err, the exact one decides."""
+    reaching = semantic >= least
+    doubtful = np.flatnonzero(np.abs(semantic - least) < _MARGIN)
+    exact = snapshot.relevance(question.query, vector, candidates.take(doubtful))
+    reaching[doubtful] = [relevance.semantic_score >= least for relevance in exact]
+    return reaching
+
+
+def _with_extreme(
+    snapshot: Snapshot, question: Question, vector: Vector, candidates: Catalogue, semantic: Scores
+) -> Question:
+    """The question with its period, if it asks for the newest or the oldest: that of the memories that fit well.
+
+    ``candidates`` are those that reach the relevance floor.
+    """
+    if question.time is None or question.time.used not in ("newest", "oldest") or not len(candidates):
+        return question
+    best = _best_relevance(snapshot, question, vector, candidates, semantic)
+    fitting = _reaching(snapshot, question, vector, candidates, semantic, FIT_SHARE * best)
+    dated = candidates.dated[fitting & ~np.isnan(candidates.dated)]
+    if not len(dated):
+        return question
+    if question.time.used == "newest":
+        return question.at(Period(datetime.fromtimestamp(float(dated.max()), UTC), None))
+    return question.at(Period(None, datetime.fromtimestamp(float(dated.min()), UTC)))
 
 
 def score(snapshot: Snapshot, question: Question, embedder: Embedder, numbers: Sequence[int]) -> list[Scored]:
@@ -210,6 +249,7 @@ def _answer(
     warnings: Sequence[str] = (),
     best_passages: Mapping[int, list[str]] = MappingProxyType({}),
 ) -> RetrievalSuccess:
+    question = ranked.question or question
     ranking = question.ranking
     results = [hits.hit(*entry) for entry in packed]
     for shown_hit in results:
@@ -251,9 +291,12 @@ def ranked_down(question: Question, ranked: Ranked, shown: Sequence[int]) -> lis
         return []
     memory, scored = ranked.best_fit
     place = f"is number {shown.index(memory.number) + 1}" if memory.number in shown else "is left out"
+    cause = "its age" if question.ranking.period is None else "its date"
     is_hit = any(hit.number == memory.number for hit, _ in ranked.hits[: question.max_results])
-    reason = "its age and the token budget" if is_hit and memory.number not in shown else "its age"
+    reason = f"{cause} and the token budget" if is_hit and memory.number not in shown else cause
     remedy = "preset long-lived weighs age less" if question.preset == "contract" else "recency_floor 1 ignores age"
+    if question.ranking.period is not None:
+        remedy = "time_phrase off ignores the time in the question"
     semantic = scored.query_match.semantic_score
     return [f"#{memory.number} fits best ({semantic:.2f}) and {place} for {reason}; {remedy}"]
 
@@ -268,4 +311,5 @@ def ranking_used(question: Question, floor: float) -> RankingUsed:
         "recency_floor": ranking.recency_floor,
         "alpha": ranking.alpha,
         "relevance_floor": floor,
+        **({} if question.time is None else {"time": question.time.reported()}),
     }
