@@ -119,7 +119,7 @@ class Settings:
     )
     time_phrase: TimePhraseUse = _setting(
         ARGUMENTS["time_phrase"].default,
-        "A time in the query, such as \"last week\": prefer its memories, filter, or off.",
+        'A time in the query, such as "last week": prefer its memories, filter, or off.',
         workspace=True,
     )
     alpha: float = _setting(

@@ -14,7 +14,6 @@ from .ranking import Period
 
 if TYPE_CHECKING:
     from ..interface.answer_shapes import TimeUsed
-    from ..text.time_phrase import TimePhrase
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ..store.protocol_reading import STATUSES
 
 if TYPE_CHECKING:
-    from .ranking import Period
     from ..store.protocol_reading import CatalogueRow, StoreSnapshot
+    from .ranking import Period
 
 _SHOWN = ("DecisionRecord", "Active", None)
 
@@ -47,8 +47,10 @@ class Filters:
 
     def within(self, period: Period) -> Filters:
         """These filters, and only memories that are dated in the period as well."""
-        starts = [moment for moment in (self.since, period.start and period.start.timestamp()) if moment is not None]
-        ends = [moment for moment in (self.until, period.end and period.end.timestamp()) if moment is not None]
+        start = None if period.start is None else period.start.timestamp()
+        end = None if period.end is None else period.end.timestamp()
+        starts = [moment for moment in (self.since, start) if moment is not None]
+        ends = [moment for moment in (self.until, end) if moment is not None]
         return replace(self, since=max(starts, default=None), until=min(ends, default=None))
 
 

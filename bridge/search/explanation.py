@@ -77,7 +77,11 @@ def explain(snapshot: Snapshot | None, asked: ExplainRequest, embedder: Embedder
         problems.append(problem("project", message, "PROJECT_MISMATCH"))
         return _answer(asked, [], asked.ids, problems, [], asked.question.relevance_floor)
     if snapshot is None:
-        found, terms, warnings = _Findings([], asked.question.relevance_floor, asked.question), dict[int, list[str]](), list[str]()
+        found, terms, warnings = (
+            _Findings([], asked.question.relevance_floor, asked.question),
+            dict[int, list[str]](),
+            list[str](),
+        )
     else:
         found = _find(snapshot, asked, embedder)
         numbers = [subject.memory.number for subject in found.subjects]

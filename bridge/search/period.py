@@ -112,7 +112,7 @@ def _start_of_last(count: str, unit: str, here: datetime) -> datetime:
 
 def _read(text: str, phrase: TimePhrase, here: datetime) -> _Span | None:
     """What dateparser reads, widened to the day, week, month or year that the text means."""
-    from dateparser.date import DateDataParser  # type: ignore[import-untyped]
+    from dateparser.date import DateDataParser
 
     is_rough = any(rough in text for rough in _ROUGH)
     for rough, number in _ROUGH.items():

@@ -266,7 +266,9 @@ def _bounds(ranking: Ranking) -> tuple[datetime | None, datetime | None]:
     return (ranking.as_of, None) if ranking.period is None else (ranking.period.start, ranking.period.end)
 
 
-def near_a_period(ranking: Ranking, period: Period | None, half_life_days: float | None, floor: float | None) -> Ranking:
+def near_a_period(
+    ranking: Ranking, period: Period | None, half_life_days: float | None, floor: float | None
+) -> Ranking:
     """The ranking of a question that names a time; ``period`` is None if it is known only after the search.
 
     ``half_life_days`` and ``floor``: those that the question gives itself.

@@ -57,8 +57,8 @@ class Ranked:
 
     ``best_fit``: the memory that fits best and was not ranked first, because of its age alone; None if the first hit
     fits about as well. ``floor``: the relevance floor that was used, as a share of the attainable relevance.
-    ``vector``: the query's embedding, shape (dimensions,); None if nothing was compared. ``question``: as it was ranked,
-    with the period of the newest or the oldest; None if nothing was compared.
+    ``vector``: the query's embedding, shape (dimensions,). ``question``: as it was ranked, with the period of the
+    newest or the oldest. Both are None if nothing was compared.
     """
 
     hits: list[Scored]
@@ -304,12 +304,14 @@ def ranked_down(question: Question, ranked: Ranked, shown: Sequence[int]) -> lis
 def ranking_used(question: Question, floor: float) -> RankingUsed:
     """The ranking parameters of the answer, after clamping; ``floor`` is the relevance floor that was used."""
     ranking = question.ranking
-    return {
+    used: RankingUsed = {
         "preset": question.preset,
         "mode": ranking.mode,
         "half_life_days": ranking.half_life_days,
         "recency_floor": ranking.recency_floor,
         "alpha": ranking.alpha,
         "relevance_floor": floor,
-        **({} if question.time is None else {"time": question.time.reported()}),
     }
+    if question.time is not None:
+        used["time"] = question.time.reported()
+    return used

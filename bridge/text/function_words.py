@@ -96,10 +96,11 @@ def _chinese_end() -> re.Pattern[str]:
 
 
 def is_grammar(pair: str) -> bool:
-    """Whether a pair of neighbouring Japanese characters is an ending, a particle or a question word: ``ます``, ``は何``,
-    ``グは``, ``何日``.
+    """Whether a pair of neighbouring Japanese characters is an ending, a particle or a question word.
+
+    So are ``ます``, ``は何``, ``グは`` and ``何日``.
 
     A Chinese character followed by hiragana may be a verb: ``使う``.
     """
-    first, second = pair
+    first, second = pair[0], pair[1]
     return bool(_HIRAGANA.match(first)) or first == "何" or (bool(_HIRAGANA.match(second)) and not _HAN.match(first))

@@ -54,12 +54,13 @@ _CLEAR = rf"""
 """
 # Expressions that mean a time only after a preposition such as ``in`` or ``since``.
 _BARE = rf"""
-    (?:(?:early|mid|late|the\ (?:start|beginning|middle|end)\ of)[ -])?(?:{_MONTHS})\b(?!\ (?:\d|on\b|through))
+    (?:(?:early|mid|late|the\ (?:start|beginning|middle|end)\ of)[ -])?(?:{_MONTHS})\b(?!\ (?:\d|through))
   | (?:the\ )(?:{_SEASONS})\b(?!\ (?:boot|framework|batch|cloud|security|mvc|data|back|config|\d))
   | (?:{_DAYS})\b | q[1-4]\b | {_YEAR}
 """
 _ENGLISH = rf"""
-    (?:\b(?P<word>between|from|(?:ever\ )?since|after|before|until|till|up\ to|(?:back\ )?in|on|during|over|within|at|of)\ )?
+    (?:\b(?P<word>between|from|(?:ever\ )?since|after|before|until|till|up\ to
+      |(?:back\ )?in|on|during|over|within|at|of)\ )?
     (?<![\w/.-])(?:(?:the\ (?:start|beginning|middle|end)\ of\ )?(?P<clear>{_CLEAR})|(?P<bare>{_BARE}))
 """
 _SECOND = re.compile(r"\ (?:and|to|until|till)\ ", re.IGNORECASE)
@@ -84,7 +85,7 @@ _FRENCH = rf"""
     | (?P<bare>(?:{_MONTHS_FR})\b(?:\ 20\d\d)?))
 """
 _NOTED = "(?:decision|discussion|status|state|news|thinking|note|word|agreement|conversation|session|summary|plan)s?"
-_CHOSE = r"(?:decid|cho[os]|pick|agre|plann?|discuss|talk|propos|settl|introduc|mention|tr(?:y|ied))\w*"
+_CHOSE = r"(?:decid|cho[os]|pick|agre|plann?|discuss|talk|propos|settl|introduc|mention|chang|tr(?:y|ied))\w*"
 _LATEST = rf"""
     (?<!call\ )\bmost\ recent(?:ly)?\b(?!\ (?:call|used)|ly\ used|-) | \b(?:the\ )?(?:latest|newest)\ {_NOTED}\b
   | \bthe\ latest\ (?:on|about|regarding|with)\b | \b(?:the\ )?last\ (?:time|{_NOTED})\b
@@ -108,7 +109,9 @@ _AHEAD = re.compile(
     r"|should|must|can|may\ (?:i|we)|werden|soll(?:en|te)?|fällig|doit|devons|prochaine?)\b",
     re.IGNORECASE | re.VERBOSE,
 )
-_BEHIND = re.compile(r"\b(?:ago|last|past|yesterday|since|gestern|vor|seit|derni[eè]re?|hier|depuis|il\ y\ a)\b", re.IGNORECASE)
+_BEHIND = re.compile(
+    r"\b(?:ago|last|past|yesterday|since|gestern|vor|seit|derni[eè]re?|hier|depuis|il\ y\ a)\b", re.IGNORECASE
+)
 _PAST = re.compile(
     r"\b(?:did|was|were|had|has|have|been|came|went|said|made|found|broke|wrote|chose|got|ran|took|met|saw|gave|kept"
     r"|left|built|fell|began|(?!need|speed|feed|seed|embed|exceed|proceed|shared?|red|bed)\w{2,}ed)\b",
@@ -118,12 +121,11 @@ _PAST = re.compile(
 _NO_SUBJECT = frozenset(
     "happen happened happening decide decided decision decisions do did done work worked working discuss discussed"
     " discussion discussions change changed changes learn learned new talk talked agree agreed notes memories things"
-    " everything anything something summary summarise summarize recap show list tell get find get entschieden beschlossen"
-    " passiert haben wir décidé fait".split()
+    " everything anything something summary summarise summarize recap show list tell get find get"
+    " entschieden beschlossen passiert haben wir décidé fait".split()
 )
 _PRESENT = re.compile(r"\b(?:is|are|do|does|gets?)\b", re.IGNORECASE)
 _DAY = re.compile(_DAYS, re.IGNORECASE)
-_HABIT = re.compile(rf"^(?:(?:early|mid|late|the)[ -].*)?(?:{_DAYS}|{_MONTHS}|q[1-4]|20\d\d)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,9 @@ class TimePhrase:
     @property
     def has_subject(self) -> bool:
         """Whether the rest asks for something, and not only what happened or was decided."""
-        return any(term.text not in _NO_SUBJECT for term in query_terms(self.rest) if term.match[1:-1] not in STOP_WORDS)
+        return any(
+            term.text not in _NO_SUBJECT for term in query_terms(self.rest) if term.match[1:-1] not in STOP_WORDS
+        )
 
 
 def find_time_phrase(question: str, languages: Iterable[Language] = ("en", "de", "fr")) -> TimePhrase | None:
@@ -193,7 +197,7 @@ def _is_meant(text: str, phrase: str, kind: PhraseKind, first: str) -> bool:
     """Whether the phrase is about the past: ``on Friday`` may be a habit, and ``until March`` a deadline."""
     if _AHEAD.search(text):
         return _BEHIND.search(phrase) is not None
-    if kind not in ("before", "until") and not _HABIT.match(first):
+    if kind not in ("before", "until") and not _DAY.match(first):
         return True
     return _PAST.search(text) is not None and not (kind == "in" and _PRESENT.search(text) and _DAY.match(first))
 

@@ -25,7 +25,8 @@ _WORDS: dict[Language, frozenset[str]] = {
     ),
     "fr": frozenset(
         "hier semaine semaines mois an ans année jour jours lundi mardi mercredi jeudi vendredi samedi dimanche"
-        " janvier février mars avril mai juin juillet août septembre octobre novembre décembre première dernière".split()
+        " janvier février mars avril mai juin juillet août septembre octobre novembre décembre"
+        " première dernière".split()
     ),
 }
 _SIGNS = str.maketrans(dict.fromkeys("?!.,;:()'’\"-/", " "))
