@@ -237,6 +237,11 @@ def default_floor(best: float, default: float, least: float) -> float:
     return least if best < least else min(default, rounded(FLOOR_SHARE * best))
 
 
+def good_fit(best: float) -> float:
+    """The relevance from which a memory may be the newest or oldest that the question asks for, given the best one."""
+    return FIT_SHARE * best
+
+
 # --- recency ---
 
 

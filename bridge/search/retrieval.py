@@ -26,7 +26,6 @@ from .catalogue import Catalogue
 from .question import Question
 from .ranking import (
     ABOVE_ANY_SCORE,
-    FIT_SHARE,
     Factors,
     Period,
     Ranking,
@@ -35,6 +34,7 @@ from .ranking import (
     ageless_scores,
     default_floor,
     factors,
+    good_fit,
     least_best,
     loses_by_age,
     order_key,
@@ -133,7 +133,7 @@ def _with_extreme(
     if question.time is None or question.time.used not in ("newest", "oldest") or not len(candidates):
         return question
     best = _best_relevance(snapshot, question, vector, candidates, semantic)
-    fitting = _reaching(snapshot, question, vector, candidates, semantic, FIT_SHARE * best)
+    fitting = _reaching(snapshot, question, vector, candidates, semantic, good_fit(best))
     dated = candidates.dated[fitting & ~np.isnan(candidates.dated)]
     if not len(dated):
         return question

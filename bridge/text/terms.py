@@ -194,7 +194,8 @@ def _word_terms(word: str, *, is_alone: bool, is_name: bool) -> Iterator[Term]:
 def _run_terms(run: str, *, is_name: bool) -> Iterator[Term]:
     """The terms of a CJK run: each pair of neighbouring characters (bigrams, since there are no word boundaries); a
     short run or a name also as a whole."""
-    parts = [run] if is_name else content_runs(run)
+    parts = content_runs(run)
+    is_name = is_name and parts == [run] and not any(is_grammar(run[at : at + 2]) for at in range(len(run) - 1))
     for part in parts:
         if len(part) <= 4 or is_name:
             yield _phrase(list(part), part, is_name=is_name)

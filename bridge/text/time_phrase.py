@@ -125,7 +125,7 @@ _NO_SUBJECT = frozenset(
     " entschieden beschlossen passiert haben wir décidé fait".split()
 )
 _PRESENT = re.compile(r"\b(?:is|are|do|does|gets?)\b", re.IGNORECASE)
-_DAY = re.compile(_DAYS, re.IGNORECASE)
+_DAY_OR_YEAR = re.compile(rf"(?:{_DAYS}|20\d\d$)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,12 +194,13 @@ def _dated(text: str, language: Language) -> Iterator[tuple[int, int, TimePhrase
 
 
 def _is_meant(text: str, phrase: str, kind: PhraseKind, first: str) -> bool:
-    """Whether the phrase is about the past: ``on Friday`` may be a habit, and ``until March`` a deadline."""
+    """Whether the phrase is about the past: ``on Friday`` may be a habit, ``of 2019`` a property, ``until March`` a
+    deadline."""
     if _AHEAD.search(text):
         return _BEHIND.search(phrase) is not None
-    if kind not in ("before", "until") and not _DAY.match(first):
+    if kind not in ("before", "until") and not _DAY_OR_YEAR.match(first):
         return True
-    return _PAST.search(text) is not None and not (kind == "in" and _PRESENT.search(text) and _DAY.match(first))
+    return _PAST.search(text) is not None and not (kind == "in" and _PRESENT.search(text) and _DAY_OR_YEAR.match(first))
 
 
 # These are compiled when they are needed.

@@ -149,7 +149,7 @@ def explain(answer: Envelope) -> None:
         say("No memory fits the question.")
     for error in answer["errors"]:
         say(f"{error['code']}: {error['message']}.")
-    notes([*time_read(answer["metadata"]["ranking"] or {}), *answer["metadata"]["warnings"]])
+    notes([*time_read(answer["metadata"].get("ranking") or {}), *answer["metadata"]["warnings"]])
 
 
 def context(answer: Envelope) -> None:
