@@ -134,7 +134,10 @@ def explain_mixed() -> ExplainSuccess:
         for rank, (memory, factors) in enumerate(scored(asked.question), 1)
     ]
     terms = {42: ["upload", "retry"]}
-    items = [explanation._item(asked, subject, terms, block_of(asked.question)) for subject in subjects]
+    items = [
+        explanation._item(asked, asked.question.ranking, subject, terms, block_of(asked.question))
+        for subject in subjects
+    ]
     missing = problem("ids", "there is no memory 99", "NOT_FOUND")
     return explanation._answer(asked, items, [99], [missing], [], asked.question.relevance_floor)
 

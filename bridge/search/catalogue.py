@@ -6,7 +6,7 @@ It is read from a snapshot of the store. ``index_cache`` keeps it between querie
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from ..store.protocol_reading import STATUSES
 
 if TYPE_CHECKING:
     from ..store.protocol_reading import CatalogueRow, StoreSnapshot
+    from .ranking import Period
 
 _SHOWN = ("DecisionRecord", "Active", None)
 
@@ -43,6 +44,14 @@ class Filters:
         if self.status is not None:
             return (self.status,)
         return (*_SHOWN, "Superseded") if self.include_superseded else _SHOWN
+
+    def within(self, period: Period) -> Filters:
+        """These filters, and only memories that are dated in the period as well."""
+        start = None if period.start is None else period.start.timestamp()
+        end = None if period.end is None else period.end.timestamp()
+        starts = [moment for moment in (self.since, start) if moment is not None]
+        ends = [moment for moment in (self.until, end) if moment is not None]
+        return replace(self, since=max(starts, default=None), until=min(ends, default=None))
 
 
 @dataclass(frozen=True)

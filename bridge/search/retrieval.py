@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -27,12 +28,14 @@ from .question import Question
 from .ranking import (
     ABOVE_ANY_SCORE,
     Factors,
+    Period,
     Ranking,
     Scores,
     ageless_score,
     ageless_scores,
     default_floor,
     factors,
+    good_fit,
     least_best,
     loses_by_age,
     order_key,
@@ -52,7 +55,8 @@ class Ranked:
 
     ``best_fit``: the memory that fits best and was not ranked first, because of its age alone; None if the first hit
     fits about as well. ``floor``: the relevance floor that was used, as a share of the attainable relevance.
-    ``vector``: the query's embedding, shape (dimensions,); None if nothing was compared.
+    ``vector``: the query's embedding, shape (dimensions,). ``question``: as it was ranked, with the period of the
+    newest or the oldest. Both are None if nothing was compared.
     """
 
     hits: list[Scored]
@@ -60,6 +64,7 @@ class Ranked:
     best_fit: Scored | None
     floor: float
     vector: Vector | None = None
+    question: Question | None = None
 
 
 def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
@@ -88,25 +93,55 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
     attainable = snapshot.attainable_relevance  # only valid after both halves were read
     share = question.relevance_floor
     if question.floor_is_default:
-        estimate.refine(_nearly_best(estimate))
-        nearly_best = estimate.candidates.take(_nearly_best(estimate))
-        best = max(found.semantic_score for found in snapshot.relevance(question.query, vector, nearly_best))
+        best = _best_relevance(snapshot, question, vector, estimate)
         share = default_floor(best / attainable, share, least_best(share, compared_count, has_name))
-    floor = share * attainable
-    estimate.refine(_doubtful(estimate, floor))
-    doubtful = _doubtful(estimate, floor)
-    passing = estimate.semantic >= floor
-    exact = snapshot.relevance(question.query, vector, estimate.candidates.take(doubtful))
-    passing[doubtful] = [relevance.semantic_score >= floor for relevance in exact]
-    estimate = estimate.take(passing)
-    estimate.refine(_wanted(estimate, question))
+    estimate = estimate.take(_reaching(snapshot, question, vector, estimate, share * attainable))
+    timed = _with_extreme(snapshot, question, vector, estimate)
+    estimate.refine(_wanted(estimate, timed))
     if could_compare and not snapshot.has_vectors:  # damage that only the refined comparison met
         return rank(snapshot, question, embedder)
-    scored = _scored(snapshot, question, vector, estimate.candidates.take(_wanted(estimate, question)))
+    scored = _scored(snapshot, timed, vector, estimate.candidates.take(_wanted(estimate, timed)))
     scored.sort(key=lambda pair: order_key(*pair))
     if question.legacy == "append":
         scored.sort(key=lambda pair: pair[0].kind == "legacy")
-    return Ranked(scored[: question.max_results], len(estimate), _best_fit(scored, question), share, vector)
+    return Ranked(scored[: question.max_results], len(estimate), _best_fit(scored, timed), share, vector, timed)
+
+
+def _best_relevance(snapshot: Snapshot, question: Question, vector: Vector, estimate: Estimate) -> float:
+    """The exact relevance of the best candidate."""
+    estimate.refine(_nearly_best(estimate))
+    nearly_best = estimate.candidates.take(_nearly_best(estimate))
+    return max(found.semantic_score for found in snapshot.relevance(question.query, vector, nearly_best))
+
+
+def _reaching(
+    snapshot: Snapshot, question: Question, vector: Vector, estimate: Estimate, least: float
+) -> NDArray[np.bool_]:
+    """Which candidates have at least this relevance, shape (n,). Where the estimate may err, the exact one decides."""
+    estimate.refine(_doubtful(estimate, least))
+    doubtful = _doubtful(estimate, least)
+    reaching = estimate.semantic >= least
+    exact = snapshot.relevance(question.query, vector, estimate.candidates.take(doubtful))
+    reaching[doubtful] = [relevance.semantic_score >= least for relevance in exact]
+    return reaching
+
+
+def _with_extreme(snapshot: Snapshot, question: Question, vector: Vector, estimate: Estimate) -> Question:
+    """The question with its period, if it asks for the newest or the oldest: that of the memories that fit well.
+
+    ``estimate`` is of those that reach the relevance floor.
+    """
+    if question.time is None or question.time.used not in ("newest", "oldest") or not len(estimate):
+        return question
+    best = _best_relevance(snapshot, question, vector, estimate)
+    fitting = _reaching(snapshot, question, vector, estimate, good_fit(best))
+    dated = estimate.candidates.dated
+    dated = dated[fitting & ~np.isnan(dated)]
+    if not len(dated):
+        return question
+    if question.time.used == "newest":
+        return question.at(Period(datetime.fromtimestamp(float(dated.max()), UTC), None))
+    return question.at(Period(None, datetime.fromtimestamp(float(dated.min()), UTC)))
 
 
 def score(snapshot: Snapshot, question: Question, embedder: Embedder, numbers: Sequence[int]) -> list[Scored]:
@@ -221,6 +256,7 @@ def _answer(
     warnings: Sequence[str] = (),
     best_passages: Mapping[int, list[str]] = MappingProxyType({}),
 ) -> RetrievalSuccess:
+    question = ranked.question or question
     ranking = question.ranking
     results = [hits.hit(*entry) for entry in packed]
     for shown_hit in results:
@@ -262,9 +298,12 @@ def ranked_down(question: Question, ranked: Ranked, shown: Sequence[int]) -> lis
         return []
     memory, scored = ranked.best_fit
     place = f"is number {shown.index(memory.number) + 1}" if memory.number in shown else "is left out"
+    cause = "its age" if question.ranking.period is None else "its date"
     is_hit = any(hit.number == memory.number for hit, _ in ranked.hits[: question.max_results])
-    reason = "its age and the token budget" if is_hit and memory.number not in shown else "its age"
+    reason = f"{cause} and the token budget" if is_hit and memory.number not in shown else cause
     remedy = "preset long-lived weighs age less" if question.preset == "contract" else "recency_floor 1 ignores age"
+    if question.ranking.period is not None:
+        remedy = "time_phrase off ignores the time in the question"
     semantic = scored.query_match.semantic_score
     return [f"#{memory.number} fits best ({semantic:.2f}) and {place} for {reason}; {remedy}"]
 
@@ -272,7 +311,7 @@ def ranked_down(question: Question, ranked: Ranked, shown: Sequence[int]) -> lis
 def ranking_used(question: Question, floor: float) -> RankingUsed:
     """The ranking parameters of the answer, after clamping; ``floor`` is the relevance floor that was used."""
     ranking = question.ranking
-    return {
+    used: RankingUsed = {
         "preset": question.preset,
         "mode": ranking.mode,
         "half_life_days": ranking.half_life_days,
@@ -280,3 +319,6 @@ def ranking_used(question: Question, floor: float) -> RankingUsed:
         "alpha": ranking.alpha,
         "relevance_floor": floor,
     }
+    if question.time is not None:
+        used["time"] = question.time.reported()
+    return used

@@ -241,6 +241,7 @@ export interface RetrieveRequest {
   since?: string;
   /** ISO 8601; after `since`. */
   until?: string;
+  time_phrase?: "prefer" | "filter" | "off";
   /** 0 to 1; what is outside is taken for the nearest of these, with a warning. */
   recency_floor?: number;
   /** 0.6 to 0.95; what is outside is taken for the nearest of these, with a warning. */
@@ -273,6 +274,7 @@ export interface ExplainRequest {
   since?: string;
   /** ISO 8601; after `since`. */
   until?: string;
+  time_phrase?: "prefer" | "filter" | "off";
   /** 0 to 1; what is outside is taken for the nearest of these, with a warning. */
   recency_floor?: number;
   /** 0.6 to 0.95; what is outside is taken for the nearest of these, with a warning. */
@@ -308,6 +310,7 @@ export interface ContextRequest {
   since?: string;
   /** ISO 8601; after `since`. */
   until?: string;
+  time_phrase?: "prefer" | "filter" | "off";
   /** 0 to 1; what is outside is taken for the nearest of these, with a warning. */
   recency_floor?: number;
   /** 0.6 to 0.95; what is outside is taken for the nearest of these, with a warning. */
@@ -951,6 +954,8 @@ export interface ExplainedRanking {
   alpha: number;
   /** The lowest `semantic_score` of a hit. Unless requested: the default, or half of the best one if lower. */
   relevance_floor: number;
+  /** Absent if the query names no time. Ages are measured from this period, and not from `as_of`. */
+  time?: TimeUsed;
   /** The time at which ages were measured. */
   as_of: string;
   weights: ScoreWeights;
@@ -1717,6 +1722,8 @@ export interface RankingUsed {
   alpha: number;
   /** The lowest `semantic_score` of a hit. Unless requested: the default, or half of the best one if lower. */
   relevance_floor: number;
+  /** Absent if the query names no time. Ages are measured from this period, and not from `as_of`. */
+  time?: TimeUsed;
 }
 
 /** Rebuilds derived data. */
@@ -2129,6 +2136,18 @@ export interface TimeScope {
   /** ISO 8601; without an offset it is UTC. */
   end?: string | null;
   turn_count?: number | null;
+}
+
+/** The time that the query names, and what it did. */
+export interface TimeUsed {
+  /** Its words in the query. */
+  phrase: string;
+  /** Where the period begins; null if it is open. */
+  since: string | null;
+  /** Where it ends, exclusive; null if it is open. */
+  until: string | null;
+  /** `newest` and `oldest`: near the newest or oldest memory that fits well. `nothing`: it has no date. */
+  used: "preference" | "filter" | "newest" | "oldest" | "nothing";
 }
 
 export interface Topic {
