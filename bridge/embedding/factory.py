@@ -1,11 +1,15 @@
-"""Creates the embedder that the settings name: a local one (the default, offline) or one behind an endpoint."""
+"""Creates the embedder that the settings name, or that of a store's identity: a local one or one behind an endpoint."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+
+from jobs.errors import JobError
 
 from .config import EmbeddingConfig
 from .embedder import Embedder, wrong_dimensions
+from .local_models import MULTILINGUAL, config_of
 from .model_files import DIMENSIONS, find
 
 _HTTP_PROVIDERS = ("openai", "openai_compatible", "ollama")
@@ -24,6 +28,8 @@ def create(config: EmbeddingConfig, *, bulk: bool = False) -> Embedder:
         if bulk:
             return OnnxEmbedder(find(config.cache_dir), threads=processors())
         return OnnxEmbedder(find(config.cache_dir), intra_op_threads=min(2, processors()))
+    if config.provider == MULTILINGUAL.provider:
+        return _multilingual(config, bulk=bulk)
     from . import remote_embedder
 
     if config.provider == "fastembed":
@@ -35,6 +41,39 @@ def create(config: EmbeddingConfig, *, bulk: bool = False) -> Embedder:
     if config.provider in _HTTP_PROVIDERS or custom:
         return remote_embedder.HttpEmbedder(config)
     return remote_embedder.LiteLLMEmbedder(config)
+
+
+def _multilingual(config: EmbeddingConfig, *, bulk: bool) -> Embedder:
+    if config.model != MULTILINGUAL.model:
+        raise JobError(
+            "EMBEDDING_CONFIG",
+            f"The provider {MULTILINGUAL.provider} has no model {config.model} (EMBEDDING_MODEL).",
+            remediation=f"Set EMBEDDING_MODEL={MULTILINGUAL.model}.",
+        )
+    if config.dimensions != MULTILINGUAL.dimensions:
+        raise wrong_dimensions(config, MULTILINGUAL.dimensions)
+    from .multilingual_embedder import MultilingualEmbedder
+
+    return MultilingualEmbedder(config, threads=processors() if bulk else 1)
+
+
+def earlier(
+    identity: str | None,
+    config: EmbeddingConfig,
+    make: Callable[[EmbeddingConfig], Embedder] = create,
+) -> Embedder | None:
+    """The embedder of a store with another identity than the settings name; None if it is not on this machine.
+
+    With it a store answers and grows until everything is embedded with the configured model.
+    """
+    former = None if identity in (None, config.identity) else config_of(identity, config)
+    if former is None:
+        return None
+    try:
+        embedder = make(former)
+    except JobError:
+        return None
+    return embedder if embedder.identity == identity else None
 
 
 def processors() -> int:

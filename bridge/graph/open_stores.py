@@ -6,6 +6,7 @@ It decides when the graph is opened, repaired, filled and closed. How it is writ
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,8 +21,10 @@ from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from .. import trust
+from ..embedding.config import EmbeddingConfig
 from ..embedding.embedder import Embedder
-from ..embedding.factory import create
+from ..embedding.factory import create, earlier
+from ..embedding.local_models import config_of
 from ..memory import Memory
 from ..settings import Settings
 from ..slices import Progress, Slices, ignore_progress
@@ -54,6 +57,7 @@ class Stores:
         self._settings = settings
         self._on_loading = loading
         self._embedder: Embedder | None = None
+        self._is_embedder_earlier = False
         self._store: Store | None = None
         self._graph: CogneeStore | None = None
         self._is_graph_rebuilding = False
@@ -127,11 +131,43 @@ class Stores:
 
     @property
     def embedder(self) -> Embedder:
-        """The embedder for bulk work. Raises JobError: MODEL_MISSING, EMBEDDING_CONFIG."""
+        """The embedder of the store's vectors, for bulk work: the one that the settings name, or the earlier one if the
+        store is still to be embedded with the new one. Raises JobError: MODEL_MISSING, EMBEDDING_CONFIG."""
         if self._embedder is None:
+            recorded = None
+            with contextlib.suppress(JobError):  # opening the store reports it
+                recorded = opening.embedder_of(self._workspace)
             with self._loading():
-                self._embedder = create(self._settings.embedding, bulk=True)
+                former = earlier(recorded, self._settings.embedding, self._bulk)
+                self._is_embedder_earlier = former is not None
+                self._embedder = former or self._bulk(self._settings.embedding)
         return self._embedder
+
+    @staticmethod
+    def _bulk(config: EmbeddingConfig) -> Embedder:
+        return create(config, bulk=True)
+
+    @property
+    def has_earlier_model(self) -> bool:
+        """Whether the store's vectors are of another model than the settings name. Raises as ``open_store``."""
+        return self.open_store(new_model=True).model_changed or self._is_embedder_earlier
+
+    def rebuild_vectors(self, progress: Progress = ignore_progress) -> int:
+        """Rebuild the vectors with the model that the settings name, and switch to them. Returns the number of
+        passages. Until the switch, jobs in the pauses use the earlier model.
+
+        Raises JobError: STORE_BUSY during another rebuild, and as ``open_store``.
+        """
+        store = self.open_store(new_model=True)
+        target = self.embedder
+        if self._is_embedder_earlier:
+            with self._loading():
+                target = self._bulk(self._settings.embedding)
+        count = store.rebuild_vectors(progress, target)
+        if target is not self._embedder:
+            self._close_graph()  # its vectors are of the earlier model: the next opening makes it again
+            self._embedder, self._is_embedder_earlier = target, False
+        return count
 
     @property
     def store(self) -> Store:
@@ -149,6 +185,7 @@ class Stores:
             self._store.close()  # a rebuild was interrupted: the store still has the vectors of the former model
             self._store = None
         if self._store is None:
+            self._forget_other_embedder()
             deadline = time.monotonic() + _LOCK_PATIENCE_SECONDS
             while True:
                 try:
@@ -162,6 +199,15 @@ class Stores:
                         raise
                     time.sleep(0.1)
         return self._store
+
+    def _forget_other_embedder(self) -> None:
+        """Drop the loaded embedder if the store has another one by now, such as after files were replaced."""
+        if self._embedder is None:
+            return
+        recorded = opening.embedder_of(self._workspace)
+        is_known = config_of(recorded, self._settings.embedding) is not None
+        if recorded != self._embedder.identity and (self._is_embedder_earlier or is_known):
+            self._embedder = None
 
     def open_for_reading(self) -> AbstractContextManager[Memories]:
         """The memories for reading, without opening the store; empty if nothing was ever stored.

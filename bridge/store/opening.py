@@ -39,6 +39,20 @@ def open_store(workspace: Workspace, embedder: Embedder, *, new_model: bool = Fa
     return SqliteStore(workspace, embedder, new_model=new_model)
 
 
+def embedder_of(workspace: Workspace) -> str | None:
+    """The identity of the embedder of the store's vectors; None if nothing was ever stored.
+
+    Raises JobError: STORE_NEWER, STORE_UNREADABLE, STORE_BUSY.
+    """
+    snapshot = reader_of(workspace).snapshot()
+    if snapshot is None:
+        return None
+    try:
+        return snapshot.vectors.embedder
+    finally:
+        snapshot.close()
+
+
 def open_memories(workspace: Workspace) -> AbstractContextManager[Memories]:
     """The memories for reading, for the block, beside the writer. There are none if the store does not exist yet.
 

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Protocol
 
-from ..embedding.embedder import Vectors
+from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory, Status
 from ..slices import Progress, ignore_progress
 from .change import Change
@@ -318,9 +318,11 @@ class Store(Memories, Protocol):
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of the texts, shape (n, dimensions). Each text is embedded once."""
 
-    def rebuild_vectors(self, progress: Progress = ignore_progress) -> int:
-        """Rebuild the vectors, and switch to them. Returns how many. Raises JobError: STORE_BUSY during another
-        rebuild.
+    def rebuild_vectors(self, progress: Progress = ignore_progress, embedder: Embedder | None = None) -> int:
+        """Rebuild the vectors, and switch to them in one transaction. Returns how many.
+
+        Another ``embedder`` replaces the store's from the switch on; until then, what is added is embedded with the
+        present one. Raises JobError: STORE_BUSY during another rebuild.
         """
 
     def rebuild_words(self, progress: Progress = ignore_progress) -> int:

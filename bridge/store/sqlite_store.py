@@ -264,26 +264,32 @@ class SqliteStore(SqliteMemories):
         finally:
             self.is_rebuilding = False
 
-    def rebuild_vectors(self, progress: Progress = ignore_progress) -> int:
+    def rebuild_vectors(self, progress: Progress = ignore_progress, embedder: Embedder | None = None) -> int:
         """Write a new generation of the vector files and switch to it. Returns the number of passages.
 
-        Embeddings come from the cache; only missing ones are computed. A new model takes effect in the same
-        transaction. Raises JobError: STORE_BUSY during another rebuild.
+        Embeddings come from the cache; only missing ones are computed. With another ``embedder``, its model takes
+        effect in the transaction of the switch; until then, memories are added with the present one. Raises JobError:
+        STORE_BUSY during another rebuild.
         """
+        target = embedder or self._embedder
+        embeddings = EmbeddingCache(self._connection, target)
         slices = Slices(progress, "making the vector index", self.count())
 
         def embed(texts: Sequence[str]) -> Vectors:
             """Vectors from the cache, with pauses for other jobs."""
-            return self._embeddings.embed(texts, slices.advance)
+            return embeddings.embed(texts, slices.advance)
 
         def take_over() -> None:
             """Record the new model, inside the transaction of the switch."""
-            database.set_meta(self._connection, "embedder", self._embedder.identity)
+            database.set_meta(self._connection, "embedder", target.identity)
 
         with self._rebuilding():
-            passage_count = self._vectors.rebuild(self.after, embed, slices, take_over)
-        self.model_changed = False
-        return passage_count
+            try:
+                return self._vectors.rebuild(self.after, embed, target.dimensions, slices, take_over)
+            finally:
+                # Also if the removal of the former files failed, after the switch.
+                if database.meta(self._connection, "embedder") == target.identity:
+                    self._embedder, self._embeddings, self.model_changed = target, embeddings, False
 
     def rebuild_words(self, progress: Progress = ignore_progress) -> int:
         """Fill a new full-text index and switch to it. Returns how many memories it holds.
