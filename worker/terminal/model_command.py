@@ -11,16 +11,18 @@ from bridge import trust
 from bridge.embedding import local_models
 from bridge.embedding.local_models import LocalModel
 from bridge.interface import envelope
+from bridge.interface.submission import require_success
 from bridge.settings import WORKSPACE_ENV, Settings, user_file, variable
 from bridge.store import opening
 from bridge.user_settings import write_user_file, write_workspace_env
-from jobs import launch
+from jobs import client, launch
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from ..admin import models
 from .job_commands import submit_job
 from .output import Envelope, facts, say, table
+from .progress import Progress
 from .process_commands import stop_worker, workspace_and_settings
 
 if TYPE_CHECKING:
@@ -62,21 +64,35 @@ def use(args: argparse.Namespace) -> Envelope:
     if settings.embedding.identity != model.identity:
         (write_workspace_env if args.here else write_user_file)(path, values)
     settings = trust.settings_of(workspace)
-    had_worker = launch.is_alive(workspace)
-    if had_worker and not args.no_start:  # it has read the former settings
-        stop_worker(workspace, _STOP_SECONDS)
-        launch.start(workspace)
+    had_worker = launch.is_alive(workspace) and stop_worker(workspace, _STOP_SECONDS)  # it has the former settings
     recorded = opening.embedder_of(workspace)
-    answer = envelope.success(
-        model=model.name, identity=model.identity, store=recorded, file=str(path), job_id=None, result=None
+    try:
+        job_id = None if recorded in (None, model.identity) else _rebuild(args, workspace, settings, had_worker)
+    finally:
+        if had_worker:
+            launch.start(workspace)
+    result = None
+    if job_id is not None and args.wait:
+        with Progress(workspace.spool, job_id) as seen:
+            record = client.wait(workspace.spool, job_id, args.timeout, seen=seen)
+        require_success(record)
+        result = record.result
+    return envelope.success(
+        model=model.name, identity=model.identity, store=recorded, file=str(path), job_id=job_id, result=result
     )
-    if recorded in (None, model.identity):
-        return answer
-    known_job = models.model_status(workspace, settings)["job_id"]  # the worker may have begun it by itself
-    if known_job is not None and not args.wait:
-        return answer | {"job_id": known_job}
-    submitted = submit_job(args, workspace, settings, "rebuild", {"what": "both"})
-    return answer | {"job_id": submitted["job_id"], "result": submitted.get("result")}
+
+
+def _rebuild(args: argparse.Namespace, workspace: Workspace, settings: Settings, had_worker: bool) -> str:
+    """The id of the job that embeds everything: one that waits already, or a new one.
+
+    It is dropped before the worker starts again, which would otherwise drop one itself.
+    """
+    waits = models.model_status(workspace, settings)["job_id"]
+    if waits is not None:
+        return waits
+    quiet = argparse.Namespace(**vars(args) | {"wait": False, "no_start": args.no_start or had_worker})
+    job_id: str = submit_job(quiet, workspace, settings, "rebuild", {"what": "both"})["job_id"]
+    return job_id
 
 
 def _file(workspace: Workspace, settings: Settings, here: bool) -> Path:
