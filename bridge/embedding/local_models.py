@@ -69,7 +69,7 @@ MULTILINGUAL = LocalModel(
     licence="MIT",
     size_mb=72,
     download_mb=91,
-    query_ms=20,
+    query_ms=30,
 )
 LOCAL_MODELS = {model.identity: model for model in (ENGLISH, MULTILINGUAL)}
 BY_NAME = {model.name: model for model in LOCAL_MODELS.values()}

@@ -1,8 +1,7 @@
-"""A store of another model than the settings name: it answers and grows with its own until a rebuild has switched it."""
+"""A store of another model than the settings name: it answers and grows with its own until a rebuild has ended."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -127,10 +126,9 @@ class Pauses:
 
 
 @pytest.fixture
-def eager(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pause after every step of a rebuild."""
     monkeypatch.setattr("bridge.slices.SLICE_SECONDS", 0.0)
-    yield
 
 
 def test_a_rebuild_switches_in_one_step_and_takes_along_what_came_meanwhile(

@@ -22,8 +22,8 @@ from jobs.layout import Workspace
 from ..admin import models
 from .job_commands import submit_job
 from .output import Envelope, facts, say, table
-from .progress import Progress
 from .process_commands import stop_worker, workspace_and_settings
+from .progress import Progress
 
 if TYPE_CHECKING:
     from bridge.embedding.provision import Report
