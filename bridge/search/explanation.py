@@ -125,7 +125,7 @@ def _find(snapshot: Snapshot, asked: ExplainRequest, embedder: Embedder | None) 
     question = asked.question
     choice = context.choice(question) if asked.include_pack_context else 0
     ranked = rank(snapshot, replace(question, max_results=max(asked.limit, choice)), embedder)
-    question = ranked.question or question
+    question = replace(ranked.question or question, max_results=question.max_results)
     best = ranked.hits
     block = context.pack(snapshot, question, best[:choice], embedder.count_tokens) if choice else context.NOTHING
     hits = [_Subject(memory, position, scored) for position, (memory, scored) in enumerate(best[: asked.limit], 1)]
