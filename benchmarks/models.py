@@ -48,8 +48,8 @@ def main() -> None:
                 loading.append(_seconds(lambda command=command: subprocess.run(command, check=True)))  # type: ignore[misc]
     rows = []
     for model in models:
-        question, texts, loading = (statistics.median(found) for found in times[model.name])
-        cells = [f"{question * 1000:.1f} ms", f"{len(TEXTS) / texts:.0f}", f"{loading:.2f} s", f"{model.size_mb} MB"]
+        each, many, start = (statistics.median(found) for found in times[model.name])
+        cells = [f"{each * 1000:.1f} ms", f"{len(TEXTS) / many:.0f}", f"{start:.2f} s", f"{model.size_mb} MB"]
         rows.append([model.name, *cells])
     table.show(
         "Local embedding models", ["model", "a question", "texts/s", "a process with one question", "disk"], rows
