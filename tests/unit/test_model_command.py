@@ -19,6 +19,8 @@ from worker.terminal import model_command
 def fetched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the models that were to be fetched; none is."""
     found: list[str] = []
+    monkeypatch.setattr("bridge.interface.envelope.claim_stdout", lambda: None)
+    monkeypatch.setattr("bridge.interface.envelope._claimed", 1)
     monkeypatch.setattr(model_command, "_provision", lambda model, settings, source: found.append(model.name))
     return found
 
@@ -33,7 +35,11 @@ def test_the_list_names_the_default_model_as_configured(
     workspace: Workspace, capfd: pytest.CaptureFixture[str]
 ) -> None:
     rows = run(workspace, capfd, "list")["models"]
-    assert [(row["name"], row["configured"]) for row in rows] == [("english", True), ("multilingual", False)]
+    assert [(row["name"], row["configured"]) for row in rows] == [
+        ("english", True),
+        ("english-full", False),
+        ("multilingual", False),
+    ]
 
 
 def test_an_empty_workspace_gets_the_setting_and_no_job(
