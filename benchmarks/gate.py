@@ -21,7 +21,7 @@ from bridge.embedding.embedder import Embedder
 from bridge.settings import load
 
 from . import judged, metrics, table
-from .judged import DAY, DEPTH, Row, Shelf
+from .judged import DEPTH, Row, Shelf
 from .metrics import METRICS
 
 FOLDER = Path(__file__).resolve().parent / "decisions"
@@ -72,9 +72,13 @@ def measure(embedder: Embedder) -> Measured:
     queries = judged.rows(FOLDER / "queries.jsonl")
     with tempfile.TemporaryDirectory(prefix="cognee-memory-judged-") as folder:
         shelf = Shelf(Path(folder), memories, embedder)
-        given = {"max_results": DEPTH, "preset": DEFAULT_PRESET}  # as people and agents ask
-        hits = {query["id"]: list(shelf.scores(query["query"], **given).items()) for query in queries}
+        hits = {query["id"]: _asked(shelf, query["query"]) for query in queries}
     return Measured(figures(queries, hits), hits)
+
+
+def _asked(shelf: Shelf, query: str) -> Hits:
+    """As people and agents ask, with more results."""
+    return list(shelf.scores(query, max_results=DEPTH, preset=DEFAULT_PRESET).items())
 
 
 def payload(memory: Row) -> Row:

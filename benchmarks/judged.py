@@ -116,6 +116,11 @@ def payload(memory: Row, when: datetime) -> Row:
     return {"summary": summary | {"created_at": clock.iso(when)}}
 
 
+def text(memory: Row) -> str:
+    """The memory with its title, as a method that has no field for it gets it."""
+    return f"{memory['topic']}\n{memory['text']}"
+
+
 class Shelf:
     """A workspace that holds a collection, filled by the ingest operation's own preparation and the store."""
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from bridge.embedding.embedder import Embedder, Vectors
 
 _PROBE = "Only the tray helper renews tokens: request_access_token() since 3.2."
-_TABLE = "CREATE TABLE IF NOT EXISTS vectors (model TEXT, text BLOB, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID"
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS vectors (model TEXT, text BLOB, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID"
+)
 _MOST_VARIABLES = 500
 
 

@@ -1,6 +1,6 @@
 """What retrieval is compared with as formulas: BM25, one vector per memory, and both together.
 
-Each method gives scores of shape (queries, memories), from the texts as they are and the same embedding model.
+Each method gives scores of shape (queries, memories), from titles and texts as they are and the same embedding model.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from bridge.embedding.embedder import Embedder
 from bridge.text.terms import STOP_WORDS
 
-from .judged import DEPTH, Collection, Run
+from .judged import DEPTH, Collection, Run, text
 from .metrics import Scores
 
 # Reciprocal rank fusion's constant, as in the paper by Cormack and others, 2009.
@@ -40,7 +40,7 @@ def _bm25(collection: Collection) -> Scores:
     scores = np.zeros((len(collection.queries), len(collection.memories)))
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute("CREATE VIRTUAL TABLE words USING fts5 (body, tokenize = 'porter unicode61')")
-        connection.executemany("INSERT INTO words VALUES (?)", [(memory["text"],) for memory in collection.memories])
+        connection.executemany("INSERT INTO words VALUES (?)", [(text(memory),) for memory in collection.memories])
         for row, query in enumerate(collection.queries):
             terms = dict.fromkeys(word.lower() for word in re.findall(r"[^\W_]+", query["query"]))
             asked = [term for term in terms if term not in STOP_WORDS] or list(terms)
@@ -53,7 +53,7 @@ def _bm25(collection: Collection) -> Scores:
 
 
 def _one_vector(collection: Collection, embedder: Embedder) -> Scores:
-    texts = embedder.embed([memory["text"] for memory in collection.memories]).astype(np.float64)
+    texts = embedder.embed([text(memory) for memory in collection.memories]).astype(np.float64)
     return embedder.embed([query["query"] for query in collection.queries]).astype(np.float64) @ texts.T
 
 

@@ -93,8 +93,9 @@ def _run(
         for name, given in collections.items()
     }
     for product in peers.PEERS if "all" in arguments.peers else arguments.peers:
-        for name, run in peers.runs(product, collections, embedder, arguments.cache).items():
-            sets[name].runs[product] = run
+        row, found = peers.runs(product, collections, embedder, arguments.cache)
+        for name, run in found.items():
+            sets[name].runs[row] = run
     if arguments.baseline is None:
         return sets, {}
     if Path(arguments.baseline).is_dir():

@@ -10,7 +10,6 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-
 import numpy as np
 
 from bridge.embedding.embedder import Embedder
@@ -26,6 +25,7 @@ _GAIN = METRICS.index("nDCG@10")
 _LEAST_LETTERS = 5  # shorter words are seldom misspelled
 _WRONG_WORDS = 3  # one word of this many that are long enough
 
+Sets = Mapping[str, Sequence[Collection]]
 
 
 def misspelled(text: str, dice: random.Random) -> str:
@@ -136,7 +136,9 @@ def _lengths(sets: Sets, queries: Mapping[str, Sequence[Row]], runs: Mapping[str
     methods = list(dict.fromkeys(method for found in runs.values() for method in found))
     rows = [[method, *(_shorter(queries[name], runs[name][method], sizes[name]) for name in sets)]
             for method in methods]  # fmt: skip
-    rows.append(["any wrong memory, by chance", *(f"{_chance(given, sizes[name]):.0%}" for name, given in sets.items())])
+    rows.append(
+        ["any wrong memory, by chance", *(f"{_chance(given, sizes[name]):.0%}" for name, given in sets.items())]
+    )
     table.show("Wrong first hits that are shorter than the right memory (of how many)", ["", *sets], rows)
 
 
