@@ -21,11 +21,12 @@ from . import judged
 from .judged import Collection, Run
 
 HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parent
 
 
 def runs(commit: str, sets: Mapping[str, Sequence[Collection]], cache: Path | None) -> dict[str, Run]:
     """For each set, what that commit's retrieval gives. Ends the program if git does not know the commit."""
-    done = subprocess.run(["git", "archive", "--format=tar", commit], cwd=HERE.parent, capture_output=True)
+    done = subprocess.run(["git", "archive", "--format=tar", commit], cwd=REPOSITORY, capture_output=True)
     if done.returncode:
         raise SystemExit(f"{commit} is no commit and no folder of rankings: {done.stderr.decode().strip()}")
     asked = {

@@ -2,8 +2,9 @@
 
     python -m benchmarks.peers --cache FOLDER [NAME ...]
 
-installs them into that folder (a gigabyte); ``python -m benchmarks.quality --peers all --cache FOLDER`` then compares
-with those that are there. A ranking is kept in the folder: it changes only with the product, the set or the model.
+installs them into that folder (some gigabytes); ``python -m benchmarks.quality --peers all --cache FOLDER`` compares
+with those that are there. A ranking is kept in the folder until the product is installed again: it changes only with
+the product, the set or the model.
 """
 
 from __future__ import annotations
@@ -74,13 +75,17 @@ def install(name: str, cache: Path) -> bool:
     )  # fmt: skip
     if any(subprocess.run(step).returncode for step in steps):
         return False
+    for kept in (cache / "peer-runs").glob(f"{name}-*.json"):
+        kept.unlink()
     _stamp(folder).write_text("\n".join(peer.packages), "utf-8")
     print(f"{name}: {', '.join(peer.packages)} in {folder}")
     return True
 
 
-def runs(name: str, sets: Mapping[str, Sequence[Collection]], embedder: Embedder, cache: Path | None) -> dict[str, Run]:
-    """For each set, what the product ranks first; a line is printed about whatever could not be had."""
+def runs(
+    name: str, sets: Mapping[str, Sequence[Collection]], embedder: Embedder, cache: Path | None
+) -> tuple[str, dict[str, Run]]:
+    """The row's name, and for each set what the product ranks first. A line is printed about what could not be had."""
     if cache is None:
         raise SystemExit("Products are installed into a folder: name it with --cache.")
     folder = _environment(name, cache)
@@ -144,9 +149,8 @@ def _answer(
         if done.returncode or not written.exists():
             return {"error": (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]}
         answer = json.loads(written.read_text("utf-8"))
-    if not answer["missing"]:  # what is missing may be installed later
-        kept.parent.mkdir(exist_ok=True)
-        kept.write_text(json.dumps(answer), "utf-8")
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text(json.dumps(answer), "utf-8")
     return answer
 
 
