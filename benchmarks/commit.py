@@ -24,11 +24,18 @@ HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent
 
 
-def runs(commit: str, sets: Mapping[str, Sequence[Collection]], cache: Path | None) -> dict[str, Run]:
-    """For each set, what that commit's retrieval gives. Ends the program if git does not know the commit."""
-    done = subprocess.run(["git", "archive", "--format=tar", commit], cwd=REPOSITORY, capture_output=True)
+def check(commit: str) -> None:
+    """Ends the program if git does not know the commit, before anything is measured."""
+    done = subprocess.run(
+        ["git", "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"], cwd=REPOSITORY, capture_output=True
+    )
     if done.returncode:
-        raise SystemExit(f"{commit} is no commit and no folder of rankings: {done.stderr.decode().strip()}")
+        raise SystemExit(f"{commit} is neither a commit that git knows nor a folder of --runs.")
+
+
+def runs(commit: str, sets: Mapping[str, Sequence[Collection]], cache: Path | None) -> dict[str, Run]:
+    """For each set, what that commit's retrieval gives."""
+    done = subprocess.run(["git", "archive", "--format=tar", commit], cwd=REPOSITORY, capture_output=True, check=True)
     asked = {
         name: [
             {

@@ -49,6 +49,8 @@ def main() -> None:
     arguments = _parser().parse_args()
     began = time.monotonic()
     found = judged.forms(arguments)
+    if arguments.baseline is not None and not Path(arguments.baseline).is_dir():
+        commit.check(arguments.baseline)
     lost = False
     for scope in ("workspace", "pooled") if arguments.scope == "both" else (arguments.scope,):
         collections = {name: judged.collections(folder, scope, arguments) for name, folder in found.items()}

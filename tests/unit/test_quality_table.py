@@ -83,7 +83,7 @@ def test_a_set_that_loses_beside_a_saved_run_is_named_and_ends_with_1(
 def test_a_baseline_that_is_neither_commit_nor_folder_ends_with_a_sentence(
     sets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(SystemExit, match="no-such-commit is no commit and no folder"):
+    with pytest.raises(SystemExit, match="no-such-commit is neither a commit"):
         run(monkeypatch, "--data", str(sets), "--baseline", "no-such-commit")
 
 
