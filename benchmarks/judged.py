@@ -116,9 +116,11 @@ def payload(memory: Row, when: datetime) -> Row:
     return {"summary": summary | {"created_at": clock.iso(when)}}
 
 
-def text(memory: Row) -> str:
-    """The memory with its title, as a method that has no field for it gets it."""
-    return f"{memory['topic']}\n{memory['text']}"
+def texts(memories: Sequence[Row]) -> list[str]:
+    """The memories as a method without titles gets them: each with its title before it, unless all have the same."""
+    if len({memory["topic"] for memory in memories}) == 1:
+        return [memory["text"] for memory in memories]
+    return [f"{memory['topic']}\n{memory['text']}" for memory in memories]
 
 
 class Shelf:

@@ -41,10 +41,10 @@ class Peer:
 
 PEERS: dict[str, Peer] = {
     "mem0": Peer(("mem0ai[nlp]==2.2.1", "fastembed==0.9.1")),
-    # Some builds of Python have an SQLite without extensions, which its vectors need.
+    # Some builds of Python have an SQLite without extensions, which the vectors of these two need: hence pysqlite3.
     "codemem": Peer(("codemem==0.19.0", "pysqlite3-binary==0.5.4.post2")),
     # Its framework asks for a newer certifi than some mirrors have; nothing here uses certificates.
-    "basic-memory": Peer(("basic-memory==0.24.1",), "3.12", ("certifi>=2024",)),
+    "basic-memory": Peer(("basic-memory==0.24.1", "pysqlite3-binary==0.5.4.post2"), "3.12", ("certifi>=2024",)),
     "cognee": Peer(("cognee==1.6.5",)),
 }
 
@@ -117,8 +117,8 @@ def _answer(
         "collections": [
             {
                 "memories": [
-                    {"id": row["id"], "topic": row["topic"], "text": row["text"], "whole": judged.text(row)}
-                    for row in one.memories
+                    {"id": row["id"], "topic": row["topic"], "text": row["text"], "whole": whole}
+                    for row, whole in zip(one.memories, judged.texts(one.memories), strict=True)
                 ],
                 "queries": [{"id": query["id"], "query": query["query"]} for query in one.queries],
             }

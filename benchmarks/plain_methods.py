@@ -15,7 +15,7 @@ import numpy as np
 from bridge.embedding.embedder import Embedder
 from bridge.text.terms import STOP_WORDS
 
-from .judged import DEPTH, Collection, Run, text
+from .judged import DEPTH, Collection, Run, texts
 from .metrics import Scores
 
 # Reciprocal rank fusion's constant, as in the paper by Cormack and others, 2009.
@@ -40,7 +40,7 @@ def _bm25(collection: Collection) -> Scores:
     scores = np.zeros((len(collection.queries), len(collection.memories)))
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute("CREATE VIRTUAL TABLE words USING fts5 (body, tokenize = 'porter unicode61')")
-        connection.executemany("INSERT INTO words VALUES (?)", [(text(memory),) for memory in collection.memories])
+        connection.executemany("INSERT INTO words VALUES (?)", [(text,) for text in texts(collection.memories)])
         for row, query in enumerate(collection.queries):
             terms = dict.fromkeys(word.lower() for word in re.findall(r"[^\W_]+", query["query"]))
             asked = [term for term in terms if term not in STOP_WORDS] or list(terms)
@@ -53,8 +53,8 @@ def _bm25(collection: Collection) -> Scores:
 
 
 def _one_vector(collection: Collection, embedder: Embedder) -> Scores:
-    texts = embedder.embed([text(memory) for memory in collection.memories]).astype(np.float64)
-    return embedder.embed([query["query"] for query in collection.queries]).astype(np.float64) @ texts.T
+    memories = embedder.embed(texts(collection.memories)).astype(np.float64)
+    return embedder.embed([query["query"] for query in collection.queries]).astype(np.float64) @ memories.T
 
 
 def _levelled(scores: Scores) -> Scores:

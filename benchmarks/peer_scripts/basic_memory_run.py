@@ -7,8 +7,14 @@ similarity is set to 0: the default of 0.55 is for another model.
 import asyncio
 import json
 import os
+import sqlite3
 import sys
 from pathlib import Path
+
+if not hasattr(sqlite3.Connection, "enable_load_extension"):
+    import pysqlite3
+
+    sys.modules["sqlite3"] = sys.modules["sqlite3.dbapi2"] = pysqlite3
 
 _NUMBER_OF_HITS = 5  # for each wanted memory: several sections of a note may be found
 
@@ -37,6 +43,7 @@ async def run(asked):
             found = await search_notes(
                 query=query["query"],
                 project=project,
+                search_type="hybrid",
                 page_size=_NUMBER_OF_HITS * asked["depth"],
                 output_format="json",
             )
