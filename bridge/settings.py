@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 from jobs.errors import JobError
 from jobs.layout import expand_home
@@ -20,6 +20,9 @@ from jobs.layout import expand_home
 from .argument_table import ARGUMENTS, Preset, RankingMode, TimePhraseUse
 from .embedding.config import EmbeddingConfig
 from .privacy import masking
+
+if TYPE_CHECKING:
+    from .reranking.config import RerankConfig
 
 PREFIX = "COGNEE_MEMORY_"
 APP = "cognee-memory"
@@ -162,6 +165,19 @@ class Settings:
     embedding_api_key: str | None = _setting(
         None, "Key for the embedding provider.", env="EMBEDDING_API_KEY", secret=True
     )
+    rerank_model: str | None = _setting(
+        None,
+        "A model that judges the first hits again: a cross-encoder's folder, or its name at the endpoint. Unset: off.",
+    )
+    rerank_endpoint: str | None = _setting(
+        None, "Address to which queries and the first hits' texts are sent to be judged; unset: none is."
+    )
+    rerank_api_key: str | None = _setting(None, "Key for the reranker's endpoint.", secret=True)
+    rerank_scores: Literal["probability", "logit"] = _setting(
+        "probability", "What the reranker's endpoint sends: probabilities (0 to 1), or logits, as llama.cpp does."
+    )
+    rerank_timeout_seconds: float = _setting(2.0, "Seconds that a question waits for the reranker's endpoint.")
+    rerank_hits: int = _setting(20, "Number of first hits that the reranker judges; more if max_results is higher.")
     llm_provider: str | None = _setting(None, "cognee's language model provider.", env="LLM_PROVIDER")
     llm_model: str | None = _setting(None, "The language model.", env="LLM_MODEL")
     llm_endpoint: str | None = _setting(None, "Address of the language model.", env="LLM_ENDPOINT")
@@ -218,6 +234,22 @@ class Settings:
             endpoint=self.embedding_endpoint or "",
             api_key=key or "",
             cache_dir=self.cache_folder,
+        )
+
+    @property
+    def reranking(self) -> RerankConfig | None:
+        """The reranker's settings; None if none is configured. Nothing of it is imported then."""
+        if not self.rerank_model:
+            return None
+        from .reranking.config import RerankConfig
+
+        return RerankConfig(
+            model=self.rerank_model if self.rerank_endpoint else str(expand_home(self.rerank_model)),
+            endpoint=self.rerank_endpoint or "",
+            api_key=self.rerank_api_key or "",
+            timeout_seconds=self.rerank_timeout_seconds,
+            hits=self.rerank_hits,
+            scores=self.rerank_scores,
         )
 
 
@@ -355,7 +387,11 @@ def _user_layer(upper: list[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
 
 def groups() -> tuple[tuple[str, str], ...]:
     """Each key and the endpoint that it is sent to."""
-    return (("llm_api_key", "llm_endpoint"), ("embedding_api_key", "embedding_endpoint"))
+    return (
+        ("llm_api_key", "llm_endpoint"),
+        ("embedding_api_key", "embedding_endpoint"),
+        ("rerank_api_key", "rerank_endpoint"),
+    )
 
 
 def _same_source(key: str, endpoint: str, values: dict[str, Any], sources: dict[str, str]) -> None:

@@ -177,6 +177,10 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         "Set COGNEE_MEMORY_REDACT_SECRETS=1, unless you intend this.",
     ),
     Diagnostic(
+        "RERANKER_BROKEN", _S, "warning", "The configured reranker cannot be used: hits are ranked without it.",
+        "Do what the message says, or unset COGNEE_MEMORY_RERANK_MODEL.",
+    ),
+    Diagnostic(
         "EMBEDDING_MISFIT", _S, "error", "The settings of the embedding provider are wrong or inconsistent.",
         "Correct EMBEDDING_PROVIDER, EMBEDDING_MODEL and EMBEDDING_DIMENSIONS.",
     ),

@@ -66,6 +66,8 @@ class ReportedScore(TypedDict):
     recency_score: Share
     """Alias of ``recency_multiplier``."""
     status_multiplier: Score
+    rerank_score: NotRequired[Share]
+    """The reranker's judgement, which is then half of semantic_score. Absent without a reranker."""
 
 
 class AnyHit(ReportedScore):
@@ -120,6 +122,15 @@ class TimeUsed(TypedDict):
     """``newest`` and ``oldest``: near the newest or oldest memory that fits well. ``nothing``: it has no date."""
 
 
+class RerankerUsed(TypedDict):
+    """The model that judged the first hits again."""
+
+    model: str
+    """``local:`` and its folder, or ``endpoint:`` and its name."""
+    hits: Count
+    """The number of first hits that are judged; more if more results are requested."""
+
+
 class RankingUsed(TypedDict):
     """How the hits were ranked, after clamping."""
 
@@ -130,9 +141,12 @@ class RankingUsed(TypedDict):
     alpha: Alpha
     """The weight of relevance in the blend."""
     relevance_floor: Share
-    """The lowest ``semantic_score`` of a hit. Unless requested: the default, or half of the best one if lower."""
+    """The lowest ``semantic_score`` of a hit, without the reranker's part. Unless requested: the default, or half of
+    the best one if lower."""
     time: NotRequired[TimeUsed]
     """Absent if the query names no time. Ages are measured from this period, and not from ``as_of``."""
+    reranker: NotRequired[RerankerUsed]
+    """Absent if none is configured, or if it failed; then ``warnings`` says so."""
 
 
 class RetrievalSuccess(Success):
@@ -211,13 +225,15 @@ class ScoreComponents(TypedDict):
     """status_multiplier - 1: above 0 for a decision record, below for what is superseded."""
     semantic_boost: Share | None
     """The part of meaning in semantic_score: weight * vector_score."""
+    rerank: NotRequired[Share]
+    """The reranker's part in semantic_score: weight * rerank_score. Absent if no reranker judged the memory."""
 
 
 class ExplainedScore(TypedDict):
     """``total`` is the score that retrieval gives for the same query and ``as_of``, digit for digit."""
 
     total: Score | None
-    """(base + semantic_boost) * recency * (1 + kind_bonus), or the blend. Null without a query."""
+    """(base + semantic_boost + rerank) * recency * (1 + kind_bonus), or the blend. Null without a query."""
     components: ScoreComponents
 
 
@@ -274,10 +290,12 @@ class ExplainProblem(TypedDict):
 
 
 class ScoreWeights(TypedDict):
-    """The weights in semantic_score: that of the lexical score, and that of the vector score."""
+    """The weights in semantic_score: of the lexical score, of the vector score, and of the reranker's, if there is
+    one."""
 
     base: Share
     semantic_boost: Share
+    rerank: NotRequired[Share]
 
 
 class ExplainedRanking(RankingUsed):

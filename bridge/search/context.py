@@ -25,6 +25,7 @@ from .snapshot import Snapshot
 
 if TYPE_CHECKING:
     from ..interface.answer_shapes import ContextSuccess
+    from .second_stage import SecondStage
 
 HEADING = (
     "# Recalled notes\n\n"
@@ -60,14 +61,17 @@ class Block:
 NOTHING = Block("", [], 0)
 
 
-def context(snapshot: Snapshot | None, question: Question, embedder: Embedder | None) -> ContextSuccess:
+def context(
+    snapshot: Snapshot | None, question: Question, embedder: Embedder | None, second: SecondStage | None = None
+) -> ContextSuccess:
     """The answer of ``context``: the block and its memories. Without a snapshot or an embedder the store is empty."""
     if snapshot is None or embedder is None:
-        return _answer(question, NOTHING, Ranked([], 0, None, question.relevance_floor), None, [])
-    ranked = rank(snapshot, replace(question, max_results=choice(question)), embedder)
+        return _answer(question, NOTHING, Ranked([], 0, None, question.relevance_floor), None, [], second)
+    ranked = rank(snapshot, replace(question, max_results=choice(question)), embedder, second)
     block = pack(snapshot, question, ranked.hits, embedder.count_tokens)
-    warnings = [*snapshot.warnings, *too_small(question, ranked.hits, block)]
-    return _answer(question, block, ranked, embedder.tokenizer_name, warnings)
+    failures = second.warnings if second is not None else []
+    warnings = [*snapshot.warnings, *failures, *too_small(question, ranked.hits, block)]
+    return _answer(question, block, ranked, embedder.tokenizer_name, warnings, second)
 
 
 def choice(question: Question) -> int:
@@ -137,7 +141,12 @@ def too_small(question: Question, ranked: Sequence[Scored], block: Block) -> lis
 
 
 def _answer(
-    question: Question, block: Block, ranked: Ranked, tokenizer: str | None, warnings: Sequence[str]
+    question: Question,
+    block: Block,
+    ranked: Ranked,
+    tokenizer: str | None,
+    warnings: Sequence[str],
+    second: SecondStage | None = None,
 ) -> ContextSuccess:
     question = ranked.question or question
     shown = [packed.memory.number for packed in block.notes]
@@ -161,6 +170,6 @@ def _answer(
         "budget": question.max_tokens,
         "tokenizer": tokenizer,
         "as_of": clock.iso(question.ranking.as_of),
-        "ranking": ranking_used(question, ranked.floor),
+        "ranking": ranking_used(question, ranked.floor, second),
         "warnings": [*question.warnings, *warnings, *([] if is_shown else ranked_down(question, ranked, shown))],
     }

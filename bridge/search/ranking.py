@@ -3,6 +3,7 @@
     lexical  = BM25 / (2 * norm of the query's terms), at most 1, raised where a name of the query is found
     vector   = 0.6 * cosine of the best passage + 0.4 * cosine of the whole text
     semantic = 0.6 * vector + 0.4 * lexical
+               with a reranker, for the first hits: 0.5 * (0.6 * vector + 0.4 * lexical) + 0.5 * rerank
     recency  = floor + (1 - floor) * 0.5 ** (age / half-life)
     score    = semantic * recency * status, or (alpha * semantic + (1 - alpha) * recency) * status
 
@@ -15,6 +16,7 @@ again. Columns are arrays of shape (n,). ``tests/unit/test_ranking.py`` checks t
 
 A memory is a hit from the relevance floor on. If the question names no floor, the best memory must reach the default
 one, adjusted to the number of memories that were compared; then half of the best relevance is enough for the others.
+The floor is compared with the relevance without the reranker, which judges only some of the memories above it.
 """
 
 from __future__ import annotations
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
 # The parts of the relevance (semantic_score).
 VECTOR_WEIGHT = 0.6
 LEXICAL_WEIGHT = 0.4
+# The reranker's part of the relevance of a memory that it judged; the rest is the relevance without it. It was not
+# measured with a published model.
+RERANK_WEIGHT = 0.5
 # The parts of the vector score.
 BEST_PASSAGE_WEIGHT = 0.6
 WHOLE_WEIGHT = 0.4
@@ -79,6 +84,12 @@ FIT_SHARE = 0.8
 # Constants for other modules.
 COMPONENT_WEIGHTS: ScoreWeights = {"base": LEXICAL_WEIGHT, "semantic_boost": VECTOR_WEIGHT}
 """The maximum of each component of the relevance."""
+RERANKED_WEIGHTS: ScoreWeights = {
+    "base": (1 - RERANK_WEIGHT) * LEXICAL_WEIGHT,
+    "semantic_boost": (1 - RERANK_WEIGHT) * VECTOR_WEIGHT,
+    "rerank": RERANK_WEIGHT,
+}
+"""The same for a memory that a reranker judged."""
 ABOVE_ANY_SCORE = 2 * max(STATUS_MULTIPLIERS.values())
 """Higher than any score, since relevance and recency are at most 1."""
 
@@ -108,11 +119,13 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """How well a memory's words and meaning match the query, each 0..1."""
+    """How well a memory's words and meaning match the query, each 0..1. ``rerank_score``: the judgement of a reranker,
+    which is then a part of ``semantic_score``."""
 
     vector_score: float
     lexical_score: float
     semantic_score: float
+    rerank_score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +140,7 @@ class Factors:
 
     def reported(self) -> ReportedScore:
         """The score and its factors as a hit shows them, with the contract's aliases."""
-        return {
+        reported: ReportedScore = {
             "score": self.score,
             "final_score": self.score,
             "relevance_score": self.score,
@@ -138,6 +151,9 @@ class Factors:
             "recency_score": self.recency_multiplier,
             "status_multiplier": self.status_multiplier,
         }
+        if self.query_match.rerank_score is not None:
+            reported["rerank_score"] = self.query_match.rerank_score
+        return reported
 
 
 def rounded(value: float) -> float:
@@ -217,6 +233,14 @@ def relevance(best_passage: float, whole: float, lexical: float) -> Relevance:
     vector = rounded(vector_score(best_passage, whole))
     lexical = rounded(min(1.0, max(0.0, lexical)))
     return Relevance(vector, lexical, rounded(semantic_score(vector, lexical)))
+
+
+def reranked(found: Relevance, rerank_score: float) -> Relevance:
+    """The relevance of a memory that a reranker judged (0..1), from that without the reranker."""
+    judged = rounded(min(1.0, max(0.0, rerank_score)))
+    first = semantic_score(found.vector_score, found.lexical_score)
+    semantic = rounded((1 - RERANK_WEIGHT) * first + RERANK_WEIGHT * judged)
+    return Relevance(found.vector_score, found.lexical_score, semantic, judged)
 
 
 def attainable_relevance(*, vectors: bool, words: bool) -> float:
@@ -356,21 +380,29 @@ def loses_by_age(memory: Factors, to: Factors, ranking: Ranking) -> bool:
 
 
 def components(memory: Memory, found: Relevance | None, ranking: Ranking) -> ScoreComponents:
-    """A score as sums for ``explain``: (base + semantic_boost) * recency * (1 + kind_bonus).
+    """A score as sums for ``explain``: (base + semantic_boost + rerank) * recency * (1 + kind_bonus).
 
-    ``found`` is the relevance, to which ``base`` and ``semantic_boost`` add up; without a query all three are None.
+    ``found`` is the relevance, to which ``base``, ``semantic_boost`` and, if a reranker judged the memory, ``rerank``
+    add up; without a query, relevance and parts are None.
     """
-    base = boost = None
+    base = boost = judged = None
     if found is not None:
-        boost = rounded(VECTOR_WEIGHT * found.vector_score)
-        base = max(0.0, rounded(found.semantic_score - boost))
+        vector_weight = VECTOR_WEIGHT
+        if found.rerank_score is not None:
+            judged = rounded(RERANK_WEIGHT * found.rerank_score)
+            vector_weight = RERANKED_WEIGHTS["semantic_boost"]
+        boost = rounded(vector_weight * found.vector_score)
+        base = max(0.0, rounded(found.semantic_score - boost - (judged or 0.0)))
     age = age_days(memory, ranking)
-    return {
+    parts: ScoreComponents = {
         "base": base,
         "recency": recency_multiplier(age, ranking.half_life_days, ranking.recency_floor),
         "kind_bonus": rounded(STATUS_MULTIPLIERS[status_word(memory)] - 1),
         "semantic_boost": boost,
     }
+    if judged is not None:
+        parts["rerank"] = judged
+    return parts
 
 
 def order_key(memory: Memory, scored: Factors) -> tuple[float, int, float, str]:

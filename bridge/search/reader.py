@@ -35,22 +35,29 @@ if TYPE_CHECKING:
         RetrievalResponse,
         RetrievalSuccess,
     )
+    from ..reranking.config import RerankConfig
+    from ..reranking.reranker import Reranker
+    from .second_stage import SecondStage
 
 Verb = Literal["retrieve", "explain", "context"]
 
 
 class Reader:
-    """Answers questions about one workspace. ``embedder`` loads the model for the first question that needs it."""
+    """Answers questions about one workspace. ``embedder`` loads the model for the first question that needs it.
+    ``reranking``: the reranker of the second stage, if there is one."""
 
     def __init__(
         self,
         workspace: Workspace,
         embedding: EmbeddingConfig,
         embedder: Callable[[EmbeddingConfig], Embedder] = create,
+        reranking: RerankConfig | None = None,
     ) -> None:
         self._workspace = workspace
         self._embedding = embedding
         self._create = embedder
+        self._reranking = reranking
+        self._reranker: Reranker | None = None
         self._lock = Lock()
         self._embedder: Embedder | None = None
         self._earlier: Embedder | None = None  # of a store that is still to be embedded with the configured model
@@ -131,24 +138,39 @@ class Reader:
             if self._embedder is None and (self._loading is None or self._loading.has_failed):
                 self._loading = Background(lambda: self._create(self._embedding))
 
+    def _second_stage(self) -> SecondStage | None:
+        """The second stage of one question, whose model is loaded in a thread; None if no reranker is configured."""
+        if self._reranking is None:
+            return None
+        from ..reranking.factory import create as create_reranker
+        from .second_stage import SecondStage
+
+        with self._lock:
+            if self._reranker is None:
+                self._reranker = create_reranker(self._reranking)
+        return SecondStage(self._reranker, self._reranking.hits)
+
     def _retrieve(self, arguments: dict[str, Any], now: datetime) -> RetrievalSuccess:
         from .question import parse_question
         from .retrieval import retrieve
 
         question = parse_question(arguments, now)
         self._begin_loading()
+        second = self._second_stage()
         with self.snapshot() as snapshot:
-            return retrieve(snapshot, question, self.embedder(snapshot) if snapshot else None)
+            return retrieve(snapshot, question, self.embedder(snapshot) if snapshot else None, second)
 
     def _explain(self, arguments: dict[str, Any], now: datetime) -> ExplainSuccess:
         from .explain_request import parse
         from .explanation import explain
 
         asked = parse(self._workspace, arguments, now)
+        second = None
         if asked.query:
             self._begin_loading()
+            second = self._second_stage()
         with self.snapshot() as snapshot:
-            return explain(snapshot, asked, self.embedder(snapshot) if snapshot and asked.query else None)
+            return explain(snapshot, asked, self.embedder(snapshot) if snapshot and asked.query else None, second)
 
     def _context(self, arguments: dict[str, Any], now: datetime) -> ContextSuccess:
         from .context import context
@@ -156,8 +178,9 @@ class Reader:
 
         question = parse_question(arguments, now)
         self._begin_loading()
+        second = self._second_stage()
         with self.snapshot() as snapshot:
-            return context(snapshot, question, self.embedder(snapshot) if snapshot else None)
+            return context(snapshot, question, self.embedder(snapshot) if snapshot else None, second)
 
 
 def earlier_model_answers(former: str, configured: str) -> str:

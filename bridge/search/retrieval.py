@@ -1,13 +1,13 @@
 """Retrieval: from a question to ranked hits, and the answer of ``retrieve``. Synchronous; it never imports cognee.
 
 It estimates the scores of all candidates at once, then computes the exact scores of the few that may be shown. All
-formulas are in ``ranking``.
+formulas are in ``ranking``. A ``SecondStage``, if there is one, then judges the first of these again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -45,6 +45,7 @@ from .snapshot import Snapshot
 
 if TYPE_CHECKING:
     from ..interface.answer_shapes import RankingUsed, RetrievalSuccess
+    from .second_stage import SecondStage
 
 Scored = tuple[Memory, Factors]
 
@@ -67,8 +68,11 @@ class Ranked:
     question: Question | None = None
 
 
-def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
-    """The best ``max_results`` memories among those that pass the filters and the relevance floor."""
+def rank(snapshot: Snapshot, question: Question, embedder: Embedder, second: SecondStage | None = None) -> Ranked:
+    """The best ``max_results`` memories among those that pass the filters and the relevance floor.
+
+    ``second`` judges the first of these; then the hits are the best of the memories that it judged.
+    """
     candidates = snapshot.candidates(question.filters)
     if not len(candidates):
         return Ranked([], 0, None, question.relevance_floor)
@@ -97,14 +101,22 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
         share = default_floor(best / attainable, share, least_best(share, compared_count, has_name))
     estimate = estimate.take(_reaching(snapshot, question, vector, estimate, share * attainable))
     timed = _with_extreme(snapshot, question, vector, estimate)
-    estimate.refine(_wanted(estimate, timed))
+    deep = timed if second is None else replace(timed, max_results=second.depth(timed.max_results))
+    estimate.refine(_wanted(estimate, deep))
     if could_compare and not snapshot.has_vectors:  # damage that only the refined comparison met
-        return rank(snapshot, question, embedder)
-    scored = _scored(snapshot, timed, vector, estimate.candidates.take(_wanted(estimate, timed)))
-    scored.sort(key=lambda pair: order_key(*pair))
-    if question.legacy == "append":
-        scored.sort(key=lambda pair: pair[0].kind == "legacy")
+        return rank(snapshot, question, embedder, second)
+    scored = _in_order(_scored(snapshot, timed, vector, estimate.candidates.take(_wanted(estimate, deep))), question)
+    if second is not None:
+        scored = _in_order(second.judged(question.query, scored[: deep.max_results], timed.ranking), question)
     return Ranked(scored[: question.max_results], len(estimate), _best_fit(scored, timed), share, vector, timed)
+
+
+def _in_order(scored: Sequence[Scored], question: Question) -> list[Scored]:
+    """The memories in the order of the hits."""
+    ordered = sorted(scored, key=lambda pair: order_key(*pair))
+    if question.legacy == "append":
+        ordered.sort(key=lambda pair: pair[0].kind == "legacy")
+    return ordered
 
 
 def _best_relevance(snapshot: Snapshot, question: Question, vector: Vector, estimate: Estimate) -> float:
@@ -144,14 +156,21 @@ def _with_extreme(snapshot: Snapshot, question: Question, vector: Vector, estima
     return question.at(Period(None, datetime.fromtimestamp(float(dated.min()), UTC)))
 
 
-def score(snapshot: Snapshot, question: Question, embedder: Embedder, numbers: Sequence[int]) -> list[Scored]:
+def score(
+    snapshot: Snapshot,
+    question: Question,
+    embedder: Embedder,
+    numbers: Sequence[int],
+    second: SecondStage | None = None,
+) -> list[Scored]:
     """The memories with these numbers, in that order, with the score of ``rank``, but without filters and floor.
 
     Unknown and hidden memories are left out.
     """
     indexes = snapshot.catalogue.indexes(np.array(numbers, np.int64))
     candidates = snapshot.catalogue.take(indexes[indexes >= 0])
-    return _scored(snapshot, question, query_vector(question, embedder), candidates)
+    scored = _scored(snapshot, question, query_vector(question, embedder), candidates)
+    return scored if second is None else second.judged(question.query, scored, question.ranking)
 
 
 def query_vector(question: Question, embedder: Embedder) -> Vector:
@@ -222,15 +241,17 @@ def _best_fit(scored: Sequence[Scored], question: Question) -> Scored | None:
     return best if loses_by_age(best[1], eligible[0][1], question.ranking) else None
 
 
-def retrieve(snapshot: Snapshot | None, question: Question, embedder: Embedder | None) -> RetrievalSuccess:
+def retrieve(
+    snapshot: Snapshot | None, question: Question, embedder: Embedder | None, second: SecondStage | None = None
+) -> RetrievalSuccess:
     """The answer in the retrieval contract's shape. Without a snapshot or an embedder the store is empty."""
     if snapshot is None or embedder is None:
-        return _answer(question, Ranked([], 0, None, question.relevance_floor), [], None)
-    ranked = rank(snapshot, question, embedder)
+        return _answer(question, Ranked([], 0, None, question.relevance_floor), [], None, second=second)
+    ranked = rank(snapshot, question, embedder, second)
     shown = {known.memory.number: known for known in snapshot.known_memories([hit.number for hit, _ in ranked.hits])}
     packed = hits.pack(ranked.hits, lambda memory: shown[memory.number], embedder.count_tokens, question.max_tokens)
     best = _best_of(snapshot, question, ranked, [memory for memory, *_ in packed])
-    return _answer(question, ranked, packed, embedder.tokenizer_name, snapshot.warnings, best)
+    return _answer(question, ranked, packed, embedder.tokenizer_name, snapshot.warnings, best, second)
 
 
 def _best_of(
@@ -254,6 +275,7 @@ def _answer(
     tokenizer: str | None,
     warnings: Sequence[str] = (),
     best_passages: Mapping[int, list[str]] = MappingProxyType({}),
+    second: SecondStage | None = None,
 ) -> RetrievalSuccess:
     question = ranked.question or question
     ranking = question.ranking
@@ -272,11 +294,12 @@ def _answer(
         "include_superseded": question.include_superseded_reason is not None,
         "include_superseded_reason": question.include_superseded_reason,
         "as_of": clock.iso(ranking.as_of),
-        "ranking": ranking_used(question, ranked.floor),
+        "ranking": ranking_used(question, ranked.floor, second),
         "tokenizer": tokenizer,
         "warnings": [
             *question.warnings,
             *warnings,
+            *(second.warnings if second is not None else []),
             *over_budget(question, len(results), len(ranked.hits)),
             *ranked_down(question, ranked, shown),
         ],
@@ -307,7 +330,7 @@ def ranked_down(question: Question, ranked: Ranked, shown: Sequence[int]) -> lis
     return [f"#{memory.number} fits best ({semantic:.2f}) and {place} for {reason}; {remedy}"]
 
 
-def ranking_used(question: Question, floor: float) -> RankingUsed:
+def ranking_used(question: Question, floor: float, second: SecondStage | None = None) -> RankingUsed:
     """The ranking parameters of the answer, after clamping; ``floor`` is the relevance floor that was used."""
     ranking = question.ranking
     used: RankingUsed = {
@@ -320,4 +343,6 @@ def ranking_used(question: Question, floor: float) -> RankingUsed:
     }
     if question.time is not None:
         used["time"] = question.time.reported()
+    if second is not None and (reranker := second.reported()) is not None:
+        used["reranker"] = reranker
     return used

@@ -10,10 +10,10 @@ from pathlib import Path
 from test_architecture import MODULES, ROOT, imported, name_of, tree_of
 
 RANKING = ROOT / "bridge" / "search" / "ranking.py"
-FOR_OTHERS = {"COMPONENT_WEIGHTS", "ABOVE_ANY_SCORE"}
+FOR_OTHERS = {"COMPONENT_WEIGHTS", "RERANKED_WEIGHTS", "ABOVE_ANY_SCORE"}
 """Made of the weights for other modules, to be reported or compared."""
 PARTS = {
-    "semantic_score", "vector_score", "lexical_score", "recency_multiplier", "status_multiplier",
+    "semantic_score", "vector_score", "lexical_score", "rerank_score", "recency_multiplier", "status_multiplier",
     "half_life_days", "recency_floor", "alpha", "dated",
 }  # fmt: skip
 OTHERS = [path for path in MODULES if path != RANKING and path.relative_to(ROOT).parts[0] != "jobs"]

@@ -67,6 +67,20 @@ def providers(state: SettingsState) -> Iterator[Finding]:
         yield finding("LLM_MISFIT", "language model", state.llm_problem.message)
 
 
+def reranker(state: SettingsState) -> Iterator[Finding]:
+    """A finding if the configured reranker does not judge a text of its own. One behind an endpoint is asked once."""
+    config = state.settings.reranking
+    if config is None:
+        return
+    from bridge.reranking.factory import create
+    from bridge.reranking.reranker import RerankError
+
+    try:
+        create(config).relevance("Is it ready?", ["It is ready."])
+    except RerankError as error:
+        yield finding("RERANKER_BROKEN", "reranker", f"{error.message} {error.remedy}")
+
+
 def _names_one(settings: Settings) -> bool:
     return any((settings.llm_provider, settings.llm_model, settings.llm_endpoint))
 
@@ -84,4 +98,4 @@ def in_force(state: SettingsState) -> Iterator[Finding]:
         yield finding("SETTINGS_SET", counted(len(rows), "setting"), f"{listed}.", count=len(rows))
 
 
-CHECKS = (misspelt, without_effect, providers, in_force)
+CHECKS = (misspelt, without_effect, providers, reranker, in_force)

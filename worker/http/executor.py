@@ -31,7 +31,9 @@ from ..monitoring import readiness
 from ..monitoring.counters import COUNTS, Counters
 
 if TYPE_CHECKING:
+    from bridge.embedding.config import EmbeddingConfig
     from bridge.interface.answer_shapes import Response
+    from bridge.reranking.config import RerankConfig
 
 log = logging.getLogger("server")
 
@@ -153,7 +155,7 @@ class RequestExecutor:
             raise JobError("WORKSPACE_MOVED", f"The workspace of this worker is no longer at {self.workspace.root}.")
 
     def _now_in_use(self) -> _InUse:
-        """The settings as the files are now, with a ``Reader``; a new ``Reader`` only if the embedder has changed.
+        """The settings as the files are now, with a ``Reader``; a new ``Reader`` only if a model has changed.
 
         Raises JobError: WORKSPACE_MOVED, WORKSPACE_NOT_TRUSTED, SETTING_INVALID.
         """
@@ -164,10 +166,19 @@ class RequestExecutor:
             stamp = None if in_use is None else _stamp(self.workspace, in_use.settings)
             if in_use is None or in_use.stamp != stamp:
                 settings = trust.settings_of(self.workspace)
-                same = in_use is not None and in_use.settings.embedding == settings.embedding
-                reader = in_use.reader if in_use and same else Reader(self.workspace, settings.embedding)
+                same = in_use is not None and _models(in_use.settings) == _models(settings)
+                reader = (
+                    in_use.reader
+                    if in_use is not None and same
+                    else Reader(self.workspace, settings.embedding, reranking=settings.reranking)
+                )
                 in_use = self._in_use = _InUse(settings, stamp, reader)
             return in_use
+
+
+def _models(settings: Settings) -> tuple[EmbeddingConfig, RerankConfig | None]:
+    """What a ``Reader`` is made for."""
+    return settings.embedding, settings.reranking
 
 
 def _considered(answer: Mapping[str, Any]) -> int | None:

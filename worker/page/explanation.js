@@ -26,21 +26,23 @@ export function Explanation({ hit, query, answer }) {
 
 function Parts({ hit, item, ranking }) {
   const { total, components } = item.score;
-  const { base, semantic_boost, recency } = components;
+  const { base, semantic_boost, rerank, recency } = components;
+  const sum = [base, semantic_boost, ...(rerank === undefined ? [] : [rerank])].map(score).join(" + ");
   const { semantic_score: relevance, status_multiplier: status } = hit;
   const blend = ranking.mode === "blend";
   return html`<div class="why" aria-label="Explanation">
     <div class="why-parts">
       <${Meter} label=${`words (at most ${ranking.weights.base})`} value=${base} text=${score(base)} tone="part" />
       <${Meter} label=${`+ meaning (at most ${ranking.weights.semantic_boost})`} value=${semantic_boost} text=${score(semantic_boost)} tone="part" />
+      ${rerank !== undefined && html`<${Meter} label=${`+ reranker (at most ${ranking.weights.rerank})`} value=${rerank} text=${score(rerank)} tone="part" />`}
       <${Meter} label="= relevance" value=${relevance} text=${score(relevance)} />
       <${Meter} label=${blend ? "and recency" : "× recency"} value=${recency} text=${score(recency)} tone="recency" />
       <${Meter} label="× status" value=${status} most=${HIGHEST_STATUS} text=${score(status)} tone="status" />
       <${Meter} label="= score" value=${total} text=${score(total)} tone="total" />
     </div>
     <p class="formula"><code>${blend
-      ? `(${ranking.alpha} × (${score(base)} + ${score(semantic_boost)}) + ${(1 - ranking.alpha).toFixed(2)} × ${score(recency)}) × ${score(status)} = ${score(total)}`
-      : `(${score(base)} + ${score(semantic_boost)}) × ${score(recency)} × ${score(status)} = ${score(total)}`}</code></p>
+      ? `(${ranking.alpha} × (${sum}) + ${(1 - ranking.alpha).toFixed(2)} × ${score(recency)}) × ${score(status)} = ${score(total)}`
+      : `(${sum}) × ${score(recency)} × ${score(status)} = ${score(total)}`}</code></p>
     <${Facts} facts=${[
       ["Place", item.retrieval.rank === null ? "not among the hits" : `${item.retrieval.rank}.`],
       ["Terms that match", item.matches.query_terms.length

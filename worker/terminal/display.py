@@ -117,11 +117,14 @@ def time_read(ranking: Envelope) -> list[str]:
 
 
 def explain(answer: Envelope) -> None:
-    """Print the parts of each score. Relevance has a part for words (base) and a part for meaning (semantic boost)."""
+    """Print the parts of each score. Relevance has a part for words (base), one for meaning (semantic boost), and one
+    of the reranker, if there is one."""
     rows = []
+    is_reranked = "reranker" in (answer["metadata"].get("ranking") or {})
     for item in answer["items"]:
         parts = item["score"]["components"]
-        numbers = (item["score"]["total"], parts["base"], parts["semantic_boost"], parts["recency"])
+        judged = [parts.get("rerank")] if is_reranked else []
+        numbers = (item["score"]["total"], parts["base"], parts["semantic_boost"], *judged, parts["recency"])
         rank = item["retrieval"]["rank"]
         rows.append(
             (
@@ -134,13 +137,16 @@ def explain(answer: Envelope) -> None:
                 " ".join(item["matches"]["query_terms"])[:40],
             )
         )
-    columns = ("memory", "rank", "score", "words", "meaning", "recency", "status ×", "kind", "title", "terms")
+    columns = (
+        *("memory", "rank", "score", "words", "meaning", *(["reranker"] if is_reranked else [])),
+        *("recency", "status ×", "kind", "title", "terms"),
+    )
     alike = all(item["score"]["components"]["kind_bonus"] == 0 for item in answer["items"])
     if rows:
         table(
             columns,
             rows,
-            right=columns[1:7],
+            right=columns[1:-3],
             wraps=("title", "terms"),
             optional_columns=("kind", *(["status ×"] if alike else []), "rank", "terms", "recency"),
             comfort=_TOPIC_WIDTH,
