@@ -108,10 +108,19 @@ def _broken_rules(value: Envelope) -> Iterator[str]:
         yield "the hits are not in the order of their scores, ties by status"
     # Without one half of the index, which a warning says, the floor is lower in proportion.
     is_whole = not any("rebuild --what index" in warning for warning in value["warnings"])
-    if is_whole and any(hit["semantic_score"] < ranking["relevance_floor"] for hit in hits):
+    if is_whole and any(_first_relevance(hit) < ranking["relevance_floor"] for hit in hits):
         yield "a semantic_score is below the floor"
+    if {"rerank_score" in hit for hit in hits} - {"reranker" in ranking}:
+        yield "a rerank_score is there without a reranker, or is missing"
     for place, hit in enumerate(hits):
         yield from (f"results[{place}]: {broken}" for broken in _broken_rules_of(hit, ranking))
+
+
+def _first_relevance(hit: Envelope) -> float:
+    """The relevance without the reranker's part, as the page about the contract says."""
+    if "rerank_score" not in hit:
+        return float(hit["semantic_score"])
+    return float(f"{0.6 * hit['vector_score'] + 0.4 * hit['lexical_score']:.10g}")
 
 
 def _is_sorted(hits: list[Envelope]) -> bool:

@@ -21,5 +21,5 @@ def answer_to(
     **arguments: Any,
 ) -> dict[str, Any]:
     """The envelope: of an error as well."""
-    reader = Reader(workspace, settings.embedding, lambda _: embedder)
+    reader = Reader(workspace, settings.embedding, lambda _: embedder, settings.reranking)
     return reader.answer(verb, with_settings(arguments, settings), now)

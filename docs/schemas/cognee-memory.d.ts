@@ -952,10 +952,15 @@ export interface ExplainedRanking {
   recency_floor: number;
   /** The weight of relevance in the blend. */
   alpha: number;
-  /** The lowest `semantic_score` of a hit. Unless requested: the default, or half of the best one if lower. */
+  /**
+   * The lowest `semantic_score` of a hit, without the reranker's part. Unless requested: the default, or half of
+   * the best one if lower.
+   */
   relevance_floor: number;
   /** Absent if the query names no time. Ages are measured from this period, and not from `as_of`. */
   time?: TimeUsed;
+  /** Absent if none is configured, or if it failed; then `warnings` says so. */
+  reranker?: RerankerUsed;
   /** The time at which ages were measured. */
   as_of: string;
   weights: ScoreWeights;
@@ -970,7 +975,7 @@ export interface ExplainedRetrieval {
 
 /** `total` is the score that retrieval gives for the same query and `as_of`, digit for digit. */
 export interface ExplainedScore {
-  /** (base + semantic_boost) * recency * (1 + kind_bonus), or the blend. Null without a query. */
+  /** (base + semantic_boost + rerank) * recency * (1 + kind_bonus), or the blend. Null without a query. */
   total: number | null;
   components: ScoreComponents;
 }
@@ -1162,7 +1167,7 @@ export interface FoundNode {
 
 /** What a check found. */
 export interface FoundTrouble {
-  code: "BACKLOG_LARGE" | "BACKUPS_LEFT" | "CHECK_FAILED" | "CHECK_NOT_MADE" | "CHILD_LARGE" | "CHILD_NOT_STARTING" | "CLOCK_OF_DISK" | "CLOCK_WAS_AHEAD" | "CLOCK_WRONG" | "COGNEE_VARIABLE_IGNORED" | "CONFIG_CLOSED" | "CONFIG_OPEN" | "COPIES_ALONE" | "DISK_LOW" | "DISK_READ_ONLY" | "DISK_TIGHT" | "EMBEDDINGS_MISSIZED" | "EMBEDDING_MISFIT" | "ENV_FILE_IGNORED" | "EVENTS_FAILED" | "FILES_TRACKED" | "FORGETTING_UNFINISHED" | "FORGOTTEN_HERE" | "GRAPH_BEHIND" | "GRAPH_CUT_OFF" | "GRAPH_DAMAGED" | "GRAPH_DEADLY" | "GRAPH_GONE" | "GRAPH_HOLDS_FORGOTTEN" | "GRAPH_HOLDS_MORE" | "GRAPH_LACKS" | "GRAPH_OF_OTHER_MODEL" | "GRAPH_ORPHANED" | "GRAPH_REFUSED" | "HEARTBEAT_DAMAGED" | "HEARTBEAT_FOREIGN" | "HEARTBEAT_LEFT" | "HTTP_PROBLEM" | "HTTP_SILENT" | "INBOX_NOT_TAKEN" | "INDEX_OF_OLDER_FORMAT" | "INODES_LOW" | "JOBS_FAILED" | "JOBS_FROM_ELSEWHERE" | "JOBS_REJECTED" | "JOBS_RETRYING" | "JOBS_WITHOUT_WORKER" | "LEAVING" | "LINKS_INSIDE" | "LLM_ABSENT" | "LLM_MISFIT" | "LLM_SET" | "LOCK_GONE" | "LOCK_UNSAFE" | "LOG_HAS_ERRORS" | "LOG_OF_STORE_LARGE" | "MEMORIES_INVALID" | "MODEL_ABSENT" | "MODEL_CHANGED" | "MODEL_FORMER" | "MODEL_WRONG" | "MOUNT_UNSAFE" | "MOUNT_UNSAFE_ALLOWED" | "MOUNT_WITHOUT_EVENTS" | "NAME_TAKEN" | "NOT_IGNORED" | "NOT_INSTALLED" | "OK" | "OLD_STORES" | "OPEN_FILES_FEW" | "OPEN_TO_OTHERS" | "ORPHANS" | "OTHER_OWNER" | "OUTBOX_INVALID" | "PACKAGE_MISSING" | "PACKAGE_OTHER_VERSION" | "PARTS_LEFT" | "PAUSED" | "PAUSED_FOR_LONG" | "PYTHON_UNSUPPORTED" | "QUEUE_FILE_DAMAGED" | "QUEUE_STUCK" | "RAM_LOW" | "RECORDS_DAMAGED" | "RECORDS_MANY" | "REDACTION_OFF" | "REQUESTS_NOT_OBEYED" | "SECRETS_STORED" | "SETTINGS_SET" | "SETTING_WRONG" | "SET_ASIDE" | "SOURCES_APART" | "SOURCES_MISSING" | "SQLITE_LACKING" | "STORE_CLOSED" | "STORE_DAMAGED" | "STORE_NOT_READ_WHOLE" | "STORE_OF_NEWER_FORMAT" | "STORE_OF_OLDER_FORMAT" | "SUCCESSOR_WAITS" | "TEST_JOBS_ON" | "TEXTS_STRAY" | "TOKEN_OPEN" | "VARIABLE_UNKNOWN" | "VECTORS_DAMAGED" | "VECTORS_DIFFER" | "VECTORS_LACKING" | "VECTORS_MISPLACED" | "WATCHES_FEW" | "WORDS_DAMAGED" | "WORDS_LACKING" | "WORKERS_MANY" | "WORKER_ABSENT" | "WORKER_DIED" | "WORKER_OF_OTHER_SETTINGS" | "WORKER_OF_OTHER_VERSION" | "WORKER_SILENT" | "WORKSPACE_ABSENT" | "WORKSPACE_CLOSED" | "WORKSPACE_FOREIGN" | "WORKSPACE_SHARED" | "WORKSPACE_UNUSED";
+  code: "BACKLOG_LARGE" | "BACKUPS_LEFT" | "CHECK_FAILED" | "CHECK_NOT_MADE" | "CHILD_LARGE" | "CHILD_NOT_STARTING" | "CLOCK_OF_DISK" | "CLOCK_WAS_AHEAD" | "CLOCK_WRONG" | "COGNEE_VARIABLE_IGNORED" | "CONFIG_CLOSED" | "CONFIG_OPEN" | "COPIES_ALONE" | "DISK_LOW" | "DISK_READ_ONLY" | "DISK_TIGHT" | "EMBEDDINGS_MISSIZED" | "EMBEDDING_MISFIT" | "ENV_FILE_IGNORED" | "EVENTS_FAILED" | "FILES_TRACKED" | "FORGETTING_UNFINISHED" | "FORGOTTEN_HERE" | "GRAPH_BEHIND" | "GRAPH_CUT_OFF" | "GRAPH_DAMAGED" | "GRAPH_DEADLY" | "GRAPH_GONE" | "GRAPH_HOLDS_FORGOTTEN" | "GRAPH_HOLDS_MORE" | "GRAPH_LACKS" | "GRAPH_OF_OTHER_MODEL" | "GRAPH_ORPHANED" | "GRAPH_REFUSED" | "HEARTBEAT_DAMAGED" | "HEARTBEAT_FOREIGN" | "HEARTBEAT_LEFT" | "HTTP_PROBLEM" | "HTTP_SILENT" | "INBOX_NOT_TAKEN" | "INDEX_OF_OLDER_FORMAT" | "INODES_LOW" | "JOBS_FAILED" | "JOBS_FROM_ELSEWHERE" | "JOBS_REJECTED" | "JOBS_RETRYING" | "JOBS_WITHOUT_WORKER" | "LEAVING" | "LINKS_INSIDE" | "LLM_ABSENT" | "LLM_MISFIT" | "LLM_SET" | "LOCK_GONE" | "LOCK_UNSAFE" | "LOG_HAS_ERRORS" | "LOG_OF_STORE_LARGE" | "MEMORIES_INVALID" | "MODEL_ABSENT" | "MODEL_CHANGED" | "MODEL_FORMER" | "MODEL_WRONG" | "MOUNT_UNSAFE" | "MOUNT_UNSAFE_ALLOWED" | "MOUNT_WITHOUT_EVENTS" | "NAME_TAKEN" | "NOT_IGNORED" | "NOT_INSTALLED" | "OK" | "OLD_STORES" | "OPEN_FILES_FEW" | "OPEN_TO_OTHERS" | "ORPHANS" | "OTHER_OWNER" | "OUTBOX_INVALID" | "PACKAGE_MISSING" | "PACKAGE_OTHER_VERSION" | "PARTS_LEFT" | "PAUSED" | "PAUSED_FOR_LONG" | "PYTHON_UNSUPPORTED" | "QUEUE_FILE_DAMAGED" | "QUEUE_STUCK" | "RAM_LOW" | "RECORDS_DAMAGED" | "RECORDS_MANY" | "REDACTION_OFF" | "REQUESTS_NOT_OBEYED" | "RERANKER_BROKEN" | "SECRETS_STORED" | "SETTINGS_SET" | "SETTING_WRONG" | "SET_ASIDE" | "SOURCES_APART" | "SOURCES_MISSING" | "SQLITE_LACKING" | "STORE_CLOSED" | "STORE_DAMAGED" | "STORE_NOT_READ_WHOLE" | "STORE_OF_NEWER_FORMAT" | "STORE_OF_OLDER_FORMAT" | "SUCCESSOR_WAITS" | "TEST_JOBS_ON" | "TEXTS_STRAY" | "TOKEN_OPEN" | "VARIABLE_UNKNOWN" | "VECTORS_DAMAGED" | "VECTORS_DIFFER" | "VECTORS_LACKING" | "VECTORS_MISPLACED" | "WATCHES_FEW" | "WORDS_DAMAGED" | "WORDS_LACKING" | "WORKERS_MANY" | "WORKER_ABSENT" | "WORKER_DIED" | "WORKER_OF_OTHER_SETTINGS" | "WORKER_OF_OTHER_VERSION" | "WORKER_SILENT" | "WORKSPACE_ABSENT" | "WORKSPACE_CLOSED" | "WORKSPACE_FOREIGN" | "WORKSPACE_SHARED" | "WORKSPACE_UNUSED";
   level: "ok" | "note" | "warning" | "error";
   /** What it is about. */
   group: "machine" | "installation" | "settings" | "workspace" | "worker" | "queue" | "memory" | "graph" | "model";
@@ -1720,10 +1725,15 @@ export interface RankingUsed {
   recency_floor: number;
   /** The weight of relevance in the blend. */
   alpha: number;
-  /** The lowest `semantic_score` of a hit. Unless requested: the default, or half of the best one if lower. */
+  /**
+   * The lowest `semantic_score` of a hit, without the reranker's part. Unless requested: the default, or half of
+   * the best one if lower.
+   */
   relevance_floor: number;
   /** Absent if the query names no time. Ages are measured from this period, and not from `as_of`. */
   time?: TimeUsed;
+  /** Absent if none is configured, or if it failed; then `warnings` says so. */
+  reranker?: RerankerUsed;
 }
 
 /** Rebuilds derived data. */
@@ -1845,6 +1855,14 @@ export interface RejectionReason {
   cut_from: number | null;
 }
 
+/** The model that judged the first hits again. */
+export interface RerankerUsed {
+  /** `local:` and its folder, or `endpoint:` and its name. */
+  model: string;
+  /** The number of first hits that are judged; more if more results are requested. */
+  hits: number;
+}
+
 /** Undoes a compaction. */
 export interface RestorePayload {
   decision_record_id: string;
@@ -1907,6 +1925,8 @@ export interface RetrievalHit {
   /** Alias of `recency_multiplier`. */
   recency_score: number;
   status_multiplier: number;
+  /** The reranker's judgement, which is then half of semantic_score. Absent without a reranker. */
+  rerank_score?: number;
   memory_id: string;
   memory_number: number;
   memory_type: MemoryType;
@@ -1977,12 +1997,18 @@ export interface ScoreComponents {
   kind_bonus: number;
   /** The part of meaning in semantic_score: weight * vector_score. */
   semantic_boost: number | null;
+  /** The reranker's part in semantic_score: weight * rerank_score. Absent if no reranker judged the memory. */
+  rerank?: number;
 }
 
-/** The weights in semantic_score: that of the lexical score, and that of the vector score. */
+/**
+ * The weights in semantic_score: of the lexical score, of the vector score, and of the reranker's, if there is
+ * one.
+ */
 export interface ScoreWeights {
   base: number;
   semantic_boost: number;
+  rerank?: number;
 }
 
 /** The token, for a browser that has sent a ticket. */

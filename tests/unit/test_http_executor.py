@@ -26,8 +26,8 @@ class FakeReader:
     problem = False
     held: threading.Event | None = None
 
-    def __init__(self, workspace: Workspace, embedding: Any) -> None:
-        self.embedding = embedding
+    def __init__(self, workspace: Workspace, embedding: Any, *, reranking: Any = None) -> None:
+        self.embedding, self.reranking = embedding, reranking
 
     def answer(self, verb: str, arguments: dict[str, Any], now: datetime) -> dict[str, Any]:
         if self.held is not None:

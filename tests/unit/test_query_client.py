@@ -332,7 +332,7 @@ def test_those_who_ask_first_all_at_once_share_one_reader(tmp_path: Path, monkey
     both = threading.Barrier(2)
 
     class Slow:
-        def __init__(self, *arguments: object) -> None:
+        def __init__(self, *arguments: object, **more: object) -> None:
             made.append(self)
             with contextlib.suppress(threading.BrokenBarrierError):
                 both.wait(0.5)  # for another one who is making a second
