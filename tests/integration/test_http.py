@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import cross_encoder
 import psutil
 import pytest
 from contract import checked
@@ -232,6 +233,37 @@ def test_what_the_worker_was_started_with_does_not_reach_the_answer(
         through = query_client.from_worker("retrieve", place.workspace, load(), with_settings(arguments, load()))
         monkeypatch.setenv("COGNEE_MEMORY_HTTP", "false")
         assert query_client.ask_for("retrieve", str(place.workspace.root), arguments) == through
+
+
+@pytest.mark.usefixtures("patient")
+def test_with_a_reranker_the_bytes_are_the_same_with_and_without_the_worker(
+    model_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = cross_encoder.make(tmp_path / "model", ["users lost their session overnight, the token of a user"])
+    place = Served(tmp_path, model_cache, COGNEE_MEMORY_RERANK_MODEL=str(folder))
+    for name, value in place.environment.items():
+        monkeypatch.setenv(name, value)
+    asked: list[tuple[Verb, dict[str, Any]]] = [
+        ("retrieve", {"query": "session of a user", "as_of": NOW, "relevance_floor": 0}),
+        ("context", {"query": "session of a user", "as_of": NOW}),
+        ("explain", {"query": "session", "as_of": NOW, "limit": 2, "ids": [4, 1], "include_pack_context": True}),
+    ]
+    with place.worker():
+        place.warm()
+        for verb, arguments in asked:
+            through = place.through_worker(verb, **with_settings(arguments, load()))
+            with monkeypatch.context() as alone:
+                alone.setenv("COGNEE_MEMORY_HTTP", "false")
+                ourselves = query_client.ask_for(verb, str(place.workspace.root), arguments)
+            assert checked(ourselves, verb)["success"] is True
+            assert through == ourselves
+            assert b'"rerank' in ourselves
+            in_another_process = place.python(
+                "-c",
+                "import sys; from bridge.search.query_client import ask_for;"
+                f"sys.stdout.buffer.write(ask_for({verb!r}, {str(place.workspace.root)!r}, {arguments!r}))",
+            )
+            assert in_another_process.stdout.encode() == ourselves
 
 
 COMMANDS = [

@@ -199,7 +199,10 @@ def test_the_command_and_the_script_have_their_own_default_preset(place: Place) 
 
 # --- the process ---
 
-FORBIDDEN = ("cognee", "lancedb", "litellm", "huey", "watchdog", "pydantic_settings", "torch", "ladybug", "fastembed")
+FORBIDDEN = (
+    "cognee", "lancedb", "litellm", "huey", "watchdog", "pydantic_settings", "torch", "ladybug", "fastembed",
+    "bridge.reranking", "bridge.search.second_stage",
+)  # fmt: skip
 LOADED = f"print([name for name in {FORBIDDEN!r} if name in sys.modules])"
 
 

@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import cross_encoder
 import pytest
 from fake_graph import WithFakeGraph
 from harness import PATIENCE
@@ -41,12 +42,13 @@ from worker.doctor import (
     installation as doctor_installation,
     machine as doctor_machine,
     queue as doctor_queue,
+    settings as doctor_settings,
     stores as doctor_stores,
     worker as doctor_worker,
     workspace as doctor_workspace,
 )
 from worker.doctor.examination import Report, examine
-from worker.doctor.setting_sources import survey
+from worker.doctor.setting_sources import IneffectiveSettings, survey
 from worker.processes import Process
 from worker.terminal import doctor_view
 from worker.version import VERSION
@@ -337,6 +339,21 @@ def test_what_of_the_settings_has_no_effect_is_named_without_a_value(tmp_path: P
     assert said.apart == ("LLM_ENDPOINT",)
     assert said.cognees == ("SYSTEM_ROOT_DIRECTORY",)
     assert "sk-" not in repr(said)
+
+
+def test_a_reranker_that_does_not_work_is_a_finding_and_one_that_works_is_none(tmp_path: Path) -> None:
+    def found(**other: Any) -> list[str]:
+        state = doctor_settings.SettingsState(Settings(**other), IneffectiveSettings((), (), (), ()), None)
+        return [f"{each.code} {each.message}" for each in doctor_settings.reranker(state)]
+
+    assert found() == []
+    (missing,) = found(rerank_model=str(tmp_path))
+    assert missing.startswith("RERANKER_BROKEN ")
+    assert "There is no model.onnx" in missing
+    (unreachable,) = found(rerank_model="m", rerank_endpoint="http://127.0.0.1:1/", rerank_api_key="sk-rerank")
+    assert "cannot be reached" in unreachable
+    assert "sk-rerank" not in unreachable
+    assert found(rerank_model=str(cross_encoder.make(tmp_path / "model", ["ready"]))) == []
 
 
 # --- the whole look ---

@@ -225,3 +225,19 @@ def test_a_server_whose_workspace_is_gone_or_another_one_does_not_answer(made: M
     root.rename(root.with_name("other"))
     former.rename(root)
     assert made.ask(query="x")["success"]
+
+
+def test_another_reranker_is_asked_from_the_next_question_on(made: Made) -> None:
+    def reader() -> Any:
+        made.ask(query="x")
+        assert made.answers._in_use is not None
+        return made.answers._in_use.reader
+
+    made.ask(query="x")
+    before = reader()
+    made.config.write_text('rerank_model = "/models/minilm"\n')
+    after = reader()
+    assert (before.reranking, after.reranking.identity) == (None, "local:/models/minilm")
+    assert reader() is after
+    made.config.write_text('rerank_model = "/models/minilm"\nrerank_hits = 5\n')
+    assert reader().reranking.hits == 5

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 from harness import PATIENCE, until
 
 from bridge import retrieve as script, trust
+from bridge.reranking.reranker import RerankError
 from bridge.search import query_client, reader
 from bridge.settings import Settings, load
 from jobs.layout import Workspace
@@ -362,3 +364,48 @@ def test_what_nobody_expected_is_an_answer_too(
     monkeypatch.setattr(trust, "settings_of", breaks)
     assert json.loads(query_client.ask_for("retrieve", str(tmp_path), {"query": "x"}))["error_code"] == "INTERNAL"
     assert "must not be shown" not in capsys.readouterr().err
+
+
+# --- a reranker ---
+
+USED = {"model": "local:/models/minilm", "hits": 20}
+
+
+def answered(used: dict[str, Any] | None, *warnings: str, **other: Any) -> bytes:
+    ranking = {} if used is None else {"reranker": used}
+    return ok(json.dumps({"success": True, "ranking": ranking, "warnings": warnings, **other}).encode() + b"\n")
+
+
+@pytest.mark.parametrize(
+    ("used", "is_taken"),
+    [(USED, True), (None, False), (USED | {"hits": 5}, False), (USED | {"model": "local:/other"}, False)],
+)
+def test_only_an_answer_with_our_own_reranker_is_passed_on(
+    worker: FakeWorker, used: dict[str, Any] | None, is_taken: bool
+) -> None:
+    worker.settings = replace(worker.settings, rerank_model="/models/minilm")
+    worker.respond = lambda connection: connection.sendall(answered(used))
+    assert (worker.ask() is not None) is is_taken
+
+
+def test_without_a_reranker_no_answer_of_one_is_passed_on(worker: FakeWorker) -> None:
+    failed = RerankError("It failed.", "Repair it.").warning
+    for answer, is_taken in ((answered(USED), False), (answered(None, failed), False), (answered(None, "other"), True)):
+        worker.respond = lambda connection, answer=answer: connection.sendall(answer)
+        assert (worker.ask() is not None) is is_taken
+
+
+def test_an_explanation_without_a_query_needs_no_reranker(worker: FakeWorker) -> None:
+    worker.settings = replace(worker.settings, rerank_model="/models/minilm")
+    for query, is_taken in ((None, True), ("x", False)):
+        about = {"query": query, "ranking": {}, "warnings": []}
+        answer = ok(json.dumps({"success": True, "metadata": about}).encode() + b"\n")
+        worker.respond = lambda connection, answer=answer: connection.sendall(answer)
+        assert (worker.ask() is not None) is is_taken
+
+
+def test_a_reranker_behind_an_endpoint_is_asked_once(worker: FakeWorker) -> None:
+    worker.settings = replace(worker.settings, rerank_model="judge", rerank_endpoint="http://judge.example/")
+    worker.respond = lambda connection: connection.sendall(answered({"model": "endpoint:judge", "hits": 20}))
+    assert worker.ask() is None
+    assert worker.requests == []

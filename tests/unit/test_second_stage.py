@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -113,17 +111,9 @@ def test_the_reranker_changes_the_order(shelf: Shelf, server: RerankServer) -> N
     assert {hit["rerank_score"] for hit in others[1:]} == {0.0}
 
 
-def test_without_a_reranker_nothing_of_it_is_in_an_answer_or_loaded(shelf: Shelf) -> None:
+def test_without_a_reranker_nothing_of_it_is_in_an_answer(shelf: Shelf) -> None:
     for answer in (shelf.retrieve(QUERY), shelf.explain(query=QUERY, include_pack_context=True), shelf.context(QUERY)):
         assert '"rerank' not in json.dumps(answer)
-    code = f"""
-import sys
-from bridge.retrieve import respond
-assert respond({str(shelf.workspace.root)!r}, {{"query": "queue"}})["error_code"] == "EMBEDDER_MISMATCH"
-print([name for name in sys.modules if "rerank" in name or name.endswith("second_stage")])
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
 
 
 # --- which memories are judged ---

@@ -191,6 +191,9 @@ EMBEDDING_API_KEY=their-key
 LLM_ENDPOINT=https://elsewhere.example
 LLM_API_KEY=their-key
 COGNEE_MEMORY_TEST_JOBS=1
+COGNEE_MEMORY_RERANK_MODEL=/elsewhere
+COGNEE_MEMORY_RERANK_ENDPOINT=https://elsewhere.example
+COGNEE_MEMORY_RERANK_API_KEY=their-key
 COGNEE_MEMORY_CONFIG_DIR=/elsewhere
 COGNEE_MEMORY_CACHE_DIR=/elsewhere
 """
@@ -212,6 +215,7 @@ def test_a_trusted_workspace_may_set_providers_and_keys_but_not_where_things_lie
         "their-key",
     )
     assert (found.config_dir, found.cache_dir, found.test_jobs) == (sources.config, None, False)
+    assert (found.rerank_model, found.rerank_endpoint, found.reranking) == (None, None, None)
 
 
 def test_a_value_of_the_workspace_is_taken_literally(sources: Sources) -> None:
@@ -316,3 +320,29 @@ def test_the_embedding_settings_become_one_configuration() -> None:
     assert (config.provider, config.model, config.dimensions, config.api_key, config.endpoint) == (
         "openai", "m", 8, "k", "",
     )  # fmt: skip
+
+
+# --- the reranker ---
+
+
+def test_a_reranker_is_in_a_folder_of_the_user_or_behind_an_endpoint(sources: Sources, monkeypatch: Any) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv("USERPROFILE", "/home/me")
+    assert sources.load().reranking is None
+    sources.toml('rerank_model = "~/minilm"\nrerank_hits = 30')
+    local = sources.load().reranking
+    assert local is not None
+    assert (local.is_local, local.hits) == (True, 30)
+    assert Path(local.model) == Path("/home/me/minilm")
+    sources.toml('rerank_model = "~/judge"\nrerank_endpoint = "https://judge.example/rerank"\nrerank_api_key = "k-1"')
+    remote = sources.load().reranking
+    assert remote is not None
+    assert (remote.is_local, remote.model, remote.api_key) == (False, "~/judge", "k-1")
+    assert "k-1" not in repr(sources.load())
+
+
+def test_the_rerankers_key_never_meets_an_endpoint_from_another_source(sources: Sources) -> None:
+    sources.toml('rerank_model = "judge"\nrerank_api_key = "k-1"')
+    sources.environment["COGNEE_MEMORY_RERANK_ENDPOINT"] = "https://elsewhere.example"
+    found = sources.load()
+    assert (found.rerank_endpoint, found.rerank_api_key) == ("https://elsewhere.example", None)

@@ -160,6 +160,19 @@ def test_an_explanation_keeps_the_parts_that_differ(on_screen: Callable[..., str
     assert "status ×" in heads(on_screen(lambda: display.explain(explained(0.4)), width))
 
 
+@pytest.mark.parametrize("width", [80, 160])
+def test_an_explanation_has_the_rerankers_part_where_there_is_a_reranker(
+    on_screen: Callable[..., str], width: int
+) -> None:
+    answer = explained(1.0)
+    assert "reranker" not in heads(on_screen(lambda: display.explain(answer), width))
+    answer["metadata"]["ranking"] = {"reranker": {"model": "local:/m", "hits": 20}}
+    answer["items"][0]["score"]["components"]["rerank"] = 0.321
+    shown = on_screen(lambda: display.explain(answer), width)
+    assert {"words", "meaning", "reranker"} <= set(heads(shown))
+    assert "0.321" in shown
+
+
 def test_a_memory_is_shown_without_what_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     fields = {"memory_number": 60, "memory_id": "id", "status": "Active", "topic_id": "loans", "plan_id": None,
               "hidden": False, "migrated_from": None, "migrated_to": [], "sources": []}  # fmt: skip
