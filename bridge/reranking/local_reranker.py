@@ -135,7 +135,7 @@ def _session(graph: Path) -> Any:
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4  # errors are raised too
-    # Fused operators repay their cost within the first question. The arena would keep the memory of the longest pair.
+    # Exported graphs consist of unfused operators. The arena would keep the memory of the longest pair.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
     options.enable_cpu_mem_arena = False
     options.intra_op_num_threads = options.inter_op_num_threads = 1  # the pairs are in parallel

