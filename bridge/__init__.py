@@ -12,6 +12,7 @@ the modules and packages of the memory:
 ``text``: a memory as text, and what is embedded and indexed of it.
 ``privacy``: secrets, keys and texts kept out of what is stored, shown or logged.
 ``embedding``: the local and the remote embedders.
+``reranking``: an optional model that judges the first hits of a question again.
 ``store``: memory.db, with its full-text index and vector files.
 ``datapoints``: the node models of the knowledge graph.
 ``graph``: the knowledge graph in cognee, and the delivery of the outbox to it.

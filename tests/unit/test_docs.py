@@ -80,7 +80,7 @@ JSON_BLOCKS = [
 ]
 PROGRAMS = {
     *("cd", "cp", "curl", "git", "loginctl", "mkdir", "node", "npx", "ssh", "systemctl", "umask"),
-    *(".", "claude", "cognee-memory", "make", "pip", "python", "python3"),
+    *(".", "claude", "cognee-memory", "make", "optimum-cli", "pip", "python", "python3"),
 }  # fmt: skip
 
 

@@ -490,10 +490,11 @@ def test_a_real_answer_is_as_the_schema_says(workspace: Workspace, stores: Store
     found = answer_to(workspace, Words(), NOON, settings, query="uploader retry", max_results=9)
     assert problems("retrieval-response", found) == []
     assert known(answer_shapes.RetrievalSuccess) == required(answer_shapes.RetrievalSuccess) == set(found)
-    assert known(answer_shapes.RankingUsed) - {"time"} == required(answer_shapes.RankingUsed) == set(found["ranking"])
+    optional = {"time", "reranker"}
+    assert known(answer_shapes.RankingUsed) - optional == required(answer_shapes.RankingUsed) == set(found["ranking"])
     timed = answer_to(workspace, Words(), NOON, settings, query="uploader retry in March")
     assert problems("retrieval-response", timed) == []
-    assert known(answer_shapes.RankingUsed) == set(timed["ranking"])
+    assert known(answer_shapes.RankingUsed) - {"reranker"} == set(timed["ranking"])
     assert known(answer_shapes.TimeUsed) == required(answer_shapes.TimeUsed) == set(timed["ranking"]["time"])
     assert {hit["memory_type"] for hit in found["results"]} == {"summary", "decision_record", "legacy"}
 
@@ -513,7 +514,7 @@ def test_a_hit_of_each_kind_has_its_fields(memory: Memory) -> None:
     found = hits.hit(memory, ranking.factors(memory, ranking.relevance(1, 1, 1), asked.ranking), "text", 1)
     more = {"legacy": set(), "summary": STRUCTURED, "decision_record": STRUCTURED | {"compaction_source"}}
     assert set(found) == required(answer_shapes.RetrievalHit) | more[memory.kind]
-    every = required(answer_shapes.RetrievalHit) | STRUCTURED | {"compaction_source", "best_passages"}
+    every = required(answer_shapes.RetrievalHit) | STRUCTURED | {"compaction_source", "best_passages", "rerank_score"}
     assert known(answer_shapes.RetrievalHit) == every
 
 
