@@ -1,0 +1,20 @@
+import js from "@eslint/js";
+import prettier from "eslint-config-prettier";
+import tseslint from "typescript-eslint";
+
+export default tseslint.config(
+  { ignores: ["dist", "node_modules"] },
+  js.configs.recommended,
+  ...tseslint.configs.strictTypeChecked,
+  { languageOptions: { parserOptions: { projectService: { allowDefaultProject: ["*.mjs", "*.ts"] } } } },
+  {
+    rules: {
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+    },
+  },
+  { files: ["*.mjs"], ...tseslint.configs.disableTypeChecked },
+  { files: ["*.mjs"], languageOptions: { globals: { console: "readonly", process: "readonly", URL: "readonly" } } },
+  prettier,
+);

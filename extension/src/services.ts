@@ -1,0 +1,125 @@
+/** What every part of the extension needs: the folders' memories, the settings, the log. Made once, at activation. */
+
+import * as vscode from "vscode";
+import { describe, isAbort, MemoryError } from "./core/error";
+import { Memory } from "./core/memory";
+import type { Program } from "./core/program";
+import { readSettings, type Settings } from "./core/settings";
+
+export const SECTION = "cogneeMemory";
+
+/** Finds the program, and offers to set it up. */
+export interface Programs {
+  /** Throws MemoryError PROGRAM_NOT_FOUND or PROGRAM_TOO_OLD. */
+  find(): Promise<Program>;
+}
+
+export class Services {
+  private readonly memories = new Map<string, Memory>();
+
+  constructor(
+    readonly context: vscode.ExtensionContext,
+    readonly log: vscode.LogOutputChannel,
+    readonly programs: Programs,
+  ) {}
+
+  settings(): Settings {
+    const section = vscode.workspace.getConfiguration(SECTION);
+    const { settings, warnings } = readSettings((name) => section.get(name));
+    for (const warning of warnings) this.log.warn(warning);
+    return settings;
+  }
+
+  /** The folders of the window that can have a memory: on this machine's disk. */
+  folders(): readonly vscode.WorkspaceFolder[] {
+    return (vscode.workspace.workspaceFolders ?? []).filter((folder) => folder.uri.scheme === "file");
+  }
+
+  memoryOf(folder: vscode.WorkspaceFolder): Memory {
+    const path = folder.uri.fsPath;
+    let memory = this.memories.get(path);
+    if (memory === undefined) {
+      memory = new Memory(path, () => this.programs.find());
+      this.memories.set(path, memory);
+    }
+    return memory;
+  }
+
+  /**
+   * The folder that a command means: that of the active editor, the only one, or the one that the user picks.
+   * Undefined if the user picks none. Throws MemoryError NO_FOLDER, NOT_TRUSTED.
+   */
+  async folder(): Promise<vscode.WorkspaceFolder | undefined> {
+    if (!vscode.workspace.isTrusted) {
+      throw new MemoryError(
+        "NOT_TRUSTED",
+        vscode.l10n.t("This workspace is in Restricted Mode, so its memory is not used."),
+        vscode.l10n.t("Trust the workspace first: “Workspaces: Manage Workspace Trust”."),
+      );
+    }
+    const folders = this.folders();
+    const active = vscode.window.activeTextEditor?.document.uri;
+    const ofEditor = active && vscode.workspace.getWorkspaceFolder(active);
+    if (ofEditor !== undefined && folders.includes(ofEditor)) return ofEditor;
+    if (folders.length <= 1) {
+      if (folders[0] !== undefined) return folders[0];
+      throw new MemoryError(
+        "NO_FOLDER",
+        vscode.l10n.t("No folder is open, and a memory belongs to a folder."),
+        vscode.l10n.t("Open a folder first."),
+      );
+    }
+    const picked = await vscode.window.showQuickPick(
+      folders.map((folder) => ({ label: folder.name, description: folder.uri.fsPath, folder })),
+      { placeHolder: vscode.l10n.t("Whose memory?") },
+    );
+    return picked?.folder;
+  }
+
+  /** Registers a command whose errors are shown with their remedy, and logged. */
+  command(name: string, handler: (...args: never[]) => unknown): vscode.Disposable {
+    return vscode.commands.registerCommand(name, async (...args: unknown[]) => {
+      try {
+        return await handler(...(args as never[]));
+      } catch (error) {
+        await this.show(error);
+        return undefined;
+      }
+    });
+  }
+
+  /** Shows an error and the buttons that help with it. */
+  async show(error: unknown): Promise<void> {
+    if (isAbort(error)) return;
+    this.log.error(describe(error));
+    const code = error instanceof MemoryError ? error.code : "";
+    const remedy = REMEDIES[code];
+    const chosen = await vscode.window.showErrorMessage(
+      describe(error),
+      ...(remedy === undefined ? [] : [remedy.title()]),
+      vscode.l10n.t("Show Log"),
+    );
+    if (chosen === undefined) return;
+    if (remedy !== undefined && chosen === remedy.title()) await vscode.commands.executeCommand(remedy.command);
+    else this.log.show();
+  }
+}
+
+/** Commands that mend the cause of an error. */
+const REMEDIES: Readonly<Record<string, { readonly title: () => string; readonly command: string }>> = {
+  PROGRAM_NOT_FOUND: { title: () => vscode.l10n.t("Set Up"), command: "cognee.setUp" },
+  PROGRAM_TOO_OLD: { title: () => vscode.l10n.t("Set Up"), command: "cognee.setUp" },
+  MODEL_MISSING: { title: () => vscode.l10n.t("Set Up"), command: "cognee.setUp" },
+  WORKSPACE_NOT_TRUSTED: { title: () => vscode.l10n.t("Trust This Memory…"), command: "cognee.trust" },
+  NOT_TRUSTED: { title: () => vscode.l10n.t("Manage Trust"), command: "workbench.trust.manage" },
+  WORKER_START_FAILED: { title: () => vscode.l10n.t("Check Health"), command: "cognee.checkHealth" },
+  WORKER_NOT_RUNNING: { title: () => vscode.l10n.t("Check Health"), command: "cognee.checkHealth" },
+};
+
+/** An AbortSignal that follows VS Code's cancellation token. */
+export function signalOf(token: vscode.CancellationToken): AbortSignal {
+  const controller = new AbortController();
+  if (token.isCancellationRequested) controller.abort();
+  token.onCancellationRequested(() => controller.abort());
+  return controller.signal;
+}
