@@ -40,7 +40,7 @@ export function ended<K extends Kind>(workspace: string, jobId: string, signal: 
         const record = readRecord<K>(workspace, jobId);
         if (record !== null && record.success !== null) finish(() => resolve(record));
       } catch (error) {
-        finish(() => reject(error));
+        finish(() => reject(asError(error)));
       }
     };
     const timer = setInterval(look, LOOK_AGAIN_MS);
