@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, get_args
 Preset = Literal["contract", "long-lived"]
 RankingMode = Literal["product", "blend"]
 Legacy = Literal["mixed", "append"]
+TimePhraseUse = Literal["prefer", "filter", "off"]
 Kind = Literal["text", "choice", "status", "topic", "time", "flag", "number", "whole", "ids"]
 
 PRESETS: dict[Preset, tuple[float, float]] = {"contract": (7.0, 0.0), "long-lived": (90.0, 0.85)}
@@ -83,6 +84,10 @@ ARGUMENTS = {
     "plan_id": Argument("text", "ID", "only this plan; 014, plan-014 and 014-some-title are the same"),
     "since": Argument("time", "TIME", "only memories from this time on"),
     "until": Argument("time", "TIME", "only memories from before this time"),
+    "time_phrase": _choice(
+        TimePhraseUse, "a time in the query, such as \"last week\": prefer its memories, only these, or ignore it",
+        "prefer", "time_phrase",
+    ),
     "recency_floor": Argument(
         "number", "SHARE", "minimum recency_multiplier, {range} (default: the preset's)",
         (0, 1), setting="recency_floor",

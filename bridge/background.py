@@ -27,6 +27,11 @@ class Background(Generic[T]):
             self._error = error
 
     @property
+    def has_ended(self) -> bool:
+        """Whether the computation has ended, so that ``result`` does not wait."""
+        return not self._thread.is_alive()
+
+    @property
     def has_failed(self) -> bool:
         """Whether the computation has failed and its error was not raised yet."""
         return self._error is not None

@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args, get_type_hints
 from jobs.errors import JobError
 from jobs.layout import expand_home
 
-from .argument_table import ARGUMENTS, Preset, RankingMode
+from .argument_table import ARGUMENTS, Preset, RankingMode, TimePhraseUse
 from .embedding.config import EmbeddingConfig
 from .privacy import masking
 
@@ -116,6 +116,11 @@ class Settings:
     )
     recency_floor: float | None = _setting(
         None, f"Minimum recency_multiplier, {ARGUMENTS['recency_floor'].shown_range}.", workspace=True
+    )
+    time_phrase: TimePhraseUse = _setting(
+        ARGUMENTS["time_phrase"].default,
+        'A time in the query, such as "last week": prefer its memories, filter, or off.',
+        workspace=True,
     )
     alpha: float = _setting(
         ARGUMENTS["alpha"].default,

@@ -437,6 +437,10 @@ DIAGNOSTICS: dict[str, Diagnostic] = _table(
         "Configure the former model again, or embed all texts again: cognee-memory rebuild --what index.",
     ),
     Diagnostic(
+        "MODEL_FORMER", _D, "note", "The memories were embedded by an earlier version, and are embedded again.",
+        "Nothing: the worker does it after its next job. Until then, queries use the earlier embeddings.",
+    ),
+    Diagnostic(
         "VECTORS_LACKING", _D, "error", "The vector files are missing, or shorter than memory.db says.",
         "Rebuild them, without embedding again: cognee-memory rebuild --what index.",
     ),

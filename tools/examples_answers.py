@@ -14,6 +14,7 @@ from bridge.interface.answer_shapes import ContextSuccess, ExplainSuccess, Retri
 from bridge.memory import Content, Memory, Metadata, References, TimeScope
 from bridge.search import context, explanation, hits, question, ranking, retrieval
 from bridge.search.explain_request import parse, problem
+from bridge.search.known_memories import KnownMemory
 from bridge.search.snapshot import Snapshot
 from bridge.text.template import render, render_record
 from jobs.layout import Workspace
@@ -99,7 +100,7 @@ def scored(asked: question.Question) -> list[tuple[Memory, ranking.Factors]]:
 def retrieval_mixed() -> RetrievalSuccess:
     """An answer with one hit of each kind."""
     asked = question.parse_question(QUESTION, NOON)
-    packed = hits.pack(scored(asked), hits.summary_text, EstimatedTokenCounter().count, asked.max_tokens)
+    packed = hits.pack(scored(asked), KnownMemory, EstimatedTokenCounter().count, asked.max_tokens)
     return retrieval._answer(asked, found(asked), packed, EstimatedTokenCounter.name)
 
 
@@ -133,7 +134,10 @@ def explain_mixed() -> ExplainSuccess:
         for rank, (memory, factors) in enumerate(scored(asked.question), 1)
     ]
     terms = {42: ["upload", "retry"]}
-    items = [explanation._item(asked, subject, terms, block_of(asked.question)) for subject in subjects]
+    items = [
+        explanation._item(asked, asked.question.ranking, subject, terms, block_of(asked.question))
+        for subject in subjects
+    ]
     missing = problem("ids", "there is no memory 99", "NOT_FOUND")
     return explanation._answer(asked, items, [99], [missing], [], asked.question.relevance_floor)
 

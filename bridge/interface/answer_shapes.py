@@ -107,6 +107,19 @@ class RetrievalHit(AnyHit):
     """The ids of the memories that a decision record merged. Absent in all other hits."""
 
 
+class TimeUsed(TypedDict):
+    """The time that the query names, and what it did."""
+
+    phrase: str
+    """Its words in the query."""
+    since: Moment | None
+    """Where the period begins; null if it is open."""
+    until: Moment | None
+    """Where it ends, exclusive; null if it is open."""
+    used: Literal["preference", "filter", "newest", "oldest", "nothing"]
+    """``newest`` and ``oldest``: near the newest or oldest memory that fits well. ``nothing``: it has no date."""
+
+
 class RankingUsed(TypedDict):
     """How the hits were ranked, after clamping."""
 
@@ -118,6 +131,8 @@ class RankingUsed(TypedDict):
     """The weight of relevance in the blend."""
     relevance_floor: Share
     """The lowest ``semantic_score`` of a hit. Unless requested: the default, or half of the best one if lower."""
+    time: NotRequired[TimeUsed]
+    """Absent if the query names no time. Ages are measured from this period, and not from ``as_of``."""
 
 
 class RetrievalSuccess(Success):

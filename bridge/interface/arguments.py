@@ -131,7 +131,7 @@ def add_workspace(parser: argparse._ActionsContainer, **options: Any) -> None:
 # The options of a question, in the order of the help. ``query`` is added separately.
 _QUESTION_GROUPS = {
     "limits": ("max_results", "max_tokens"),
-    "filters": ("status", "topic_id", "plan_id", "since", "until", "include_superseded"),
+    "filters": ("status", "topic_id", "plan_id", "since", "until", "time_phrase", "include_superseded"),
     "ranking": (
         "preset", "half_life_days", "recency_floor", "relevance_floor", "ranking_mode", "alpha", "legacy", "as_of",
     ),

@@ -37,7 +37,8 @@ def _one(task: Task, stores: Stores, now: datetime, progress: Progress) -> Succe
     what = task.payload["what"]
     began = time.monotonic()
     try:
-        if what != "graph" and stores.open_store(new_model=True).model_changed:
+        store = stores.open_store(new_model=True)
+        if what != "graph" and (store.model_changed or store.awaits_model):
             what = "both"
         result: RebuildResult = {"what": what, "seconds": 0.0}
         if what in ("index", "both"):

@@ -5,12 +5,18 @@ not know the knowledge graph, nor which process runs it. In reading order:
 
 ``query_client``: a query sent to the running worker, or answered in this process.
 ``reader``: the answers to ``retrieve``, ``explain`` and ``context``, with the embedding model kept between queries.
+``asked_time``: the time that a query names, for the ranking and the answer.
+``period``: the dates of a time phrase.
 ``question``: a query's checked arguments.
 ``explain_request``: the checked arguments of a request to explain memories.
+``bounded_cache``: a cache of a bounded size.
 ``catalogue``: the columns of all memories that filtering and ranking need, and the filters.
-``index_cache``: the catalogue and the mapped vector files, kept between queries.
+``coarse_vectors``: an 8-bit copy of vectors, for a first comparison with a known error.
+``known_memories``: the memories that queries have read, with their texts to show.
+``index_cache``: the catalogue, what queries have read and the mapped vector files, kept between queries.
 ``snapshot``: search over one state of the store.
 ``lexical``: the lexical score from the full-text index.
+``estimate``: estimated relevance with its error, and the choice of what is computed exactly.
 ``ranking``: the score's formula and its weights.
 ``retrieval``: from a question to ranked hits, and the answer of ``retrieve``.
 ``best_passages``: the passages of a memory that match a query best.

@@ -6,7 +6,7 @@ It is read from a snapshot of the store. ``index_cache`` keeps it between querie
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from ..store.protocol_reading import STATUSES
 
 if TYPE_CHECKING:
     from ..store.protocol_reading import CatalogueRow, StoreSnapshot
+    from .ranking import Period
 
 _SHOWN = ("DecisionRecord", "Active", None)
 
@@ -43,6 +44,14 @@ class Filters:
         if self.status is not None:
             return (self.status,)
         return (*_SHOWN, "Superseded") if self.include_superseded else _SHOWN
+
+    def within(self, period: Period) -> Filters:
+        """These filters, and only memories that are dated in the period as well."""
+        start = None if period.start is None else period.start.timestamp()
+        end = None if period.end is None else period.end.timestamp()
+        starts = [moment for moment in (self.since, start) if moment is not None]
+        ends = [moment for moment in (self.until, end) if moment is not None]
+        return replace(self, since=max(starts, default=None), until=min(ends, default=None))
 
 
 @dataclass(frozen=True)
@@ -85,8 +94,9 @@ class Catalogue:
 
     def filtered(self, filters: Filters, store: StoreSnapshot) -> Catalogue:
         """The rows that pass the filters. The store finds the memories of a topic or plan."""
-        codes = [STATUSES.index(status) for status in filters.statuses]
-        mask = np.isin(self.status, codes)
+        if filters == Filters(include_superseded=filters.include_superseded, status=filters.status):
+            return self._with_statuses(filters.statuses)
+        mask = self._has_status(filters.statuses)
         if filters.since is not None:
             mask &= self.dated >= filters.since
         if filters.until is not None:
@@ -94,6 +104,21 @@ class Catalogue:
         if filters.topic_id is not None or filters.plan_id is not None:
             mask &= np.isin(self.number, np.array(store.numbers(filters.topic_id, filters.plan_id), np.int64))
         return self if mask.all() else self.take(mask)
+
+    @cached_property
+    def _by_statuses(self) -> dict[tuple[str | None, ...], Catalogue]:
+        return {}
+
+    def _with_statuses(self, statuses: tuple[str | None, ...]) -> Catalogue:
+        """The rows with one of the statuses, kept for the next query: most queries differ only in their words."""
+        found = self._by_statuses.get(statuses)
+        if found is None:
+            mask = self._has_status(statuses)
+            found = self._by_statuses[statuses] = self if mask.all() else self.take(mask)
+        return found
+
+    def _has_status(self, statuses: tuple[str | None, ...]) -> NDArray[np.bool_]:
+        return np.isin(self.status, [STATUSES.index(status) for status in statuses])
 
 
 def read(store: StoreSnapshot, after: int = 0) -> Catalogue:

@@ -139,6 +139,7 @@ def too_small(question: Question, ranked: Sequence[Scored], block: Block) -> lis
 def _answer(
     question: Question, block: Block, ranked: Ranked, tokenizer: str | None, warnings: Sequence[str]
 ) -> ContextSuccess:
+    question = ranked.question or question
     shown = [packed.memory.number for packed in block.notes]
     is_shown = ranked.best_fit is None or ranked.best_fit[0].number in shown  # the place in a block says nothing
     return {

@@ -22,7 +22,7 @@ from . import context
 from .explain_request import ExplainRequest, listed, problem, problem_of, wanted_ids
 from .listing import title
 from .question import Question
-from .ranking import COMPONENT_WEIGHTS, Factors, components
+from .ranking import COMPONENT_WEIGHTS, Factors, Ranking, components
 from .retrieval import rank, ranking_used, score
 from .snapshot import Snapshot
 
@@ -56,11 +56,12 @@ class _Subject:
 class _Findings:
     """The hits in their order, then the other requested ids in theirs; and the block for a prompt, if requested.
 
-    ``floor``: the relevance floor that was used.
+    ``floor``: the relevance floor that was used. ``question``: as it was ranked.
     """
 
     subjects: list[_Subject]
     floor: float
+    question: Question
     block: context.Block = context.NOTHING
     warnings: Sequence[str] = ()
 
@@ -76,18 +77,22 @@ def explain(snapshot: Snapshot | None, asked: ExplainRequest, embedder: Embedder
         problems.append(problem("project", message, "PROJECT_MISMATCH"))
         return _answer(asked, [], asked.ids, problems, [], asked.question.relevance_floor)
     if snapshot is None:
-        found, terms, warnings = _Findings([], asked.question.relevance_floor), dict[int, list[str]](), list[str]()
+        found, terms, warnings = (
+            _Findings([], asked.question.relevance_floor, asked.question),
+            dict[int, list[str]](),
+            list[str](),
+        )
     else:
         found = _find(snapshot, asked, embedder)
         numbers = [subject.memory.number for subject in found.subjects]
         terms = snapshot.matched_terms(asked.query, numbers) if asked.query and numbers else {}
         warnings = [*snapshot.warnings, *found.warnings]
-    items = [_item(asked, subject, terms, found.block) for subject in found.subjects]
+    items = [_item(asked, found.question.ranking, subject, terms, found.block) for subject in found.subjects]
     known = {item["id"] for item in items}
     missing = [number for number in asked.ids if number not in known]
     if missing:
         problems.append(problem("ids", f"there is no memory {listed(missing)}", "NOT_FOUND"))
-    return _answer(asked, items, missing, problems, warnings, found.floor)
+    return _answer(asked, items, missing, problems, warnings, found.floor, found.question)
 
 
 def failed(error: JobError, arguments: Mapping[str, Any], workspace: Workspace | None = None) -> ExplainFailure:
@@ -116,10 +121,11 @@ def _find(snapshot: Snapshot, asked: ExplainRequest, embedder: Embedder | None) 
     if asked.query is None or embedder is None:
         memories = {memory.number: memory for memory in snapshot.memories(_shown(snapshot, asked.ids))}
         subjects = [_Subject(memories[number], None, None) for number in asked.ids if number in memories]
-        return _Findings(subjects, asked.question.relevance_floor)
+        return _Findings(subjects, asked.question.relevance_floor, asked.question)
     question = asked.question
     choice = context.choice(question) if asked.include_pack_context else 0
     ranked = rank(snapshot, replace(question, max_results=max(asked.limit, choice)), embedder)
+    question = replace(ranked.question or question, max_results=question.max_results)
     best = ranked.hits
     block = context.pack(snapshot, question, best[:choice], embedder.count_tokens) if choice else context.NOTHING
     hits = [_Subject(memory, position, scored) for position, (memory, scored) in enumerate(best[: asked.limit], 1)]
@@ -129,6 +135,7 @@ def _find(snapshot: Snapshot, asked: ExplainRequest, embedder: Embedder | None) 
     return _Findings(
         hits + [_Subject(memory, None, scored) for memory, scored in rest],
         ranked.floor,
+        question,
         block,
         context.too_small(question, best[:choice], block),
     )
@@ -141,7 +148,7 @@ def _shown(snapshot: Snapshot, numbers: Sequence[int]) -> list[int]:
 
 
 def _item(
-    asked: ExplainRequest, subject: _Subject, terms: Mapping[int, list[str]], block: context.Block
+    asked: ExplainRequest, ranking: Ranking, subject: _Subject, terms: Mapping[int, list[str]], block: context.Block
 ) -> ExplainItem:
     memory, scored = subject.memory, subject.scored
     source: Literal["query", "id_lookup", "query+id_lookup"] = "id_lookup"
@@ -156,7 +163,7 @@ def _item(
         "retrieval": {"source": source, "rank": subject.rank},
         "score": {
             "total": None if scored is None else scored.score,
-            "components": components(memory, scored.query_match if scored else None, asked.question.ranking),
+            "components": components(memory, scored.query_match if scored else None, ranking),
         },
         # Every memory of the workspace belongs to the project; requests for other projects were rejected.
         "matches": {"query_terms": terms.get(memory.number, []), "project_match": True},
@@ -182,8 +189,9 @@ def _answer(
     problems: list[ExplainProblem],
     warnings: Sequence[str],
     floor: float,
+    question: Question | None = None,
 ) -> ExplainSuccess:
-    question = asked.question
+    question = question or asked.question
     return {
         **envelope.SUCCESS,
         "items": items,

@@ -9,10 +9,23 @@ from ..memory import Memory, Metadata
 from ..text.template import render, render_record
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from ..interface.answer_shapes import AnyHit, RetrievalHit
     from .ranking import Factors
 
     Packed = tuple[Memory, Factors, str, int]
+
+    class Shown(Protocol):
+        """The text to show of a memory. It does not depend on the query, so it may be kept for the next one."""
+
+        @property
+        def text(self) -> str:
+            """The text."""
+
+        def tokens(self, count: CountTokens) -> int:
+            """The tokens of the text."""
+
 
 CUT_MARKER = "\n… [truncated to fit the token budget]"
 SHORT_MARKER = "…"  # where CUT_MARKER would take most of the budget
@@ -68,10 +81,7 @@ def hit(memory: Memory, scored: Factors, text: str, tokens: int) -> RetrievalHit
 
 
 def pack(
-    ranked: Iterable[tuple[Memory, Factors]],
-    text_of: Callable[[Memory], str],
-    count: CountTokens,
-    budget: int,
+    ranked: Iterable[tuple[Memory, Factors]], shown: Callable[[Memory], Shown], count: CountTokens, budget: int
 ) -> list[Packed]:
     """The hits that fit the budget of tokens, each with its text and token count, in their order.
 
@@ -80,8 +90,9 @@ def pack(
     packed: list[Packed] = []
     left = budget
     for memory, scored in ranked:
-        text = text_of(memory)
-        tokens = count(text) if len(text) <= left * _MOST_CHARACTERS_A_TOKEN else None
+        found = shown(memory)
+        text = found.text
+        tokens = found.tokens(count) if len(text) <= left * _MOST_CHARACTERS_A_TOKEN else None
         if tokens is not None and tokens <= left:
             packed.append((memory, scored, text, tokens))
             left -= tokens

@@ -1,4 +1,5 @@
-"""The index cache of a reader: the catalogue and the mapped vector files, kept between queries.
+"""The index cache of a reader: the catalogue, what queries have read, and the mapped vector files, kept between
+queries.
 
 After a change of the store only the outdated part is read again. Thread-safe.
 """
@@ -6,28 +7,38 @@ After a change of the store only the outdated part is read again. Thread-safe.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
 
+from ..background import Background
 from ..embedding.embedder import Vectors
 from ..store import vector_files
 from ..store.protocol_reading import AddedAbove
 from . import catalogue
 from .catalogue import Catalogue
+from .known_memories import KnownMemories
+from .lexical import KnownWords
 
 if TYPE_CHECKING:
     from ..store.protocol_reading import Position, StoreSnapshot
+    from .coarse_vectors import CoarseRows
+
+
+# Up to one of so many rows, those that were added since the copy was made are compared in float32 each time.
+_UNCOPIED = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """The catalogue of one state of the store."""
+    """The catalogue of one state of the store, and what queries have read of this state."""
 
     position: Position
     catalogue: Catalogue
+    memories: KnownMemories = field(default_factory=KnownMemories)
+    words: KnownWords = field(default_factory=KnownWords)
 
 
 class IndexCache:
@@ -37,6 +48,7 @@ class IndexCache:
         self._lock = threading.Lock()
         self._edition: Edition | None = None
         self._mapped: dict[Path, tuple[_Inode, Vectors]] = {}
+        self._coarse: CoarseCopy | None = None
 
     def edition(self, store: StoreSnapshot) -> Edition:
         """The catalogue of the snapshot's state: the cached one, brought up to date."""
@@ -74,6 +86,45 @@ class IndexCache:
                 self._mapped = {**same, path: (inode, np.asarray(mapped))}
         return mapped
 
+    def coarse(self, path: Path, rows: Vectors) -> CoarseRows | None:
+        """The 8-bit copy of the rows of a file that ``rows`` has mapped, or of the first of them; None without one.
+
+        It is made in the background from the second query on, since a process of one query would not gain from it.
+        """
+        with self._lock:
+            inode, _ = self._mapped.get(path, (None, None))
+            if self._coarse is None or self._coarse.file != (path, inode):
+                self._coarse = CoarseCopy((path, inode))
+                return None
+            return self._coarse.of(rows)
+
+
+class CoarseCopy:
+    """The 8-bit copy of one vector file, which grows with the file. Callers take turns."""
+
+    def __init__(self, file: tuple[Path, _Inode | None]) -> None:
+        self.file = file
+        self._copy: CoarseRows | None = None
+        self._making: Background[CoarseRows | None] | None = None
+        self._is_refused = False  # because of a damaged row
+
+    def of(self, rows: Vectors) -> CoarseRows | None:
+        """The copy so far, at most of these rows. Starts to copy what is missing if that is much."""
+        making, copy = self._making, self._copy
+        if making is not None and making.has_ended:
+            self._making = None
+            if not making.has_failed:
+                self._copy = copy = making.result()
+            self._is_refused = self._copy is None
+        if self._making is None and not self._is_refused:
+            from . import coarse_vectors  # not at the top: a process of one query does not need it
+
+            if copy is None:
+                self._making = Background(lambda: coarse_vectors.copied(rows))
+            elif (len(rows) - len(copy)) * _UNCOPIED > len(rows):
+                self._making = Background(lambda: copy.extended(rows))
+        return copy
+
 
 def _read(store: StoreSnapshot) -> Edition:
     return Edition(store.position, catalogue.read(store))
@@ -86,7 +137,9 @@ def _followed(kept: Edition, store: StoreSnapshot) -> Edition:
         case "nothing":
             return kept
         case AddedAbove(number):
-            return Edition(store.position, kept.catalogue.and_then(catalogue.read(store, number)))
+            # The former memories are as they were. An addition changes the BM25 of all, as does another index.
+            added = kept.catalogue.and_then(catalogue.read(store, number))
+            return replace(kept, position=store.position, catalogue=added, words=KnownWords())
         case "everything":
             return _read(store)
         case _:

@@ -1,21 +1,67 @@
-"""The lexical score: how well a memory's words match a query, from the full-text index."""
+"""The lexical score: how well a memory's words match a query, from the full-text index.
+
+The index gives the BM25 of one phrase at a time, and this module adds them up, so that a warm process can keep the
+column of a phrase for the next query. A query has the same bits with and without kept columns.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..text.terms import Term
+from .bounded_cache import BoundedCache
 from .ranking import Scores, bm25_norm, inverse_document_frequency, lexical_scores, tells_apart
 
 if TYPE_CHECKING:
     from ..store.protocol_reading import StoreSnapshot
 
 _TOPIC_WEIGHT, _BODY_WEIGHT = 1.0, 1.0
+
+# Numbers of memories may have gaps. Up to so many times the memories, a sum by number takes less than a sort.
+_GAPS = 8
+
+
+class Column(NamedTuple):
+    """The memories with a phrase, by ascending number, and the BM25 of each; shape (n,) both."""
+
+    numbers: NDArray[np.int64]
+    bm25: Scores
+
+
+class KnownWords:
+    """What was read from the full-text index of one state of the store, for the next queries. Threads may share it."""
+
+    def __init__(self, most_bytes: int = 16 * 1024 * 1024) -> None:
+        self._counts = BoundedCache[str, int](most_bytes // 16)
+        self._columns = BoundedCache[str, Column](most_bytes)
+
+    def has(self, terms: Sequence[Term]) -> bool:
+        """Whether all counts of the terms are kept; then their columns are too, if there is room for them."""
+        return all(self._counts.get(term.match) is not None for term in terms)
+
+    def count(self, store: StoreSnapshot, term: Term) -> int:
+        """How many memories have the term. Raises FullTextDamaged."""
+        count = self._counts.get(term.match)
+        if count is None:
+            count = store.count_having(term)
+            self._counts.put(term.match, count, 200 + len(term.match))
+        return count
+
+    def column(self, store: StoreSnapshot, phrase: Term) -> Column:
+        """The column of a phrase. Raises FullTextDamaged."""
+        column = self._columns.get(phrase.match)
+        if column is None:
+            rows = store.bm25([phrase], (_TOPIC_WEIGHT, _BODY_WEIGHT))
+            table = np.array(rows, np.float64).reshape(-1, 2)  # numbers stay exact up to 2**53
+            column = Column(table[:, 0].astype(np.int64), table[:, 1].copy())
+            size = column.numbers.nbytes + column.bm25.nbytes + 500
+            self._columns.put(phrase.match, column, size + len(phrase.match))
+        return column
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +91,37 @@ class Lexical:
 NOTHING = Lexical(np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
 
 
-def search(store: StoreSnapshot, terms: Sequence[Term], memory_count: int) -> Lexical:
+def search(store: StoreSnapshot, terms: Sequence[Term], memory_count: int, known: KnownWords) -> Lexical:
     """The ``lexical_score`` of each memory that contains a term. Raises FullTextDamaged from the store."""
     if not terms:
         return NOTHING
-    weighed = [(term, inverse_document_frequency(memory_count, store.count_having(term))) for term in terms]
+    weighed = [(term, inverse_document_frequency(memory_count, known.count(store, term))) for term in terms]
     # A term in half of the memories or more distinguishes nothing and costs a microsecond per memory. Names always
     # count.
     telling = [(term, idf) for term, idf in weighed if tells_apart(idf) or term.is_name] or weighed
-    rows = store.bm25([term for term, _ in telling], (_TOPIC_WEIGHT, _BODY_WEIGHT))
-    if not rows:
+    found = [term for term, _ in telling if known.count(store, term)]
+    columns = [(phrase, known.column(store, phrase)) for term in found for phrase in term.phrases]
+    if not columns:
         return NOTHING
-    numbers, bm25 = (np.array(column) for column in zip(*rows, strict=True))
-    names = [term for term in terms if term.is_name]
-    named = np.array(store.having(names) if names else [], np.int64)
+    numbers, bm25 = _summed([column for _, column in columns])
+    names = {phrase.match for term in found if term.is_name for phrase in term.phrases}
+    having = [column.numbers for phrase, column in columns if phrase.match in names]
+    named = np.unique(np.concatenate(having)) if having else np.empty(0, np.int64)
     norm = bm25_norm(idf for _, idf in telling)
     return Lexical(numbers, lexical_scores(bm25, norm, np.isin(numbers, named)), named)
+
+
+def _summed(columns: Sequence[Column]) -> Column:
+    """The sum of columns, each memory's BM25 added in their order, as the index itself adds those of a query."""
+    numbers = np.concatenate([column.numbers for column in columns])
+    bm25 = np.concatenate([column.bm25 for column in columns])
+    if not len(numbers):
+        return Column(numbers, bm25)
+    first = int(numbers.min())
+    if int(numbers.max()) - first < _GAPS * len(numbers) + 1000:
+        sums: Scores = np.bincount(numbers - first, weights=bm25).astype(np.float64)  # added up in their order
+        present = np.flatnonzero(np.bincount(numbers - first))
+        return Column(present + first, sums[present])
+    found, places = np.unique(numbers, return_inverse=True)
+    sums = np.bincount(places, weights=bm25).astype(np.float64)
+    return Column(found, sums)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -17,8 +17,9 @@ from jobs.spelling import encodable
 
 from ..argument_table import ARGUMENTS, BLEND_HALF_LIFE, MAX_QUERY_CHARS, PRESETS, Legacy, Preset
 from ..memory import STATUS_WORDS, is_topic_id
+from .asked_time import AskedTime, asked_time
 from .catalogue import Filters
-from .ranking import Ranking
+from .ranking import Period, Ranking, near_a_period
 
 _HISTORY = re.compile(r"\b(history|all\s+summaries)\b", re.IGNORECASE)
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")  # stored in lower case
@@ -31,7 +32,7 @@ class Question:
 
     ``include_superseded_reason``: why superseded memories are included; None if they are not. ``floor_is_default``: no
     relevance floor was given, so ``ranking.default_floor`` chooses it from the scores that the query gets.
-    ``best_passages``: whether each hit has its best passages.
+    ``best_passages``: whether each hit has its best passages. ``time``: the time that the query names.
     """
 
     query: str
@@ -46,6 +47,12 @@ class Question:
     floor_is_default: bool
     best_passages: bool
     warnings: tuple[str, ...]
+    time: AskedTime | None = None
+
+    def at(self, period: Period) -> Question:
+        """The question about the newest or the oldest, once their period is known."""
+        time = None if self.time is None else self.time.at(period)
+        return replace(self, time=time, ranking=replace(self.ranking, period=period))
 
 
 def parse_question(arguments: dict[str, Any], now: datetime) -> Question:
@@ -78,6 +85,18 @@ def parse_question(arguments: dict[str, Any], now: datetime) -> Question:
         as_of=as_of,
     )
     filters, reason = _filters(arguments, query)
+    time = asked_time(query, _choice(arguments, "time_phrase"), as_of)
+    if time is not None and time.used != "nothing":
+        given = [arguments.get(name) for name in ("half_life_days", "recency_floor")]
+        ranking = near_a_period(
+            ranking,
+            time.period,
+            None if given[0] is None else ranking.half_life_days,
+            None if given[1] is None else ranking.recency_floor,
+        )
+        if time.used == "filter" and time.period is not None:
+            filters = filters.within(time.period)
+    asks_for_all = time is not None and time.asks_for_all and arguments.get("relevance_floor") is None
     return Question(
         query=query,
         max_results=int(_number(arguments, "max_results", warnings)),
@@ -87,10 +106,11 @@ def parse_question(arguments: dict[str, Any], now: datetime) -> Question:
         filters=filters,
         include_superseded_reason=reason,
         legacy=_choice(arguments, "legacy"),
-        relevance_floor=_number(arguments, "relevance_floor", warnings),
-        floor_is_default=arguments.get("relevance_floor") is None,
+        relevance_floor=0.0 if asks_for_all else _number(arguments, "relevance_floor", warnings),
+        floor_is_default=arguments.get("relevance_floor") is None and not asks_for_all,
         best_passages=_boolean(arguments, "best_passages") or False,
         warnings=tuple(warnings),
+        time=time,
     )
 
 

@@ -6,6 +6,8 @@
     recency  = floor + (1 - floor) * 0.5 ** (age / half-life)
     score    = semantic * recency * status, or (alpha * semantic + (1 - alpha) * recency) * status
 
+``age`` is counted from ``as_of`` on; if the question names a time, from that period in both directions.
+
 Scalar functions compute the numbers that answers show: float64, each factor rounded to ten significant digits before
 the multiplication, so that the product of the reported factors is the reported score. Column functions compute the
 same for n memories at once, without rounding, to choose candidates; the scalar function scores every chosen candidate
@@ -19,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -67,6 +69,13 @@ FLOOR_RISE = 0.014
 # From this ratio on, a memory fits clearly better than another one.
 CLEARLY_BETTER = 1.1
 
+# A question that names a time: what a memory far from it keeps of its score, and the half-life of the days between,
+# which is as long as the period itself within these limits.
+PERIOD_FLOOR = 0.7
+PERIOD_HALF_LIVES = (1.0, 30.0)
+# The newest or oldest memory is looked for among those with this share of the best relevance.
+FIT_SHARE = 0.8
+
 # Constants for other modules.
 COMPONENT_WEIGHTS: ScoreWeights = {"base": LEXICAL_WEIGHT, "semantic_boost": VECTOR_WEIGHT}
 """The maximum of each component of the relevance."""
@@ -78,14 +87,23 @@ _Numbers = TypeVar("_Numbers", float, Scores)
 
 
 @dataclass(frozen=True, slots=True)
+class Period:
+    """A time from ``start`` (inclusive) to ``end`` (exclusive), both aware; None where it is open."""
+
+    start: datetime | None
+    end: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
-    """The ranking parameters of a question, after clamping."""
+    """The ranking parameters of a question, after clamping. ``period``: the time that it names, if any."""
 
     mode: RankingMode
     half_life_days: float
     recency_floor: float
     alpha: float
     as_of: datetime
+    period: Period | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +204,11 @@ def semantic_score(vector: _Numbers, lexical: _Numbers) -> _Numbers:
     return VECTOR_WEIGHT * vector + LEXICAL_WEIGHT * lexical
 
 
+def semantic_error(cosine_error: float) -> float:
+    """The largest error of the relevance if each cosine has an error of at most ``cosine_error``."""
+    return VECTOR_WEIGHT * cosine_error
+
+
 def relevance(best_passage: float, whole: float, lexical: float) -> Relevance:
     """The relevance from the cosines of the best passage and the whole text (-1..1) and the lexical score (0..1).
 
@@ -219,20 +242,57 @@ def default_floor(best: float, default: float, least: float) -> float:
     return least if best < least else min(default, rounded(FLOOR_SHARE * best))
 
 
+def good_fit(best: float) -> float:
+    """The relevance from which a memory may be the newest or oldest that the question asks for, given the best one."""
+    return FIT_SHARE * best
+
+
 # --- recency ---
 
 
-def age_days(memory: Memory, as_of: datetime) -> float | None:
-    """The days since ``Memory.dated_at``, at least 0; None if the memory has no date."""
-    dated_at = memory.dated_at
-    if dated_at is None:
+def age_days(memory: Memory, ranking: Ranking) -> float | None:
+    """The days from ``Memory.dated_at`` to ``as_of``, at least 0, or to the period; None if the memory has no date."""
+    if memory.dated_at is None:
         return None
-    return max(0.0, (as_of - clock.parse(dated_at)).total_seconds() / SECONDS_A_DAY)
+    dated = clock.parse(memory.dated_at)
+    start, end = _bounds(ranking)
+    before = 0.0 if start is None else (start - dated).total_seconds() / SECONDS_A_DAY
+    behind = 0.0 if end is None else (dated - end).total_seconds() / SECONDS_A_DAY
+    return max(0.0, before, behind)
 
 
-def ages_in_days(dated: Scores, as_of: datetime) -> Scores:
+def ages_in_days(dated: Scores, ranking: Ranking) -> Scores:
     """The columns of ``age_days``, from seconds since 1970; NaN without a date."""
-    return np.maximum(0.0, as_of.timestamp() - dated) / SECONDS_A_DAY
+    start, end = _bounds(ranking)
+    outside = np.where(np.isnan(dated), np.nan, 0.0)
+    if start is not None:
+        outside = np.maximum(outside, start.timestamp() - dated)
+    if end is not None:
+        outside = np.maximum(outside, dated - end.timestamp())
+    return outside / SECONDS_A_DAY
+
+
+def _bounds(ranking: Ranking) -> tuple[datetime | None, datetime | None]:
+    return (ranking.as_of, None) if ranking.period is None else (ranking.period.start, ranking.period.end)
+
+
+def near_a_period(
+    ranking: Ranking, period: Period | None, half_life_days: float | None, floor: float | None
+) -> Ranking:
+    """The ranking of a question that names a time; ``period`` is None if it is known only after the search.
+
+    ``half_life_days`` and ``floor``: those that the question gives itself.
+    """
+    least, most = PERIOD_HALF_LIVES
+    length = most
+    if period is not None and period.start is not None and period.end is not None:
+        length = (period.end - period.start).total_seconds() / SECONDS_A_DAY
+    return replace(
+        ranking,
+        period=period,
+        half_life_days=min(most, max(least, length)) if half_life_days is None else half_life_days,
+        recency_floor=PERIOD_FLOOR if floor is None else floor,
+    )
 
 
 def recency_multiplier(age: float | None, half_life_days: float, floor: float) -> float:
@@ -268,7 +328,7 @@ def combined(semantic: _Numbers, recency: _Numbers, status: _Numbers, ranking: R
 
 def factors(memory: Memory, found: Relevance, ranking: Ranking) -> Factors:
     """The score of a memory from its relevance, with its factors."""
-    age = age_days(memory, ranking.as_of)
+    age = age_days(memory, ranking)
     recency = recency_multiplier(age, ranking.half_life_days, ranking.recency_floor)
     status = STATUS_MULTIPLIERS[status_word(memory)]
     return Factors(found, recency, status, age, rounded(combined(found.semantic_score, recency, status, ranking)))
@@ -276,7 +336,7 @@ def factors(memory: Memory, found: Relevance, ranking: Ranking) -> Factors:
 
 def scores(semantic: Scores, dated: Scores, status: NDArray[np.integer[Any]], ranking: Ranking) -> Scores:
     """The columns of ``factors(...).score``. ``dated``: seconds since 1970 or NaN; ``status``: the status codes."""
-    recency = recency_multipliers(ages_in_days(dated, ranking.as_of), ranking.half_life_days, ranking.recency_floor)
+    recency = recency_multipliers(ages_in_days(dated, ranking), ranking.half_life_days, ranking.recency_floor)
     return combined(semantic, recency, _STATUS_MULTIPLIERS[status], ranking)
 
 
@@ -304,7 +364,7 @@ def components(memory: Memory, found: Relevance | None, ranking: Ranking) -> Sco
     if found is not None:
         boost = rounded(VECTOR_WEIGHT * found.vector_score)
         base = max(0.0, rounded(found.semantic_score - boost))
-    age = age_days(memory, ranking.as_of)
+    age = age_days(memory, ranking)
     return {
         "base": base,
         "recency": recency_multiplier(age, ranking.half_life_days, ranking.recency_floor),

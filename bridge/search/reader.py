@@ -18,7 +18,7 @@ from jobs.layout import Workspace
 from ..background import Background
 from ..embedding.config import EmbeddingConfig
 from ..embedding.embedder import Embedder
-from ..embedding.factory import create
+from ..embedding.factory import create, create_former
 from ..interface import envelope
 from ..privacy.masking import trace
 from .index_cache import IndexCache
@@ -53,6 +53,7 @@ class Reader:
         self._create = embedder
         self._lock = Lock()
         self._embedder: Embedder | None = None
+        self._former: Embedder | None = None
         self._loading: Background[Embedder] | None = None
         self._cache = IndexCache()
 
@@ -103,12 +104,18 @@ class Reader:
                 loading, self._loading = self._loading, None
                 self._embedder = loading.result() if loading else self._create(self._embedding)
             embedder = self._embedder
-        if snapshot.embedder_identity != embedder.identity:
+            if snapshot.embedder_identity == embedder.identity:
+                return embedder
+            if self._former is None or self._former.identity != snapshot.embedder_identity:
+                # A store of an earlier version, until the worker has embedded it again.
+                self._former = create_former(snapshot.embedder_identity, self._embedding)
+            former = self._former
+        if former is None:
             raise JobError(
                 "EMBEDDER_MISMATCH",
                 f"The store was made with {snapshot.embedder_identity}; the settings name {embedder.identity}.",
             )
-        return embedder
+        return former
 
     def _begin_loading(self) -> None:
         """Load the model in a thread while the index is read."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -22,16 +23,19 @@ from ..interface import envelope
 from ..memory import Memory
 from . import hits
 from .catalogue import Catalogue
+from .estimate import Estimate, top
 from .question import Question
 from .ranking import (
     ABOVE_ANY_SCORE,
     Factors,
+    Period,
     Ranking,
     Scores,
     ageless_score,
     ageless_scores,
     default_floor,
     factors,
+    good_fit,
     least_best,
     loses_by_age,
     order_key,
@@ -42,9 +46,6 @@ from .snapshot import Snapshot
 if TYPE_CHECKING:
     from ..interface.answer_shapes import RankingUsed, RetrievalSuccess
 
-# More than ten times the error of a semantic score that is estimated in float32.
-_MARGIN = 1e-4
-
 Scored = tuple[Memory, Factors]
 
 
@@ -54,7 +55,8 @@ class Ranked:
 
     ``best_fit``: the memory that fits best and was not ranked first, because of its age alone; None if the first hit
     fits about as well. ``floor``: the relevance floor that was used, as a share of the attainable relevance.
-    ``vector``: the query's embedding, shape (dimensions,); None if nothing was compared.
+    ``vector``: the query's embedding, shape (dimensions,). ``question``: as it was ranked, with the period of the
+    newest or the oldest. Both are None if nothing was compared.
     """
 
     hits: list[Scored]
@@ -62,6 +64,7 @@ class Ranked:
     best_fit: Scored | None
     floor: float
     vector: Vector | None = None
+    question: Question | None = None
 
 
 def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
@@ -75,32 +78,70 @@ def rank(snapshot: Snapshot, question: Question, embedder: Embedder) -> Ranked:
         snapshot.sweep(vector, candidates)
         return vector
 
-    meaning = Background(compared)
-    snapshot.lexical(question.query)  # in parallel; the snapshot keeps the result
-    vector = meaning.result()
+    if snapshot.knows_words(question.query):
+        vector = compared()
+    else:
+        meaning = Background(compared)
+        snapshot.lexical(question.query)  # in parallel; the snapshot keeps the result
+        vector = meaning.result()
     compared_count = len(candidates)
     has_name = snapshot.lexical(question.query).has_name(candidates.number)
-    candidates, semantic = snapshot.estimate(
+    estimate = snapshot.estimate(
         question.query, vector, candidates, lambda some, semantic: _preferred(some, semantic, question)
     )
+    could_compare = snapshot.has_vectors
     attainable = snapshot.attainable_relevance  # only valid after both halves were read
     share = question.relevance_floor
     if question.floor_is_default:
-        nearly_best = candidates.take(_top(np.arange(len(semantic)), semantic - _MARGIN, semantic + _MARGIN, 1))
-        best = max(found.semantic_score for found in snapshot.relevance(question.query, vector, nearly_best))
+        best = _best_relevance(snapshot, question, vector, estimate)
         share = default_floor(best / attainable, share, least_best(share, compared_count, has_name))
-    floor = share * attainable
-    doubtful = np.flatnonzero(np.abs(semantic - floor) < _MARGIN)
-    passing = semantic >= floor
-    exact = snapshot.relevance(question.query, vector, candidates.take(doubtful))
-    passing[doubtful] = [relevance.semantic_score >= floor for relevance in exact]
-    candidates, semantic = candidates.take(passing), semantic[passing]
-    wanted = np.union1d(_best(candidates, semantic, question), _best_ageless(candidates, semantic, question))
-    scored = _scored(snapshot, question, vector, candidates.take(wanted))
+    estimate = estimate.take(_reaching(snapshot, question, vector, estimate, share * attainable))
+    timed = _with_extreme(snapshot, question, vector, estimate)
+    estimate.refine(_wanted(estimate, timed))
+    if could_compare and not snapshot.has_vectors:  # damage that only the refined comparison met
+        return rank(snapshot, question, embedder)
+    scored = _scored(snapshot, timed, vector, estimate.candidates.take(_wanted(estimate, timed)))
     scored.sort(key=lambda pair: order_key(*pair))
     if question.legacy == "append":
         scored.sort(key=lambda pair: pair[0].kind == "legacy")
-    return Ranked(scored[: question.max_results], len(candidates), _best_fit(scored, question), share, vector)
+    return Ranked(scored[: question.max_results], len(estimate), _best_fit(scored, timed), share, vector, timed)
+
+
+def _best_relevance(snapshot: Snapshot, question: Question, vector: Vector, estimate: Estimate) -> float:
+    """The exact relevance of the best candidate."""
+    estimate.refine(_nearly_best(estimate))
+    nearly_best = estimate.candidates.take(_nearly_best(estimate))
+    return max(found.semantic_score for found in snapshot.relevance(question.query, vector, nearly_best))
+
+
+def _reaching(
+    snapshot: Snapshot, question: Question, vector: Vector, estimate: Estimate, least: float
+) -> NDArray[np.bool_]:
+    """Which candidates have at least this relevance, shape (n,). Where the estimate may err, the exact one decides."""
+    estimate.refine(_doubtful(estimate, least))
+    doubtful = _doubtful(estimate, least)
+    reaching = estimate.semantic >= least
+    exact = snapshot.relevance(question.query, vector, estimate.candidates.take(doubtful))
+    reaching[doubtful] = [relevance.semantic_score >= least for relevance in exact]
+    return reaching
+
+
+def _with_extreme(snapshot: Snapshot, question: Question, vector: Vector, estimate: Estimate) -> Question:
+    """The question with its period, if it asks for the newest or the oldest: that of the memories that fit well.
+
+    ``estimate`` is of those that reach the relevance floor.
+    """
+    if question.time is None or question.time.used not in ("newest", "oldest") or not len(estimate):
+        return question
+    best = _best_relevance(snapshot, question, vector, estimate)
+    fitting = _reaching(snapshot, question, vector, estimate, good_fit(best))
+    dated = estimate.candidates.dated
+    dated = dated[fitting & ~np.isnan(dated)]
+    if not len(dated):
+        return question
+    if question.time.used == "newest":
+        return question.at(Period(datetime.fromtimestamp(float(dated.max()), UTC), None))
+    return question.at(Period(None, datetime.fromtimestamp(float(dated.min()), UTC)))
 
 
 def score(snapshot: Snapshot, question: Question, embedder: Embedder, numbers: Sequence[int]) -> list[Scored]:
@@ -140,25 +181,38 @@ def _preferred(candidates: Catalogue, semantic: Scores, question: Question) -> S
     return estimated + ABOVE_ANY_SCORE * ~candidates.legacy if question.legacy == "append" else estimated
 
 
-def _best(candidates: Catalogue, semantic: Scores, question: Question) -> NDArray[np.intp]:
-    """The indexes of all candidates that may be among the first ``max_results``, given the estimate's error."""
-    least = _estimated(candidates, np.maximum(semantic - _MARGIN, 0.0), question.ranking)
-    most = _estimated(candidates, semantic + _MARGIN, question.ranking)
+def _nearly_best(estimate: Estimate) -> NDArray[np.intp]:
+    """The indexes of all candidates that may have the highest relevance."""
+    return top(np.arange(len(estimate)), estimate.semantic - estimate.error, estimate.most, 1)
+
+
+def _doubtful(estimate: Estimate, floor: float) -> NDArray[np.intp]:
+    """The indexes of the candidates that may be on either side of the relevance floor."""
+    return np.flatnonzero(np.abs(estimate.semantic - floor) < estimate.error)
+
+
+def _wanted(estimate: Estimate, question: Question) -> NDArray[np.intp]:
+    """The indexes of all candidates of which the exact score is needed, given the estimate's error."""
+    bounds = estimate.least, estimate.most
+    least, most = (_estimated(estimate.candidates, bound, question.ranking) for bound in bounds)
+    return np.union1d(_best(estimate.candidates, least, most, question), _best_ageless(estimate, least, most, question))
+
+
+def _best(candidates: Catalogue, least: Scores, most: Scores, question: Question) -> NDArray[np.intp]:
+    """The indexes of all candidates that may be among the first ``max_results``."""
     if question.legacy == "mixed":
-        return _top(np.arange(len(semantic)), least, most, question.max_results)
-    first = _top(np.flatnonzero(~candidates.legacy), least, most, question.max_results)
-    last = _top(np.flatnonzero(candidates.legacy), least, most, question.max_results)
+        return top(np.arange(len(candidates)), least, most, question.max_results)
+    first = top(np.flatnonzero(~candidates.legacy), least, most, question.max_results)
+    last = top(np.flatnonzero(candidates.legacy), least, most, question.max_results)
     return np.concatenate([first, last])
 
 
-def _best_ageless(candidates: Catalogue, semantic: Scores, question: Question) -> NDArray[np.intp]:
+def _best_ageless(estimate: Estimate, least: Scores, most: Scores, question: Question) -> NDArray[np.intp]:
     """The indexes of the candidates that may rank first of those with the highest score if age counts for nothing."""
-    eligible = np.flatnonzero(~candidates.legacy) if question.legacy == "append" else np.arange(len(semantic))
-    lower, upper = np.maximum(semantic - _MARGIN, 0.0), semantic + _MARGIN
-    least, most = (ageless_scores(bound, candidates.status, question.ranking) for bound in (lower, upper))
-    alike = _top(eligible, least, most, 1)
-    least, most = (_estimated(candidates, bound, question.ranking) for bound in (lower, upper))
-    return _top(alike, least, most, 1)
+    legacy, status = estimate.candidates.legacy, estimate.candidates.status
+    eligible = np.flatnonzero(~legacy) if question.legacy == "append" else np.arange(len(estimate))
+    lower, upper = (ageless_scores(bound, status, question.ranking) for bound in (estimate.least, estimate.most))
+    return top(top(eligible, lower, upper, 1), least, most, 1)
 
 
 def _best_fit(scored: Sequence[Scored], question: Question) -> Scored | None:
@@ -169,21 +223,13 @@ def _best_fit(scored: Sequence[Scored], question: Question) -> Scored | None:
     return best if loses_by_age(best[1], eligible[0][1], question.ranking) else None
 
 
-def _top(indexes: NDArray[np.intp], least: Scores, most: Scores, count: int) -> NDArray[np.intp]:
-    """The indexes whose highest possible score reaches the lowest score that ``count`` of them certainly have."""
-    if len(indexes) <= count:
-        return indexes
-    certain = np.partition(least[indexes], -count)[-count]
-    top: NDArray[np.intp] = indexes[most[indexes] >= certain]
-    return top
-
-
 def retrieve(snapshot: Snapshot | None, question: Question, embedder: Embedder | None) -> RetrievalSuccess:
     """The answer in the retrieval contract's shape. Without a snapshot or an embedder the store is empty."""
     if snapshot is None or embedder is None:
         return _answer(question, Ranked([], 0, None, question.relevance_floor), [], None)
     ranked = rank(snapshot, question, embedder)
-    packed = hits.pack(ranked.hits, hits.summary_text, embedder.count_tokens, question.max_tokens)
+    shown = {known.memory.number: known for known in snapshot.known_memories([hit.number for hit, _ in ranked.hits])}
+    packed = hits.pack(ranked.hits, lambda memory: shown[memory.number], embedder.count_tokens, question.max_tokens)
     best = _best_of(snapshot, question, ranked, [memory for memory, *_ in packed])
     return _answer(question, ranked, packed, embedder.tokenizer_name, snapshot.warnings, best)
 
@@ -210,6 +256,7 @@ def _answer(
     warnings: Sequence[str] = (),
     best_passages: Mapping[int, list[str]] = MappingProxyType({}),
 ) -> RetrievalSuccess:
+    question = ranked.question or question
     ranking = question.ranking
     results = [hits.hit(*entry) for entry in packed]
     for shown_hit in results:
@@ -251,9 +298,12 @@ def ranked_down(question: Question, ranked: Ranked, shown: Sequence[int]) -> lis
         return []
     memory, scored = ranked.best_fit
     place = f"is number {shown.index(memory.number) + 1}" if memory.number in shown else "is left out"
+    cause = "its age" if question.ranking.period is None else "its date"
     is_hit = any(hit.number == memory.number for hit, _ in ranked.hits[: question.max_results])
-    reason = "its age and the token budget" if is_hit and memory.number not in shown else "its age"
+    reason = f"{cause} and the token budget" if is_hit and memory.number not in shown else cause
     remedy = "preset long-lived weighs age less" if question.preset == "contract" else "recency_floor 1 ignores age"
+    if question.ranking.period is not None:
+        remedy = "time_phrase off ignores the time in the question"
     semantic = scored.query_match.semantic_score
     return [f"#{memory.number} fits best ({semantic:.2f}) and {place} for {reason}; {remedy}"]
 
@@ -261,7 +311,7 @@ def ranked_down(question: Question, ranked: Ranked, shown: Sequence[int]) -> lis
 def ranking_used(question: Question, floor: float) -> RankingUsed:
     """The ranking parameters of the answer, after clamping; ``floor`` is the relevance floor that was used."""
     ranking = question.ranking
-    return {
+    used: RankingUsed = {
         "preset": question.preset,
         "mode": ranking.mode,
         "half_life_days": ranking.half_life_days,
@@ -269,3 +319,6 @@ def ranking_used(question: Question, floor: float) -> RankingUsed:
         "alpha": ranking.alpha,
         "relevance_floor": floor,
     }
+    if question.time is not None:
+        used["time"] = question.time.reported()
+    return used

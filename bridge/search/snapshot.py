@@ -23,9 +23,19 @@ from ..store.protocol_reading import FullTextDamaged
 from ..text.terms import query_terms
 from . import lexical
 from .catalogue import Catalogue, Filters
+from .estimate import Estimate, exact_top
 from .index_cache import IndexCache
+from .known_memories import KnownMemory
 from .lexical import Lexical
-from .ranking import Relevance, Scores, attainable_relevance, relevance, semantic_score, vector_scores
+from .ranking import (
+    Relevance,
+    Scores,
+    attainable_relevance,
+    relevance,
+    semantic_error,
+    semantic_score,
+    vector_scores,
+)
 
 if TYPE_CHECKING:
     from ..store.protocol_reading import StoreSnapshot
@@ -38,6 +48,9 @@ FIRST_STAGE = 1_500  # memories chosen by relevance, and as many by score, both 
 _SWEEP = 8
 
 _LONGEST_COSINE = 1.01
+_SINGLE_ERROR = 3e-5  # of a product of vectors of length one in float32 arithmetic
+
+Products = Vector | Scores
 _REMEDY = "Run: cognee-memory rebuild --what index. Nothing is lost: it is made from memory.db."
 
 
@@ -73,24 +86,26 @@ class Snapshot:
         cache = cache or IndexCache()
         self.embedder_identity = store.vectors.embedder
         self.warnings: list[str] = []
-        self.catalogue = cache.edition(store).catalogue
+        self._cache = cache
+        self._edition = cache.edition(store)
+        self.catalogue = self._edition.catalogue
         self.memory_count = len(self.catalogue)
         self._has_words = True
         self._passages: Vectors | None = None
         self._wholes: Vectors | None = None
-        self._swept: tuple[Vectors, Vector, Vector] | None = None
+        self._swept: tuple[Vectors, Vector, tuple[Products, float]] | None = None
         if self.embedder_identity is not None and self.memory_count:
             generation, dimensions = store.vectors.generation, store.vectors.dimensions
             count = store.vectors.passage_rows
-            self._passages = cache.rows(
-                vector_files.path_of(workspace.vectors, generation), count, dimensions, swept=count <= EXACT_ROWS
-            )
+            path = vector_files.path_of(workspace.vectors, generation)
+            self._passages = cache.rows(path, count, dimensions, swept=count <= EXACT_ROWS)
             if self._passages is None:
                 self._miss(f"The vector file of generation {generation} is missing or short: only words were compared.")
             elif count > EXACT_ROWS:
                 path = vector_files.path_of(workspace.vectors, generation, "wholes")
                 # Stores of earlier versions lack this file; then all passages are compared.
                 self._wholes = cache.rows(path, store.vectors.whole_rows, dimensions, swept=True)
+            self._swept_path = path
 
     def _miss(self, what: str) -> None:
         self.warnings.append(f"{what} {_REMEDY}")
@@ -121,9 +136,17 @@ class Snapshot:
 
     def memories(self, numbers: Sequence[int]) -> list[Memory]:
         """The memories with these numbers, in no particular order."""
-        return self._store.memories(numbers)
+        return [known.memory for known in self.known_memories(numbers)]
+
+    def known_memories(self, numbers: Sequence[int]) -> list[KnownMemory]:
+        """The memories with these numbers, with their texts to show, in no particular order."""
+        return self._edition.memories.read(self._store, numbers)
 
     # --- words ---
+
+    def knows_words(self, query: str) -> bool:
+        """Whether ``lexical`` needs nothing from the store."""
+        return self._edition.words.has(query_terms(query))
 
     def lexical(self, query: str) -> Lexical:
         """The lexical scores of the memories that contain a word of the query. Computed once per query."""
@@ -135,7 +158,7 @@ class Snapshot:
         if not self._has_words:
             return lexical.NOTHING
         try:
-            return lexical.search(self._store, query_terms(query), self.memory_count)
+            return lexical.search(self._store, query_terms(query), self.memory_count, self._edition.words)
         except FullTextDamaged:
             self._give_words_up()
             return lexical.NOTHING
@@ -143,6 +166,10 @@ class Snapshot:
     def _give_words_up(self) -> None:
         self._has_words = False
         self._miss("The full-text index is damaged or missing: only meanings were compared.")
+
+    def _give_vectors_up(self) -> None:
+        self._passages = None
+        self._miss("The vector file is damaged: only words were compared.")
 
     def matched_terms(self, query: str, numbers: Sequence[int]) -> dict[int, list[str]]:
         """Memory number -> the query's terms that the memory contains, in the query's order."""
@@ -163,14 +190,28 @@ class Snapshot:
 
         Run it in a thread while the full-text index is searched.
         """
-        rows = self._passages if self._wholes is None else self._wholes
+        rows = self._swept_rows
         if rows is not None and (rows is self._wholes or not self._are_few(candidates)):
-            self._swept = (rows, vector, vector_files.products(rows, vector))
+            self._swept = (rows, vector, self._swept_now(rows, vector))
 
-    def _products(self, rows: Vectors, vector: Vector) -> Vector:
+    @property
+    def _swept_rows(self) -> Vectors | None:
+        """The rows of which all are compared: of the passages, or of the whole texts if there are two stages."""
+        return self._passages if self._wholes is None else self._wholes
+
+    def _products(self, rows: Vectors, vector: Vector) -> tuple[Products, float]:
+        """The dot product of each row with the vector, and the largest possible error."""
         if self._swept is not None and self._swept[0] is rows and self._swept[1] is vector:
             return self._swept[2]
-        return vector_files.products(rows, vector)
+        return self._swept_now(rows, vector)
+
+    def _swept_now(self, rows: Vectors, vector: Vector) -> tuple[Products, float]:
+        coarse = self._cache.coarse(self._swept_path, rows) if rows is self._swept_rows else None
+        if coarse is None:
+            return vector_files.products(rows, vector), _SINGLE_ERROR
+        products, error = coarse.products(vector, len(rows))
+        added = vector_files.products(rows[len(products) :], vector)
+        return np.concatenate([products, added]), error
 
     def _are_few(self, candidates: Catalogue) -> bool:
         return self._passages is None or int(candidates.passage_count.sum()) * _SWEEP < len(self._passages)
@@ -181,8 +222,8 @@ class Snapshot:
         vector: Vector,
         candidates: Catalogue,
         score: Callable[[Catalogue, Scores], Scores] = lambda _, semantic: semantic,
-    ) -> tuple[Catalogue, Scores]:
-        """The candidates with their semantic scores, accurate to 1e-5: for choosing, not for showing.
+    ) -> Estimate:
+        """The candidates with their estimated semantic scores: for choosing, not for showing.
 
         With more than EXACT_ROWS passages, only the candidates of the first stage are returned: the best by words and
         whole text, and the best by the ``score`` of these.
@@ -191,8 +232,25 @@ class Snapshot:
         if self._wholes is not None:
             kept = self._first_stage(vector, candidates, words, score)
             candidates, words = candidates.take(kept), words[kept]
-        best, whole = self._similarities(vector, candidates)
-        return candidates, semantic_score(vector_scores(best, whole), words)
+        best, whole, error = self._similarities(vector, candidates)
+        return Estimate(
+            candidates,
+            semantic_score(vector_scores(best, whole), words),
+            semantic_error(error),
+            lambda some: self._refined(query, vector, some),
+        )
+
+    def _refined(self, query: str, vector: Vector, candidates: Catalogue) -> Scores:
+        """The semantic scores of some candidates in float32 arithmetic, after a coarse comparison of all."""
+        assert self._passages is not None
+        from .coarse_vectors import refined_cosines  # not at the top: only a process that stays needs it
+
+        products, error = self._products(self._passages, vector)
+        cosines = refined_cosines(self._passages, products, error, vector, candidates)
+        if not np.all(np.abs(cosines) < _LONGEST_COSINE):
+            self._give_vectors_up()
+        best, whole = cosines
+        return semantic_score(vector_scores(best, whole), self.lexical(query).of(candidates.number))
 
     def _first_stage(
         self,
@@ -205,19 +263,34 @@ class Snapshot:
         assert self._wholes is not None
         if len(candidates) <= FIRST_STAGE:
             return np.arange(len(candidates))
-        whole = self._products(self._wholes, vector)[candidates.whole_row]
-        semantic = semantic_score(np.maximum(whole, 0), words)  # as if the whole text were the only passage
-        by_score = score(candidates, semantic)
-        return np.union1d(*(np.argpartition(-by, FIRST_STAGE)[:FIRST_STAGE] for by in (semantic, by_score)))
+        wholes, wide = self._wholes, vector.astype(np.float64)
+        products, error = self._products(wholes, vector)
+        found = products[candidates.whole_row].astype(np.float64)
 
-    def _similarities(self, vector: Vector, candidates: Catalogue) -> tuple[Scores, Scores]:
-        """The cosines of the best passage and of the whole text for each candidate, in float32 arithmetic.
+        def semantic(whole: Scores, of_words: Scores) -> Scores:
+            return semantic_score(np.maximum(whole, 0), of_words)  # as if the whole text were the only passage
+
+        def exactly(indexes: NDArray[np.intp]) -> Scores:
+            rows = wholes[candidates.whole_row[indexes]].astype(np.float64)
+            return semantic(np.einsum("rd,d->r", rows, wide), words[indexes])  # the same bits for each row
+
+        least, most = (semantic(bound, words) for bound in (found - error, found + error))
+        by_relevance = exact_top(least, most, FIRST_STAGE, exactly)
+        by_score = exact_top(
+            score(candidates, least), score(candidates, most), FIRST_STAGE,
+            lambda indexes: score(candidates.take(indexes), exactly(indexes)),
+        )  # fmt: skip
+        return np.union1d(by_relevance, by_score)
+
+    def _similarities(self, vector: Vector, candidates: Catalogue) -> tuple[Scores, Scores, float]:
+        """The cosines of the best passage and of the whole text for each candidate, and their largest error.
 
         Two float64 columns of shape (len(candidates),).
         """
         nothing = np.zeros(len(candidates))
         if self._passages is None or not len(candidates):
-            return nothing, nothing
+            return nothing, nothing, 0.0
+        error = _SINGLE_ERROR
         starts, counts = candidates.passage_row, candidates.passage_count
         ends = np.cumsum(counts)
         with np.errstate(all="ignore"):
@@ -227,16 +300,15 @@ class Snapshot:
                 cosines = np.concatenate([self._passages[start:end] @ vector for start, end in parts])
                 bounds, wholes = ends - counts, ends - counts
             else:
-                cosines = self._products(self._passages, vector)
+                products, error = self._products(self._passages, vector)
                 # reduceat needs starts inside the array; every second segment is the gap behind a memory.
-                cosines = np.append(cosines, np.float32(-1.0))
+                cosines = np.append(products, products.dtype.type(-1.0))
                 bounds, wholes = np.stack([starts, starts + counts], axis=1).reshape(-1), starts
-        if not np.all(np.abs(cosines) < _LONGEST_COSINE):  # vectors of length one cannot give more, nor NaN
-            self._passages = None
-            self._miss("The vector file is damaged: only words were compared.")
-            return nothing, nothing
+        if not np.all(np.abs(cosines) < _LONGEST_COSINE + error):  # vectors of length one cannot give more, nor NaN
+            self._give_vectors_up()
+            return nothing, nothing, 0.0
         best = np.maximum.reduceat(cosines, bounds)[:: len(bounds) // len(starts)]
-        return best.astype(np.float64), cosines[wholes].astype(np.float64)
+        return best.astype(np.float64), cosines[wholes].astype(np.float64), error
 
     def relevance(self, query: str, vector: Vector, candidates: Catalogue) -> list[Relevance]:
         """The exact relevance of each candidate, for the answer.

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, Protocol
 
-from ..embedding.embedder import Vectors
+from ..embedding.embedder import Embedder, Vectors
 from ..memory import Memory, Status
 from ..slices import Progress, ignore_progress
 from .change import Change
@@ -310,6 +310,14 @@ class Store(Memories, Protocol):
     @property
     def model_changed(self) -> bool:
         """Whether the vectors are of another model than the embedder's; then only ``rebuild_vectors`` may write."""
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder of the vectors in force."""
+
+    @property
+    def awaits_model(self) -> bool:
+        """Whether the next ``rebuild_vectors`` changes the embedder from a former one to that of the settings."""
 
     @property
     def is_rebuilding(self) -> bool:

@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 # --- changes, for a local index ---
 
 Position = NewType("Position", str)
-"""Opaque text that identifies one state of the catalogue. Equal positions mean equal catalogues. It may be stored."""
+"""Opaque text that identifies one state of the catalogue and the full-text index. Equal positions mean equal
+catalogues, memories and words. It may be stored."""
 
 
 class AddedAbove(NamedTuple):
-    """Memories were added, all with numbers above this one; no other row of the catalogue changed."""
+    """Memories were added, all with numbers above this one, or the full-text index was made again; no other row of the
+    catalogue and no memory changed."""
 
     number: int
 

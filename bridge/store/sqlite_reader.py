@@ -118,7 +118,6 @@ class SqliteSnapshot:
         # An older format has no version of the catalogue; a random one makes every position different.
         version = meta.get("catalogue_version") or os.urandom(8).hex()
         last = connection.execute(f"{_ADDED} ORDER BY number DESC LIMIT 1").fetchone()
-        self.position = _position(meta.get("workspace_id"), version, last)
         self.vectors = VectorState(
             embedder=meta.get("embedder"),
             generation=int(meta.get("vector_generation", 0)),
@@ -127,6 +126,7 @@ class SqliteSnapshot:
             whole_rows=int(meta.get("whole_rows", 0)),
         )
         self._words = full_text.table_in_force(connection)
+        self.position = _position(meta.get("workspace_id"), version, last, self._words)
 
     def close(self) -> None:
         """End the read transaction and close the connection."""
@@ -139,7 +139,7 @@ class SqliteSnapshot:
             return "nothing"
         now = json.loads(self.position)
         try:
-            workspace_id, version, last = json.loads(position)
+            workspace_id, version, last, *_ = json.loads(position)
         except (ValueError, TypeError):  # a position of another kind of store
             return "everything"
         if [workspace_id, version] != now[:2] or last is None:
@@ -209,11 +209,11 @@ class SqliteSnapshot:
             raise
 
 
-def _position(workspace_id: str | None, version: str, last: tuple[Any, ...] | None) -> Position:
-    """A position: the workspace, the version that changes with everything except additions above, and the last
-    memory.
+def _position(workspace_id: str | None, version: str, last: tuple[Any, ...] | None, words: str) -> Position:
+    """A position: the workspace, the version that changes with everything except additions above, the last memory, and
+    the table of the full-text index: a rebuild changes what queries find by words, though no row of the catalogue.
     """
-    return Position(json.dumps([workspace_id, version, last]))
+    return Position(json.dumps([workspace_id, version, last, words]))
 
 
 def _any_of(terms: Sequence[Term]) -> str:

@@ -14,8 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
+from .function_words import OtherLanguage, content_runs, function_words, is_grammar, other_language, stem
+
 # The version of ``index_text``. Raise it with each change of its output; indexes of older versions are then rebuilt.
-INDEX_FORMAT = 4
+INDEX_FORMAT = 5
 
 # A query may be a pasted log.
 MAX_TERMS = 100
@@ -23,8 +25,13 @@ MAX_TERMS = 100
 _CHUNK = re.compile(r"[^\s\"'`´“”„‘’«»()\[\]{}<>,;=!?&|*^%…。、，；：！？「」（）]+")
 _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
-# Han, kana and Hangul are written without blanks, or with endings; each character is indexed as a word of its own.
+# Han, kana, Thai, Lao, Burmese and Khmer are written without blanks, Hangul with endings; each character is indexed as
+# a word of its own. Vowel signs above and below are no letters to the index, nor here.
 _CHARACTERS = r"\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_CHARACTERS += (
+    r"\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd-\u0ec6\u1000-\u102a\u103f\u1780-\u17b3"
+)
+_MARKS = r"\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
 # Accents of Greek and Cyrillic letters; the index itself folds those of Latin ones.
 _ACCENTS = re.compile("(?<=[\u0370-\u04ff])[\u0300\u0301\u0308\u0342]+")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
@@ -77,11 +84,23 @@ class Term:
     text: str = field(compare=False)
     is_name: bool = field(default=False, compare=False)
 
+    @property
+    def phrases(self) -> tuple[Term, ...]:
+        """The phrases of which the term matches any, each as a term, in their order; most terms have one."""
+        if not self.match.startswith("("):
+            return (self,)
+        return tuple(Term(match, self.text) for match in self.match[1:-1].split(" OR "))
+
 
 @cache
 def _cjk_run() -> re.Pattern[str]:
     """The pattern for runs of CJK characters. Compiled on first use, since that is slow and most queries are ASCII."""
     return re.compile(f"[{_CHARACTERS}]+")
+
+
+@cache
+def _marks() -> re.Pattern[str]:
+    return re.compile(f"[{_MARKS}]+")
 
 
 def index_text(text: str) -> str:
@@ -114,6 +133,10 @@ def query_terms(query: str) -> list[Term]:
         if term.is_name or term.match not in by_match:
             by_match[term.match] = term
     terms = [term for term in by_match.values() if term.match.strip('"') not in STOP_WORDS] or list(by_match.values())
+    if language := other_language((term.text for term in by_match.values()), STOP_WORDS):
+        dropped = function_words(language)
+        terms = [term for term in terms if term.is_name or term.text not in dropped] or terms
+        terms = [_in_any_form(term, language) for term in terms]
     if len(terms) > MAX_TERMS:
         kept = set(sorted(range(len(terms)), key=lambda index: not terms[index].is_name)[:MAX_TERMS])
         terms = [term for index, term in enumerate(terms) if index in kept]
@@ -145,7 +168,7 @@ def _chunk_terms(chunk: str, *, is_marked: bool) -> Iterator[Term]:
     signed = _sign_words(chunk)
     for name in signed:
         yield _phrase([name], chunk, is_name=True)
-    runs = [] if chunk.isascii() else _cjk_run().findall(chunk)
+    runs = [] if chunk.isascii() else _cjk_run().findall(_marks().sub("", chunk))
     if len(words) > 1 and not runs:
         yield _phrase(words, chunk, is_name=not signed and (is_marked or _is_name(chunk, words)))
         file = _FOLDER.split(chunk)[-1]
@@ -178,10 +201,20 @@ def _word_terms(word: str, *, is_alone: bool, is_name: bool) -> Iterator[Term]:
 def _run_terms(run: str, *, is_name: bool) -> Iterator[Term]:
     """The terms of a CJK run: each pair of neighbouring characters (bigrams, since there are no word boundaries); a
     short run or a name also as a whole."""
-    if len(run) <= 4 or is_name:
-        yield _phrase(list(run), run, is_name=is_name)
-    for start in range(len(run) - 1):
-        yield _phrase(list(run[start : start + 2]), run[start : start + 2])
+    parts = content_runs(run)
+    is_name = is_name and parts == [run] and not any(is_grammar(run[at : at + 2]) for at in range(len(run) - 1))
+    for part in parts:
+        if len(part) <= 4 or is_name:
+            yield _phrase(list(part), part, is_name=is_name)
+    pairs = [part[start : start + 2] for part in parts for start in range(len(part) - 1)]
+    for pair in [pair for pair in pairs if not is_grammar(pair)] or pairs:
+        yield _phrase(list(pair), pair)
+
+
+def _in_any_form(term: Term, language: OtherLanguage) -> Term:
+    """The term of a German or French word with its other endings; the index stems English words only."""
+    beginning = None if term.is_name or not term.text.isalpha() else stem(term.text, language)
+    return Term(f'"{_canonical_spelling(beginning)}" *', term.text) if beginning else term
 
 
 def _hash_term(word: str) -> Term:
@@ -202,8 +235,8 @@ def _words(chunk: str) -> list[str]:
 
 
 def _spaced(text: str) -> str:
-    """The text with blanks around each CJK character."""
-    return text if text.isascii() else _cjk_run().sub(lambda run: f" {' '.join(run[0])} ", text)
+    """The text with blanks around each character of a script without blanks."""
+    return text if text.isascii() else _cjk_run().sub(lambda run: f" {' '.join(run[0])} ", _marks().sub("", text))
 
 
 def _parts(word: str) -> list[str]:

@@ -279,7 +279,7 @@ def test_the_heartbeat_says_who_works_and_how_it_goes(shared: Place, running: tu
     assert beat["pid"] == running[1].process.pid
     assert beat["state"] == "ready"
     assert beat["workspace"] == str(shared.workspace.root)
-    assert beat["embedder"] == "fastembed/sentence-transformers/all-MiniLM-L6-v2/384"
+    assert beat["embedder"] == "fastembed/sentence-transformers/all-MiniLM-L6-v2:int8/384"
     assert beat["llm_configured"] is False
     assert beat["counts"]["running"] == 1
     assert beat["oldest_waiting_seconds"] >= 0

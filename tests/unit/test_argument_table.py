@@ -42,7 +42,7 @@ def test_a_number_has_a_range_and_its_default_is_within(name: str) -> None:
 
 def test_a_choice_offers_its_default() -> None:
     choices = [argument for argument in ARGUMENTS.values() if argument.kind == "choice"]
-    assert len(choices) == 3
+    assert len(choices) == 4
     assert all(argument.default in argument.choices for argument in choices if argument.default is not None)
     assert ARGUMENTS["preset"].default is None, "it depends on who asks"
     assert DEFAULT_PRESET in ARGUMENTS["preset"].shown_help
@@ -62,7 +62,7 @@ def test_the_statuses_that_are_offered_are_those_of_a_memory() -> None:
 
 def test_a_setting_has_the_default_of_its_argument() -> None:
     of_settings = {name: argument for name, argument in ARGUMENTS.items() if argument.setting}
-    assert len(of_settings) == 8
+    assert len(of_settings) == 9
     for argument in of_settings.values():
         assert argument.setting in names()
         adapts = argument.setting == "relevance_floor"  # a given floor is fixed, the default is not

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 import os
 import subprocess
@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bridge.embedding import model_files
-from bridge.embedding.config import EmbeddingConfig
+from bridge.embedding import int8_weights, model_files
+from bridge.embedding.config import FORMER_LOCAL_IDENTITY, EmbeddingConfig
 from bridge.embedding.embedder import Embedder
-from bridge.embedding.factory import create
-from bridge.embedding.local_embedder import BATCH_TOKENS, FastembedEmbedder, OnnxEmbedder, plan_batches
+from bridge.embedding.factory import create, create_former
+from bridge.embedding.local_embedder import FastembedEmbedder, OnnxEmbedder
 from bridge.embedding.remote_embedder import BATCH_TEXTS, HttpEmbedder, LiteLLMEmbedder, retry_after_seconds
 from bridge.embedding.tokens import word_piece_tokenizer
 from jobs.errors import JobError, Reaction
@@ -48,13 +48,18 @@ def embedder(model_cache: Path) -> OnnxEmbedder:
     return OnnxEmbedder(model_files.find(model_cache))
 
 
+@pytest.fixture(scope="module")
+def full(model_cache: Path) -> OnnxEmbedder:
+    return OnnxEmbedder(model_files.find(model_cache), full_weights=True)
+
+
 def test_vectors_have_length_one_and_keep_the_order_of_the_texts(embedder: OnnxEmbedder) -> None:
     vectors = embedder.embed(TEXTS)
     assert vectors.shape == (len(TEXTS), 384)
     assert vectors.dtype == np.float32
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
     for text, vector in zip(TEXTS, vectors, strict=True):
-        assert np.allclose(embedder.embed([text])[0], vector, atol=1e-6)
+        assert (embedder.embed([text])[0] == vector).all()  # whatever is embedded with it
 
 
 def test_texts_of_like_meaning_lie_near_each_other(embedder: OnnxEmbedder) -> None:
@@ -110,14 +115,36 @@ def test_a_word_too_long_for_the_models_vocabulary_counts_by_its_length(embedder
 
 
 def test_the_identity_names_provider_model_and_dimensions(embedder: OnnxEmbedder, tmp_path: Path) -> None:
-    identity = "fastembed/sentence-transformers/all-MiniLM-L6-v2/384"
+    identity = "fastembed/sentence-transformers/all-MiniLM-L6-v2:int8/384"
     assert embedder.identity == EmbeddingConfig(cache_dir=tmp_path).identity == identity
+
+
+def test_the_full_weights_have_the_identity_of_earlier_versions(full: OnnxEmbedder) -> None:
+    assert full.identity == FORMER_LOCAL_IDENTITY == "fastembed/sentence-transformers/all-MiniLM-L6-v2/384"
+
+
+def test_8_bit_vectors_are_near_those_of_the_full_weights(embedder: OnnxEmbedder, full: OnnxEmbedder) -> None:
+    texts = [*TEXTS, TOO_LONG]
+    cosines = (embedder.embed(texts) * full.embed(texts)).sum(axis=1)
+    assert cosines.min() > 0.985
+    assert cosines.max() < 1  # they are other vectors
+
+
+def test_a_store_of_another_model_has_no_former_embedder(model_cache: Path) -> None:
+    local, remote = EmbeddingConfig(cache_dir=model_cache), EmbeddingConfig(cache_dir=model_cache, provider="openai")
+    assert create_former("openai/text-embedding-3-small/1536", local) is None
+    assert create_former(FORMER_LOCAL_IDENTITY, remote) is None
+    former = create_former(FORMER_LOCAL_IDENTITY, local)
+    assert former is not None
+    assert former.identity == FORMER_LOCAL_IDENTITY
 
 
 def test_weights_that_cannot_be_loaded_are_corrupt(model_cache: Path, tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_bytes((model_files.find(model_cache) / "tokenizer.json").read_bytes())
-    (tmp_path / "model.onnx").write_bytes(model_files.SHIPPED_GRAPH.read_bytes())
+    for graph, shipped in model_files.SHIPPED_GRAPHS.items():
+        (tmp_path / graph.name).write_bytes(shipped.read_bytes())
     (tmp_path / "model.safetensors").write_bytes(b"short")
+    (tmp_path / "weights-int8.bin").write_bytes(b"short")
     made = OnnxEmbedder(tmp_path)
     for _ in range(2):
         with pytest.raises(JobError, match="MODEL_CORRUPT"):
@@ -131,18 +158,10 @@ def test_a_model_that_was_mended_is_used_by_who_met_the_broken_one(model_cache: 
         count.load()
     with pytest.raises(JobError, match="MODEL_CORRUPT"):
         made.embed(["word"])
-    for name in ("tokenizer.json", "model.onnx", "model.safetensors"):
+    for name in ("tokenizer.json", "model-int8.onnx", "model.safetensors", "weights-int8.bin"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     assert made.count_tokens("embeddings") == 4
     assert (made.embed(TEXTS) == OnnxEmbedder(folder).embed(TEXTS)).all()
-
-
-@pytest.mark.parametrize("lengths", [[], [5], [512] * 3, [3, 200, 7, 90, 7, 512, 40, 39, 38], [20] * 100])
-def test_batches_hold_each_text_once_and_stay_within_the_budget(lengths: list[int]) -> None:
-    batches = plan_batches(lengths)
-    assert sorted(row for rows in batches for row in rows) == list(range(len(lengths)))
-    for rows in batches:
-        assert len(rows) == 1 or max(lengths[row] for row in rows) * len(rows) <= BATCH_TOKENS
 
 
 def test_importing_the_module_loads_nothing_heavy() -> None:
@@ -158,21 +177,32 @@ def test_importing_the_module_loads_nothing_heavy() -> None:
 # --- the graph and the published model ---
 
 
-def test_the_shipped_graph_is_the_pinned_one() -> None:
-    assert model_files.SHIPPED_GRAPH.stat().st_size == model_files.GRAPH.size
-    assert model_files.digest(model_files.SHIPPED_GRAPH) == model_files.GRAPH.sha256
+def test_the_shipped_graphs_are_the_pinned_ones() -> None:
+    for graph, shipped in model_files.SHIPPED_GRAPHS.items():
+        assert shipped.stat().st_size == graph.size
+        assert model_files.digest(shipped) == graph.sha256
 
 
-def test_building_the_graph_again_gives_the_shipped_one(model_cache: Path) -> None:
+@pytest.mark.parametrize(
+    ("builder", "graph"), [("build_onnx", model_files.GRAPH), ("build_int8_onnx", model_files.INT8_GRAPH)]
+)
+def test_building_a_graph_again_gives_the_shipped_one(model_cache: Path, builder: str, graph: model_files.File) -> None:
     onnx = pytest.importorskip("onnx")
-    builder = Path(__file__).parents[2] / "tools" / "build_onnx.py"
-    spec = importlib.util.spec_from_file_location("build_onnx", builder)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    shipped = onnx.load(str(model_files.SHIPPED_GRAPH), load_external_data=False)
+    module = importlib.import_module(f"tools.{builder}")
+    shipped = onnx.load(str(model_files.SHIPPED_GRAPHS[graph]), load_external_data=False)
     assert module.build(model_files.find(model_cache) / "model.safetensors") == shipped
+
+
+def test_8_bit_weights_are_within_half_a_step_of_the_published_ones(model_cache: Path) -> None:
+    """Of every matrix and output; so no scale is wrong and nothing is cut off."""
+    folder = model_files.find(model_cache)
+    published = int8_weights.Published(folder / "model.safetensors")
+    kept = dict(int8_weights.tensors(published))
+    for layer in range(int8_weights.LAYERS):
+        name = f"encoder.layer.{layer}.intermediate.dense"
+        steps = kept[f"{name}.weight"].T.astype(np.float64) - int8_weights.ZERO_POINT
+        errors = np.abs(steps * kept[f"{name}.scale"][:, np.newaxis] - published.tensor(f"{name}.weight"))
+        assert (errors <= kept[f"{name}.scale"][:, np.newaxis] * 0.5001).all()
 
 
 COGNEE = """
@@ -191,7 +221,7 @@ print("\\n" + json.dumps(answer))
 
 @pytest.mark.cognee
 def test_an_unmodified_cognee_finds_the_model_offline_and_agrees_on_vectors_and_tokens(
-    model_cache: Path, embedder: OnnxEmbedder, tmp_path: Path
+    model_cache: Path, full: OnnxEmbedder, tmp_path: Path
 ) -> None:
     texts = [*TEXTS, TOO_LONG]
     environment = {
@@ -217,11 +247,11 @@ def test_an_unmodified_cognee_finds_the_model_offline_and_agrees_on_vectors_and_
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout.strip().rpartition("\n")[2])
     assert answer["limit"] == model_files.TOKEN_LIMIT - 2
-    assert np.abs(embedder.embed(texts) - np.array(answer["vectors"])).max() < 1e-5
+    assert np.abs(full.embed(texts) - np.array(answer["vectors"])).max() < 1e-5
     # A word of more than 100 characters is one token to it, which would be no measure of a budget.
     plain = [place for place, text in enumerate(texts) if len(max(text.split(), key=len, default="")) <= 100]
     assert len(plain) >= len(texts) - 2
-    assert [answer["tokens"][place] for place in plain] == [embedder.count_tokens(texts[place]) for place in plain]
+    assert [answer["tokens"][place] for place in plain] == [full.count_tokens(texts[place]) for place in plain]
 
 
 # --- endpoints ---
@@ -469,8 +499,8 @@ def test_fastembed_refuses_a_model_that_it_does_not_know(tmp_path: Path) -> None
 LITELLM = """
 import json, sys
 from pathlib import Path
-from bridge.embedding.config import EmbeddingConfig
-from bridge.embedding.factory import create
+from bridge.embedding.config import FORMER_LOCAL_IDENTITY, EmbeddingConfig
+from bridge.embedding.factory import create, create_former
 from jobs.errors import JobError
 made = create(EmbeddingConfig(cache_dir=Path("."), **json.loads(sys.argv[1])))
 try:

@@ -7,6 +7,7 @@ from hypothesis import given, strategies as st
 
 from bridge.memory import Memory, Metadata
 from bridge.search.hits import CUT_MARKER, SHORT_MARKER, cut, pack
+from bridge.search.known_memories import KnownMemory
 from bridge.search.ranking import Factors, Relevance
 
 FACTORS = Factors(Relevance(0.5, 0.5, 0.5), 1.0, 1.0, None, 0.5)
@@ -24,7 +25,7 @@ def ranked(*texts: str) -> list[tuple[Memory, Factors]]:
 
 
 def packed(budget: int, *texts: str) -> list[tuple[str, int]]:
-    found = pack(ranked(*texts), lambda memory: memory.text, words, budget)
+    found = pack(ranked(*texts), KnownMemory, words, budget)
     return [(text, tokens) for _, _, text, tokens in found]
 
 
@@ -71,7 +72,7 @@ def test_what_is_cut_fits_the_budget(text: str, budget: int) -> None:
 
 @given(st.lists(st.text(alphabet="ab ", min_size=1), max_size=8), st.integers(1, 40))
 def test_the_budget_is_kept_whatever_comes(texts: list[str], budget: int) -> None:
-    found = pack(ranked(*texts), lambda memory: memory.text, words, budget)
+    found = pack(ranked(*texts), KnownMemory, words, budget)
     assert sum(tokens for *_, tokens in found) <= budget
     numbers = [int(memory.id) for memory, *_ in found]
     assert numbers == sorted(numbers)
@@ -89,7 +90,7 @@ def test_of_a_text_that_cannot_fit_only_a_beginning_is_counted() -> None:
         counted.append(len(text))
         return words(text)
 
-    ((_, _, text, tokens),) = pack(ranked("w " * 500_000, "more"), lambda memory: memory.text, count, 100)
+    ((_, _, text, tokens),) = pack(ranked("w " * 500_000, "more"), KnownMemory, count, 100)
     assert text.endswith(CUT_MARKER)
     assert tokens <= 100
     assert max(counted) <= 64 * 100 + len(CUT_MARKER)

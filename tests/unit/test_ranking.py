@@ -15,8 +15,10 @@ from bridge.search.ranking import (
     ABOVE_ANY_SCORE,
     COMPONENT_WEIGHTS,
     LEXICAL_WEIGHT,
+    PERIOD_FLOOR,
     VECTOR_WEIGHT,
     Factors,
+    Period,
     Ranking,
     Relevance,
     age_days,
@@ -31,6 +33,7 @@ from bridge.search.ranking import (
     inverse_document_frequency,
     least_best,
     lexical_scores,
+    near_a_period,
     order_key,
     recency_multiplier,
     recency_multipliers,
@@ -87,26 +90,26 @@ def test_a_half_life_halves_what_is_above_the_floor(
 
 def test_the_age_comes_from_the_source_before_the_creation() -> None:
     memory = summary(source_created_at=days_ago(3), created_at=days_ago(1))
-    assert age_days(memory, NOW) == pytest.approx(3)
+    assert age_days(memory, PRODUCT) == pytest.approx(3)
 
 
 def test_the_age_comes_from_the_creation_where_there_is_no_source() -> None:
-    assert age_days(summary(created_at=days_ago(1)), NOW) == pytest.approx(1)
+    assert age_days(summary(created_at=days_ago(1)), PRODUCT) == pytest.approx(1)
 
 
 def test_a_summary_without_a_time_has_no_age_and_does_not_decay() -> None:
     memory = summary()
-    assert age_days(memory, NOW) is None
+    assert age_days(memory, PRODUCT) is None
     assert factors(memory, Relevance(1, 1, 1), PRODUCT).recency_multiplier == 1.0
 
 
 def test_a_legacy_memory_is_as_old_as_its_timestamp_or_else_its_storing() -> None:
-    assert age_days(legacy(created_at=days_ago(2)), NOW) == pytest.approx(2)
-    assert age_days(legacy(stored_at=days_ago(7)), NOW) == pytest.approx(7)
+    assert age_days(legacy(created_at=days_ago(2)), PRODUCT) == pytest.approx(2)
+    assert age_days(legacy(stored_at=days_ago(7)), PRODUCT) == pytest.approx(7)
 
 
 def test_a_memory_from_the_future_has_the_age_nought() -> None:
-    assert age_days(summary(created_at=days_ago(-5)), NOW) == 0.0
+    assert age_days(summary(created_at=days_ago(-5)), PRODUCT) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -208,6 +211,14 @@ RANKINGS = st.builds(
     st.floats(*ARGUMENTS["recency_floor"].range),
     st.floats(*ARGUMENTS["alpha"].range),
     st.just(NOW),
+    st.none()
+    | st.builds(
+        lambda start, end: Period(
+            None if start is None else NOW - timedelta(days=start), None if end is None else NOW - timedelta(days=end)
+        ),
+        st.none() | st.floats(100, 400),
+        st.none() | st.floats(0, 100),
+    ),
 )
 AGES = st.none() | st.floats(-10, 5000)
 """In days; None without a date."""
@@ -250,8 +261,8 @@ def dates_of(memories: list[Memory]) -> np.ndarray:
 @given(st.lists(AGES, min_size=1), RANKINGS)
 def test_columns_of_ages_and_recencies_are_those_of_each_memory(days: list[float | None], ranking: Ranking) -> None:
     memories = [aged(each, "Active") for each in days]
-    ages = ages_in_days(dates_of(memories), NOW)
-    alone = [age_days(memory, NOW) for memory in memories]
+    ages = ages_in_days(dates_of(memories), ranking)
+    alone = [age_days(memory, ranking) for memory in memories]
     assert [None if np.isnan(age) else age for age in ages.tolist()] == [
         None if age is None else pytest.approx(age, abs=1e-9) for age in alone
     ]
@@ -276,6 +287,32 @@ def test_columns_of_scores_are_the_scores_one_by_one(
     columns = scores(semantic, dates_of(memories), status, ranking)
     assert columns == pytest.approx(np.array([one.score for one in alone]), rel=1e-7, abs=1e-9)
     assert (columns < ABOVE_ANY_SCORE).all()
+
+
+# --- a time that the question names ---
+
+
+def test_near_a_period_age_counts_from_the_period_in_both_directions() -> None:
+    period = Period(NOW - timedelta(days=30), NOW - timedelta(days=20))
+    ranking = near_a_period(PRODUCT, period, None, None)
+    assert (ranking.half_life_days, ranking.recency_floor) == (10.0, PERIOD_FLOOR), "as long as the period"
+    ages = {days: age_days(aged(days, "Active"), ranking) for days in (40, 30, 25, 20, 5)}
+    assert ages == {40: pytest.approx(10), 30: 0.0, 25: 0.0, 20: 0.0, 5: pytest.approx(15)}
+    inside, outside = (factors(aged(days, "Active"), Relevance(0, 0, 0.5), ranking) for days in (25, 40))
+    assert inside.recency_multiplier == 1.0
+    assert outside.recency_multiplier == pytest.approx((1 + PERIOD_FLOOR) / 2), "one half-life away"
+
+
+def test_an_open_period_has_no_age_on_its_open_side() -> None:
+    since = near_a_period(PRODUCT, Period(NOW - timedelta(days=30), None), None, None)
+    before = near_a_period(PRODUCT, Period(None, NOW - timedelta(days=30)), None, None)
+    assert [age_days(aged(days, "Active"), since) for days in (1, 31)] == [0.0, pytest.approx(1)]
+    assert [age_days(aged(days, "Active"), before) for days in (29, 500)] == [pytest.approx(1), 0.0]
+
+
+def test_what_the_question_says_itself_outweighs_the_length_of_the_period() -> None:
+    ranking = near_a_period(PRODUCT, Period(NOW, None), 3.0, 1.0)
+    assert (ranking.half_life_days, ranking.recency_floor) == (3.0, 1.0)
 
 
 # --- terms ---

@@ -19,6 +19,7 @@ from hypothesis import given, strategies as st
 from bridge.memory import Content, Memory, Metadata, Status
 from bridge.search import catalogue, retrieval, snapshot as search
 from bridge.search.catalogue import Filters
+from bridge.search.estimate import Estimate
 from bridge.search.index_cache import IndexCache
 from bridge.search.question import parse_question
 from bridge.search.ranking import Relevance, factors, order_key, rounded
@@ -401,6 +402,7 @@ def test_no_estimate_loses_one_of_the_best_however_low_the_scores(
         np.array([STATUS_CODES.index(m.metadata.status) for m, _ in exact], np.int8),
         nothing.astype(np.bool_), np.array(dates, np.float64),
     )  # fmt: skip
-    kept = retrieval._best(candidates, np.array(estimates), question)
+    estimate = Estimate(candidates, np.array(estimates), 0.0, lambda some: np.zeros(len(some)))
+    kept = retrieval._wanted(estimate, question)
     best = sorted(exact, key=lambda pair: order_key(*pair))[:2]
     assert {memory.number for memory, _ in best} <= set(candidates.number[kept].tolist())

@@ -475,14 +475,15 @@ def test_estimates_belong_to_their_candidates_gaps_and_all(shelf: Shelf) -> None
     with closing(shelf.snapshot()) as snapshot:
         every = snapshot.candidates(Filters())
         vector = shelf.embedder.embed([text])[0]
-        _, whole = snapshot.estimate(text, vector, every)
+        whole = snapshot.estimate(text, vector, every).semantic
         for chosen in ([0], [39], [1, 2], [0, 3, 5], [*range(0, 40, 2)]):
-            kept, found = snapshot.estimate(text, vector, every.take(chosen))
+            estimate = snapshot.estimate(text, vector, every.take(chosen))
+            kept, found = estimate.candidates, estimate.semantic
             assert kept.number.tolist() == every.number[chosen].tolist()
             assert found == pytest.approx(whole[chosen], abs=1e-6)
             exact = snapshot.relevance(text, vector, kept)
             assert [relevance.semantic_score for relevance in exact] == pytest.approx(found, abs=1e-5)
-        assert len(snapshot.estimate(text, vector, every.take([]))[1]) == 0
+        assert len(snapshot.estimate(text, vector, every.take([]))) == 0
 
 
 class Refusing(FakeEmbedder):

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from bridge.embedding import model_files
+from bridge.embedding.config import is_former
 from bridge.graph import graph_files
 from bridge.settings import Settings
 from bridge.store import inspection, migrations
@@ -129,7 +130,8 @@ def index(state: Stores) -> Iterator[Finding]:
         return
     if store.embedder is not None and store.embedder != state.embedder:
         message = f"They have {store.embedder}; the settings name {state.embedder}."
-        yield finding("MODEL_CHANGED", "embedding", message)
+        former = is_former(store.embedder, state.embedder)
+        yield finding("MODEL_FORMER" if former else "MODEL_CHANGED", "embedding", message)
     if store.vectors_outdated or store.words_outdated:
         yield finding("INDEX_OF_OLDER_FORMAT", "index")
     if store.vectors_lacking:

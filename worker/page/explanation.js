@@ -48,6 +48,7 @@ function Parts({ hit, item, ranking }) {
       ["Half-life", `${ranking.half_life_days} days${ranking.recency_floor ? `, not below ${ranking.recency_floor}` : ""}`],
       ["Ranking", `${ranking.mode}, preset ${ranking.preset}`],
       ["Ages measured at", exact(ranking.as_of)],
+      ...(ranking.time ? [["Time in the question", `${ranking.time.phrase}: ${ranking.time.used}`]] : []),
       ["All digits", html`<code>${String(total)}</code>`],
     ]} />
   </div>`;

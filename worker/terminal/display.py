@@ -95,7 +95,25 @@ def retrieve(answer: Envelope) -> None:
         say("No memory fits the question.")
     else:
         hits(answer, clock.parse(answer["as_of"]), answer["query"], whole=answer["whole"])
-    notes(answer["warnings"])
+    notes([*time_read(answer["ranking"]), *answer["warnings"]])
+
+
+def time_read(ranking: Envelope) -> list[str]:
+    """How the time in the query was read, in local days; empty if there is none."""
+    if "time" not in ranking:
+        return []
+    phrase, used = ranking["time"]["phrase"], ranking["time"]["used"]
+    if used == "nothing":
+        return [f'"{phrase}" has no date and does not change the order; since and until take dates']
+    bounds = [(word, ranking["time"][name]) for word, name in (("from", "since"), ("before", "until"))]
+    days = " and ".join(f"{word} {clock.parse(at).astimezone():%Y-%m-%d}" for word, at in bounds if at)
+    read = {
+        "preference": f"memories dated {days} rank higher",
+        "filter": f"only memories dated {days}",
+        "newest": "the newest of the memories that fit rank higher",
+        "oldest": "the oldest of the memories that fit rank higher",
+    }
+    return [f'"{phrase}": {read[used]}; --time-phrase off ignores it']
 
 
 def explain(answer: Envelope) -> None:
@@ -131,7 +149,7 @@ def explain(answer: Envelope) -> None:
         say("No memory fits the question.")
     for error in answer["errors"]:
         say(f"{error['code']}: {error['message']}.")
-    notes(answer["metadata"]["warnings"])
+    notes([*time_read(answer["metadata"].get("ranking") or {}), *answer["metadata"]["warnings"]])
 
 
 def context(answer: Envelope) -> None:

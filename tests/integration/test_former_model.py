@@ -1,0 +1,70 @@
+"""A workspace of version 0.4.0, whose vectors are those of the model's full weights, under the present program: it
+answers at once, and the worker embeds it again by itself."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from harness import Place, until
+
+from bridge.embedding.config import FORMER_LOCAL_IDENTITY, EmbeddingConfig
+from bridge.embedding.factory import create_former
+from bridge.operations import Task
+from bridge.operations.ingest import prepare
+from bridge.store.sqlite_store import SqliteStore
+from jobs import clock
+
+
+def made_by_an_earlier_version(place: Place, model_cache: Path, texts: list[str]) -> None:
+    """Fills the workspace with memories as version 0.4.0 stored them."""
+    former = create_former(FORMER_LOCAL_IDENTITY, EmbeddingConfig(cache_dir=model_cache))
+    assert former is not None
+    now = clock.iso(clock.now())
+    store = SqliteStore(place.workspace, former)
+    try:
+        tasks = [
+            Task(f"old-{n}", "", {"summary_text": text, "topic_id": f"t{n}"}, None, now) for n, text in enumerate(texts)
+        ]
+        store.add([(prepare(task, store.workspace_id, now).memory, task.job_id) for task in tasks], now)
+    finally:
+        store.close()
+
+
+def model_of(place: Place) -> str:
+    with closing(sqlite3.connect(place.workspace.memory_db)) as connection:
+        (identity,) = connection.execute("SELECT value FROM meta WHERE key = 'embedder'").fetchone()
+        return str(identity)
+
+
+def first(place: Place, query: str) -> str:
+    answer = place.json("retrieve", query)
+    assert answer["success"], answer
+    return str(answer["results"][0]["summary_text"])
+
+
+def test_a_workspace_of_an_earlier_version_answers_and_is_embedded_again_by_itself(
+    tmp_path: Path, model_cache: Path
+) -> None:
+    place = Place(tmp_path)
+    assert place.json("doctor")["success"]  # the folders are this user's
+    made_by_an_earlier_version(
+        place, model_cache, ["Loans of books last four weeks.", "The cache is invalidated by hand."]
+    )
+    assert model_of(place) == FORMER_LOCAL_IDENTITY
+    assert "four weeks" in first(place, "How long may I keep a book?")
+    assert "MODEL_FORMER" in {each["code"] for each in place.json("doctor")["findings"]}
+    with place.worker():
+        job = place.submit("ingest", {"summary_text": "Reminders are sent on Mondays.", "topic_id": "mails"})
+        assert place.ended(job).state == "succeeded"
+        assert "Mondays" in first(place, "When do reminders go out?")
+        until(lambda: model_of(place) != FORMER_LOCAL_IDENTITY, "the memories are embedded again")
+        for query, wanted in {
+            "How long may I keep a book?": "four weeks",
+            "When do reminders go out?": "Mondays",
+        }.items():
+            assert wanted in first(place, query)
+        (again,) = [each for each in place.json("jobs", "list")["jobs"] if each["kind"] == "rebuild"]
+        assert place.ended(again["job_id"]).state == "succeeded"
+    assert "MODEL_FORMER" not in {each["code"] for each in place.json("doctor")["findings"]}
