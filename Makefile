@@ -84,12 +84,13 @@ $(MODULES_STAMP): $(EXTENSION)/package-lock.json $(NODE_STAMP)
 extension: $(MODULES_STAMP) ## build the VS Code extension: extension/dist/cognee-chat-memory-*.vsix
 	rm -rf $(EXTENSION)/dist
 	$(NODE_VENV)/bin/python -m tools.extension_bundle $(EXTENSION)/dist/python
-	cd $(EXTENSION) && $(NODE_PATH) npm run --silent package
+	cd $(EXTENSION) && $(NODE_PATH) npm run package
 
 test-extension: $(MODULES_STAMP) ## types, lint and unit tests of the extension
-	cd $(EXTENSION) && $(NODE_PATH) npm run --silent check
-	cd $(EXTENSION) && $(NODE_PATH) npm run --silent lint
-	cd $(EXTENSION) && $(NODE_PATH) npm test --silent
+	cd $(EXTENSION) && $(NODE_PATH) npm run check
+	cd $(EXTENSION) && $(NODE_PATH) npm run lint
+	cd $(EXTENSION) && $(NODE_PATH) npm test
+	cd $(EXTENSION) && $(NODE_PATH) npm run test:slow
 
 clean: ## remove the environment and caches
 	rm -rf $(VENV) $(NODE_VENV) $(EXTENSION)/node_modules $(EXTENSION)/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
