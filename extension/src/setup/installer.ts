@@ -7,8 +7,8 @@ import { interpreterOf, programOf, type Machine } from "./places";
 import type { Environments } from "./environments";
 import { failureOf, noPython, tooFull } from "./failure";
 import { plan, type Bundle, type Plan, type Step } from "./plan";
-import { progressIn } from "./progress";
 import { errorOf, fetchModel, runStep, type Context, type Watch } from "./step";
+import { PackageCounter } from "./counter";
 import { findPython, findUv, isSupported, type Interpreter } from "./python";
 import { isAtLeast, OLDEST, versionIn } from "./version";
 
@@ -118,7 +118,7 @@ export class Installer {
         break;
       }
       case "dependencies":
-        return this.dependencies(python, required(tool), watch, signal);
+        return this.dependencies(environment, required(tool), watch, signal);
       case "program": {
         watch.report("Installing the program", 0);
         const [path, args] = installed(required(tool), python, ["--no-deps", "--no-index", this.bundle.wheel]);
@@ -157,20 +157,21 @@ export class Installer {
     return runStep(doing, path, args, this.context(watch, signal));
   }
 
-  private async dependencies(python: string, tool: Tool, watch: Watch, signal: AbortSignal): Promise<void> {
-    let done = 0;
-    const most = this.bundle.packages;
+  private async dependencies(environment: string, tool: Tool, watch: Watch, signal: AbortSignal): Promise<void> {
     watch.report("Downloading packages (550 MB)", 0);
-    const seen = (line: string): void => {
+    const counter = new PackageCounter(environment, this.bundle.packages, watch.report);
+    const log = (line: string): void => {
       watch.log(line);
-      const { message, packages } = progressIn(line);
-      const counted = Math.min(packages, most - done);
-      done += counted;
-      if (message !== undefined || counted > 0) watch.report(message ?? "", counted / Math.max(1, most));
+      counter.line(line);
     };
+    const python = interpreterOf(environment, this.machine.platform);
     const [path, args] = installed(tool, python, ["--require-hashes", "--requirement", this.bundle.lock]);
-    await this.run("install the packages", path, args, { ...watch, log: seen }, signal);
-    watch.report("", (most - done) / Math.max(1, most));
+    try {
+      await this.run("install the packages", path, args, { ...watch, log }, signal);
+      counter.finish();
+    } finally {
+      counter.stop();
+    }
   }
 }
 

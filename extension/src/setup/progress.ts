@@ -16,7 +16,7 @@ export function progressIn(line: string): Progress {
   if (collecting) return { packages: 1, message: collecting[1] ?? "" };
   const downloading = /^Downloading (?:\S*\/)?([\w.]+?)(?:-\d\S*)? \(([\d.]+ ?[kMG]i?B)\)/.exec(text);
   if (downloading) return { packages: 0, message: `${downloading[1] ?? ""} (${downloading[2] ?? ""})` };
-  if (/^Installing collected packages/.test(text)) return { packages: 0, message: "…" };
+  if (/^Installing collected packages/.test(text)) return { packages: 0, message: "Installing packages" };
   if (/^Downloaded /.test(text)) return { packages: 1 };
   return NOTHING;
 }

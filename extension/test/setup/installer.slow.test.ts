@@ -28,7 +28,7 @@ beforeAll(async () => {
   if (chosen?.hasVenv !== true) throw new Error("these tests need Python 3.11 to 3.13 with venv");
   python = chosen.path;
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }), SLOW);
 
 function tiny(version: string): string {
   const bundle = join(folder, `bundle ${version}`);
