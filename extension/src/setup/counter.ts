@@ -46,6 +46,7 @@ export class PackageCounter {
     const before = this.installed;
     this.installed = await installedPackages(this.environment);
     if (this.installed > before) this.tell(`${this.installed} / ${this.packages}`);
+    else if (this.installed > this.packages / 2) this.report("Compiling packages", 0); // uv does so at the end
   }
 
   private tell(message: string | undefined): void {
