@@ -54,9 +54,9 @@ def build_wheel(root: Path, folder: Path) -> Path:
             shutil.copy(root / name, copy)
         for name in sorted({package.partition(".")[0] for package in packages}):
             shutil.copytree(root / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-index", "--no-build-isolation"]
         subprocess.run(
-            [sys.executable, "-P", "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
-            + ["--no-index", "--no-build-isolation", "--wheel-dir", str(folder), str(copy)],
+            [sys.executable, "-P", "-m", "pip", "wheel", *options, "--wheel-dir", str(folder), str(copy)],
             check=True,
             cwd=temporary,
             env={**os.environ, "SOURCE_DATE_EPOCH": FIXED_TIME},

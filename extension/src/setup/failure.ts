@@ -59,7 +59,7 @@ const CAUSES: readonly Cause[] = [
       /No matching distribution found|is not a supported wheel|no wheels with a matching|has no wheels|no solution found/i,
     message: "A package is not available for this machine or this Python.",
     remedy:
-      "Use a 64-bit Python 3.11 to 3.13 on Linux (glibc), macOS or Windows, or install it yourself as README says.",
+      "Check that the package index can be reached, and use a 64-bit Python 3.11 to 3.13 on Linux (glibc), macOS or Windows.",
   },
 ];
 

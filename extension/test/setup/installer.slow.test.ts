@@ -116,6 +116,20 @@ describe.skipIf(process.platform === "win32")("set-up with the real Python", () 
     },
   );
 
+  it("says that the network is missing, by what pip prints then", { timeout: SLOW }, async () => {
+    const bundle = tiny("0.6.0");
+    const hash = "0".repeat(64);
+    writeFileSync(join(bundle, "requirements.lock"), `huey==3.5.4 --hash=sha256:${hash}\n`);
+    const offline = {
+      PIP_CONFIG_FILE: "/dev/null",
+      PIP_INDEX_URL: "http://127.0.0.1:1/simple",
+      PIP_EXTRA_INDEX_URL: "",
+      PIP_FIND_LINKS: "",
+      PIP_RETRIES: "1",
+    };
+    expect((await install(bundle, withPython(offline))).code).toBe("NO_NETWORK");
+  });
+
   it("takes the next Python if one does not run, as pyenv's commands of versions that are not selected", async () => {
     const on = withPython();
     const bin = join(folder, "bin");
