@@ -86,10 +86,11 @@ extension: $(MODULES_STAMP) ## build the VS Code extension: extension/dist/cogne
 	$(NODE_VENV)/bin/python -m tools.extension_bundle $(EXTENSION)/dist/python
 	cd $(EXTENSION) && $(NODE_PATH) npm run package
 
+# With the program of `make setup`, if it is there: without it, the tests that need it are skipped.
 test-extension: $(MODULES_STAMP) ## types, lint and unit tests of the extension
 	cd $(EXTENSION) && $(NODE_PATH) npm run check
 	cd $(EXTENSION) && $(NODE_PATH) npm run lint
-	cd $(EXTENSION) && $(NODE_PATH) npm test
+	cd $(EXTENSION) && $(NODE_PATH) COGNEE_MEMORY_PROGRAM="$(wildcard $(CURDIR)/$(BIN)/cognee-memory)" npm test
 	cd $(EXTENSION) && $(NODE_PATH) npm run test:slow
 
 clean: ## remove the environment and caches

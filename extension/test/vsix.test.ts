@@ -20,7 +20,7 @@ const BUILT =
   /^dist\/(extension\.cjs|python\/(bundle\.json|requirements\.lock|cognee_memory-[\d.]+-py3-none-any\.whl))$/;
 
 describe("the package", () => {
-  it("contains what it needs and nothing else", async () => {
+  it("contains what it needs and nothing else", { timeout: 60_000 }, async () => {
     const files = await listFiles({ cwd: folder, packageManager: PackageManager.None });
     const listed = files.map((file) => file.replaceAll("\\", "/"));
     expect(listed.filter((file) => !BUILT.test(file)).sort()).toEqual(ALWAYS);

@@ -127,7 +127,8 @@ describe.skipIf(process.platform === "win32")("set-up with the real Python", () 
       PIP_FIND_LINKS: "",
       PIP_RETRIES: "1",
     };
-    expect((await install(bundle, withPython(offline))).code).toBe("NO_NETWORK");
+    const failed = await install(bundle, withPython(offline));
+    expect(failed.code, failed.lines.join("\n")).toBe("NO_NETWORK");
   });
 
   it("takes the next Python if one does not run, as pyenv's commands of versions that are not selected", async () => {
