@@ -3,7 +3,7 @@ import prettier from "eslint-config-prettier";
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist", "node_modules"] },
+  { ignores: ["dist", "node_modules", ".venv"] },
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
   { languageOptions: { parserOptions: { projectService: { allowDefaultProject: ["*.mjs", "*.ts"] } } } },
@@ -14,7 +14,17 @@ export default tseslint.config(
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
     },
   },
-  { files: ["*.mjs"], ...tseslint.configs.disableTypeChecked },
-  { files: ["*.mjs"], languageOptions: { globals: { console: "readonly", process: "readonly", URL: "readonly" } } },
+  { files: ["**/*.mjs", "**/*.cjs"], ...tseslint.configs.disableTypeChecked },
+  {
+    files: ["**/*.mjs", "**/*.cjs"],
+    languageOptions: {
+      globals: Object.fromEntries(
+        ["console", "process", "URL", "fetch", "setTimeout", "require", "exports", "module", "document", "window"].map(
+          (name) => [name, "readonly"],
+        ),
+      ),
+    },
+  },
+  { files: ["**/*.cjs"], rules: { "@typescript-eslint/no-require-imports": "off" } },
   prettier,
 );

@@ -115,7 +115,8 @@ export async function startHost({ workspace, vsix, settings = {}, env = {}, trus
       const logs = join(data, "logs");
       const found = [];
       for (const name of readdirSync(logs, { recursive: true })) {
-        if (String(name).endsWith(".log") && String(name).includes(channel)) found.push(readFileSync(join(logs, String(name)), "utf8"));
+        if (String(name).endsWith(".log") && String(name).includes(channel))
+          found.push(readFileSync(join(logs, String(name)), "utf8"));
       }
       return found.join("\n");
     },

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import { Services } from "./services";
+import { registerLife } from "./life/register";
 import { registerSetUp } from "./setup/register";
 import { registerRemember } from "./remember/register";
 import { registerRecall } from "./recall/register";
@@ -11,11 +12,13 @@ import { registerOperations } from "./operations/register";
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Cognee Memory", { log: true });
-  const { programs, ...setUp } = registerSetUp(context, log);
-  const services = new Services(context, log, programs);
+  const setUp = registerSetUp(context, log);
+  const life = registerLife();
+  const services = new Services(context, log, setUp.programs, (memory) => life.wake(memory));
   context.subscriptions.push(
     log,
     setUp.start(services),
+    life.start(services),
     registerRemember(services),
     registerRecall(services),
     registerChat(services),

@@ -8,10 +8,14 @@ import { readSettings, type Settings } from "./core/settings";
 
 export const SECTION = "cogneeMemory";
 
+/** The program can be used now or not any more; or the extension's own was installed, perhaps in place of a former one. */
+export type ProgramChange = "found" | "installed";
+
 /** Finds the program, and offers to set it up. */
 export interface Programs {
-  /** Throws MemoryError PROGRAM_NOT_FOUND or PROGRAM_TOO_OLD. */
+  /** Throws MemoryError PROGRAM_NOT_FOUND, PROGRAM_TOO_OLD or COMMAND_PATH_WRONG. */
   find(): Promise<Program>;
+  readonly onDidChange: vscode.Event<ProgramChange>;
 }
 
 export class Services {
@@ -21,6 +25,7 @@ export class Services {
     readonly context: vscode.ExtensionContext,
     readonly log: vscode.LogOutputChannel,
     readonly programs: Programs,
+    private readonly wake: (memory: Memory) => void,
   ) {}
 
   settings(): Settings {
@@ -39,7 +44,12 @@ export class Services {
     const path = folder.uri.fsPath;
     let memory = this.memories.get(path);
     if (memory === undefined) {
-      memory = new Memory(path, () => this.programs.find());
+      memory = new Memory(
+        path,
+        () => this.programs.find(),
+        Date.now,
+        (used) => this.wake(used),
+      );
       this.memories.set(path, memory);
     }
     return memory;
@@ -100,20 +110,41 @@ export class Services {
       vscode.l10n.t("Show Log"),
     );
     if (chosen === undefined) return;
-    if (remedy !== undefined && chosen === remedy.title()) await vscode.commands.executeCommand(remedy.command);
+    if (remedy !== undefined && chosen === remedy.title())
+      await vscode.commands.executeCommand(remedy.command, ...(remedy.args ?? []));
     else this.log.show();
   }
 }
 
+interface Remedy {
+  readonly title: () => string;
+  readonly command: string;
+  readonly args?: readonly string[];
+}
+
+const setUp: Remedy = { title: () => vscode.l10n.t("Set Up"), command: "cognee.setUp" };
+const setUpAgain: Remedy = { title: () => vscode.l10n.t("Set Up Again"), command: "cognee.setUp" };
+const health: Remedy = { title: () => vscode.l10n.t("Check Health"), command: "cognee.checkHealth" };
+
 /** Commands that mend the cause of an error. */
-const REMEDIES: Readonly<Record<string, { readonly title: () => string; readonly command: string }>> = {
-  PROGRAM_NOT_FOUND: { title: () => vscode.l10n.t("Set Up"), command: "cognee.setUp" },
-  PROGRAM_TOO_OLD: { title: () => vscode.l10n.t("Set Up"), command: "cognee.setUp" },
-  MODEL_MISSING: { title: () => vscode.l10n.t("Set Up"), command: "cognee.setUp" },
+const REMEDIES: Readonly<Record<string, Remedy>> = {
+  PROGRAM_NOT_FOUND: setUp,
+  PROGRAM_TOO_OLD: setUp,
+  COMMAND_PATH_WRONG: {
+    title: () => vscode.l10n.t("Open Setting"),
+    command: "workbench.action.openSettings",
+    args: [`${SECTION}.commandPath`],
+  },
+  MODEL_MISSING: setUp,
+  SETUP_CANCELLED: setUpAgain,
+  SETUP_FAILED: setUpAgain,
+  NO_NETWORK: setUpAgain,
+  NO_PERMISSION: setUpAgain,
+  HASH_MISMATCH: setUpAgain,
   WORKSPACE_NOT_TRUSTED: { title: () => vscode.l10n.t("Trust This Memory…"), command: "cognee.trust" },
   NOT_TRUSTED: { title: () => vscode.l10n.t("Manage Trust"), command: "workbench.trust.manage" },
-  WORKER_START_FAILED: { title: () => vscode.l10n.t("Check Health"), command: "cognee.checkHealth" },
-  WORKER_NOT_RUNNING: { title: () => vscode.l10n.t("Check Health"), command: "cognee.checkHealth" },
+  WORKER_START_FAILED: health,
+  WORKER_NOT_RUNNING: health,
 };
 
 /** An AbortSignal that follows VS Code's cancellation token. */

@@ -38,11 +38,15 @@ interface Answers {
 }
 
 export class Memory {
-  /** `program` finds the program; it throws MemoryError PROGRAM_NOT_FOUND if it is not set up. */
+  /**
+   * `program` finds the program; it throws MemoryError PROGRAM_NOT_FOUND if it is not set up. `wake` is called when the
+   * memory was used and no worker lives; it returns at once.
+   */
   constructor(
     readonly workspace: string,
     private readonly program: () => Promise<Program>,
     private readonly now: () => number = Date.now,
+    private readonly wake: (memory: Memory) => void = () => undefined,
   ) {}
 
   // --- questions ---
@@ -69,7 +73,9 @@ export class Memory {
         if (error instanceof MemoryError && !WORKER_CHANGED.has(error.code)) throw error;
       }
     }
-    return this.command<Answers[Q]>([question], questionArguments(body), signal);
+    const answer = await this.command<Answers[Q]>([question], questionArguments(body), signal);
+    this.wakeUnlessLiving(); // for the next question
+    return answer;
   }
 
   // --- what only a worker answers ---
@@ -102,12 +108,17 @@ export class Memory {
     if (livingWorker(this.workspace, this.now()) === null) await this.command(["worker", "start"], [], signal);
   }
 
+  private wakeUnlessLiving(): void {
+    if (livingWorker(this.workspace, this.now()) === null) this.wake(this);
+  }
+
   // --- jobs ---
 
   /** Drops a job without waiting for anything but the file. Returns its id. */
   async drop<K extends Kind>(job: NewJob<K>): Promise<string> {
     const file = jobFile(job);
     await drop(this.workspace, file as JobFile);
+    this.wakeUnlessLiving();
     return file.job_id;
   }
 
