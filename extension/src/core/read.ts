@@ -27,7 +27,7 @@ export async function send<R extends Route>(
   const worker = address(livingWorker(memory.workspace, Date.now()));
   if (worker !== null) {
     try {
-      return (await request(worker, route, body as never, signal, path)) as Answer<R>;
+      return await request(worker, route, body as never, signal, path);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof MemoryError && !WORKER_CHANGED.has(error.code)) throw error;

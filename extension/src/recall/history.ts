@@ -37,7 +37,7 @@ export function historyDocument({ topicId, memories, total, texts, compactions }
 function headingOf(memory: MemoryLine, t: Translate): string {
   const status = badge(memory.memory_type, memory.status, t);
   const date = day(memory.source_created_at ?? memory.created_at);
-  return [`${t("Memory {0}", memory.memory_number)}`, date, status === "" ? "" : `**${status}**`]
+  return [t("Memory {0}", memory.memory_number), date, status === "" ? "" : `**${status}**`]
     .filter(Boolean)
     .join(" · ");
 }

@@ -83,7 +83,9 @@ export function recall(
     }),
     pick.onDidAccept(() => choose("open", pick.activeItems[0])),
     pick.onDidTriggerItemButton(({ item, button }) => choose((button as ActionButton).action, item)),
-    pick.onDidHide(() => all.dispose()),
+    pick.onDidHide(() => {
+      all.dispose();
+    }),
   );
   pick.show();
   return all;

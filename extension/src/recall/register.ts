@@ -90,7 +90,7 @@ export function registerRecall(services: Services): vscode.Disposable {
 }
 
 /** Reads the open documents again when jobs of their folder have changed, and then no more do for a moment. */
-function refreshing(changes: Changes, documents: Documents): vscode.Disposable[] {
+function refreshing(changes: Changes, documents: Documents): { dispose(): void }[] {
   const changed = new Set<string>();
   const pause = new Pause(() => {
     for (const folder of changed) documents.refresh(folder);

@@ -8,7 +8,7 @@ const ZERO_WIDTH_SPACE = "\u200b";
 /** Text for a label, which shows `$(name)` as an icon: on one line, without icons. */
 export function plain(text: string, longest = 200): string {
   const line = text.replace(/\s+/gu, " ").replace(CONTROLS, "").trim().replaceAll("$(", `$${ZERO_WIDTH_SPACE}(`);
-  const characters = [...line];
+  const characters = Array.from(line);
   return characters.length <= longest ? line : `${characters.slice(0, longest - 1).join("")}…`;
 }
 

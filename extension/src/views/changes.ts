@@ -18,7 +18,7 @@ const FILES = `${JOBS}/{*.json,results/*.json,rejected/*.json,worker/heartbeat.j
 export class Changes implements vscode.Disposable {
   private readonly emitter = new vscode.EventEmitter<Change>();
   readonly onDidChange = this.emitter.event;
-  private readonly subscriptions: vscode.Disposable[] = [this.emitter];
+  private readonly subscriptions: { dispose(): void }[] = [this.emitter];
   private watchers: vscode.Disposable[] = [];
 
   private static readonly ofServices = new WeakMap<Services, Changes>();

@@ -17,6 +17,8 @@ export interface Job {
   /** When it came to this state, as far as that is known. */
   readonly at: string | null;
   readonly nextAttemptAt: string | null;
+  /** The id that a rejected file was dropped under. */
+  readonly droppedAs?: string;
 }
 
 const READ_AT_ONCE = 64;
@@ -27,10 +29,16 @@ export class Jobs {
 
   constructor(private readonly workspace: string) {}
 
+  /** Each job once: its record counts more than its file in the inbox or in `rejected/`. */
   all(): Job[] {
     const jobs = [...this.byFile.values()];
-    const recorded = new Set(jobs.filter(({ state }) => state !== "waiting").map(({ id }) => id));
-    return jobs.filter(({ id, state }) => state !== "waiting" || !recorded.has(id));
+    const recorded = new Map(
+      jobs.flatMap(({ id, state, kind }) => (kind !== null || state === "rejected" ? [[id, state]] : [])),
+    );
+    return jobs.filter((job) => {
+      if (job.state === "waiting") return !recorded.has(job.id);
+      return job.droppedAs === undefined || recorded.get(job.droppedAs) !== "rejected";
+    });
   }
 
   /** Reads all files. */
@@ -106,4 +114,5 @@ const ofReason = (reason: RejectionReason): Job => ({
   state: "rejected",
   error: reason.error,
   at: reason.rejected_at,
+  droppedAs: waiting(reason.file).id,
 });
