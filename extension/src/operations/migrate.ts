@@ -65,7 +65,7 @@ export async function undoMigration(services: Services): Promise<void> {
     void vscode.window.showInformationMessage(t("There is no migration to undo."));
     return;
   }
-  const items = receipts.map(({ id, at }) => ({ label: t("Migration of {0}", day(at) || "?"), description: id, id }));
+  const items = receipts.map(({ id, at }) => ({ label: t("Migration of {0}", day(at)), description: id, id }));
   const picked = await vscode.window.showQuickPick(items, {
     title: t("Undo a Migration"),
     placeHolder: t("Which one?"),
@@ -89,10 +89,10 @@ async function undoReceipt(services: Services, folder: vscode.WorkspaceFolder, r
 
 interface Receipt {
   readonly id: string;
-  readonly at: string | null;
+  readonly at: string;
 }
 
-/** The receipts of a workspace's migrations, the newest first. */
+/** The migrations of a workspace that were not undone, the newest first. */
 export async function receiptsIn(workspace: string): Promise<Receipt[]> {
   const folder = join(workspace, ".cognee_memory", "receipts");
   let names: string[];
@@ -101,17 +101,16 @@ export async function receiptsIn(workspace: string): Promise<Receipt[]> {
   } catch {
     return []; // nothing was migrated here
   }
-  const receipts = await Promise.all(
-    names.map((name) => receiptOf(join(folder, name), name.slice(0, -".json".length))),
-  );
-  return receipts.sort((one, other) => (other.at ?? "").localeCompare(one.at ?? ""));
+  const receipts = await Promise.all(names.map((name) => receiptOf(join(folder, name))));
+  return receipts.flatMap((each) => each ?? []).sort((one, other) => other.at.localeCompare(one.at));
 }
 
-async function receiptOf(path: string, id: string): Promise<Receipt> {
+/** Null for a migration that was undone, and for a receipt that cannot be read. */
+async function receiptOf(path: string): Promise<Receipt | null> {
   try {
-    const { started_at = null } = JSON.parse(await readFile(path, "utf8")) as { started_at?: string | null };
-    return { id, at: started_at };
+    const receipt = JSON.parse(await readFile(path, "utf8")) as { receipt: string; begun_at: string; undone: unknown };
+    return receipt.undone === null ? { id: receipt.receipt, at: receipt.begun_at } : null;
   } catch {
-    return { id, at: null }; // the program says what is wrong with it
+    return null;
   }
 }
