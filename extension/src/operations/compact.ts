@@ -6,7 +6,7 @@ import { MemoryError } from "../core/error";
 import { compactionsOf } from "../recall/reads";
 import { documentsOf } from "../recall/register";
 import { isSubject } from "../recall/subject";
-import { day } from "../recall/text";
+import { day, plain } from "../core/text";
 import type { Services } from "../services";
 import { chooseTopic, confirmReading, folderOf, reading } from "./choices";
 import { compactionDocument, conflictSentence } from "./compaction-document";
@@ -34,7 +34,7 @@ export async function compact(services: Services, value: unknown): Promise<void>
     const detail = [
       isStale ? t("The topic has changed: this is a new preview.") : "",
       t("{0} conflicts.", preview.conflicts.length),
-      ...preview.warnings,
+      ...preview.warnings.map((warning) => plain(warning)),
       t("The document shows what it becomes. You can undo it."),
     ];
     if (!(await confirmReading(question, t("Confirm"), detail.filter(Boolean).join(" ")))) return;
@@ -45,7 +45,7 @@ export async function compact(services: Services, value: unknown): Promise<void>
         { kind: "compact", payload: { topic_id: topicId, preview_digest: preview.preview_digest } },
         t("Compacting…"),
       )) as AppliedCompaction;
-      const message = t("Compacted {0} summaries for topic {1}.", applied.superseded.length, applied.topic_id);
+      const message = t("Compacted {0} summaries for topic {1}.", applied.superseded.length, plain(applied.topic_id));
       void offerUndo(services, folder, `${message} ${conflictSentence(applied.conflicts.length, t)}`.trim(), applied);
       return;
     } catch (error) {
@@ -118,6 +118,6 @@ async function restoreRecord(services: Services, folder: vscode.WorkspaceFolder,
   const left =
     skipped.length === 0 ? "" : t("{0} were left as they are, because they have changed since.", skipped.length);
   void vscode.window.showInformationMessage(
-    `${t("Restored {0} summaries of topic {1}.", restored.length, topic_id)} ${left}`.trim(),
+    `${t("Restored {0} summaries of topic {1}.", restored.length, plain(topic_id))} ${left}`.trim(),
   );
 }

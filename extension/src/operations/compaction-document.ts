@@ -2,7 +2,7 @@
 
 import type { CompactionConflict, CompactionPreview } from "#types";
 import type { Translate } from "../recall/hit";
-import { day, escaped } from "../recall/text";
+import { day, escaped } from "../core/text";
 
 /** What would be merged, the decisions that contradict each other side by side, and the record that it would become. */
 export function compactionDocument(preview: CompactionPreview, t: Translate): string {

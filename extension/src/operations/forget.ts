@@ -5,12 +5,13 @@ import type { NewJob } from "#types";
 import type { Memory } from "../core/memory";
 import { compactionsOf, memoriesOf, memoryText } from "../recall/reads";
 import { isSubject, type Subject } from "../recall/subject";
-import { plain } from "../recall/text";
+import { plain } from "../core/text";
 import type { Services } from "../services";
 import { chooseTopic, folderOf, reading } from "./choices";
 import { runJob } from "./job";
 
 const TITLES_SHOWN = 10;
+const LONGEST_MESSAGE = 2000;
 
 export async function forget(services: Services, value: unknown): Promise<void> {
   const t = vscode.l10n.t;
@@ -30,13 +31,17 @@ export async function forget(services: Services, value: unknown): Promise<void> 
   const payload = subject.kind === "memory" ? { memory_ids: [subject.id] } : { topic_id: subject.topicId };
   const job: NewJob<"forget"> = { kind: "forget", payload };
   const result = await runJob<"forget">(services, folder, job, t("Forgetting…"));
-  const done = [t("{0} memories were forgotten.", result.forgotten.length)];
+  const done = [
+    result.forgotten.length === 1
+      ? t("1 memory was forgotten.")
+      : t("{0} memories were forgotten.", result.forgotten.length),
+  ];
   if (result.records_rebuilt.length > 0)
     done.push(t("{0} decision records were rebuilt.", result.records_rebuilt.length));
   if (result.records_removed.length > 0)
     done.push(t("{0} decision records were removed.", result.records_removed.length));
   if (result.revived.length > 0) done.push(t("{0} memories have their former status again.", result.revived.length));
-  void vscode.window.showInformationMessage([...done, ...result.warnings].join(" "));
+  void vscode.window.showInformationMessage(plain([...done, ...result.warnings].join(" "), LONGEST_MESSAGE));
 }
 
 /** What a forgetting removes, as a text. */

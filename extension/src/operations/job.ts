@@ -7,7 +7,7 @@ import { describe } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
 import type { Memory } from "../core/memory";
 import { send } from "../core/read";
-import { plain } from "../recall/text";
+import { plain } from "../core/text";
 import type { Services } from "../services";
 import { Changes } from "../views/changes";
 

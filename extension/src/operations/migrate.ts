@@ -5,7 +5,7 @@ import { join } from "node:path";
 import * as vscode from "vscode";
 import type { Migration, UndoneMigration } from "#types";
 import { documentsOf } from "../recall/register";
-import { day } from "../recall/text";
+import { day } from "../core/text";
 import type { Services } from "../services";
 import { confirmReading } from "./choices";
 import { runJob } from "./job";

@@ -2,7 +2,7 @@
 
 import type { MigratedItem, Migration } from "#types";
 import type { Translate } from "../recall/hit";
-import { day, escaped } from "../recall/text";
+import { day, escaped } from "../core/text";
 
 export function migrationDocument(migration: Migration, t: Translate): string {
   const { items } = migration;

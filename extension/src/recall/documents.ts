@@ -11,7 +11,7 @@ import { explanation } from "./explanation";
 import { historyDocument, type TopicHistory } from "./history";
 import { compactionsOf, memoriesOf, memoryText } from "./reads";
 import { addressOf, type Asked, SCHEME, type Target, targetOf } from "./target";
-import { escaped, inert, withoutMark } from "./text";
+import { escaped, inert, withoutMark } from "../core/text";
 
 const REPORTS_KEPT = 20;
 const HISTORY_MEMORIES = 100;

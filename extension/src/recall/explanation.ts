@@ -2,7 +2,7 @@
 
 import type { ExplainItem, ExplainSuccess, ScoreComponents } from "#types";
 import type { Translate } from "./hit";
-import { day, escaped } from "./text";
+import { day, escaped } from "../core/text";
 
 /** The explanation of a memory's score: how it adds up, and which terms of the question the memory contains. */
 export function explanation(answer: ExplainSuccess, number: number, t: Translate): string {

@@ -2,7 +2,7 @@
 
 import type { MemoryLine, MemoryText, PastCompaction } from "#types";
 import { badge, type Translate } from "./hit";
-import { day, escaped, inert, withoutMark } from "./text";
+import { day, escaped, inert, withoutMark } from "../core/text";
 
 export interface TopicHistory {
   readonly topicId: string;

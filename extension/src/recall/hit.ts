@@ -1,7 +1,7 @@
 /** A hit of a question, as a row of a list and as lines of the log. */
 
 import type { MemoryType, RetrievalHit, RetrievalSuccess, Status } from "#types";
-import { age, day, plain } from "./text";
+import { age, day, plain } from "../core/text";
 
 /** Words that the editor translates. */
 export type Translate = (text: string, ...values: (string | number)[]) => string;

@@ -8,7 +8,7 @@ import type { Services } from "../services";
 import { logLines, rowOf } from "./hit";
 import { Latest } from "./latest";
 import { type MemorySubject, subjectOfHit } from "./subject";
-import { plain } from "./text";
+import { plain } from "../core/text";
 
 /** What is done with the memory that was chosen. */
 export type Action = "open" | "insert" | "explain" | "history";

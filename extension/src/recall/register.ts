@@ -11,7 +11,7 @@ import type { Action } from "./picker";
 import { memoryText } from "./reads";
 import { isSubject, type MemorySubject, type Subject, subjectOfMemory } from "./subject";
 import { SCHEME } from "./target";
-import { withoutMark } from "./text";
+import { withoutMark } from "../core/text";
 
 export function registerRecall(services: Services): vscode.Disposable {
   const documents = new Documents(services);

@@ -1,6 +1,6 @@
 /** What a document of the scheme `cognee-memory` shows, and its address. Addresses come from outside: all is checked. */
 
-import { plain } from "./text";
+import { plain } from "../core/text";
 
 export const SCHEME = "cognee-memory";
 

@@ -2,7 +2,7 @@
 
 import type { FoundTrouble } from "#types";
 import type { Translate } from "../recall/hit";
-import { plain } from "../recall/text";
+import { plain } from "../core/text";
 import type { Row } from "./row";
 
 /** A fix: a command of the program, or one of this extension. */

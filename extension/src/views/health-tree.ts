@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 import type { Findings, FoundTrouble } from "#types";
 import { describe, MemoryError } from "../core/error";
 import { run } from "../core/program";
-import { plain } from "../recall/text";
+import { plain } from "../core/text";
 import { type Services, signalOf } from "../services";
 import { commandOf, type Fix, fixOf, rowOfFinding, rowOfRemedy } from "./findings";
 import { itemOf } from "./row";

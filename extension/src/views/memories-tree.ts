@@ -6,7 +6,7 @@ import { describe, MemoryError } from "../core/error";
 import type { Memory } from "../core/memory";
 import { memoriesOf, statusOf, type TitledTopic, topicsOf } from "../recall/reads";
 import { type MemorySubject, subjectOfMemory, subjectOfTopic, type TopicSubject } from "../recall/subject";
-import { plain } from "../recall/text";
+import { plain } from "../core/text";
 import type { Services } from "../services";
 import type { Changes } from "./changes";
 import { rowOfMemory, rowOfTopic } from "./memories";

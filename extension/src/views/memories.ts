@@ -3,7 +3,7 @@
 import type { MemoryLine, Status } from "#types";
 import { badge, type Translate } from "../recall/hit";
 import type { TitledTopic } from "../recall/reads";
-import { age, plain } from "../recall/text";
+import { age, plain } from "../core/text";
 import type { Row } from "./row";
 
 export function rowOfTopic(topic: TitledTopic, now: number, language: string, t: Translate): Row {

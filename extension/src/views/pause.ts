@@ -6,6 +6,7 @@ const LONGEST_MS = 2000;
 export class Pause {
   private timer: NodeJS.Timeout | undefined;
   private first: number | undefined;
+  private isDisposed = false;
 
   constructor(
     private readonly act: () => void,
@@ -13,6 +14,7 @@ export class Pause {
   ) {}
 
   begin(): void {
+    if (this.isDisposed) return;
     this.first ??= this.now();
     clearTimeout(this.timer);
     const left = this.first + LONGEST_MS - this.now();
@@ -20,8 +22,8 @@ export class Pause {
   }
 
   dispose(): void {
+    this.isDisposed = true;
     clearTimeout(this.timer);
-    this.first = undefined;
   }
 
   private end(): void {

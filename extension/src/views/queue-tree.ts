@@ -6,6 +6,7 @@ import { livingWorker } from "../core/heartbeat";
 import type { Memory } from "../core/memory";
 import { send } from "../core/read";
 import { documentsOf } from "../recall/register";
+import { plain } from "../core/text";
 import { type Services, signalOf } from "../services";
 import type { Change, Changes } from "./changes";
 import { type Job, Jobs } from "./jobs";
@@ -148,7 +149,7 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
     this.reload();
     if (skipped.length > 0) {
       void vscode.window.showWarningMessage(
-        vscode.l10n.t("{0} of {1} jobs were left as they are: {2}", skipped.length, jobs.length, skipped.join(" ")),
+        vscode.l10n.t("{0} of {1} jobs were left as they are: {2}", skipped.length, jobs.length, plain(skipped.join(" "), 1000)),
       );
     }
   }

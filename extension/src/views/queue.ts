@@ -2,7 +2,7 @@
 
 import type { InFlight } from "#types";
 import type { Translate } from "../recall/hit";
-import { age, plain } from "../recall/text";
+import { age, plain } from "../core/text";
 import type { Job } from "./jobs";
 import type { Row } from "./row";
 
@@ -84,7 +84,7 @@ export function rowOf(node: QueueNode, now: number, language: string, t: Transla
         done: [t("Ended last"), "history"],
       }[node.section] as [string, string];
       const children = node.section === "done" ? "closed" : "open";
-      return { id, label, description: `${node.jobs.length}`, icon, children, context: `section.${node.section}` };
+      return { id, label, description: `${node.jobs.length}`, icon, children, context: "section" };
     }
     case "cause": {
       const [{ error, state }] = node.jobs;

@@ -5,9 +5,12 @@
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 const ZERO_WIDTH_SPACE = "\u200b";
 
-/** Text for a label, which shows `$(name)` as an icon: on one line, without icons. */
+/**
+ * Text for a label or a message, which show `$(name)` as an icon and `[name](command:…)` as a link: on one line, and
+ * without either.
+ */
 export function plain(text: string, longest = 200): string {
-  const line = text.replace(/\s+/gu, " ").replace(CONTROLS, "").trim().replaceAll("$(", `$${ZERO_WIDTH_SPACE}(`);
+  const line = text.replace(/\s+/gu, " ").replace(CONTROLS, "").trim().replace(/[$\]](?=\()/gu, `$&${ZERO_WIDTH_SPACE}`);
   const characters = Array.from(line);
   return characters.length <= longest ? line : `${characters.slice(0, longest - 1).join("")}…`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { age, escaped, inert, plain } from "../../src/recall/text";
+import { age, escaped, inert, plain } from "../../src/core/text";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
 
@@ -18,6 +18,7 @@ describe("age", () => {
 describe("what a memory says", () => {
   it("is one line without icons or hidden marks in a label", () => {
     expect(plain("a\n$(trash)\u202e b\u0007")).toBe("a $\u200b(trash) b");
+    expect(plain("[x](command:a)")).toBe("[x]\u200b(command:a)");
     expect(plain("x".repeat(300), 10)).toBe(`${"x".repeat(9)}…`);
   });
 
