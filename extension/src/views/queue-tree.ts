@@ -1,7 +1,7 @@
 /** The view “Queue”: live by the events of the job files. */
 
 import * as vscode from "vscode";
-import type { InFlight } from "#types";
+import type { InFlight, ManyAsked } from "#types";
 import { livingWorker } from "../core/heartbeat";
 import type { Memory } from "../core/memory";
 import { send } from "../core/read";
@@ -191,7 +191,9 @@ export async function request(
       },
       signal,
     );
-    for (const { error, remediation } of answer.skipped) reasons.add(`${error} ${remediation}`);
+    // about one job, the program answers without a list, or with an error
+    const { skipped = [] } = answer as Partial<ManyAsked>;
+    for (const { error, remediation } of skipped) reasons.add(`${error} ${remediation}`);
   }
   return [...reasons];
 }
