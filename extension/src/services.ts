@@ -5,8 +5,10 @@ import { describe, isAbort, MemoryError } from "./core/error";
 import { Memory } from "./core/memory";
 import type { Program } from "./core/program";
 import { readSettings, type Settings } from "./core/settings";
+import { plain } from "./core/text";
 
 export const SECTION = "cogneeMemory";
+const LONGEST_MESSAGE = 2000;
 
 /** The program can be used now or not any more; or the extension's own was installed, perhaps in place of a former one. */
 export type ProgramChange = "found" | "installed";
@@ -105,7 +107,7 @@ export class Services {
     const code = error instanceof MemoryError ? error.code : "";
     const remedy = REMEDIES[code];
     const chosen = await vscode.window.showErrorMessage(
-      describe(error),
+      plain(describe(error), LONGEST_MESSAGE),
       ...(remedy === undefined ? [] : [remedy.title()]),
       vscode.l10n.t("Show Log"),
     );

@@ -22,7 +22,13 @@ import { command, type Program } from "./program";
 import { ended, resultOf } from "./records";
 
 /** Codes after which the command line may still answer: the worker has changed or gone since its heartbeat was read. */
-const WORKER_CHANGED = new Set(["HTTP_UNAUTHORIZED", "NOT_READY", "HTTP_BUSY", "HTTP_NO_ROUTE", "WORKSPACE_MOVED"]);
+export const WORKER_CHANGED: ReadonlySet<string> = new Set([
+  "HTTP_UNAUTHORIZED",
+  "NOT_READY",
+  "HTTP_BUSY",
+  "HTTP_NO_ROUTE",
+  "WORKSPACE_MOVED",
+]);
 const SUBMITTED_BY = "vscode";
 
 type Question = "retrieve" | "explain" | "context";
