@@ -1,0 +1,70 @@
+/** What the status bar says: from the records of the jobs, the most urgent first. */
+
+import type { Translate } from "../recall/hit";
+import { plain } from "../core/text";
+import type { Followed, Outcome } from "./followed";
+
+export interface Tally {
+  readonly text: string;
+  readonly tooltip: string;
+  readonly severity: "none" | "warning" | "error";
+}
+
+export type Follow = Followed & { readonly outcome: Outcome };
+
+export const FAILED: ReadonlySet<Outcome["state"]> = new Set(["failed", "expired", "rejected"]);
+const LONGEST_TOPIC = 40;
+
+/** `kept` is how many jobs could not be dropped. */
+export function tallyOf(jobs: readonly Follow[], kept: number, t: Translate): Tally {
+  const of = (...states: Outcome["state"][]): Follow[] => jobs.filter(({ outcome }) => states.includes(outcome.state));
+  const failed = jobs.filter(({ outcome }) => FAILED.has(outcome.state));
+  const [firstFailed] = failed;
+  if (firstFailed !== undefined) {
+    const { error } = firstFailed.outcome;
+    return {
+      text: `$(error) ${failed.length === 1 ? t("Memory: failed") : t("Memory: {0} failed", failed.length)}`,
+      tooltip: [subject(firstFailed), plain(error?.message ?? "", 300), plain(error?.remediation ?? "", 300)]
+        .filter(Boolean)
+        .join("\n"),
+      severity: "error",
+    };
+  }
+  if (kept > 0) {
+    return {
+      text: `$(warning) ${t("Memory: {0} not stored yet", kept)}`,
+      tooltip: t("They are kept, and can be remembered again."),
+      severity: "warning",
+    };
+  }
+  const running = of("running");
+  const queued = of("waiting", "queued");
+  const retrying = of("retrying");
+  const [first] = [...running, ...retrying, ...queued];
+  if (first !== undefined) {
+    const parts = [
+      running.length > 0 ? t("{0} being stored", running.length) : "",
+      queued.length > 0 ? t("{0} queued", queued.length) : "",
+      retrying.length > 0 ? t("{0} trying again", retrying.length) : "",
+    ].filter(Boolean);
+    const icon = running.length > 0 ? "$(sync~spin)" : retrying.length > 0 ? "$(debug-rerun)" : "$(clock)";
+    const reason = first.outcome.error === null ? "" : plain(first.outcome.error.message, 300);
+    return {
+      text: `${icon} ${t("Memory: {0}", parts.join(", "))}`,
+      tooltip: [...jobs.slice(0, 10).map(subject), reason].filter(Boolean).join("\n"),
+      severity: "none",
+    };
+  }
+  const remembered = of("succeeded");
+  const last = remembered.at(-1);
+  if (last !== undefined) {
+    return {
+      text: `$(check) ${remembered.length === 1 ? t("Remembered: {0}", plain(last.topic, LONGEST_TOPIC)) : t("Remembered: {0} summaries", remembered.length)}`,
+      tooltip: remembered.slice(-10).map(subject).join("\n"),
+      severity: "none",
+    };
+  }
+  return { text: `$(bookmark) ${t("Memory")}`, tooltip: t("Memory of this folder: show status"), severity: "none" };
+}
+
+const subject = ({ topic }: Followed): string => plain(topic, 100);
