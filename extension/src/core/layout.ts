@@ -9,3 +9,5 @@ export const results = (workspace: string): string => join(workspace, JOBS, "res
 export const rejected = (workspace: string): string => join(workspace, JOBS, "rejected");
 export const heartbeatFile = (workspace: string): string => join(workspace, JOBS, "worker", "heartbeat.json");
 export const recordFile = (workspace: string, jobId: string): string => join(results(workspace), `${jobId}.json`);
+/** Made by the program when the folder becomes this user's; a file that waited before is not run unasked. */
+export const ownerFile = (workspace: string): string => join(workspace, JOBS, ".owner");

@@ -114,7 +114,8 @@ export class Memory {
     if (livingWorker(this.workspace, this.now()) === null) await this.command(["worker", "start"], [], signal);
   }
 
-  private wakeUnlessLiving(): void {
+  /** Starts a worker in the background unless one lives. */
+  wakeUnlessLiving(): void {
     if (livingWorker(this.workspace, this.now()) === null) this.wake(this);
   }
 

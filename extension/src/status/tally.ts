@@ -58,9 +58,14 @@ export function tallyOf(jobs: readonly Follow[], kept: number, t: Translate): Ta
   const remembered = of("succeeded");
   const last = remembered.at(-1);
   if (last !== undefined) {
+    const isCaptured = last.by === "capture";
+    const topic = plain(last.topic, LONGEST_TOPIC);
+    const said = isCaptured ? t("Remembered by itself: {0}", topic) : t("Remembered: {0}", topic);
     return {
-      text: `$(check) ${remembered.length === 1 ? t("Remembered: {0}", plain(last.topic, LONGEST_TOPIC)) : t("Remembered: {0} summaries", remembered.length)}`,
-      tooltip: remembered.slice(-10).map(subject).join("\n"),
+      text: `$(check) ${remembered.length === 1 ? said : t("Remembered: {0} summaries", remembered.length)}`,
+      tooltip: [...remembered.slice(-10).map(subject), isCaptured ? t("Press to undo.") : ""]
+        .filter(Boolean)
+        .join("\n"),
       severity: "none",
     };
   }
