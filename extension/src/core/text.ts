@@ -10,7 +10,11 @@ const ZERO_WIDTH_SPACE = "\u200b";
  * without either.
  */
 export function plain(text: string, longest = 200): string {
-  const line = text.replace(/\s+/gu, " ").replace(CONTROLS, "").trim().replace(/[$\]](?=\()/gu, `$&${ZERO_WIDTH_SPACE}`);
+  const line = text
+    .replace(/\s+/gu, " ")
+    .replace(CONTROLS, "")
+    .trim()
+    .replace(/[$\]](?=\()/gu, `$&${ZERO_WIDTH_SPACE}`);
   const characters = Array.from(line);
   return characters.length <= longest ? line : `${characters.slice(0, longest - 1).join("")}…`;
 }

@@ -149,7 +149,12 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
     this.reload();
     if (skipped.length > 0) {
       void vscode.window.showWarningMessage(
-        vscode.l10n.t("{0} of {1} jobs were left as they are: {2}", skipped.length, jobs.length, plain(skipped.join(" "), 1000)),
+        vscode.l10n.t(
+          "{0} of {1} jobs were left as they are: {2}",
+          skipped.length,
+          jobs.length,
+          plain(skipped.join(" "), 1000),
+        ),
       );
     }
   }
