@@ -145,9 +145,9 @@ export const commands = {
     handlers.set(name, handler);
     return new Disposable(() => handlers.delete(name));
   },
-  async executeCommand(name: string, ...args: unknown[]): Promise<unknown> {
+  executeCommand(name: string, ...args: unknown[]): Promise<unknown> {
     if (name === "markdown.showPreview") shown.rendered.push(args[0] as Uri);
-    return handlers.get(name)?.(...args);
+    return Promise.resolve(handlers.get(name)?.(...args));
   },
 };
 
@@ -172,18 +172,16 @@ export const window = {
     return tree;
   },
   createQuickPick: () => new FakeQuickPick(),
-  showQuickPick: async (items: readonly Item[], { title }: { title?: string }) =>
-    user.picks.shift()?.(items, title ?? ""),
-  showInputBox: async () => user.types,
+  showQuickPick: (items: readonly Item[], { title }: { title?: string }) =>
+    Promise.resolve(user.picks.shift()?.(items, title ?? "")),
+  showInputBox: () => Promise.resolve(user.types),
   showInformationMessage: message,
   showWarningMessage: message,
   showErrorMessage: message,
   setStatusBarMessage: message,
   withProgress: (_: unknown, act: (progress: unknown, cancel: unknown) => Promise<unknown>) =>
     act({ report: () => undefined }, token),
-  showTextDocument: async ({ uri }: { uri: Uri }) => {
-    shown.documents.push(uri);
-  },
+  showTextDocument: ({ uri }: { uri: Uri }) => Promise.resolve(void shown.documents.push(uri)),
 };
 
 export const workspace = {
@@ -194,7 +192,7 @@ export const workspace = {
   getWorkspaceFolder: () => undefined,
   onDidChangeWorkspaceFolders: never,
   onDidGrantWorkspaceTrust: never,
-  openTextDocument: async (uri: Uri) => ({ uri }),
+  openTextDocument: (uri: Uri) => Promise.resolve({ uri }),
   registerTextDocumentContentProvider(scheme: string, provider: never): Disposable {
     providers.set(scheme, provider);
     return new Disposable(() => providers.delete(scheme));
@@ -219,9 +217,7 @@ export const workspace = {
 export const env = {
   language: "en",
   clipboard: {
-    writeText: async (text: string) => {
-      shown.clipboard = text;
-    },
+    writeText: (text: string) => Promise.resolve(void (shown.clipboard = text)),
   },
 };
 

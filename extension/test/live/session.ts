@@ -31,10 +31,14 @@ export function session(program = PROGRAM): Session {
   const subscriptions: { dispose(): void }[] = [];
   const context = { subscriptions } as unknown as vscode.ExtensionContext;
   const channel = { info: note, warn: note, error: note, show: note } as unknown as vscode.LogOutputChannel;
-  const programs = { find: () => Promise.resolve({ path: program, version: "0.4.0" }) } as unknown as Programs;
+  const programs = {
+    find: () => Promise.resolve({ path: program, version: "0.4.0" }),
+    onDidChange: () => ({ dispose: () => undefined }),
+  } as unknown as Programs;
   const folder = join(root, "ws");
   workspace.workspaceFolders = [{ uri: Uri.file(folder), name: "ws", index: 0 }];
-  const services = new Services(context, channel, programs);
+  // The tests start workers themselves, so that each knows whether one lives.
+  const services = new Services(context, channel, programs, () => undefined);
   const registered = [registerRecall(services), registerViews(services), registerOperations(services)];
   const memory = services.memoryOf(workspace.workspaceFolders[0] as unknown as vscode.WorkspaceFolder);
   return {

@@ -31,7 +31,12 @@ const record = (job_id: string, state: string, kind: string | null = "ingest") =
 const reason = (file: string, kept_as: string) => ({ file, kept_as, rejected_at: "2026-11-20T12:00:00Z", error: null });
 
 async function states(jobs: Jobs): Promise<string[]> {
-  return Promise.resolve(jobs.all().map(({ id, state }) => `${id} ${state}`).sort());
+  return Promise.resolve(
+    jobs
+      .all()
+      .map(({ id, state }) => `${id} ${state}`)
+      .sort(),
+  );
 }
 
 describe("the jobs of a workspace", () => {

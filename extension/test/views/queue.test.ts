@@ -5,8 +5,12 @@ import { childrenOf, type QueueNode, rowOf, topOf } from "../../src/views/queue"
 import { l10n } from "../vscode";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
-const error = (code: string): JobError =>
-  ({ code, message: `It was ${code}.`, remediation: "Do this.", retryable: false }) as JobError;
+const error = (code: string): JobError => ({
+  code,
+  message: `It was ${code}.`,
+  remediation: "Do this.",
+  retryable: false,
+});
 const job = (id: string, state: Job["state"], more: Partial<Job> = {}): Job => ({
   id,
   kind: "ingest",
