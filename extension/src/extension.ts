@@ -1,6 +1,7 @@
 /** Activation: registers commands, views and providers. Each part is loaded by the first use of it. */
 
 import * as vscode from "vscode";
+import { Capture } from "./capture/capture";
 import { Services } from "./services";
 import { registerLife } from "./life/register";
 import { registerSetUp } from "./setup/register";
@@ -9,6 +10,8 @@ import { registerRecall } from "./recall/register";
 import { registerChat } from "./chat/register";
 import { registerViews } from "./views/register";
 import { registerOperations } from "./operations/register";
+
+let capture: Capture | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Cognee Memory", { log: true });
@@ -25,4 +28,10 @@ export function activate(context: vscode.ExtensionContext): void {
     registerViews(services),
     registerOperations(services),
   );
+  capture = Capture.of(services);
+}
+
+/** The window closes: what was said and is to be remembered by itself is dropped first. */
+export async function deactivate(): Promise<void> {
+  await capture?.close();
 }

@@ -79,6 +79,10 @@ export class StatusBar implements vscode.Disposable {
     this.show();
   }
 
+  get keptCount(): number {
+    return this.kept;
+  }
+
   get jobs(): readonly Follow[] {
     return [...this.follows.values()];
   }
@@ -186,8 +190,8 @@ export class StatusBar implements vscode.Disposable {
 
 /** Asks the program to run failed jobs again; the status bar goes on to follow them. */
 export async function runAgain(services: Services, failed: readonly Follow[]): Promise<void> {
-  const { retry } = await import("./retry");
-  const skipped = await retry(services, failed);
+  const { askFor } = await import("./requests");
+  const skipped = await askFor(services, "retry", failed, vscode.l10n.t("Running again…"));
   const bar = StatusBar.of(services);
   for (const folder of new Set(failed.map((each) => each.folder))) bar.look(folder);
   if (skipped.length > 0) throw new MemoryError("NOT_RETRIED", skipped.join(" "));
