@@ -36,6 +36,7 @@ export class EventEmitter<T> {
 
 export class Uri {
   static file = (path: string): Uri => new Uri("file", path, "");
+  static joinPath = (base: Uri, ...parts: string[]): Uri => new Uri(base.scheme, join(base.path, ...parts), base.query);
   static from = ({ scheme, path, query = "" }: { scheme: string; path: string; query?: string }): Uri =>
     new Uri(scheme, path, query);
   private constructor(
@@ -72,6 +73,34 @@ export class RelativePattern {
     readonly pattern: string,
   ) {}
 }
+export class Range {
+  constructor(
+    readonly startLine: number,
+    readonly startCharacter: number,
+    readonly endLine: number,
+    readonly endCharacter: number,
+  ) {}
+}
+export class CodeLens {
+  constructor(
+    readonly range: Range,
+    readonly command: { readonly command: string; readonly arguments: unknown[] },
+  ) {}
+}
+export class CancellationTokenSource {
+  private readonly cancelled = new EventEmitter<undefined>();
+  readonly token = { isCancellationRequested: false, onCancellationRequested: this.cancelled.event };
+  cancel(): void {
+    this.token.isCancellationRequested = true;
+    this.cancelled.fire(undefined);
+  }
+  dispose(): void {
+    this.cancelled.dispose();
+  }
+}
+export const LanguageModelChatMessage = { User: (content: string) => ({ role: 1, content }) };
+export const StatusBarAlignment = { Left: 1, Right: 2 };
+export const QuickPickItemKind = { Separator: -1, Default: 0 };
 export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 };
 export const ProgressLocation = { SourceControl: 1, Window: 10, Notification: 15 };
 
@@ -83,6 +112,14 @@ export const user = {
   picks: [] as Choice[],
   presses: [] as (string | undefined)[],
   types: undefined as string | undefined,
+  /** What is typed into each input box in turn; then `types`. */
+  inputs: [] as string[],
+  /** What is in the clipboard. */
+  copied: "",
+  /** Settings of the section, by their names. */
+  settings: new Map<string, unknown>(),
+  /** The answer of the language model; without one there is no model. */
+  model: undefined as string | undefined,
 };
 
 /** What was shown. */
@@ -93,11 +130,45 @@ export const shown = {
   clipboard: "",
   lists: [] as FakeQuickPick[],
   trees: new Map<string, FakeTree>(),
+  status: [] as FakeStatusItem[],
+  /** What the language model was asked. */
+  prompts: [] as string[],
 };
 
 export function reset(): void {
-  Object.assign(user, { picks: [], presses: [], types: undefined });
+  Object.assign(user, { picks: [], presses: [], types: undefined, inputs: [], copied: "" });
   Object.assign(shown, { messages: [], documents: [], rendered: [], clipboard: "", lists: [] });
+}
+
+class FakeStatusItem {
+  name = "";
+  text = "";
+  tooltip = "";
+  isShown = false;
+  show(): void {
+    this.isShown = true;
+  }
+  hide(): void {
+    this.isShown = false;
+  }
+  dispose(): void {
+    this.isShown = false;
+  }
+}
+
+/** A document without a file, which the user edits by setting `text`. */
+export class FakeDocument {
+  readonly isUntitled = true;
+  readonly uri: Uri;
+  constructor(public text: string) {
+    this.uri = Uri.from({ scheme: "untitled", path: `Untitled-${++FakeDocument.latest}` });
+  }
+  private static latest = 0;
+  get lineCount(): number {
+    return this.text.split("\n").length;
+  }
+  lineAt = (line: number) => ({ text: this.text.split("\n")[line] });
+  getText = (): string => this.text;
 }
 
 class FakeTree {
@@ -139,6 +210,12 @@ export class FakeQuickPick {
   }
 }
 
+function closeActive(): void {
+  const document = window.activeTextEditor?.document;
+  workspace.textDocuments = workspace.textDocuments.filter((each) => each !== document);
+  window.activeTextEditor = undefined;
+}
+
 const handlers = new Map<string, (...args: unknown[]) => unknown>();
 export const commands = {
   registerCommand(name: string, handler: (...args: unknown[]) => unknown): Disposable {
@@ -147,6 +224,7 @@ export const commands = {
   },
   executeCommand(name: string, ...args: unknown[]): Promise<unknown> {
     if (name === "markdown.showPreview") shown.rendered.push(args[0] as Uri);
+    if (name === "workbench.action.revertAndCloseActiveEditor") closeActive();
     return Promise.resolve(handlers.get(name)?.(...args));
   },
 };
@@ -164,7 +242,7 @@ const never = () => new Disposable();
 const providers = new Map<string, { provideTextDocumentContent(uri: Uri, token: unknown): Promise<string> }>();
 
 export const window = {
-  activeTextEditor: undefined as unknown,
+  activeTextEditor: undefined as { document: unknown; selection?: unknown } | undefined,
   onDidChangeActiveTextEditor: never,
   createTreeView(id: string, { treeDataProvider }: { treeDataProvider: unknown }): FakeTree {
     const tree = new FakeTree(treeDataProvider);
@@ -174,25 +252,42 @@ export const window = {
   createQuickPick: () => new FakeQuickPick(),
   showQuickPick: (items: readonly Item[], { title }: { title?: string }) =>
     Promise.resolve(user.picks.shift()?.(items, title ?? "")),
-  showInputBox: () => Promise.resolve(user.types),
+  showInputBox: () => Promise.resolve(user.inputs.shift() ?? user.types),
   showInformationMessage: message,
   showWarningMessage: message,
   showErrorMessage: message,
   setStatusBarMessage: message,
   withProgress: (_: unknown, act: (progress: unknown, cancel: unknown) => Promise<unknown>) =>
     act({ report: () => undefined }, token),
-  showTextDocument: ({ uri }: { uri: Uri }) => Promise.resolve(void shown.documents.push(uri)),
+  showTextDocument: (document: { uri: Uri }) => {
+    shown.documents.push(document.uri);
+    if (document instanceof FakeDocument) window.activeTextEditor = { document };
+    return Promise.resolve();
+  },
+  createStatusBarItem: () => {
+    const item = new FakeStatusItem();
+    shown.status.push(item);
+    return item;
+  },
 };
 
 export const workspace = {
   isTrusted: true,
   workspaceFolders: [] as { uri: Uri; name: string; index: number }[],
   textDocuments: [] as unknown[],
-  getConfiguration: () => ({ get: () => undefined }),
+  getConfiguration: () => ({ get: (name: string) => user.settings.get(name) }),
+  onDidChangeConfiguration: never,
+  onDidChangeTextDocument: never,
+  onDidCloseTextDocument: never,
   getWorkspaceFolder: () => undefined,
   onDidChangeWorkspaceFolders: never,
   onDidGrantWorkspaceTrust: never,
-  openTextDocument: (uri: Uri) => Promise.resolve({ uri }),
+  openTextDocument: (what: Uri | { content: string }) => {
+    if (what instanceof Uri) return Promise.resolve({ uri: what });
+    const document = new FakeDocument(what.content);
+    workspace.textDocuments.push(document);
+    return Promise.resolve(document);
+  },
   registerTextDocumentContentProvider(scheme: string, provider: never): Disposable {
     providers.set(scheme, provider);
     return new Disposable(() => providers.delete(scheme));
@@ -214,9 +309,27 @@ export const workspace = {
   },
 };
 
+export const languages = { registerCodeLensProvider: never };
+
+export const lm = {
+  selectChatModels: () =>
+    Promise.resolve(user.model === undefined ? [] : [{ name: "Fixture", maxInputTokens: 8000, sendRequest }]),
+};
+
+function sendRequest(messages: { content: string }[]) {
+  shown.prompts.push(...messages.map(({ content }) => content));
+  const answer = user.model ?? "";
+  return Promise.resolve({
+    text: (async function* () {
+      yield* await Promise.resolve(answer.match(/[\s\S]{1,20}/gu) ?? []);
+    })(),
+  });
+}
+
 export const env = {
   language: "en",
   clipboard: {
+    readText: () => Promise.resolve(user.copied),
     writeText: (text: string) => Promise.resolve(void (shown.clipboard = text)),
   },
 };

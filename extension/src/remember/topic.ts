@@ -29,8 +29,9 @@ export function askTopic(
   pick.placeholder = vscode.l10n.t("The topic: a new one, or one that is known");
   pick.matchOnDescription = true;
   let known: TopicItem[] = [];
+  let typed = "";
   const show = (): void => {
-    pick.items = itemsOf(pick.value, known);
+    pick.items = itemsOf(typed, known);
   };
   return new Promise((resolve) => {
     const reading = new AbortController();
@@ -39,7 +40,10 @@ export function askTopic(
       reading.abort();
       pick.dispose();
     };
-    pick.onDidChangeValue(show);
+    pick.onDidChangeValue((value) => {
+      typed = value;
+      show();
+    });
     pick.onDidAccept(() => {
       const topic = (pick.activeItems[0] ?? pick.items[0])?.topic;
       if (topic !== undefined && topic.title !== "") finish(topic);

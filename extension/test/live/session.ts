@@ -29,8 +29,23 @@ export function session(program = PROGRAM): Session {
   const log: string[] = [];
   const note = (text: string): void => void log.push(text);
   const subscriptions: { dispose(): void }[] = [];
-  const context = { subscriptions } as unknown as vscode.ExtensionContext;
-  const channel = { info: note, warn: note, error: note, show: note } as unknown as vscode.LogOutputChannel;
+  const state = new Map<string, unknown>();
+  const context = {
+    subscriptions,
+    globalStorageUri: Uri.file(join(root, "global")),
+    storageUri: Uri.file(join(root, "storage")),
+    workspaceState: {
+      get: (key: string) => state.get(key),
+      update: (key: string, value: unknown) => Promise.resolve(void state.set(key, value)),
+    },
+  } as unknown as vscode.ExtensionContext;
+  const channel = {
+    info: note,
+    warn: note,
+    error: note,
+    debug: note,
+    show: note,
+  } as unknown as vscode.LogOutputChannel;
   const programs = {
     find: () => Promise.resolve({ path: program, version: "0.4.0" }),
     onDidChange: () => ({ dispose: () => undefined }),
