@@ -1,8 +1,12 @@
 /** “Undo”: forgets what was captured last, or cancels its job if that has not ended. */
 
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import * as vscode from "vscode";
 import type { NewJob } from "#types";
 import { MemoryError } from "../core/error";
+import { livingWorker } from "../core/heartbeat";
+import { inbox } from "../core/layout";
 import { plain } from "../core/text";
 import { runJob } from "../operations/job";
 import type { Services } from "../services";
@@ -30,7 +34,10 @@ export async function undoCapture(services: Services): Promise<void> {
     const job: NewJob<"forget"> = { kind: "forget", payload: { memory_ids: [result.memory_id] } };
     await runJob<"forget">(services, folder, job, t("Forgetting “{0}”…", topic));
   } else if (state === "waiting" || state === "queued" || state === "running" || state === "retrying") {
-    await askFor(services, "cancel", [captured], t("Undoing…"));
+    // without a worker, nobody reads the inbox: the file is simply taken back
+    if (state === "waiting" && livingWorker(captured.folder, Date.now()) === null)
+      await rm(join(inbox(captured.folder), `${captured.jobId}.json`), { force: true });
+    else await askFor(services, "cancel", [captured], t("Undoing…"));
     const after = outcomeOf(captured);
     if (after.state !== "cancelled" && after.state !== "gone") {
       throw new MemoryError("UNDO_LATER", t("“{0}” is being stored.", topic), t("Undo it again in a moment."));

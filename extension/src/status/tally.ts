@@ -60,9 +60,10 @@ export function tallyOf(jobs: readonly Follow[], kept: number, t: Translate): Ta
   if (last !== undefined) {
     const isCaptured = last.by === "capture";
     const topic = plain(last.topic, LONGEST_TOPIC);
+    const others = remembered.length - 1;
     const said = isCaptured ? t("Remembered by itself: {0}", topic) : t("Remembered: {0}", topic);
     return {
-      text: `$(check) ${remembered.length === 1 ? said : t("Remembered: {0} summaries", remembered.length)}`,
+      text: `$(check) ${said}${others === 0 ? "" : ` (+${others})`}`,
       tooltip: [...remembered.slice(-10).map(subject), isCaptured ? t("Press to undo.") : ""]
         .filter(Boolean)
         .join("\n"),

@@ -24,7 +24,7 @@ const follow = (state: Outcome["state"], by: Followed["by"] = "user"): Follow =>
     state,
     result: null,
     error: { code: "STORE_BROKEN", message: "It $(broke).", remediation: "Mend it.", retryable: true },
-  } as Outcome,
+  },
 });
 const say = (jobs: Follow[], kept = 0) => tallyOf(jobs, kept, l10n.t);
 
@@ -48,7 +48,7 @@ describe("what the status bar says", () => {
     );
     expect(say([follow("succeeded")]).text).toBe("$(check) Remembered: Topic succeeded");
     expect(say([follow("succeeded", "capture")]).text).toBe("$(check) Remembered by itself: Topic succeeded");
-    expect(say([follow("succeeded"), follow("succeeded")]).text).toBe("$(check) Remembered: 2 summaries");
+    expect(say([follow("succeeded"), follow("succeeded")]).text).toBe("$(check) Remembered: Topic succeeded (+1)");
     expect(say([]).text).toBe("$(bookmark) Memory");
   });
 });
