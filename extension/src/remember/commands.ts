@@ -216,7 +216,16 @@ export async function dropKept(services: Services): Promise<void> {
     picked.kept.length === 1
       ? t("Remember “{0}” again?", plain(picked.kept[0]?.topic ?? "", 100))
       : t("Remember {0} summaries again?", picked.kept.length);
-  const answer = await vscode.window.showInformationMessage(question, { modal: true }, again, discard);
+  const away = picked.kept.find(
+    ({ folder }) => folder !== null && !services.folders().some(({ uri }) => uri.fsPath === folder),
+  );
+  const options = {
+    modal: true,
+    ...(away === undefined
+      ? {}
+      : { detail: t("{0} is not open in this window. It would go into this window’s folder.", away.folder ?? "") }),
+  };
+  const answer = await vscode.window.showInformationMessage(question, options, again, discard);
   if (answer === discard) for (const kept of picked.kept) await outbox.discard(kept);
   else if (answer === again) await sendAgain(services, picked.kept);
 }

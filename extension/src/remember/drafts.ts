@@ -13,6 +13,8 @@ const CONTEXT_KEY = "cognee.isSummaryDraft";
 
 export class Drafts implements vscode.Disposable, vscode.CodeLensProvider {
   private readonly folders = new Map<string, string>();
+  /** Whether the active document is a draft, as the context key says. */
+  private isActive: boolean | undefined;
   private readonly subscriptions: vscode.Disposable;
 
   private static readonly ofServices = new WeakMap<Services, Drafts>();
@@ -99,6 +101,8 @@ export class Drafts implements vscode.Disposable, vscode.CodeLensProvider {
   private setContextKey(): void {
     const document = vscode.window.activeTextEditor?.document;
     const isActive = document !== undefined && isDraft(document);
+    if (isActive === this.isActive) return;
+    this.isActive = isActive;
     void vscode.commands.executeCommand("setContext", CONTEXT_KEY, isActive);
   }
 }

@@ -24,7 +24,7 @@ export class Outbox implements vscode.Disposable {
   private readonly disposal = new AbortController();
   private readonly subscriptions: vscode.Disposable;
   /** The sending of each folder's first jobs, which waits for a worker. */
-  private readonly firsts = new Map<string, Promise<void>>();
+  private readonly firsts = new Map<string, Promise<unknown>>();
 
   private static readonly ofServices = new WeakMap<Services, Outbox>();
 
@@ -85,7 +85,7 @@ export class Outbox implements vscode.Disposable {
     }
   }
 
-  /** Drops what was kept for the folders of this window. Returns how many are kept still. */
+  /** Drops what was kept for the folders of this window. Returns how many could not be dropped. */
   async sendKept(): Promise<number> {
     const all = await this.kept.all();
     if (vscode.workspace.isTrusted) {
@@ -156,14 +156,22 @@ export class Outbox implements vscode.Disposable {
       for (const each of await this.kept.all()) if (each.folder === path) await this.sendOne(folder, each);
     })()
       .catch((error: unknown) => this.services.show(error)) // the jobs are kept, and the status bar says so
-      .finally(() => void this.firsts.delete(path));
+      .finally(() => {
+        this.firsts.delete(path);
+        return this.count();
+      });
     this.firsts.set(path, sending);
+    void this.count();
   }
 
+  /** Counts what this window can send: a window of another folder has its own. */
   private async count(): Promise<number> {
-    const { length } = await this.kept.all();
-    StatusBar.of(this.services).setKept(length);
-    return length;
+    const paths = new Set(this.services.folders().map(({ uri }) => uri.fsPath));
+    const ours = (await this.kept.all()).filter(({ folder }) => folder === null || paths.has(folder));
+    const preparing = ours.filter(({ folder }) => folder !== null && this.firsts.has(folder)).length;
+    const stuck = ours.length - preparing;
+    StatusBar.of(this.services).setKept({ stuck, preparing });
+    return stuck;
   }
 
   private async session(ends: boolean): Promise<string> {

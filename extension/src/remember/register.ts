@@ -10,9 +10,7 @@ import { Outbox } from "./outbox";
 
 export function registerRemember(services: Services): vscode.Disposable {
   const drafts = Drafts.of(services);
-  Outbox.of(services)
-    .sendKept()
-    .catch((error: unknown) => services.log.error(describe(error)));
+  offerKept(services).catch((error: unknown) => services.log.error(describe(error)));
   return vscode.Disposable.from(
     registerStatus(services),
     registerCapture(services),
@@ -24,4 +22,14 @@ export function registerRemember(services: Services): vscode.Disposable {
     services.command("cognee.saveSummary", (uri: vscode.Uri | undefined) => drafts.save(uri)),
     services.command("cognee.dropKept", async () => (await import("./commands")).dropKept(services)),
   );
+}
+
+/** What could not be stored when the window was closed is sent, or else offered. */
+async function offerKept(services: Services): Promise<void> {
+  const count = await Outbox.of(services).sendKept();
+  if (count === 0) return;
+  const again = vscode.l10n.t("Remember Again…");
+  const message = vscode.l10n.t("{0} summaries are kept that could not be stored yet.", count);
+  if ((await vscode.window.showInformationMessage(message, again)) === again)
+    await vscode.commands.executeCommand("cognee.dropKept");
 }

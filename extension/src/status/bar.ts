@@ -1,6 +1,6 @@
 /** The item of the status bar: follows the jobs that were dropped, by their records, and says how they are doing. */
 
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import * as vscode from "vscode";
 import { MemoryError } from "../core/error";
 import { results } from "../core/layout";
@@ -9,7 +9,7 @@ import type { Services } from "../services";
 import { Changes } from "../views/changes";
 import { Pause } from "../views/pause";
 import { type Followed, FollowedJobs, outcomeOf } from "./followed";
-import { FAILED, type Follow, tallyOf } from "./tally";
+import { FAILED, type Follow, type Kept, tallyOf } from "./tally";
 
 /** How long a success is shown; longer where it can be undone. */
 const SHOWN_MS = 15_000;
@@ -20,12 +20,12 @@ export class StatusBar implements vscode.Disposable {
   private readonly item: vscode.StatusBarItem;
   private readonly followed: FollowedJobs;
   private readonly follows = new Map<string, Follow>();
-  /** Failures that a message has told, by job and generation of the failure's text. */
+  /** Failures that a message has told: job and generation. */
   private readonly told = new Set<string>();
   private readonly timers = new Set<NodeJS.Timeout>();
   private readonly subscriptions: vscode.Disposable;
   private readonly tell = new Pause(() => this.tellFailures());
-  private kept = 0;
+  private kept: Kept = { stuck: 0, preparing: 0 };
 
   private static readonly ofServices = new WeakMap<Services, StatusBar>();
 
@@ -53,7 +53,8 @@ export class StatusBar implements vscode.Disposable {
       this.tell,
       Changes.of(services).onDidChange(({ folder, what, path }) => {
         const isRecords = dirname(path) === results(folder.uri.fsPath);
-        if (this.follows.size > 0 && (what === "heartbeat" || isRecords)) this.look(folder.uri.fsPath);
+        if (isRecords) this.look(folder.uri.fsPath, basename(path, ".json"));
+        else if (what === "heartbeat") this.look(folder.uri.fsPath);
       }),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.show()),
     );
@@ -73,14 +74,13 @@ export class StatusBar implements vscode.Disposable {
     this.show();
   }
 
-  /** How many jobs are kept since they could not be dropped. */
-  setKept(count: number): void {
-    this.kept = count;
+  setKept(kept: Kept): void {
+    this.kept = kept;
     this.show();
   }
 
   get keptCount(): number {
-    return this.kept;
+    return this.kept.stuck;
   }
 
   get jobs(): readonly Follow[] {
@@ -105,18 +105,20 @@ export class StatusBar implements vscode.Disposable {
     this.show();
   }
 
-  /** Reads the records of a folder's jobs. */
-  look(folder: string): void {
+  /** Reads the records of a folder's jobs, or of one of them. */
+  look(folder: string, jobId?: string): void {
     let hasChanged = false;
-    for (const follow of this.follows.values()) {
+    const one = jobId === undefined ? undefined : this.follows.get(jobId);
+    const looked = jobId === undefined ? this.follows.values() : one === undefined ? [] : [one];
+    for (const follow of looked) {
       if (follow.folder !== folder || follow.outcome.state === "succeeded") continue;
       const outcome = outcomeOf(follow);
-      if (outcome.state === follow.outcome.state) continue;
+      const { state, generation } = follow.outcome;
+      if (outcome.state === state && outcome.generation === generation) continue;
       hasChanged = true;
       this.follows.set(follow.jobId, { ...follow, outcome });
       this.services.log.info(`[Job] ${follow.jobId}: ${outcome.state}`);
       if (outcome.state === "succeeded") this.removeLater(follow);
-      if (!FAILED.has(outcome.state)) this.told.delete(follow.jobId);
     }
     if (!hasChanged) return;
     this.removeGone();
@@ -159,16 +161,18 @@ export class StatusBar implements vscode.Disposable {
     this.item.accessibilityInformation = { label: `${text.replace(/^\$\([^)]*\)\s*/u, "")}. ${tooltip}` };
     this.item.backgroundColor =
       severity === "none" ? undefined : new vscode.ThemeColor(`statusBarItem.${severity}Background`);
-    if (this.services.folders().length > 0 || this.kept > 0) this.item.show();
+    if (this.services.folders().length > 0 || this.kept.stuck > 0) this.item.show();
     else this.item.hide();
   }
 
   /** Tells failures once, all of a burst in one message, with the remedy and a button that runs them again. */
   private tellFailures(): void {
-    const failed = this.jobs.filter(({ jobId, outcome }) => FAILED.has(outcome.state) && !this.told.has(jobId));
+    const failed = this.jobs.filter(
+      ({ jobId, outcome }) => FAILED.has(outcome.state) && !this.told.has(`${jobId} ${outcome.generation}`),
+    );
     const [first] = failed;
     if (first === undefined) return;
-    for (const { jobId } of failed) this.told.add(jobId);
+    for (const { jobId, outcome } of failed) this.told.add(`${jobId} ${outcome.generation}`);
     void this.tellFailure(first, failed).catch((error: unknown) => this.services.show(error));
   }
 

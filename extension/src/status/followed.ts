@@ -17,19 +17,26 @@ export interface Followed {
 /** How a job is doing. `gone`: neither its file nor a record is there (any more). */
 export interface Outcome {
   readonly state: State | "waiting" | "gone";
+  /** Rises when the job runs again; 0 without a record. */
+  readonly generation: number;
   readonly error: JobError | null;
   readonly result: IngestResult | null;
 }
+
+const NO_RECORD = { generation: 0, error: null, result: null } as const;
 
 /** Reads how a job is doing from its record. Never throws. */
 export function outcomeOf({ folder, jobId }: Followed): Outcome {
   try {
     const isInInbox = existsSync(join(inbox(folder), `${jobId}.json`));
     const record = readRecord<"ingest">(folder, jobId); // after the inbox: the worker writes it before it takes the file
-    if (record !== null) return { state: record.state, error: record.error, result: record.result };
-    return { state: isInInbox ? "waiting" : "gone", error: null, result: null };
+    if (record !== null) {
+      const { state, generation, error, result } = record;
+      return { state, generation, error, result };
+    }
+    return { state: isInInbox ? "waiting" : "gone", ...NO_RECORD };
   } catch {
-    return { state: "waiting", error: null, result: null }; // it is being written
+    return { state: "waiting", ...NO_RECORD }; // it is being written
   }
 }
 

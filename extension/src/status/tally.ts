@@ -15,8 +15,13 @@ export type Follow = Followed & { readonly outcome: Outcome };
 export const FAILED: ReadonlySet<Outcome["state"]> = new Set(["failed", "expired", "rejected"]);
 const LONGEST_TOPIC = 40;
 
-/** `kept` is how many jobs could not be dropped. */
-export function tallyOf(jobs: readonly Follow[], kept: number, t: Translate): Tally {
+/** Jobs that are not in an inbox yet: those that could not be dropped, and those that a starting worker awaits. */
+export interface Kept {
+  readonly stuck: number;
+  readonly preparing: number;
+}
+
+export function tallyOf(jobs: readonly Follow[], kept: Kept, t: Translate): Tally {
   const of = (...states: Outcome["state"][]): Follow[] => jobs.filter(({ outcome }) => states.includes(outcome.state));
   const failed = jobs.filter(({ outcome }) => FAILED.has(outcome.state));
   const [firstFailed] = failed;
@@ -30,11 +35,18 @@ export function tallyOf(jobs: readonly Follow[], kept: number, t: Translate): Ta
       severity: "error",
     };
   }
-  if (kept > 0) {
+  if (kept.stuck > 0) {
     return {
-      text: `$(warning) ${t("Memory: {0} not stored yet", kept)}`,
+      text: `$(warning) ${t("Memory: {0} not stored yet", kept.stuck)}`,
       tooltip: t("They are kept, and can be remembered again."),
       severity: "warning",
+    };
+  }
+  if (kept.preparing > 0) {
+    return {
+      text: `$(sync~spin) ${t("Memory: starting")}`,
+      tooltip: t("A worker starts for the first time in this folder. What you remember is kept, and stored then."),
+      severity: "none",
     };
   }
   const running = of("running");

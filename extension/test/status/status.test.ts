@@ -22,11 +22,12 @@ const follow = (state: Outcome["state"], by: Followed["by"] = "user"): Follow =>
   ...job(state, by),
   outcome: {
     state,
+    generation: 1,
     result: null,
     error: { code: "STORE_BROKEN", message: "It $(broke).", remediation: "Mend it.", retryable: true },
   },
 });
-const say = (jobs: Follow[], kept = 0) => tallyOf(jobs, kept, l10n.t);
+const say = (jobs: Follow[], stuck = 0, preparing = 0) => tallyOf(jobs, { stuck, preparing }, l10n.t);
 
 describe("what the status bar says", () => {
   it("puts failures first, with their remedy as text", () => {
@@ -42,6 +43,7 @@ describe("what the status bar says", () => {
       text: "$(warning) Memory: 1 not stored yet",
       severity: "warning",
     });
+    expect(say([follow("queued")], 0, 1).text).toBe("$(sync~spin) Memory: starting");
     expect(say([follow("waiting"), follow("queued")]).text).toBe("$(clock) Memory: 2 queued");
     expect(say([follow("queued"), follow("running"), follow("retrying")]).text).toBe(
       "$(sync~spin) Memory: 1 being stored, 1 queued, 1 trying again",
