@@ -7,6 +7,7 @@ import { registerLife } from "./life/register";
 import { registerSetUp } from "./setup/register";
 import { registerRemember } from "./remember/register";
 import { registerRecall } from "./recall/register";
+import { registerAgent } from "./agent/register";
 import { registerChat } from "./chat/register";
 import { registerViews } from "./views/register";
 import { registerOperations } from "./operations/register";
@@ -25,6 +26,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerRemember(services),
     registerRecall(services),
     registerChat(services),
+    registerAgent(services),
     registerViews(services),
     registerOperations(services),
   );

@@ -104,16 +104,15 @@ export class Services {
   async show(error: unknown): Promise<void> {
     if (isAbort(error)) return;
     this.log.error(describe(error));
-    const code = error instanceof MemoryError ? error.code : "";
-    const remedy = REMEDIES[code];
+    const remedy = remedyOf(error);
     const chosen = await vscode.window.showErrorMessage(
       plain(describe(error), LONGEST_MESSAGE),
-      ...(remedy === undefined ? [] : [remedy.title()]),
+      ...(remedy === undefined ? [] : [remedy.title]),
       vscode.l10n.t("Show Log"),
     );
     if (chosen === undefined) return;
-    if (remedy !== undefined && chosen === remedy.title())
-      await vscode.commands.executeCommand(remedy.command, ...(remedy.args ?? []));
+    if (remedy !== undefined && chosen === remedy.title)
+      await vscode.commands.executeCommand(remedy.command, ...((remedy.arguments ?? []) as unknown[]));
     else this.log.show();
   }
 }
@@ -148,6 +147,13 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   WORKER_START_FAILED: health,
   WORKER_NOT_RUNNING: health,
 };
+
+/** The command that mends the cause of an error, as a button. */
+export function remedyOf(error: unknown): vscode.Command | undefined {
+  const remedy = error instanceof MemoryError ? REMEDIES[error.code] : undefined;
+  if (remedy === undefined) return undefined;
+  return { title: remedy.title(), command: remedy.command, arguments: [...(remedy.args ?? [])] };
+}
 
 /** An AbortSignal that follows VS Code's cancellation token. */
 export function signalOf(token: vscode.CancellationToken): AbortSignal {
