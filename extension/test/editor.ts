@@ -98,7 +98,43 @@ export class CancellationTokenSource {
     this.cancelled.dispose();
   }
 }
-export const LanguageModelChatMessage = { User: (content: string) => ({ role: 1, content }) };
+export const LanguageModelChatMessage = {
+  User: (content: string) => ({ role: 1, content }),
+  Assistant: (content: string) => ({ role: 2, content }),
+};
+export class LanguageModelTextPart {
+  constructor(readonly value: string) {}
+}
+export class LanguageModelToolResult {
+  constructor(readonly content: readonly LanguageModelTextPart[]) {}
+}
+export class MarkdownString {
+  readonly isTrusted = false;
+  constructor(readonly value: string) {}
+}
+export class ChatRequestTurn {
+  constructor(readonly prompt: string) {}
+}
+export class ChatResponseMarkdownPart {
+  readonly value: MarkdownString;
+  constructor(value: string) {
+    this.value = new MarkdownString(value);
+  }
+}
+export class ChatResponseTurn {
+  constructor(readonly response: readonly unknown[]) {}
+}
+export class CancellationError extends Error {}
+export class McpStdioServerDefinition {
+  cwd: Uri | undefined;
+  constructor(
+    readonly label: string,
+    readonly command: string,
+    readonly args: readonly string[],
+    readonly env: Record<string, string>,
+    readonly version: string,
+  ) {}
+}
 export const StatusBarAlignment = { Left: 1, Right: 2 };
 export const QuickPickItemKind = { Separator: -1, Default: 0 };
 export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 };
@@ -312,13 +348,16 @@ export const workspace = {
 export const languages = { registerCodeLensProvider: never };
 
 export const lm = {
-  selectChatModels: () =>
-    Promise.resolve(user.model === undefined ? [] : [{ name: "Fixture", maxInputTokens: 8000, sendRequest }]),
+  selectChatModels: () => Promise.resolve(user.model === undefined ? [] : [model]),
 };
+
+/** The language model of `user.model`; without an answer of it, a request fails. */
+export const model = { name: "Fixture", maxInputTokens: 8000, sendRequest };
 
 function sendRequest(messages: { content: string }[]) {
   shown.prompts.push(...messages.map(({ content }) => content));
-  const answer = user.model ?? "";
+  if (user.model === undefined) return Promise.reject(new Error("The model is not available."));
+  const answer = user.model;
   return Promise.resolve({
     text: (async function* () {
       yield* await Promise.resolve(answer.match(/[\s\S]{1,20}/gu) ?? []);
