@@ -85,7 +85,7 @@ export async function rememberSelection(services: Services): Promise<void> {
 }
 
 interface Source extends vscode.QuickPickItem {
-  readonly turns: readonly Turn[];
+  readonly from: "clipboard" | "nothing";
 }
 
 /**
@@ -96,14 +96,14 @@ export async function rememberConversation(services: Services, given: unknown): 
   const t = vscode.l10n.t;
   const folder = await targetFolder(services);
   if (folder === undefined) return;
-  const turns = isTurns(given) ? given : await chosenTurns();
+  const [model] = vscode.workspace.isTrusted ? await vscode.lm.selectChatModels() : [];
+  const turns = isTurns(given) ? given : await chosenTurns(model);
   if (turns === undefined) return;
   if (turns.length === 0) {
     await Drafts.of(services).open(EMPTY, folder);
     return;
   }
   requireShort(turns.map(({ text }) => text).join("\n"));
-  const [model] = vscode.workspace.isTrusted ? await vscode.lm.selectChatModels() : [];
   const title = model === undefined ? t("Reading the conversation…") : t("{0} writes the summary…", model.name);
   const draft = await vscode.window.withProgress(
     { location: vscode.ProgressLocation.Notification, title, cancellable: true },
@@ -123,27 +123,36 @@ export async function rememberConversation(services: Services, given: unknown): 
   if (draft !== undefined) await Drafts.of(services).open(draft, folder);
 }
 
-async function chosenTurns(): Promise<readonly Turn[] | undefined> {
+async function chosenTurns(model: vscode.LanguageModelChat | undefined): Promise<readonly Turn[] | undefined> {
   const t = vscode.l10n.t;
   const editor = vscode.window.activeTextEditor;
   const selected = editor === undefined ? "" : editor.document.getText(editor.selection);
   if (selected.trim() !== "") return turnsOf(selected);
-  const copied = await vscode.env.clipboard.readText();
-  const items: Source[] = [];
-  if (copied.trim() !== "") {
-    items.push({
+  const items: Source[] = [
+    {
       label: `$(clippy) ${t("The conversation in the clipboard")}`,
-      description: t("{0} characters", copied.length),
-      detail: plain(copied, PREVIEW),
-      turns: turnsOf(copied),
-    });
-  }
-  items.push({ label: `$(edit) ${t("Write the summary myself")}`, turns: [] });
+      detail:
+        model === undefined
+          ? t("You write its summary: no chat model is there.")
+          : t("{0} writes its summary, which you then edit.", model.name),
+      from: "clipboard",
+    },
+    { label: `$(edit) ${t("Write the summary myself")}`, detail: t("Begins with an empty draft."), from: "nothing" },
+  ];
   const picked = await vscode.window.showQuickPick(items, {
     title: t("Remember a Conversation"),
     placeHolder: t("To take it from a chat: “Copy All” in the chat's context menu, then run this command"),
   });
-  return picked?.turns;
+  if (picked?.from !== "clipboard") return picked && [];
+  const copied = await vscode.env.clipboard.readText(); // not before it is asked for: it may hold anything
+  if (copied.trim() === "") {
+    throw new MemoryError(
+      "NO_CONVERSATION",
+      t("The clipboard holds no text."),
+      t("Choose “Copy All” in the chat's context menu first."),
+    );
+  }
+  return turnsOf(copied);
 }
 
 function isTurns(value: unknown): value is readonly Turn[] {

@@ -6,7 +6,7 @@ import type { Services } from "../services";
 import { Outbox } from "./outbox";
 import { type Draft, draftText, lackOf, parseDraft } from "./summary";
 
-/** The beginning of a draft: by it, a draft is known again after a restart of the editor. */
+/** The comment of a draft: by it, a draft is known again after a restart of the editor. */
 const MARK = "Draft of a memory";
 const IS_DRAFT = new RegExp(`^<!-- ${MARK}`, "u");
 const CONTEXT_KEY = "cognee.isSummaryDraft";
@@ -54,7 +54,8 @@ export class Drafts implements vscode.Disposable, vscode.CodeLensProvider {
       content: draftText(draft, `${MARK}. ${hint}`),
     });
     if (folder !== null) this.folders.set(document.uri.toString(), folder.uri.fsPath);
-    await vscode.window.showTextDocument(document, { preview: false });
+    const end = document.lineAt(0).text.length; // of the topic, which comes first
+    await vscode.window.showTextDocument(document, { preview: false, selection: new vscode.Range(0, end, 0, end) });
     this.setContextKey();
   }
 
@@ -115,7 +116,7 @@ export async function targetFolder(services: Services): Promise<vscode.Workspace
 }
 
 const isDraft = (document: vscode.TextDocument): boolean =>
-  document.isUntitled && document.lineCount > 0 && IS_DRAFT.test(document.lineAt(0).text);
+  document.isUntitled && [0, 1].some((line) => line < document.lineCount && IS_DRAFT.test(document.lineAt(line).text));
 
 /** Closes a draft whose text is on the disk now, without asking whether to save it. */
 async function close(document: vscode.TextDocument): Promise<void> {

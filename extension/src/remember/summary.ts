@@ -52,9 +52,9 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   "time scope": "timeScope",
 };
 
-/** The document that the user edits. `hint` is a comment at its beginning. */
+/** The document that the user edits. `hint` is a comment below its title, which names the tab. */
 export function draftText(draft: Draft, hint: string): string {
-  const lines = [`<!-- ${hint.replaceAll("--", "–")} -->`, `# Conversation Summary: ${line(draft.topic)}`, ""];
+  const lines = [`# Conversation Summary: ${line(draft.topic)}`, `<!-- ${line(hint.replaceAll("--", "–"))} -->`, ""];
   if (draft.topicId !== undefined) lines.push("**Metadata:**", `- Topic ID: ${draft.topicId}`, "");
   lines.push("## Context", ...draft.context.trim().split(/\r?\n/u).map(protect), "");
   for (const [list, title] of LISTS) {
@@ -108,7 +108,7 @@ class Reader {
     if (this.section === undefined) {
       const title = titleOf(text);
       if (title !== undefined && this.topic === "") this.topic = title;
-      else if (text.trim() !== "") this.context.push(text);
+      else if (text.trim() !== "" && !/^<!--.*-->$/u.test(text.trim())) this.context.push(text);
     } else if (this.section === "metadata") {
       const id = /^\s*-\s*Topic ID:\s*([a-z0-9][a-z0-9._-]{0,127})\s*$/iu.exec(text)?.[1];
       if (id !== undefined) this.topicId = id.toLowerCase();
