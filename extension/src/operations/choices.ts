@@ -38,7 +38,7 @@ export async function chooseTopic(
     return undefined;
   }
   const items = offered.map((topic) => ({
-    label: plain(topic.title ?? topic.topic_id, 100),
+    label: plain(topic.title, 100),
     description: [
       t("{0} active", topic.active),
       topic.superseded > 0 ? t("{0} superseded", topic.superseded) : "",

@@ -1,10 +1,10 @@
 /** The view “Memories”: topics and their memories, in pages. Read when it is visible and something has changed. */
 
 import * as vscode from "vscode";
-import type { MemoryLine } from "#types";
+import type { MemoryLine, Topic } from "#types";
 import { describe, MemoryError } from "../core/error";
 import type { Memory } from "../core/memory";
-import { memoriesOf, statusOf, type TitledTopic, topicsOf } from "../recall/reads";
+import { memoriesOf, statusOf, topicsOf } from "../recall/reads";
 import { type MemorySubject, subjectOfMemory, subjectOfTopic, type TopicSubject } from "../recall/subject";
 import { plain } from "../core/text";
 import type { Services } from "../services";
@@ -142,7 +142,7 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
     return hasMore ? [...items, moreItem(folder, id, count + PAGE, topicId === null ? null : total - count)] : items;
   }
 
-  private topicItem(folder: string, topic: TitledTopic): TopicItem {
+  private topicItem(folder: string, topic: Topic): TopicItem {
     const row = rowOfTopic(topic, Date.now(), vscode.env.language, vscode.l10n.t);
     return { ...subjectOfTopic(folder, topic), row: { ...row, id: `${row.id}:${folder}` } };
   }
