@@ -7,7 +7,8 @@ const SHOTS = process.env.COGNEE_E2E_SHOTS ?? "";
 export function workbench({ page, command }) {
   const list = page.locator(".quick-input-widget");
   const input = list.locator("input.input");
-  const pane = (name) => page.locator(".sidebar .pane").filter({ has: page.locator(`.pane-header[aria-label^="${name}"]`) });
+  const pane = (name) =>
+    page.locator(".sidebar .pane").filter({ has: page.locator(`.pane-header[aria-label^="${name}"]`) });
 
   return {
     page,
@@ -95,7 +96,10 @@ export function workbench({ page, command }) {
     async rendered(text) {
       for (;;) {
         for (const frame of page.frames()) {
-          const body = await frame.locator("body.vscode-body").textContent({ timeout: 500 }).catch(() => null);
+          const body = await frame
+            .locator("body.vscode-body")
+            .textContent({ timeout: 500 })
+            .catch(() => null);
           if (body?.includes(text)) return frame;
         }
         await page.waitForTimeout(100);

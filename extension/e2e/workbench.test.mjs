@@ -1,6 +1,5 @@
 // The extension in a real workbench, with the real program: what a person sees and does. `npm run e2e` runs it.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -24,7 +23,7 @@ function opened({ settings = {}, env = {}, prepare = async () => undefined }) {
       workspace: my.folder.workspace,
       vsix,
       settings,
-      env: { ...my.folder.env, ...env },
+      env: { ...my.folder.env, COGNEE_MEMORY_PROGRAM: undefined, ...env },
     });
     Object.assign(my, workbench(my.host));
     await my.host.open();
@@ -60,7 +59,7 @@ describe("without the program", () => {
 
   my.it("a command says what is missing, and offers to set it up", async () => {
     await my.command("Memory: Check Health");
-    await my.row("Health", "cognee-memory").waitFor();
+    await my.pane("Health").getByRole("button", { name: "Set Up" }).waitFor();
     await my.shot("health-not-set-up");
   });
 });
@@ -85,7 +84,7 @@ describe("with memories", () => {
 
   my.it("recall answers while one types, and opens a memory, with the keyboard alone", async () => {
     const { keyboard } = my.page;
-    await my.command("Go to File…");
+    await keyboard.press("Control+P");
     await my.type("notes.md");
     await my.choice("notes.md").waitFor();
     await keyboard.press("Enter");
@@ -153,7 +152,7 @@ describe("with memories", () => {
     await job.waitFor();
     await my.shot("queue-failed");
     await my.inline(job, "Run Again");
-    await until(async () => (await my.folder.program("jobs", "show", "lost-record")).job.record.runs > 1, "second run");
+    await until(async () => (await my.folder.program("jobs", "show", "lost-record")).job.generation > 1, "second run");
     await my.shot("queue-again");
     await my.inline(my.row("Queue", "NOT_FOUND"), "Dismiss");
     await my.row("Queue", "NOT_FOUND").waitFor({ state: "detached" });
@@ -166,10 +165,10 @@ describe("with memories", () => {
     await my.choice("Migrate").waitFor();
     await my.shot("migrate");
     await my.choose("Migrate");
-    await my.toast("Migrated 1 summaries to DataPoints.").waitFor();
+    await my.toast("Migrated 1 summary to DataPoints.").waitFor();
     await my.row("Memories", "Plan 014 Reading room").waitFor();
     await my.shot("migrated");
-    await my.press("Migrated 1 summaries", "Undo");
+    await my.press("Migrated 1 summary", "Undo");
     await my.row("Memories", "Plan 014 Reading room").waitFor({ state: "detached" });
   });
 

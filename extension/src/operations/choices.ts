@@ -73,7 +73,7 @@ export async function confirmReading(question: string, yes: string, detail: stri
   ];
   const picked = await vscode.window.showQuickPick(items, {
     title: question,
-    placeHolder: question,
+    placeHolder: vscode.l10n.t("The document shows what would happen. Escape leaves everything as it is."),
     ignoreFocusOut: true,
   });
   return picked?.isYes === true;

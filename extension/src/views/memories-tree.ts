@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { MemoryLine, Topic } from "#types";
-import { describe, MemoryError } from "../core/error";
+import { describe, MemoryError, NOT_SET_UP } from "../core/error";
 import type { Memory } from "../core/memory";
 import { memoriesOf, statusOf, topicsOf } from "../recall/reads";
 import { type MemorySubject, subjectOfMemory, subjectOfTopic, type TopicSubject } from "../recall/subject";
@@ -28,8 +28,6 @@ export type Item = TopicItem | MemoryItem | OtherItem;
 const MORE = "cognee.internal.moreMemories";
 const SHOW_ERROR = "cognee.internal.showError";
 const PAGE = 50;
-/** What the view's welcome text is about; the view stays empty. */
-const NOT_SET_UP = new Set(["PROGRAM_NOT_FOUND", "PROGRAM_TOO_OLD", "COMMAND_PATH_WRONG"]);
 
 export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<undefined>();

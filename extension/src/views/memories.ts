@@ -18,7 +18,7 @@ export function rowOfTopic(topic: Topic, now: number, language: string, t: Trans
     description: description.filter(Boolean).join(" · "),
     tooltip: plain(topic.topic_id),
     icon: topic.worth_compacting ? "combine" : "symbol-folder",
-    context: "topic",
+    context: topic.active + topic.decision_records > 1 ? "topic.mergeable" : "topic.single",
     children: "closed",
   };
 }
@@ -27,11 +27,7 @@ export function rowOfMemory(memory: MemoryLine, now: number, language: string, t
   const isLegacy = memory.memory_type === "legacy";
   const status = badge(memory.memory_type, memory.status, t);
   const date = memory.source_created_at ?? memory.created_at;
-  const description = [
-    isLegacy ? t("Legacy") : age(date, now, language),
-    status,
-    t("memory {0}", memory.memory_number),
-  ];
+  const description = [isLegacy ? t("Legacy") : age(date, now, language), status, `#${memory.memory_number}`];
   return {
     id: `memory:${memory.memory_id}`,
     label: plain(memory.title, 100),
