@@ -2152,6 +2152,8 @@ export interface TimeUsed {
 
 export interface Topic {
   topic_id: string;
+  /** Of its newest memory. */
+  title: string;
   memories: number;
   active: number;
   decision_records: number;

@@ -30,3 +30,6 @@ export function describe(error: unknown): string {
 export function isAbort(error: unknown): boolean {
   return error instanceof Error && (error.name === "AbortError" || error.name === "TimeoutError");
 }
+
+/** Codes for a program that cannot be used: the views stay empty, and their welcome text offers the set-up. */
+export const NOT_SET_UP: ReadonlySet<string> = new Set(["PROGRAM_NOT_FOUND", "PROGRAM_TOO_OLD", "COMMAND_PATH_WRONG"]);

@@ -38,7 +38,7 @@ export async function chooseTopic(
     return undefined;
   }
   const items = offered.map((topic) => ({
-    label: plain(topic.title ?? topic.topic_id, 100),
+    label: plain(topic.title, 100),
     description: [
       t("{0} active", topic.active),
       topic.superseded > 0 ? t("{0} superseded", topic.superseded) : "",
@@ -73,7 +73,7 @@ export async function confirmReading(question: string, yes: string, detail: stri
   ];
   const picked = await vscode.window.showQuickPick(items, {
     title: question,
-    placeHolder: question,
+    placeHolder: vscode.l10n.t("The document shows what would happen. Escape leaves everything as it is."),
     ignoreFocusOut: true,
   });
   return picked?.isYes === true;

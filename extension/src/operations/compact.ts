@@ -12,6 +12,9 @@ import { chooseTopic, confirmReading, folderOf, reading } from "./choices";
 import { compactionDocument, conflictSentence } from "./compaction-document";
 import { runJob } from "./job";
 
+/** The topic has changed since its preview: a new preview is made. */
+const STALE: ReadonlySet<string> = new Set(["PREVIEW_STALE"]);
+
 /** Previews, asks, and applies exactly the preview; makes a new one if the topic has changed meanwhile. */
 export async function compact(services: Services, value: unknown): Promise<void> {
   const t = vscode.l10n.t;
@@ -33,7 +36,7 @@ export async function compact(services: Services, value: unknown): Promise<void>
     const question = t("Compact {0} summaries into DecisionRecord? This will mark them as superseded.", count);
     const detail = [
       isStale ? t("The topic has changed: this is a new preview.") : "",
-      t("{0} conflicts.", preview.conflicts.length),
+      preview.conflicts.length === 1 ? t("1 conflict.") : t("{0} conflicts.", preview.conflicts.length),
       ...preview.warnings.map((warning) => plain(warning)),
       t("The document shows what it becomes. You can undo it."),
     ];
@@ -44,12 +47,13 @@ export async function compact(services: Services, value: unknown): Promise<void>
         folder,
         { kind: "compact", payload: { topic_id: topicId, preview_digest: preview.preview_digest } },
         t("Compacting…"),
+        STALE,
       )) as AppliedCompaction;
       const message = t("Compacted {0} summaries for topic {1}.", applied.superseded.length, plain(applied.topic_id));
       void offerUndo(services, folder, `${message} ${conflictSentence(applied.conflicts.length, t)}`.trim(), applied);
       return;
     } catch (error) {
-      if (!(error instanceof MemoryError && error.code === "PREVIEW_STALE")) throw error;
+      if (!(error instanceof MemoryError && STALE.has(error.code))) throw error;
     }
   }
 }

@@ -50,7 +50,9 @@ async function whatGoes(memory: Memory, subject: Subject, signal: AbortSignal): 
   const lines: string[] = [];
   if (subject.kind === "topic") {
     const { memories, total } = await memoriesOf(memory, { topicId: subject.topicId, limit: TITLES_SHOWN }, signal);
-    lines.push(t("These {0} memories go, drafts and superseded ones too:", total));
+    lines.push(
+      total === 1 ? t("This memory goes:") : t("These {0} memories go, drafts and superseded ones too:", total),
+    );
     lines.push(...memories.map(({ memory_number, title }) => `${memory_number}: ${plain(title, 80)}`));
     if (total > memories.length) lines.push(t("and {0} more", total - memories.length));
   } else {

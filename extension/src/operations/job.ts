@@ -3,10 +3,9 @@
 import { randomUUID } from "node:crypto";
 import * as vscode from "vscode";
 import type { InFlight, Kind, NewJob, Results } from "#types";
-import { describe } from "../core/error";
+import { describe, MemoryError } from "../core/error";
 import { livingWorker } from "../core/heartbeat";
-import type { Memory } from "../core/memory";
-import { send } from "../core/read";
+import { request } from "../core/requests";
 import { plain } from "../core/text";
 import type { Services } from "../services";
 import { Changes } from "../views/changes";
@@ -14,12 +13,16 @@ import { Changes } from "../views/changes";
 /** How long a job that was asked to cancel may take to end before it is no longer waited for. */
 const CANCEL_MS = 15_000;
 
-/** Runs a job and returns its result. Throws MemoryError with the record's error, or CANCELLED. */
+/**
+ * Runs a job and returns its result. Throws MemoryError with the record's error, or CANCELLED. A failure that the caller
+ * deals with by itself (`expected`: its codes) is dismissed, so that the queue does not show it to the user.
+ */
 export async function runJob<K extends Kind>(
   services: Services,
   folder: vscode.WorkspaceFolder,
   job: NewJob<K>,
   title: string,
+  expected: ReadonlySet<string> = new Set(),
 ): Promise<Results[K]> {
   const memory = services.memoryOf(folder);
   const jobId = `vscode-${randomUUID()}`;
@@ -30,7 +33,7 @@ export async function runJob<K extends Kind>(
       let timer: NodeJS.Timeout | undefined;
       const cancelled = token.onCancellationRequested(() => {
         timer = setTimeout(() => wait.abort(), CANCEL_MS);
-        void cancel(memory, jobId, AbortSignal.timeout(CANCEL_MS)).catch((error: unknown) => {
+        void request(memory, "cancel", [jobId], AbortSignal.timeout(CANCEL_MS)).catch((error: unknown) => {
           services.log.warn(`[Job] ${jobId} was not cancelled: ${describe(error)}`);
         });
       });
@@ -42,6 +45,10 @@ export async function runJob<K extends Kind>(
       services.log.info(`[Job] ${jobId}: ${job.kind}`);
       try {
         return await memory.run<K>({ ...job, job_id: jobId }, wait.signal);
+      } catch (error) {
+        if (error instanceof MemoryError && expected.has(error.code))
+          await request(memory, "dismiss", [jobId], wait.signal);
+        throw error;
       } finally {
         clearTimeout(timer);
         cancelled.dispose();
@@ -55,18 +62,4 @@ function progressText({ progress }: InFlight): string {
   if (progress === null) return "";
   const counts = progress.total > 0 ? `${progress.done}/${progress.total}` : "";
   return [counts, plain(progress.message)].filter(Boolean).join(" ");
-}
-
-async function cancel(memory: Memory, jobId: string, signal: AbortSignal): Promise<void> {
-  await send(
-    memory,
-    {
-      route: "POST /v1/jobs/cancel",
-      path: "/v1/jobs/cancel",
-      body: { job_ids: [jobId] },
-      verb: ["jobs", "cancel"],
-      args: ["--", jobId],
-    },
-    signal,
-  );
 }

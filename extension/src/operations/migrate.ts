@@ -34,11 +34,18 @@ export async function migrate(services: Services): Promise<void> {
   const question = t(
     "Migrate Plan 014 summaries to DataPoints? This will enable metadata-driven ranking and compaction.",
   );
-  const detail = t("{0} summaries would be migrated, {1} would fail. You can undo it.", dryRun.migrated, dryRun.failed);
-  if (!(await confirmReading(question, t("Migrate"), detail))) return;
+  const detail = [
+    dryRun.migrated === 1 ? t("1 summary would be migrated.") : t("{0} summaries would be migrated.", dryRun.migrated),
+    dryRun.failed === 0 ? "" : t("{0} would fail.", dryRun.failed),
+    t("You can undo it."),
+  ];
+  if (!(await confirmReading(question, t("Migrate"), detail.filter(Boolean).join(" ")))) return;
   const done = (await runJob(services, folder, { kind: "migrate", payload: {} }, t("Migrating…"))) as Migration;
   const failed = done.failed === 0 ? "" : t("{0} failed.", done.failed);
-  const message = t("Migrated {0} summaries to DataPoints.", done.migrated);
+  const message =
+    done.migrated === 1
+      ? t("Migrated 1 summary to DataPoints.")
+      : t("Migrated {0} summaries to DataPoints.", done.migrated);
   services.log.info(`[Migrate] Migrated ${done.migrated} summaries. Receipt: ${done.receipt ?? "none"}`);
   const undo = t("Undo");
   const { receipt } = done;
@@ -84,7 +91,8 @@ async function undoReceipt(services: Services, folder: vscode.WorkspaceFolder, r
   const job = { kind: "migrate", payload: { undo: receipt } } as const;
   const { undone, kept } = (await runJob(services, folder, job, t("Undoing the migration…"))) as UndoneMigration;
   const left = kept.length === 0 ? "" : t("{0} were kept, because they were merged or changed since.", kept.length);
-  void vscode.window.showInformationMessage(`${t("Removed {0} migrated memories.", undone)} ${left}`.trim());
+  const removed = undone === 1 ? t("Removed 1 migrated memory.") : t("Removed {0} migrated memories.", undone);
+  void vscode.window.showInformationMessage(`${removed} ${left}`.trim());
 }
 
 interface Receipt {

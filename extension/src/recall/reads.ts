@@ -4,10 +4,7 @@ import type { History, MemoriesPage, MemoryText, QueueStatus, Topic } from "#typ
 import type { Memory } from "../core/memory";
 import { queryOf, send } from "../core/read";
 
-/** A topic; newer programs also say the title of its newest memory. */
-export type TitledTopic = Topic & { readonly title?: string };
-
-export async function topicsOf(memory: Memory, signal: AbortSignal): Promise<readonly TitledTopic[]> {
+export async function topicsOf(memory: Memory, signal: AbortSignal): Promise<readonly Topic[]> {
   const request = { route: "GET /v1/topics", path: "/v1/topics", verb: ["topics"], args: [] } as const;
   return (await send(memory, request, signal)).topics;
 }

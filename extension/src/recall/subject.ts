@@ -1,8 +1,7 @@
 /** What a command is about: a memory, or a topic. The items of the view “Memories” carry it. */
 
-import type { MemoryLine, RetrievalHit } from "#types";
+import type { MemoryLine, RetrievalHit, Topic } from "#types";
 import { titleOf } from "./hit";
-import type { TitledTopic } from "./reads";
 import type { Asked } from "./target";
 
 export interface MemorySubject {
@@ -27,11 +26,11 @@ export interface TopicSubject {
 
 export type Subject = MemorySubject | TopicSubject;
 
-export const subjectOfTopic = (folder: string, topic: TitledTopic): TopicSubject => ({
+export const subjectOfTopic = (folder: string, topic: Topic): TopicSubject => ({
   kind: "topic",
   folder,
   topicId: topic.topic_id,
-  title: topic.title ?? topic.topic_id,
+  title: topic.title,
   memories: topic.memories,
 });
 

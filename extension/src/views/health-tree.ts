@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { Findings, FoundTrouble } from "#types";
-import { describe, MemoryError } from "../core/error";
+import { describe, MemoryError, NOT_SET_UP } from "../core/error";
 import { run } from "../core/program";
 import { plain } from "../core/text";
 import { type Services, signalOf } from "../services";
@@ -79,7 +79,8 @@ export class HealthTree implements vscode.TreeDataProvider<HealthItem>, vscode.D
       const { findings } = await diagnose(this.services, folder.uri.fsPath, signal);
       return findings.map((finding) => ({ kind: "finding", folder, finding }));
     } catch (error) {
-      return signal.aborted ? [] : [{ kind: "error", folder, error }];
+      if (signal.aborted || (error instanceof MemoryError && NOT_SET_UP.has(error.code))) return [];
+      return [{ kind: "error", folder, error }];
     }
   }
 

@@ -1,10 +1,10 @@
 /** The view “Memories”: topics and their memories, in pages. Read when it is visible and something has changed. */
 
 import * as vscode from "vscode";
-import type { MemoryLine } from "#types";
-import { describe, MemoryError } from "../core/error";
+import type { MemoryLine, Topic } from "#types";
+import { describe, MemoryError, NOT_SET_UP } from "../core/error";
 import type { Memory } from "../core/memory";
-import { memoriesOf, statusOf, type TitledTopic, topicsOf } from "../recall/reads";
+import { memoriesOf, statusOf, topicsOf } from "../recall/reads";
 import { type MemorySubject, subjectOfMemory, subjectOfTopic, type TopicSubject } from "../recall/subject";
 import { plain } from "../core/text";
 import type { Services } from "../services";
@@ -28,8 +28,6 @@ export type Item = TopicItem | MemoryItem | OtherItem;
 const MORE = "cognee.internal.moreMemories";
 const SHOW_ERROR = "cognee.internal.showError";
 const PAGE = 50;
-/** What the view's welcome text is about; the view stays empty. */
-const NOT_SET_UP = new Set(["PROGRAM_NOT_FOUND", "PROGRAM_TOO_OLD", "COMMAND_PATH_WRONG"]);
 
 export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<undefined>();
@@ -142,7 +140,7 @@ export class MemoriesTree implements vscode.TreeDataProvider<Item>, vscode.Dispo
     return hasMore ? [...items, moreItem(folder, id, count + PAGE, topicId === null ? null : total - count)] : items;
   }
 
-  private topicItem(folder: string, topic: TitledTopic): TopicItem {
+  private topicItem(folder: string, topic: Topic): TopicItem {
     const row = rowOfTopic(topic, Date.now(), vscode.env.language, vscode.l10n.t);
     return { ...subjectOfTopic(folder, topic), row: { ...row, id: `${row.id}:${folder}` } };
   }

@@ -1,12 +1,11 @@
 /** The rows of the view “Memories”. */
 
-import type { MemoryLine, Status } from "#types";
+import type { MemoryLine, Status, Topic } from "#types";
 import { badge, type Translate } from "../recall/hit";
-import type { TitledTopic } from "../recall/reads";
 import { age, plain } from "../core/text";
 import type { Row } from "./row";
 
-export function rowOfTopic(topic: TitledTopic, now: number, language: string, t: Translate): Row {
+export function rowOfTopic(topic: Topic, now: number, language: string, t: Translate): Row {
   const description = [
     topic.memories === 1 ? t("1 memory") : t("{0} memories", topic.memories),
     topic.superseded > 0 ? t("{0} superseded", topic.superseded) : "",
@@ -15,11 +14,11 @@ export function rowOfTopic(topic: TitledTopic, now: number, language: string, t:
   ];
   return {
     id: `topic:${topic.topic_id}`,
-    label: plain(topic.title ?? topic.topic_id, 100),
+    label: plain(topic.title, 100),
     description: description.filter(Boolean).join(" · "),
     tooltip: plain(topic.topic_id),
     icon: topic.worth_compacting ? "combine" : "symbol-folder",
-    context: "topic",
+    context: topic.active + topic.decision_records > 1 ? "topic.mergeable" : "topic.single",
     children: "closed",
   };
 }
@@ -28,11 +27,7 @@ export function rowOfMemory(memory: MemoryLine, now: number, language: string, t
   const isLegacy = memory.memory_type === "legacy";
   const status = badge(memory.memory_type, memory.status, t);
   const date = memory.source_created_at ?? memory.created_at;
-  const description = [
-    isLegacy ? t("Legacy") : age(date, now, language),
-    status,
-    t("memory {0}", memory.memory_number),
-  ];
+  const description = [isLegacy ? t("Legacy") : age(date, now, language), status, `#${memory.memory_number}`];
   return {
     id: `memory:${memory.memory_id}`,
     label: plain(memory.title, 100),

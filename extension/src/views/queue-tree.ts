@@ -1,10 +1,9 @@
 /** The view “Queue”: live by the events of the job files. */
 
 import * as vscode from "vscode";
-import type { InFlight, ManyAsked } from "#types";
+import type { InFlight } from "#types";
 import { livingWorker } from "../core/heartbeat";
-import type { Memory } from "../core/memory";
-import { send } from "../core/read";
+import { request, type Verb } from "../core/requests";
 import { documentsOf } from "../recall/register";
 import { plain } from "../core/text";
 import { type Services, signalOf } from "../services";
@@ -19,8 +18,6 @@ export interface QueueItem {
   readonly folder: vscode.WorkspaceFolder;
   readonly node: QueueNode | null;
 }
-
-type Verb = "retry" | "cancel" | "dismiss";
 
 export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<undefined>();
@@ -144,7 +141,12 @@ export class QueueTree implements vscode.TreeDataProvider<QueueItem>, vscode.Dis
       .filter(({ state }) => SUITS[verb].has(state));
     if (jobs.length === 0) return;
     const skipped = await vscode.window.withProgress({ location: { viewId: "cognee.queue" } }, (_, token) =>
-      request(this.services.memoryOf(first.folder), verb, jobs, signalOf(token)),
+      request(
+        this.services.memoryOf(first.folder),
+        verb,
+        jobs.map(({ id }) => id),
+        signalOf(token),
+      ),
     );
     this.reload();
     if (skipped.length > 0) {
@@ -171,34 +173,3 @@ const SUITS: Readonly<Record<Verb, ReadonlySet<Job["state"]>>> = {
   cancel: new Set(["queued", "running", "retrying"]),
   dismiss: new Set(["succeeded", "failed", "expired", "cancelled", "rejected"]),
 };
-
-/** The most jobs of one request. */
-const AT_ONCE = 500;
-
-/** Asks for a change of jobs. Returns why some were left as they are, each reason once. */
-export async function request(
-  memory: Memory,
-  verb: Verb,
-  jobs: readonly Job[],
-  signal: AbortSignal,
-): Promise<string[]> {
-  const reasons = new Set<string>();
-  for (let from = 0; from < jobs.length; from += AT_ONCE) {
-    const ids = jobs.slice(from, from + AT_ONCE).map(({ id }) => id);
-    const answer = await send(
-      memory,
-      {
-        route: `POST /v1/jobs/${verb}`,
-        path: `/v1/jobs/${verb}`,
-        body: { job_ids: ids },
-        verb: ["jobs", verb],
-        args: ["--", ...ids],
-      },
-      signal,
-    );
-    // about one job, the program answers without a list, or with an error
-    const { skipped = [] } = answer as Partial<ManyAsked>;
-    for (const { error, remediation } of skipped) reasons.add(`${error} ${remediation}`);
-  }
-  return [...reasons];
-}
