@@ -55,9 +55,9 @@ export function askTopic(
     topicsOf(services.memoryOf(folder), reading.signal)
       .then((topics) => {
         known = topics.map((topic) => ({
-          label: plain(topic.title ?? topic.topic_id, 100),
+          label: plain(topic.title, 100),
           description: age(topic.newest, Date.now(), vscode.env.language),
-          topic: { title: topic.title ?? topic.topic_id, id: topic.topic_id },
+          topic: { title: topic.title, id: topic.topic_id },
         }));
         if (!reading.signal.aborted) show();
       })

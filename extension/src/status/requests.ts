@@ -1,10 +1,9 @@
 /** Requests about followed jobs, of one or several folders: run again, or cancel. */
 
 import * as vscode from "vscode";
+import { request } from "../core/requests";
 import { signalOf, type Services } from "../services";
-import type { Job } from "../views/jobs";
-import { request } from "../views/queue-tree";
-import { type Followed, outcomeOf } from "./followed";
+import type { Followed } from "./followed";
 
 /** Returns why some jobs were left as they are, each reason once. */
 export async function askFor(
@@ -17,7 +16,7 @@ export async function askFor(
   const options = { location: vscode.ProgressLocation.Window, title };
   await vscode.window.withProgress(options, async (_, token) => {
     for (const folder of services.folders()) {
-      const jobs = followed.filter((each) => each.folder === folder.uri.fsPath).map(jobOf);
+      const jobs = followed.filter((each) => each.folder === folder.uri.fsPath).map(({ jobId }) => jobId);
       if (jobs.length === 0) continue;
       const memory = services.memoryOf(folder);
       for (const reason of await request(memory, verb, jobs, signalOf(token))) reasons.add(reason);
@@ -25,18 +24,4 @@ export async function askFor(
     }
   });
   return [...reasons];
-}
-
-function jobOf(followed: Followed): Job {
-  const { state, error } = outcomeOf(followed);
-  return {
-    id: followed.jobId,
-    kind: "ingest",
-    state: state === "gone" ? "waiting" : state,
-    error,
-    attempt: 0,
-    maxAttempts: 0,
-    at: null,
-    nextAttemptAt: null,
-  };
 }
