@@ -24,12 +24,12 @@ References:
 - Plan 014
 `;
 
-describe.skipIf(PROGRAM === "")("remembering, with the real program", { timeout: 3 * MINUTES }, () => {
+describe.skipIf(PROGRAM === "")("remembering, with the real program", { timeout: 6 * MINUTES }, () => {
   let my: Session;
   const folder = () => workspace.workspaceFolders[0] as unknown as vscode.WorkspaceFolder;
   const run = (command: string, ...args: unknown[]) => commands.executeCommand(command, ...args);
   const bar = () => shown.status.at(-1)?.text ?? "";
-  const barSays = (text: RegExp) => expect.poll(bar, { timeout: MINUTES, interval: 50 }).toMatch(text);
+  const barSays = (text: RegExp) => expect.poll(bar, { timeout: 4 * MINUTES, interval: 50 }).toMatch(text);
   const keptFiles = () => {
     const kept = join(my.folder, "..", "global", "kept");
     return existsSync(kept) ? readdirSync(kept) : [];
