@@ -320,4 +320,6 @@ def ranking_used(question: Question, floor: float) -> RankingUsed:
     }
     if question.time is not None:
         used["time"] = question.time.reported()
+    if question.query != question.asked:
+        used["searched_for"] = question.query
     return used
